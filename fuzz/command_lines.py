@@ -53,12 +53,12 @@ _NUMBERS: Final = (
     ),
     *("intensity", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params", "macs", "macs_share"),
     *("macs_with_bias", "macs_without_padding", "backward_macs", "params", "param_share"),
-    *("param_bytes", "input_bytes", "output_bytes"),
+    *("param_bytes", "input_bytes", "output_bytes", "allocated", "device_allocated"),
 )
 _RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")
 _TEXT_COLUMNS: Final = (
     *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
-    *("param.axis", "category", "scope", "track", "stream", "rank", "computation_source"),
+    *("param.axis", "category", "scope", "track", "stream", "rank", "kernel", "computation_source"),
     *("memory_source", "track~([cg]pu)", "sparsity", "sparsity_pattern", "sparsity_block"),
     *("reused_weights", "conv_kind"),
 )
@@ -80,6 +80,7 @@ _KEYS: Final = (
     *("type", "type", "name", "in_shapes", "out_shapes", "input_dtype", "device", "parameters"),
     *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
     *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
+    *("scope/1", "scope/02", "kernel"),
     *("sparsity_pattern", "conv_kind"),
     *_EXECUTION_KEYS,
 )

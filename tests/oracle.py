@@ -85,6 +85,7 @@ def _values_in_each_run(
         "memory": [operator.memory if here else None for here in ran],
         "self": operator.time["host" if has_host else "device"],
         **{name: [None] * len(ran) for name in ("time_median", "queue", "thread_wait")},
+        **{name: [None] * len(ran) for name in ("allocated", "device_allocated")},
         **{name: [None] * len(ran) for name in _MACS},
         "calls": [1.0 if here else None for here in operator.ran],
         "time": _asked(operator, query),
@@ -135,6 +136,7 @@ def _row(
         "track": ", ".join(lanes) or None,
         "stream": None,
         "rank": None,
+        "kernel": None,
         "parameters": None if operator.parameters is None else tuple(operator.parameters.items()),
         **dict.fromkeys((*ONNX_TOOL, *SPARSITY)),
     } | operator.split
@@ -157,6 +159,8 @@ def _share(times: list[Number], totals: list[Number], query: Query) -> Number:
 def _made(key: str, row: dict[str, Any]) -> Any:
     if key.startswith("param."):
         return dict(row["parameters"] or ()).get(key.removeprefix("param."))
+    if key.startswith("scope/"):
+        return None  # MegEngine profiles have no scopes
     column, pattern = key.split("~", 1)
     found = re.search(pattern, row[column] or "")
     if found is None or row[column] is None:
@@ -213,7 +217,7 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
     group["count"] = len(rows)
     for column in (
         *("time", "device_time", "time_median", "host_time", "wait", "queue", "self"),
-        *("thread_wait", "calls", "computation", "memory", *_MACS),
+        *("thread_wait", "calls", "allocated", "device_allocated", "computation", "memory", *_MACS),
     ):
         group[column] = _timed(aggregate, rows, column, query)
     for column in _SIZES:

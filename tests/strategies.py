@@ -138,7 +138,7 @@ _COUNTS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs", "p
            "param_bytes", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory",
            "onnx_tool_params")  # fmt: skip
 _AMOUNTS = ("time", "device_time", "time_median", "host_time", "wait", "queue", "self",
-            "thread_wait", "calls",
+            "thread_wait", "calls", "allocated", "device_allocated",
             "share", "computation", "flops", "memory", "bandwidth", "intensity", "macs_share",
             "param_share", *_COUNTS)  # fmt: skip
 _JUDGED = ("attainable", "compute_time", "memory_time", "least_time", "efficiency", "lost", "gain")
@@ -149,7 +149,7 @@ _TEXTS = ("name", "type", "category", "input_dtype", "device", "track", "computa
 _KEYS = (
     *_TEXTS,
     *("in_shapes", "out_shapes", "parameters", "param.stride", "param.mode", "param.0"),
-    *("name~[a-z]+", r"name~(\d)", "type~^(Conv|El)"),
+    *("name~[a-z]+", r"name~(\d)", "type~^(Conv|El)", "scope/2"),
 )
 
 _times = st.sampled_from(["0us", "9.5367431640625e-07", "10us", "20 us".replace(" ", ""), "0.02ms"])
@@ -161,7 +161,8 @@ _comparisons = st.sampled_from(["==", "!=", "<", "<=", ">", ">="])
 def _conditions(columns: tuple[str, ...]) -> st.SearchStrategy[str]:
     """Conditions on one of these columns of numbers."""
     values = {"share": _shares, "computation": _numbers | st.just("0.5KFLO"),
-              "memory": _numbers | st.just("0.5KiB"), "flops": st.sampled_from(["1e6", "2e7"]),
+              "memory": _numbers | st.just("0.5KiB"), "allocated": _numbers,
+              "device_allocated": _numbers, "flops": st.sampled_from(["1e6", "2e7"]),
               "bandwidth": st.sampled_from(["1e6", "2e7"]), "count": _numbers,
               "intensity": _numbers, "id": _numbers, "efficiency": _shares,
               **dict.fromkeys(_COUNTS, _numbers),

@@ -20,8 +20,8 @@ TINY = str(PROFILES / "tiny.json")
 
 KEYS = (
     "name, type, category, scope, computation_source, memory_source, conv_kind, sparsity_pattern, "
-    "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, parameters, "
-    "file, run, step, phase, bound, match, param.NAME, name~REGEX"
+    "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, kernel, "
+    "parameters, file, run, step, phase, bound, match, scope/N, param.NAME, name~REGEX"
 )
 STATIC = (
     *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),
@@ -75,12 +75,12 @@ def test_load_and_ask() -> None:
         *("id", "name", "type", "category", "scope", "time", "runs", "spread"),
         *("time_min", "time_max", "share", "cumulative_time", "cumulative_share"),
         *("device_time", "time_median", "host_time", "wait", "queue", "self", "thread_wait"),
-        "calls",
+        *("calls", "allocated", "device_allocated"),
         *("computation", "computation_source", "flops", "memory", "memory_source", "bandwidth"),
         *("intensity", *MODEL_COLUMNS[:4], "conv_kind"),
         *(*MODEL_COLUMNS[4:8], "reused_weights", *MODEL_COLUMNS[8:], *STATIC),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype"),
-        *("device", "track", "stream", "rank", "parameters"),
+        *("device", "track", "stream", "rank", "kernel", "parameters"),
     )
     assert result.rows == [
         {
@@ -105,6 +105,8 @@ def test_load_and_ask() -> None:
             "self": pytest.approx(HOST_TIMES[0]),
             "thread_wait": None,
             "calls": 1.0,
+            "allocated": None,
+            "device_allocated": None,
             "computation": None,
             "computation_source": "unknown",
             "flops": None,
@@ -121,6 +123,7 @@ def test_load_and_ask() -> None:
             "track": 'CompNode("cpu0:0" from "xpux:0")',
             "stream": None,
             "rank": None,
+            "kernel": None,
             "parameters": (),
             **dict.fromkeys(STATIC),
         },
@@ -146,6 +149,8 @@ def test_load_and_ask() -> None:
             "self": pytest.approx(HOST_TIMES[1]),
             "thread_wait": None,
             "calls": 1.0,
+            "allocated": None,
+            "device_allocated": None,
             "computation": None,
             "computation_source": "unknown",
             "flops": None,
@@ -162,6 +167,7 @@ def test_load_and_ask() -> None:
             "track": 'CompNode("cpu0:0" from "xpux:0")',
             "stream": None,
             "rank": None,
+            "kernel": None,
             "parameters": (),
             **dict.fromkeys(STATIC),
         },
@@ -180,7 +186,7 @@ def test_groups() -> None:
         *("type", "count", "time", "time.count", "runs", "spread", "time_min", "time_max"),
         *("share", "cumulative_time", "cumulative_share"),
         *("device_time", "time_median", "host_time", "wait", "queue", "self", "thread_wait"),
-        "calls",
+        *("calls", "allocated", "device_allocated"),
         *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS, *STATIC[:3]),
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
@@ -259,7 +265,7 @@ def test_queries_are_frozen_values() -> None:
         ({"unit": "run"}, "unit: 'run' is not one of process, iteration"),
         (
             {"split_by": "device,name"},
-            "split_by: 'name' is not one of run, file, step, track, stream, device, rank, phase",
+            "split_by: 'name' is not one of run, file, step, track, stream, device, rank, kernel, phase",
         ),
         ({"split_by": 5}, "split_by: 5 is not a text or several texts"),
         ({"by": "memory"}, f"by: 'memory' is not one of {KEYS}"),

@@ -124,9 +124,10 @@ GROUPS: Final = OptionGroup(
             joined_by=",",
             metavar="KEY[,KEY...]",
             example="type",
-            help=f"one row for each value of these: {', '.join(group_keys())}, param.NAME (one of "
-            "the parameters), name~REGEX (the part of the name that the pattern finds, or its "
-            f"first group); aggregated by {DEFAULT_AGGREGATE} unless --aggregate says otherwise",
+            help=f"one row for each value of these: {', '.join(group_keys())}, scope/N (the first "
+            "N levels of scope), param.NAME (one of the parameters), name~REGEX (the part of the "
+            "name that the pattern finds, or its first group); aggregated by "
+            f"{DEFAULT_AGGREGATE} unless --aggregate says otherwise",
         ),
         Option.of(
             "--aggregate",

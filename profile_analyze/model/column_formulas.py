@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.measuring import side_of
+from profile_analyze.model.measuring import amounts, side_of
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
 from profile_analyze.model.rows import Formulas
-from profile_analyze.model.splitting import track_values
+from profile_analyze.model.splitting import joined_values
 from profile_analyze.model.terms import ABSENT, DEVICE
 
 if TYPE_CHECKING:
@@ -126,8 +126,8 @@ def _split_key(key: str) -> Callable[[OperatorRows], Values]:
     return formula
 
 
-def _track_key(key: str) -> Callable[[OperatorRows], Values]:
-    """Return a formula for `key`, such as `track` or `device`, which says where an operator ran.
+def _joined_key(key: str) -> Callable[[OperatorRows], Values]:
+    """Return a formula for a split key that rows have even if they are not split by it.
 
     If rows are split by the key, each row has one value. If not, commas join the values of a row.
     """
@@ -136,11 +136,11 @@ def _track_key(key: str) -> Callable[[OperatorRows], Values]:
         if key in rows.profile.split_by:
             return rows.profile.split_by[key]
         side = side_of(rows.profile, rows.measure) if key == "track" else DEVICE
-        in_profile = track_values(rows.profile, key, side)
+        in_profile = joined_values(rows.profile, key, side)
         if rows.comparison is None:
             return in_profile
         # An operator that only the baseline has gets its value from the baseline.
-        in_base = track_values(rows.comparison.base, key, side)
+        in_base = joined_values(rows.comparison.base, key, side)
         pairs = zip(in_profile.values().tolist(), in_base.values().tolist(), strict=True)
         return Categorical.of([value or base_value for value, base_value in pairs])
 
@@ -173,6 +173,8 @@ FORMULAS: Final = Formulas(
         "self": _measured("self"),
         "thread_wait": _measured("thread_wait"),
         "calls": lambda rows: rows.profile.calls(),
+        "allocated": lambda rows: amounts(rows.profile, "allocated_bytes"),
+        "device_allocated": lambda rows: amounts(rows.profile, "device_allocated_bytes"),
         "computation": _work(lambda operators: operators.computation),
         "computation_source": lambda rows: rows.profile.operators.source_of("computation"),
         "flops": _rate("computation"),
@@ -193,7 +195,7 @@ FORMULAS: Final = Formulas(
         "in_strides": _optional("in_strides"),
         "out_shapes": _optional("out_shapes"),
         "input_dtype": _input_dtype,
-        **{key: _track_key(key) for key in ("device", "track", "stream", "rank")},
+        **{key: _joined_key(key) for key in ("device", "track", "stream", "rank", "kernel")},
         "parameters": _optional("parameters"),
         **{key: _split_key(key) for key in ("file", "run", "step", "phase")},
     },

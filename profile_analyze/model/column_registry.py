@@ -32,6 +32,7 @@ _key = partial(Column, unit="", kind="text", is_key=True, worked="as in the file
 _unordered_key = partial(_key, has_order=False)
 _split_only_key = partial(_key, needs_split_rows=True)
 _measured_time = partial(Column, unit="s", of_groups=AGGREGATED, timed=True, measured=True)
+_execution_key = partial(_key, worked="of the executions, as in the file")
 _work = partial(Column, of_groups=AGGREGATED, timed=True)
 
 _IDENTITY: Final = (
@@ -186,6 +187,16 @@ _TIMES: Final = (
         shown_as="count",
         worked="counted in the executions of a run",
     ),
+    *(
+        _work(
+            name,
+            unit="byte",
+            meaning=f"memory of {place} that all calls in a run allocated, minus what they freed, "
+            "without the operators nested inside",
+            worked="of the executions, as in the file",
+        )
+        for name, place in (("allocated", "the host"), ("device_allocated", "devices"))
+    ),
 )
 
 _WORK: Final = (
@@ -267,26 +278,26 @@ _TENSORS: Final = (
 )
 
 _LOCATION: Final = (
-    _key(
+    _execution_key(
         "device",
         meaning="the devices that the operator ran on",
-        worked="of the executions, as in the file",
     ),
-    _key(
+    _execution_key(
         "track",
         meaning="the tracks (streams, threads and the like) that the operator ran on",
-        worked="of the executions, as in the file",
     ),
-    _key(
+    _execution_key(
         "stream",
         meaning="the streams that the operator ran on",
-        worked="of the executions, as in the file",
     ),
-    _key(
+    _execution_key(
         "rank",
         meaning="the ranks, in a distributed job, of the processes that ran the operator",
         kind="mixed",
-        worked="of the executions, as in the file",
+    ),
+    _execution_key(
+        "kernel",
+        meaning="the kernels that the operator launched; of a kernel, its name",
     ),
 )
 

@@ -72,7 +72,14 @@ class PartOf(NamedTuple):
     pattern: str
 
 
-OperatorRule: TypeAlias = "Literal['formula'] | RunningSum | Parameter | PartOf"
+class FirstOf(NamedTuple):
+    """An operator's value is the first `levels` of the path in another column."""
+
+    column: str
+    levels: int
+
+
+OperatorRule: TypeAlias = "Literal['formula'] | RunningSum | Parameter | PartOf | FirstOf"
 GroupRule: TypeAlias = "Literal['formula', 'same', 'aggregated'] | AggregateOf | RatioOfSums"
 
 Kind: TypeAlias = Literal["number", "text", "mixed"]

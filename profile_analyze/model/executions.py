@@ -98,6 +98,12 @@ _TIMES: Final = (
 )
 """The optional columns of times. A column that is left out is N/A."""
 
+AMOUNTS: Final = ("allocated_bytes", "device_allocated_bytes")
+"""The optional columns of amounts that `model.levels` adds up over what an operator owns."""
+
+_TEXTS: Final = ("phase", "kernel")
+"""The columns of texts."""
+
 PARENTS: Final = ("parent", "launched_by")
 """The columns that refer to other rows of the table."""
 
@@ -133,6 +139,11 @@ class Executions:
     """The end of the host call that launched the execution, on the clock of `start_s`."""
     thread_wait_s: Floats
     """How long the thread waited for other threads that worked on the same execution."""
+    allocated_bytes: Floats
+    """The memory of the host that the execution allocated minus what it freed, without the
+    executions nested inside."""
+    device_allocated_bytes: Floats
+    """The same for the memory of devices."""
     calls: NDArray[np.int64]
     """The number of calls in the row."""
     parent: Rows
@@ -141,6 +152,8 @@ class Executions:
     """The row of the execution that launched this execution, or -1."""
     phase: Categorical[str]
     """The part of a training step: forward, backward, optimizer."""
+    kernel: Categorical[str]
+    """The name of the kernel, once a level is selected (`model.levels`); N/A if it is no kernel."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
@@ -163,7 +176,7 @@ class Executions:
         rows = len(operators)
         defaults: dict[str, Any] = {
             **{name: _type_of(name)(default) for name, default in _INTEGERS.items()},
-            **dict.fromkeys(_TIMES, np.float64(np.nan)),
+            **dict.fromkeys((*_TIMES, *AMOUNTS), np.float64(np.nan)),
         }
         filled = {
             name: np.asarray(columns.pop(name), default.dtype)
@@ -177,13 +190,14 @@ class Executions:
             operator=operators,
             duration_s=np.asarray(duration_s, np.float64),
             phase=Categorical.missing(rows) if phase is None else phase,
+            kernel=Categorical.missing(rows),
             **filled,
         )
 
     def __reduce__(self) -> tuple[Callable[..., Executions], tuple[Any, ...]]:
         # Worker processes send many rows by pickle, which would write constant columns in full.
-        arrays = {name: packed(getattr(self, name)) for name in _NAMES if name != "phase"}
-        return _unpickled, (arrays, self.phase)
+        arrays = {name: packed(getattr(self, name)) for name in _NAMES if name not in _TEXTS}
+        return _unpickled, (arrays, {name: getattr(self, name) for name in _TEXTS})
 
     def __len__(self) -> int:
         return len(self.operator)
@@ -230,9 +244,9 @@ class Executions:
 _NAMES: Final = tuple(one.name for one in fields(Executions))
 
 
-def _unpickled(arrays: Mapping[str, Any], phase: Categorical[str]) -> Executions:
+def _unpickled(arrays: Mapping[str, Any], texts: Mapping[str, Any]) -> Executions:
     columns: dict[str, Any] = {name: unpacked(*array) for name, array in arrays.items()}
-    return Executions(**columns, phase=phase)
+    return Executions(**columns, **texts)
 
 
 def _taken(values: Any, rows: NDArray[np.int64]) -> Any:

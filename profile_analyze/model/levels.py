@@ -10,6 +10,11 @@
 A row owns everything below it: calls into the driver, the device time of the kernels that it
 launched, and the computation and memory of all these executions.
 
+Work counts once. Nested operators often state the same work again: `aten::conv2d` calls
+`aten::convolution`, which computes the same. An outer operator therefore has no work of its own if
+the executions inside do at least half of it. Its computation and memory are then N/A, which leaves
+totals as they are. See `owned_work.py`.
+
 In the code, the parent of an execution is the execution around it or, if there is none, the
 execution that launched it. A target is an execution at the chosen level. Each execution has at most
 one owner: the target to which its time and work belong.
@@ -17,19 +22,20 @@ one owner: the target to which its time and work belong.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.ancestors import innermost_above, outermost
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import AMOUNTS
 from profile_analyze.model.frozen import constant
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import finite, total
+from profile_analyze.model.numbers import total
+from profile_analyze.model.owned_work import with_owned_work
 from profile_analyze.model.terms import (
-    DERIVED,
     DEVICE,
     KERNEL,
     LEVELS,
@@ -92,7 +98,8 @@ def at_level(profile: Profile, level: str | None = None) -> Profile:
         has = f"it has {', '.join(known)}" if known else "it has no rows at all"
         raise QueryError(f"level: the profile has no level {chosen!r}; {has}")
     if chosen == KERNEL:  # kernels do not nest, so their times are as recorded
-        return _rows_of(profile, profile.executions, KERNEL, profile.operators)
+        kernels = profile.executions.changed(kernel=_kernel_names(profile))
+        return _rows_of(profile, kernels, KERNEL, profile.operators)
     return _with_owned_executions(profile, chosen)
 
 
@@ -150,11 +157,13 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
         calls=np.where(is_row, executions.calls, 0),  # a kernel is not a call of its operator
         phase=_filled_from_owner(executions.phase, owner),
+        kernel=_kernel_names(profile),
+        **_owned_amounts(executions, owner),
         # The times already account for nested executions, so the result is flat.
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
     ).take(np.concatenate([np.flatnonzero(is_row), launched]))
-    operators = _with_owned_work(profile, parent, owner, is_row)
+    operators = with_owned_work(profile, parent, owner, is_row)
     result = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
     notes = (*result.notes, *_notes_on_unowned(profile, owner, parent, level))
     return result.changed(level=level, notes=notes)
@@ -164,6 +173,16 @@ def _is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
     """Return whether each execution is of an operator at `level`, shape (executions,)."""
     column = profile.operators.level
     return column.where(one == level for one in column.categories)[profile.executions.operator]
+
+
+def _kernel_names(profile: Profile) -> Categorical[str]:
+    """Return the name of each execution of a kernel; N/A for other executions."""
+    is_kernel = _is_at_level(profile, KERNEL)
+    if not is_kernel.any():
+        return Categorical.missing(len(is_kernel))
+    name = profile.operators.name
+    codes = np.where(is_kernel, name.codes[profile.executions.operator], _NONE)
+    return Categorical(codes, name.categories)
 
 
 def _nested_targets(
@@ -180,36 +199,6 @@ def _parents(executions: Executions) -> Indices:
     """Return the parent of each execution, or -1 if it has none, shape (executions,)."""
     parent = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
     return parent.astype(np.int64)
-
-
-def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
-    """Return the innermost target above each execution, or -1, shape (executions,).
-
-    A kernel is below the call that launched it.
-    """
-    above = parent.copy()
-    # Each pass looks up the result of the previous pass, and so goes up twice as far. The loop
-    # ends, because `load` rejects profiles with cycles.
-    while True:
-        undecided = np.flatnonzero(above >= 0)
-        undecided = undecided[~is_target[above[undecided]]]
-        if not len(undecided):
-            return above
-        above[undecided] = above[above[undecided]]
-
-
-def outermost(owner: Indices, above: Indices) -> Indices:
-    """Return the outermost target above each owner, shape (executions,).
-
-    If no target is above an owner, return the owner. For an execution without an owner, return -1.
-    """
-    rows = np.arange(len(above))
-    outer = np.where(above >= 0, above, rows)
-    while True:  # as in `innermost_above`
-        further = outer[outer]
-        if (further == outer).all():
-            return np.where(owner >= 0, outer[owner], _NONE)
-        outer = further
 
 
 def _without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
@@ -232,83 +221,25 @@ def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -
     return executions.duration_s + more_s
 
 
+def _owned_amounts(executions: Executions, owner: Indices) -> dict[str, Floats]:
+    """Return the amounts of owners: the sums over the executions that they own. Others are N/A."""
+    found = {}
+    for name in AMOUNTS:
+        amounts: Floats = getattr(executions, name)
+        known = np.flatnonzero(~np.isnan(amounts) & (owner >= 0))
+        if len(known):
+            sums = np.bincount(owner[known], amounts[known], minlength=len(executions))
+            has_known = np.bincount(owner[known], minlength=len(executions)) > 0
+            found[name] = np.where(has_known, sums, np.nan)
+    return found
+
+
 def _filled_from_owner(values: Categorical[str], owner: Indices) -> Categorical[str]:
     """Replace N/A in the values of executions by the value of the owner."""
     if not values.categories:
         return values
     codes = np.where((values.codes < 0) & (owner >= 0), values.codes[owner], values.codes)
     return Categorical(codes, values.categories)
-
-
-def _with_owned_work(
-    profile: Profile, parent: Indices, owner: Indices, is_row: NDArray[np.bool_]
-) -> Operators:
-    """Return the operators with the computation and memory of the executions that they own.
-
-    Work counts once. If an outer and a nested execution both have work, only the nested work
-    counts.
-    """
-    operators, executions = profile.operators, profile.executions
-    calls = np.bincount(
-        executions.operator[is_row], executions.calls[is_row], minlength=len(operators)
-    )
-    changed: dict[str, Any] = {}
-    for work in ("computation", "memory"):
-        per_call: Floats = getattr(operators, work)
-        is_known = ~np.isnan(per_call)[executions.operator]
-        counts = is_known & ~_has_known_inside(is_known, parent) & (owner >= 0)
-        inside = counts & ~is_row
-        superseded = is_row & is_known & ~counts  # nested work counts instead
-        if not (inside.any() or superseded.any()):
-            continue
-        rows = np.flatnonzero(counts)
-        owning_operator = executions.operator[owner[rows]]
-        with np.errstate(all="ignore"):
-            amounts = per_call[executions.operator[rows]] * executions.calls[rows]
-            sums = np.bincount(owning_operator, amounts, minlength=len(operators)) / calls
-        sums[np.bincount(owning_operator, minlength=len(operators)) == 0] = np.nan
-        # Other operators keep their exact values. Multiplying and dividing by calls could round.
-        is_changed = np.zeros(len(operators), np.bool_)
-        is_changed[executions.operator[owner[inside]]] = True
-        is_changed[executions.operator[superseded]] = True
-        changed[work] = np.where(is_changed, finite(sums), per_call)
-        source = _source_with_inside(operators, work, np.flatnonzero(inside), owner, executions)
-        changed[f"{work}_source"] = source
-    return replace(operators, **changed) if changed else operators
-
-
-def _has_known_inside(is_known: NDArray[np.bool_], parent: Indices) -> NDArray[np.bool_]:
-    """Return whether each execution contains executions with known work, shape (executions,)."""
-    result = np.zeros(len(parent), np.bool_)
-    above = _distinct_parents(parent, is_known)
-    while len(above):  # one level up in each pass, until all ancestors are marked
-        new = above[~result[above]]
-        result[new] = True
-        above = _distinct_parents(parent, new)
-    return result
-
-
-def _distinct_parents(parent: Indices, rows: NDArray[Any]) -> Indices:
-    """Return the distinct parents of the executions `rows`."""
-    above = np.unique(parent[rows])
-    return above[above >= 0]
-
-
-def _source_with_inside(
-    operators: Operators,
-    work: str,
-    inside: Indices,
-    owner: Indices,
-    executions: Executions,
-) -> Categorical[str]:
-    """Return the source of each operator's work: `derived` if any part of it is derived."""
-    source: Categorical[str] = getattr(operators, f"{work}_source")
-    is_derived = source.where(one == DERIVED for one in source.categories)
-    derived = inside[is_derived[executions.operator[inside]]]
-    categories = tuple(dict.fromkeys((*source.categories, DERIVED)))
-    codes = source.codes.copy()
-    codes[executions.operator[owner[derived]]] = categories.index(DERIVED)
-    return Categorical(codes, categories)
 
 
 def _rows_of(profile: Profile, executions: Executions, level: str, operators: Operators) -> Profile:
@@ -318,7 +249,9 @@ def _rows_of(profile: Profile, executions: Executions, level: str, operators: Op
     rows = np.flatnonzero(has_level)
     new_row = np.full(len(operators), _NONE, np.int32)
     new_row[rows] = np.arange(len(rows))
-    shown = executions.take(np.flatnonzero(has_level[executions.operator]))
+    is_shown = has_level[executions.operator]
+    # Taking rows copies all columns, which takes long for millions of executions.
+    shown = executions if is_shown.all() else executions.take(np.flatnonzero(is_shown))
     return profile.changed(
         operators=operators.take(rows),
         executions=shown.changed(operator=new_row[shown.operator]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,16 @@ def calls(profile: Profile) -> Floats:
     )
     result = np.where(on_device > 0, on_device, on_host)
     return np.where(result > 0, result, np.nan)
+
+
+def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated_bytes"]) -> Floats:
+    """Return an amount of all calls, shape (operators, runs); NaN for N/A.
+
+    Executions without the amount, such as those of kernels, are left out.
+    """
+    values: Floats = getattr(profile.executions, name)
+    everywhere = np.ones(len(values), np.bool_)
+    return _combined(profile, values, everywhere, unknown_spreads=False)
 
 
 def on_side(profile: Profile, side: Side) -> NDArray[np.bool_]:

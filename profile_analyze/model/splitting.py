@@ -128,6 +128,8 @@ def _execution_values(profile: Profile, key: str) -> Categorical[Any]:
     """Return the value of a key for each execution, shape (executions,)."""
     if key == "phase":
         return profile.executions.phase
+    if key == "kernel":
+        return _filled_in(profile, profile.executions.kernel)
     if key in _TRACK_KEYS:
         values = Categorical.of(list(map(_TRACK_KEYS[key], profile.tracks)))
         return _filled_in(profile, values.take(profile.executions.track))
@@ -137,7 +139,8 @@ def _execution_values(profile: Profile, key: str) -> Categorical[Any]:
 def _filled_in(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
     """Replace N/A by the value of the operator's other executions, if all known values are equal.
 
-    For example, the host's work for an operator belongs to the device that the operator ran on.
+    For example, the host's work for an operator belongs to the device that the operator ran on, and
+    to the kernel that it launched.
     """
     unknown = values.codes < 0
     if not unknown.any() or unknown.all():
@@ -161,23 +164,28 @@ def _run_values(profile: Profile, key: str) -> Categorical[Any]:
     return Categorical.of([run.step for run in profile.runs])
 
 
-def track_values(profile: Profile, key: str, side: str) -> Categorical[Any]:
-    """Return the values of a track key for each operator, joined by commas, shape (operators,).
+def joined_values(profile: Profile, key: str, side: str) -> Categorical[Any]:
+    """Return the values of a key for each operator, joined by commas, shape (operators,).
 
-    Only tracks on `side` count. They are in the order in which the operator's executions use them.
+    The key is `kernel` or a key of tracks. Only tracks on `side` count. The values are in the order
+    in which the operator's executions have them.
     """
     executions = profile.executions
-    tracks = len(profile.tracks)
-    _, first = numbered(executions.operator.astype(np.int64) * tracks + executions.track)
-    names = [_TRACK_KEYS[key](track) if track.side == side else None for track in profile.tracks]
-    # Each dictionary is an ordered set, because two tracks may have the same value.
-    names_of: dict[int, dict[str, None]] = {}
-    pairs = zip(executions.operator[first].tolist(), executions.track[first].tolist(), strict=True)
-    for operator, track in pairs:
-        if names[track] is not None:
-            names_of.setdefault(operator, {})[str(names[track])] = None
-    texts = {operator: ", ".join(values) for operator, values in names_of.items()}
-    return Categorical.of([texts.get(operator) for operator in range(len(profile))])
+    if key == "kernel":
+        values = executions.kernel
+    else:
+        of_tracks = [
+            _TRACK_KEYS[key](track) if track.side == side else None for track in profile.tracks
+        ]
+        values = Categorical.of(of_tracks).take(executions.track)
+    known = np.flatnonzero(values.codes >= 0)
+    operator, code = executions.operator[known].astype(np.int64), values.codes[known]
+    _, first = numbered(operator * len(values.categories) + code)
+    values_of: dict[int, list[str]] = {}
+    for row, one in zip(operator[first].tolist(), code[first].tolist(), strict=True):
+        values_of.setdefault(row, []).append(str(values.categories[one]))
+    texts = {row: ", ".join(found) for row, found in values_of.items()}
+    return Categorical.of([texts.get(row) for row in range(len(profile))])
 
 
 def _runs_after_split(

@@ -88,7 +88,7 @@ and a removed operator is only in the baseline."""
 RUN_KEYS: Final = ("run", "file", "step")
 """The keys whose value depends only on the run."""
 
-SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "phase")
+SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "kernel", "phase")
 """The keys whose value may differ between the executions of an operator. Grouping by such a key
 splits operators: see `model.splitting`."""
 

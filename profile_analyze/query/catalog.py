@@ -5,6 +5,7 @@
 | `time`, `type`, ... | an entry of the registry |
 | `param.NAME` | the operator's parameter `NAME` |
 | `name~REGEX` | the part of a text column that matches a pattern, or the pattern's first group |
+| `scope/2` | the first levels of the scope |
 | `time.p90` | an aggregate of another column; only groups have it |
 """
 
@@ -20,6 +21,7 @@ from profile_analyze.model.columns import (
     AGGREGATED,
     AggregateOf,
     Column,
+    FirstOf,
     Parameter,
     PartOf,
     RatioOfSums,
@@ -37,6 +39,8 @@ CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUM
 
 _BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
+_PATH: Final = "scope"
+"""The column whose values are paths, so that it also exists with only the first levels."""
 
 _MOST_LISTED: Final = 30
 """A message lists all columns if there are at most this many."""
@@ -62,8 +66,10 @@ def find_column(text: str) -> Column:
     if text.startswith(PARAMETER) and len(text) > len(PARAMETER):
         return _parameter_column(text)
     base, _, pattern = text.partition("~")
-    if pattern and base in _BY_NAME and _BY_NAME[base].kind != "number":
-        return _pattern_column(_BY_NAME[base], pattern)
+    if pattern and _is_text(base):
+        return _pattern_column(find_column(base), pattern)
+    if levels := _levels(text):
+        return _levels_column(_BY_NAME[_PATH], levels)
     base, _, name = text.partition(".")
     aggregate = find_aggregate(name)
     if base in _BY_NAME and aggregate is not None:
@@ -73,6 +79,17 @@ def find_column(text: str) -> Column:
         if rule == AGGREGATED or (isinstance(rule, RatioOfSums) and not aggregate.adds_up):
             return _aggregate_column(_BY_NAME[base], canonical_name(name))
     raise UnknownColumnError(f"there is no column {text!r}; {_advice(text)}")
+
+
+def _is_text(text: str) -> bool:
+    """Return whether `text` names a column of texts that patterns can search."""
+    return _BY_NAME[text].kind != "number" if text in _BY_NAME else _levels(text) > 0
+
+
+def _levels(text: str) -> int:
+    """Return how many levels of a path a name such as `scope/2` keeps; 0 for other names."""
+    found = re.fullmatch(rf"{_PATH}/(0*[1-9][0-9]{{0,8}})", text)
+    return int(found[1]) if found else 0
 
 
 def _advice(text: str) -> str:
@@ -87,7 +104,7 @@ def _advice(text: str) -> str:
             "name one column" if "," in text else f"separate columns by commas: {','.join(parts)}"
         )
     all_columns = f"the columns are {listed(column.name for column in CATALOG)}"
-    return missing_pattern(text) or likely_columns(text, _BY_NAME) or all_columns
+    return missing_part(text) or likely_columns(text, _BY_NAME) or all_columns
 
 
 def listed(names: Iterable[str]) -> str:
@@ -105,10 +122,13 @@ def likely_columns(text: str, known: Collection[str]) -> str:
     return suggestion(without_unit if without_unit in known else text, known, COLUMN_WORDS)
 
 
-def missing_pattern(text: str) -> str:
-    """Return advice if `text` is a key that lacks its pattern, such as `name~`; otherwise empty."""
-    is_pattern = text.endswith("~") and text[:-1] in _BY_NAME
-    return f"write a pattern after ~, such as {text}conv" if is_pattern else ""
+def missing_part(text: str) -> str:
+    """Return advice on a key that lacks its pattern or levels: `name~`, `scope/`; else empty."""
+    if text.endswith("~") and text[:-1] in _BY_NAME:
+        return f"write a pattern after ~, such as {text}conv"
+    if text.startswith(f"{_PATH}/"):
+        return f"write how many levels to keep, such as {_PATH}/2"
+    return ""
 
 
 def _parameter_column(text: str) -> Column:
@@ -138,6 +158,16 @@ def _pattern_column(column: Column, pattern: str) -> Column:
         as_text=str,
         is_key=True,
         has_order=True,
+    )
+
+
+def _levels_column(column: Column, levels: int) -> Column:
+    noun = "level" if levels == 1 else f"{levels} levels"
+    return column._replace(
+        name=f"{column.name}/{levels}",
+        meaning=f"the first {noun} of {column.name}: {column.meaning}",
+        of_operators=FirstOf(column.name, levels),
+        worked=f"the first {noun} of {{{column.name}}}",
     )
 
 

@@ -51,7 +51,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
 _SHARE: Final = "share"
 PATTERN_OPERATORS: Final = ("~", "!~")
 _TEXT_OPERATORS: Final = ("==", "!=", *PATTERN_OPERATORS)
-_NAME: Final = r"param\.[^\s=!<>~]+|[A-Za-z_][\w.]*"
+_NAME: Final = r"param\.[^\s=!<>~]+|scope/\w+|[A-Za-z_][\w.]*"
 _SYMBOLS: Final = "=!<>~\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{NOT EQUAL TO}"
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
 _FURTHER_CONDITION: Final = (

@@ -78,11 +78,12 @@ class Query(_Parsed):
     by
         Group by this column, or by several: `type`, `name`, `in_shapes`, `out_shapes`,
         `input_dtype`, `category`, `scope`, `parameters`, `bound` (with peaks), `match` (in a
-        comparison), `param.NAME` (a parameter), and `name~REGEX`, the part of the name that the
-        pattern matches. The keys `device`, `track`, `stream`, `rank`, `phase`, `file`, `run` and
-        `step` belong to executions: an operator is first split into a row for each value. Operators
-        without a value form a group of their own. With `by`, the rows of the answer are groups.
-        Groups that tie in `order` are in order of first appearance.
+        comparison), `scope/N` (the first N levels of the scope), `param.NAME` (a parameter), and
+        `name~REGEX`, the part of the name that the pattern matches. The keys `device`, `track`,
+        `stream`, `rank`, `phase`, `kernel`, `file`, `run` and `step` belong to executions: an
+        operator is first split into a row for each value. Operators without a value form a group of
+        their own. With `by`, the rows of the answer are groups. Groups that tie in `order` are in
+        order of first appearance.
     aggregates
         How the values of a group become one: `sum` (the default with `by`), `mean`, `max`, `min`,
         `median`, `std`, `count`, or a percentile such as `p90`. The first aggregate other than

@@ -24,7 +24,7 @@ from profile_analyze.query.catalog import (
     find_column,
     group_keys,
     likely_columns,
-    missing_pattern,
+    missing_part,
     split_names,
 )
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
@@ -82,9 +82,9 @@ def _group_key_column(text: str, kind: RowKind) -> Column:
             check_needs(column, kind)
             return column
     except UnknownColumnError:
-        advice = missing_pattern(text) or KEY_WORDS.get(plain_name(text), "")
+        advice = missing_part(text) or KEY_WORDS.get(plain_name(text), "")
         advice = advice or likely_columns(text, keys)
-    one_of = f"{text!r} is not one of {', '.join(keys)}, param.NAME, name~REGEX"
+    one_of = f"{text!r} is not one of {', '.join(keys)}, scope/N, param.NAME, name~REGEX"
     raise QueryError(f"by: {text!r} is no group key; {advice}" if advice else f"by: {one_of}")
 
 

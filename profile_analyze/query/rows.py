@@ -17,6 +17,7 @@ from profile_analyze.model.columns import (
     FORMULA,
     SAME,
     AggregateOf,
+    FirstOf,
     Parameter,
     PartOf,
     RatioOfSums,
@@ -28,8 +29,8 @@ from profile_analyze.model.numbers import over_runs, ratio, running_total, total
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.aggregates import COUNT, known_aggregate
 from profile_analyze.query.catalog import find_column
+from profile_analyze.query.derived_columns import derived_values
 from profile_analyze.query.group_values import aggregated
-from profile_analyze.query.patterns import parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,12 +188,8 @@ class OperatorRows(_View):
 
     def _compute(self, column: Column) -> Any:
         rule = column.of_operators
-        if isinstance(rule, Parameter):
-            return self.profile.operators.categorical("parameters").mapped(
-                lambda parameters: dict(parameters).get(rule.name)
-            )
-        if isinstance(rule, PartOf):
-            return self._pattern_parts(rule)
+        if isinstance(rule, (Parameter, PartOf, FirstOf)):
+            return derived_values(rule, self)
         assert rule == FORMULA, f"operators have no {column.name}"
         formulas = formulas_of(column)
         if column.of_groups == SAME:
@@ -209,12 +206,6 @@ class OperatorRows(_View):
             for values in (above, below)
         )
         return ratio(numerators, denominators)
-
-    def _pattern_parts(self, rule: PartOf) -> Categorical[str]:
-        values: Categorical[Any] = self[rule.column]
-        as_text = find_column(rule.column).as_text
-        matched = parts(rule.pattern, map(as_text, values.categories))
-        return values.mapped(lambda _: next(matched))
 
 
 class GroupRows(_View):

@@ -204,7 +204,9 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         yield Note(f"times are {kind}; how much they vary is not known", Importance.CONTEXT)
     recorded = int(profile.recorded(DEVICE).sum())
     # Profiles often lack the times of a few operators. Only a profile that lacks most gets a note.
-    if 0 < recorded < operators / 2:
+    # If the rows are of a level, no time is missing: an operator without a device time launched no
+    # kernel, or its time belongs to the row around it.
+    if profile.level is None and 0 < recorded < operators / 2:
         yield Note(
             f"only {recorded} of {operators} operators have a device time; totals and shares "
             "cover only those",

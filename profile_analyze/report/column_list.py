@@ -64,6 +64,8 @@ _FAMILIES: Final = """\
 - `name~REGEX`: the part of the name that matches the pattern, or the first group of the pattern if
   it has one; N/A without a match. It also works for other texts: `type~^(Conv)`. Commas separate
   columns, except inside brackets or after a backslash. In `--where`, write `name ~ REGEX` instead.
+- `scope/N`: the first N levels of the scope. With `scope/2`, `encoder/layer1/attention` counts as
+  `encoder/layer1`, and `head` as `head`.
 - `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
   says. Ratios such as flops, bandwidth and intensity have no sum and no mean, because these would
   make no sense. Percentiles are interpolated linearly between neighbours. `std` is the sample

@@ -46,12 +46,25 @@ def group_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     """Return the group keys, and the columns of `names` that have a value in at least one row.
 
-    The column `calls` is included if operators have several calls in a run. Columns of work are
-    included if there are no times. If no column has a value, as in a table without rows, all of
-    `names` are returned.
+    The column `type` is left out if it only repeats the names. The column `calls` is included if
+    operators have several calls in a run. Columns of work are included if there are no times. If no
+    column has a value, as in a table without rows, all of `names` are returned.
     """
     candidates = _with_calls_and_work(names, table)
-    return filled_columns(candidates, table, if_none=names)
+    filled = filled_columns(candidates, table, if_none=names)
+    return tuple(name for name in filled if name != "type" or not _type_repeats_name(table))
+
+
+def _type_repeats_name(table: Table) -> bool:
+    """Return whether the type says nothing, and the question is not about types.
+
+    The type of a kernel is its name without template arguments.
+    """
+    query = table.query
+    if query.keys is not None or query.types or any(one.base_name == "type" for one in query.used):
+        return False
+    pairs = {*zip(table["name"].tolist(), table["type"].tolist(), strict=True)}
+    return all(name == type_ or str(name).startswith(f"{type_}<") for name, type_ in pairs)
 
 
 def filled_columns(

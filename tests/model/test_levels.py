@@ -242,6 +242,26 @@ def test_a_thread_that_works_for_two_devices_is_one_line() -> None:
     )
 
 
+def test_an_operator_that_launched_nothing_lacks_no_time() -> None:
+    operators = [{"name": name} for name in ("view", "size", "relu")]
+    executions = [
+        {"operator": index, "duration_s": 1.0, "track": 1} for index in range(len(operators))
+    ]
+    kernel = {"operator": 3, "duration_s": 2.0, "launched_by": 2}
+    profile = profile_of(
+        [*operators, {"name": "relu_kernel", "level": "kernel"}],
+        [*executions, kernel],
+        tracks=[STREAM, THREAD],
+    )
+    assert summarise(profile).notes == ()
+    without_levels = profile_of(
+        operators, [*executions, {"operator": 2, "duration_s": 2.0}], tracks=[STREAM, THREAD]
+    )
+    assert summarise(without_levels).notes == (
+        "only 1 of 3 operators have a device time; totals and shares cover only those",
+    )
+
+
 def test_the_first_common_level() -> None:
     kernels = profile_of([{"name": "k", "level": "kernel"}], [{"operator": 0, "duration_s": 1.0}])
     assert common_level(nested(), kernels) == common_level(kernels, nested()) == "kernel"

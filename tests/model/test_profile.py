@@ -236,7 +236,7 @@ def test_constant_columns_take_no_memory() -> None:
         Executions.of([0], [1.0], speed=[1.0])
 
 
-def test_an_execution_takes_at_most_100_bytes() -> None:
+def test_an_execution_takes_at_most_116_bytes() -> None:
     """Count the memory of executions with values in all columns."""
     rows = np.arange(1000)
     filled = Executions.of(
@@ -249,7 +249,7 @@ def test_an_execution_takes_at_most_100_bytes() -> None:
     )
     columns = [getattr(filled, name) for name in Executions.__dataclass_fields__]
     arrays = [one.codes if isinstance(one, Categorical) else one for one in columns]
-    assert sum(array.nbytes for array in arrays) <= 100 * 1000
+    assert sum(array.nbytes for array in arrays) <= 116 * 1000
 
 
 def test_references_between_executions_are_renumbered() -> None:
@@ -281,7 +281,7 @@ def test_a_pickle_stores_constant_columns_once() -> None:
     assert len(pickled) < 10_000 * (4 + 8) + 3_000  # the two columns that are given
     for one in fields(Executions):
         values, before = getattr(copy, one.name), getattr(executions, one.name)
-        if one.name == "phase":
+        if one.name in ("phase", "kernel"):
             values, before = values.codes, before.codes
         np.testing.assert_array_equal(values, before)
         assert values.strides == before.strides

@@ -9,8 +9,9 @@ import pytest
 
 from profile_analyze.model.comparison import compare, split_comparison
 from profile_analyze.model.executions import Run, Track
+from profile_analyze.model.levels import at_level
 from profile_analyze.model.runs import join_runs
-from profile_analyze.model.splitting import split, track_values
+from profile_analyze.model.splitting import joined_values, split
 from profile_analyze.model.terms import SPLIT_KEYS
 from tests.in_memory import THREAD, four_steps, nested, profile_of
 
@@ -79,12 +80,12 @@ def test_operators_are_split_by_several_keys_or_none() -> None:
 
 def test_the_tracks_of_an_operator_are_one_text() -> None:
     profile = two_devices()
-    assert track_values(profile, "device", "device").values().tolist() == [
+    assert joined_values(profile, "device", "device").values().tolist() == [
         "gpu 1, gpu 0",
         "gpu 0",
         None,
     ]
-    assert track_values(profile, "track", "host").values().tolist() == [None, "thread 1", None]
+    assert joined_values(profile, "track", "host").values().tolist() == [None, "thread 1", None]
 
 
 def two_files() -> Profile:
@@ -146,3 +147,46 @@ def test_a_comparison_is_split_on_both_sides() -> None:
         ("gpu 0", "b", 1, nan, "added"),
         ("gpu 1", "gone", nan, 5, "removed"),
     ]
+
+
+def of_kernels(level: str) -> Profile:
+    """Return an operator that launched two kernels, and one that launched one of them."""
+    profile = profile_of(
+        [
+            {"name": "conv", "computation": 8.0},
+            {"name": "relu", "computation": 1.0},
+            {"name": "pad", "level": "kernel"},
+            {"name": "gemm", "level": "kernel"},
+        ],
+        [
+            {"operator": 0, "duration_s": 5.0, "track": 2},
+            {"operator": 1, "duration_s": 1.0, "track": 2},
+            {"operator": 2, "duration_s": 1.0, "launched_by": 0},
+            {"operator": 3, "duration_s": 2.0, "launched_by": 0},
+            {"operator": 3, "duration_s": 4.0, "launched_by": 1},
+        ],
+        tracks=TWO_DEVICES,
+    )
+    return at_level(profile, level)
+
+
+def test_operators_are_split_by_the_kernels_that_they_launched() -> None:
+    profile = of_kernels("operator")
+    assert joined_values(profile, "kernel", "device").values().tolist() == ["pad, gemm", "gemm"]
+    found = split(profile, ["kernel"])
+    nan = pytest.approx(np.nan, nan_ok=True)
+    assert rows_of(found) == [
+        ("pad", "conv", 1.0),
+        ("gemm", "conv", 2.0),
+        (None, "conv", nan),
+        ("gemm", "relu", 4.0),
+    ]
+    # The call of `relu` belongs to its only kernel, and so does its work.
+    assert found.measured("host_time")[:, 0].tolist() == [nan, nan, 5.0, 1.0]
+    assert found.calls()[:, 0].tolist() == [nan, nan, 1.0, 1.0]
+
+
+def test_a_kernel_has_its_own_name_as_key() -> None:
+    profile = of_kernels("kernel")
+    assert joined_values(profile, "kernel", "device").values().tolist() == ["pad", "gemm"]
+    assert rows_of(split(profile, ["kernel"])) == [("pad", "pad", 1.0), ("gemm", "gemm", 6.0)]

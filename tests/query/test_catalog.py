@@ -34,6 +34,8 @@ AMOUNTS = (
     "self",
     "thread_wait",
     "calls",
+    "allocated",
+    "device_allocated",
     "computation",
     "flops",
     "memory",
@@ -80,6 +82,14 @@ def _found(text: str) -> Column | None:
         ("param.stride_h", "", "the operator's parameter stride_h", "parameters"),
         ("name~^(l.)", "", "the part of name that ^(l.) finds", ""),
         ("in_shapes~{1,", "", "the part of in_shapes that {1, finds", "in_shapes"),
+        (
+            "scope/2",
+            "",
+            "the first 2 levels of scope: the modules or regions around the operator, outermost "
+            "first",
+            "",
+        ),
+        ("scope/1~a.", "", "the part of scope/1 that a. finds", ""),
         ("time.p90", "s", "p90 of time", ""),
         ("flops.max", "FLO/s", "max of flops", ""),
         ("memory.p99.9", "byte", "p99.9 of memory", ""),
@@ -98,6 +108,11 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         ("tme", "did you mean time?"),
         ("Bandwidth", "did you mean bandwidth?"),
         ("param.", "did you mean params or parameters?"),
+        ("scope/0", "write how many levels to keep, such as scope/2"),
+        ("scope/-1", "write how many levels to keep, such as scope/2"),
+        ("scope/x", "write how many levels to keep, such as scope/2"),
+        ("scope/~a", "write how many levels to keep, such as scope/2"),
+        ("type/2", "did you mean type?"),
         ("time~3", "did you mean time?"),
         ("share.max", "did you mean "),
         ("time.p101", "did you mean "),
@@ -106,7 +121,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 74 more (--columns help explains all)",
+            "time_max, share and 77 more (--columns help explains all)",
         ),
     ],
 )
@@ -150,6 +165,7 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
             "track",
             "stream",
             "rank",
+            "kernel",
             "parameters",
             "file",
             "run",
@@ -161,11 +177,19 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     )
     assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, *TIMES, "share", *AMOUNTS[:7]),
-        *("calls", "computation", "computation_source", "flops", "memory"),
+        *(
+            "calls",
+            "allocated",
+            "device_allocated",
+            "computation",
+            "computation_source",
+            "flops",
+            "memory",
+        ),
         *("memory_source", "bandwidth", "intensity", *MODEL_AMOUNTS[:4], "conv_kind"),
         *(*MODEL_AMOUNTS[4:8], "reused_weights", *MODEL_AMOUNTS[8:]),
         *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
-        *("input_dtype", "device", "track", "stream", "rank"),
+        *("input_dtype", "device", "track", "stream", "rank", "kernel"),
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (
         *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),

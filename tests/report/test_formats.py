@@ -232,7 +232,7 @@ def test_which_columns_have_values() -> None:
         *("param_share", "param_bytes"),
         *("reused_weights", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory"),
         *("onnx_tool_params", "sparsity", "sparsity_pattern", "sparsity_block", "input_dtype"),
-        *("stream", "rank"),
+        *("stream", "rank", "kernel"),
     ]
     assert pa.run(pa.Query(types="Conv"), profile).has_values("flops")
     assert not pa.run(pa.Query(types="Relu"), profile).has_values("flops")

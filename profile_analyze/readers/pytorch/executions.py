@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
-from profile_analyze.model.levels import innermost_above
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.readers.pytorch.columns import REGION_EVENT
 from profile_analyze.readers.pytorch.phases import (
@@ -95,6 +95,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
         ),
         launched_by=_launched_by(timeline),
         phase=_phases(host.phase, timeline, launching),
+        **_allocated_bytes(events, timeline, len(start_ns)),
     )
     is_outermost = host.is_operator & (innermost_above(timeline.parent, host.is_operator) < 0)
     outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns))
@@ -208,6 +209,30 @@ def _submitted_s(timeline: Timeline, size: int) -> NDArray[np.float64]:
     # Work may start before the call that launched it returns: then it did not wait.
     result[size - len(call) :] = np.minimum(ends_s, timeline.work.start_ns / _NS_PER_S)
     return result
+
+
+def _allocated_bytes(
+    events: Events, timeline: Timeline, size: int
+) -> dict[str, NDArray[np.float64]]:
+    """Return what each event of the host allocated and freed, on the host and on devices.
+
+    A trace without allocations, or without those of one side, has no such column.
+    """
+    found = {}
+    is_inside = timeline.allocating >= 0
+    is_on_host = integers(events.allocations.device) < 0
+    for name, is_on_side in (
+        ("allocated_bytes", is_on_host),
+        ("device_allocated_bytes", ~is_on_host),
+    ):
+        chosen = np.flatnonzero(is_inside & is_on_side)
+        if len(chosen):
+            sizes = np.array(events.allocations.size, np.float64)[chosen]
+            found[name] = np.full(size, np.nan)
+            found[name][: len(timeline.parent)] = np.bincount(
+                timeline.allocating[chosen], sizes, minlength=len(timeline.parent)
+            )
+    return found
 
 
 def _launched_by(timeline: Timeline) -> Indices:

@@ -43,6 +43,8 @@ class Timeline(NamedTuple):
     """The call of the driver that launched each piece of work on a device, or -1."""
     launching_host: Indices
     """Without such a call, the event of the host that launched the work, or -1."""
+    allocating: Indices
+    """The innermost event of the host around each allocation, or -1."""
 
 
 def timeline_of(events: Events) -> Timeline:
@@ -60,6 +62,7 @@ def timeline_of(events: Events) -> Timeline:
         around(host, parent, calls.thread, calls.start_ns),
         call,
         np.where(call >= 0, -1, _launching_hosts(events, host, work)),
+        around(host, parent, integers(events.allocations.thread), _allocated_ns(events, first_us)),
     )
 
 
@@ -89,6 +92,11 @@ def _spans(columns: Columns, first_us: float) -> Spans:
     start_ns = np.rint((start_us - first_us) * _NS_PER_US).astype(np.int64)
     end_ns = start_ns + np.rint(duration_us * _NS_PER_US).astype(np.int64)
     return Spans(start_ns, end_ns, integers(columns.thread))
+
+
+def _allocated_ns(events: Events, first_us: float) -> Indices:
+    start_us = np.array(events.allocations.start_us, np.float64)
+    return np.rint((start_us - first_us) * _NS_PER_US).astype(np.int64)
 
 
 def _launching_calls(events: Events) -> Indices:

@@ -1,0 +1,163 @@
+"""The work of nested operators counts once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profile_analyze.model.levels import at_level
+from profile_analyze.query.question import Query
+from profile_analyze.query.run import run
+from tests.in_memory import CPU, profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from profile_analyze.model.profile import Profile
+
+Work = tuple[float, float]
+"""Computation and memory."""
+UNKNOWN = float("nan")
+
+
+def chain(*works: Work, parents: Sequence[int] | None = None) -> Profile:
+    """Return a profile of operators 0, 1, ..., each inside the one before, or inside `parents`."""
+    above = range(-1, len(works) - 1) if parents is None else parents
+    return profile_of(
+        [
+            {"name": str(index), "computation": computation, "memory": memory}
+            for index, (computation, memory) in enumerate(works)
+        ],
+        [
+            {"operator": index, "duration_s": 1.0, "parent": parent}
+            for index, parent in enumerate(above)
+        ],
+        tracks=[CPU],
+        columns={"source": "derived"},
+    )
+
+
+def work_of(profile: Profile, level: str = "operator") -> list[tuple[float | None, ...]]:
+    """Return the computation and memory of each row; None for N/A."""
+    operators = at_level(profile, level).operators
+    columns = (operators.computation, operators.memory)
+    return [
+        tuple(None if np.isnan(one) else one for one in row)
+        for row in np.transpose(columns).tolist()
+    ]
+
+
+def test_a_chain_of_operators_with_the_same_work_counts_once() -> None:
+    conv2d = chain((10.0, 6.0), (10.0, 6.0), (10.0, 6.0), (10.0, 5.0))
+    assert work_of(conv2d) == [(None, None)] * 3 + [(10.0, 5.0)]
+    assert work_of(conv2d, "top")[0] == (10.0, 5.0)
+
+
+def test_a_small_operator_inside_a_large_one_counts_beside_it() -> None:
+    addmm = chain((100.0, 8.0), (0.0, 6.0))
+    assert work_of(addmm) == [(100.0, 8.0), (0.0, 6.0)]
+    assert work_of(addmm, "top")[0] == (100.0, 14.0)
+    below_half = chain((100.0, 8.0), (49.0, 8.0))
+    assert work_of(below_half) == [(100.0, 8.0), (49.0, 8.0)]
+    half = chain((100.0, 8.0), (50.0, 1.0))
+    assert work_of(half) == [(None, None), (50.0, 1.0)]
+
+
+def test_the_bytes_decide_for_an_operator_that_computes_nothing() -> None:
+    assert work_of(chain((0.0, 8.0), (UNKNOWN, 4.0))) == [(None, None), (None, 4.0)]
+    assert work_of(chain((UNKNOWN, 8.0), (0.0, 3.0))) == [(None, 8.0), (0.0, 3.0)]
+    # The bytes of an operator that computes do not matter.
+    assert work_of(chain((1.0, 8.0), (0.0, 8.0))) == [(1.0, 8.0), (0.0, 8.0)]
+
+
+def test_an_operator_whose_inner_work_is_unknown_keeps_its_own() -> None:
+    assert work_of(chain((5.0, 8.0), (UNKNOWN, UNKNOWN))) == [(5.0, 8.0), (None, None)]
+    assert work_of(chain((5.0, 8.0), (0.0, 0.0))) == [(5.0, 8.0), (0.0, 0.0)]
+
+
+def test_stated_work_of_an_operator_that_delegates_does_not_count_above_it() -> None:
+    # Operators 1 and 2 state the same 2 of the 10 of operator 0. Counted twice, and with the 2 of
+    # operator 3, they would be more than half.
+    profile = chain((10.0, 0.0), (2.0, 0.0), (2.0, 0.0), (2.0, 0.0), parents=(-1, 0, 1, 0))
+    assert work_of(profile) == [(10.0, 0.0), (None, None), (2.0, 0.0), (2.0, 0.0)]
+
+
+def test_only_some_calls_of_an_operator_delegate() -> None:
+    operators = [{"name": "linear", "computation": 8.0}, {"name": "gemm", "computation": 8.0}]
+    executions = [
+        {"operator": 0, "duration_s": 3.0},
+        {"operator": 1, "duration_s": 2.0, "parent": 0},
+        {"operator": 0, "duration_s": 3.0},
+    ]
+    profile = at_level(profile_of(operators, executions, tracks=[CPU]))
+    assert profile.operators.computation.tolist() == [4.0, 8.0]  # of one of the two calls
+    table = run(Query(order="+name"), profile)
+    assert table["computation"].tolist() == [8.0, 8.0]
+
+
+def test_a_total_is_known_although_operators_delegate() -> None:
+    profile = at_level(chain((0.0, 6.0), (0.0, 6.0)))
+    table = run(Query(aggregates="sum"), profile)
+    assert table["computation"].tolist() == [0.0]
+    assert table["memory"].tolist() == [6.0]
+
+
+def counted_by_recursion(works: Sequence[Work], parents: Sequence[int]) -> list[Work | None]:
+    """Return the work of each execution that counts, or None if the execution delegates."""
+    result: list[Work | None] = [None] * len(works)
+
+    def visit(index: int) -> Work:
+        inside = [visit(one) for one, parent in enumerate(parents) if parent == index]
+        computation, memory = (sum(amounts) for amounts in zip(*inside, (0.0, 0.0), strict=True))
+        own = works[index]
+        known = tuple(0.0 if np.isnan(amount) else amount for amount in own)
+        if known[0] > 0:
+            delegates = computation >= known[0] / 2
+        else:
+            delegates = known[1] > 0 and memory >= known[1] / 2
+        if delegates:
+            return computation, memory
+        result[index] = own
+        return computation + known[0], memory + known[1]
+
+    for index, parent in enumerate(parents):
+        if parent < 0:
+            visit(index)
+    return result
+
+
+amounts = st.sampled_from([UNKNOWN, 0.0, 1.0, 2.0, 3.0, 4.0, 8.0, 100.0])
+
+
+@given(st.data(), st.lists(st.tuples(amounts, amounts), min_size=1, max_size=14))
+def test_counted_work_equals_a_plain_recursion(data: Any, works: list[Work]) -> None:
+    parents = [data.draw(st.integers(-1, index - 1)) for index in range(len(works))]
+    expected = counted_by_recursion(works, parents)
+    order = data.draw(st.permutations(range(len(works))))  # a parent may come after its children
+    place = {row: index for index, row in enumerate(order)}
+    profile = profile_of(
+        [
+            {"name": str(index), "computation": works[index][0], "memory": works[index][1]}
+            for index in range(len(works))
+        ],
+        [
+            {"operator": row, "duration_s": 1.0, "parent": place.get(parents[row], -1)}
+            for row in order
+        ],
+        tracks=[CPU],
+    )
+    found = work_of(profile)
+    nothing = (None, None)
+    assert found == [
+        nothing if one is None else tuple(None if np.isnan(amount) else amount for amount in one)
+        for one in expected
+    ]
+
+
+def test_deep_nesting_is_no_problem() -> None:
+    depth = 3_000
+    found = work_of(chain(*[(1.0, 1.0)] * depth))
+    assert found == [(None, None)] * (depth - 1) + [(1.0, 1.0)]
