@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS, MESSAGE_AMOUNTS
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
@@ -194,6 +195,11 @@ FORMULAS: Final = Formulas(
         "out_shapes": _optional("out_shapes"),
         "input_dtype": _input_dtype,
         **{key: _track_key(key) for key in ("device", "track", "stream", "rank")},
+        **{name: _optional(name) for name in DEVICE_TEXTS},
+        **{name: _numbers(name) for name in DEVICE_NUMBERS},
+        **{name: _work_column(name) for name in MESSAGE_AMOUNTS},
+        "message_size": lambda rows: rows.ratio("message_bytes", "calls"),
+        "bus_bandwidth": lambda rows: rows.ratio("bus_bytes", "device_time"),
         "parameters": _optional("parameters"),
         **{key: _split_key(key) for key in ("file", "run", "step", "phase")},
     },

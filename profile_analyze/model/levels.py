@@ -17,8 +17,7 @@ one owner: the target to which its time and work belong.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -27,9 +26,9 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.frozen import constant
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import finite, total
+from profile_analyze.model.numbers import total
+from profile_analyze.model.owned_work import with_owned_work
 from profile_analyze.model.terms import (
-    DERIVED,
     DEVICE,
     KERNEL,
     LEVELS,
@@ -154,7 +153,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
     ).take(np.concatenate([np.flatnonzero(is_row), launched]))
-    operators = _with_owned_work(profile, parent, owner, is_row)
+    operators = with_owned_work(profile, parent, owner, is_row)
     result = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
     notes = (*result.notes, *_notes_on_unowned(profile, owner, parent, level))
     return result.changed(level=level, notes=notes)
@@ -238,77 +237,6 @@ def _filled_from_owner(values: Categorical[str], owner: Indices) -> Categorical[
         return values
     codes = np.where((values.codes < 0) & (owner >= 0), values.codes[owner], values.codes)
     return Categorical(codes, values.categories)
-
-
-def _with_owned_work(
-    profile: Profile, parent: Indices, owner: Indices, is_row: NDArray[np.bool_]
-) -> Operators:
-    """Return the operators with the computation and memory of the executions that they own.
-
-    Work counts once. If an outer and a nested execution both have work, only the nested work
-    counts.
-    """
-    operators, executions = profile.operators, profile.executions
-    calls = np.bincount(
-        executions.operator[is_row], executions.calls[is_row], minlength=len(operators)
-    )
-    changed: dict[str, Any] = {}
-    for work in ("computation", "memory"):
-        per_call: Floats = getattr(operators, work)
-        is_known = ~np.isnan(per_call)[executions.operator]
-        counts = is_known & ~_has_known_inside(is_known, parent) & (owner >= 0)
-        inside = counts & ~is_row
-        superseded = is_row & is_known & ~counts  # nested work counts instead
-        if not (inside.any() or superseded.any()):
-            continue
-        rows = np.flatnonzero(counts)
-        owning_operator = executions.operator[owner[rows]]
-        with np.errstate(all="ignore"):
-            amounts = per_call[executions.operator[rows]] * executions.calls[rows]
-            sums = np.bincount(owning_operator, amounts, minlength=len(operators)) / calls
-        sums[np.bincount(owning_operator, minlength=len(operators)) == 0] = np.nan
-        # Other operators keep their exact values. Multiplying and dividing by calls could round.
-        is_changed = np.zeros(len(operators), np.bool_)
-        is_changed[executions.operator[owner[inside]]] = True
-        is_changed[executions.operator[superseded]] = True
-        changed[work] = np.where(is_changed, finite(sums), per_call)
-        source = _source_with_inside(operators, work, np.flatnonzero(inside), owner, executions)
-        changed[f"{work}_source"] = source
-    return replace(operators, **changed) if changed else operators
-
-
-def _has_known_inside(is_known: NDArray[np.bool_], parent: Indices) -> NDArray[np.bool_]:
-    """Return whether each execution contains executions with known work, shape (executions,)."""
-    result = np.zeros(len(parent), np.bool_)
-    above = _distinct_parents(parent, is_known)
-    while len(above):  # one level up in each pass, until all ancestors are marked
-        new = above[~result[above]]
-        result[new] = True
-        above = _distinct_parents(parent, new)
-    return result
-
-
-def _distinct_parents(parent: Indices, rows: NDArray[Any]) -> Indices:
-    """Return the distinct parents of the executions `rows`."""
-    above = np.unique(parent[rows])
-    return above[above >= 0]
-
-
-def _source_with_inside(
-    operators: Operators,
-    work: str,
-    inside: Indices,
-    owner: Indices,
-    executions: Executions,
-) -> Categorical[str]:
-    """Return the source of each operator's work: `derived` if any part of it is derived."""
-    source: Categorical[str] = getattr(operators, f"{work}_source")
-    is_derived = source.where(one == DERIVED for one in source.categories)
-    derived = inside[is_derived[executions.operator[inside]]]
-    categories = tuple(dict.fromkeys((*source.categories, DERIVED)))
-    codes = source.codes.copy()
-    codes[executions.operator[owner[derived]]] = categories.index(DERIVED)
-    return Categorical(codes, categories)
 
 
 def _rows_of(profile: Profile, executions: Executions, level: str, operators: Operators) -> Profile:
