@@ -54,13 +54,15 @@ _NUMBERS: Final = (
     *("intensity", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params", "macs", "macs_share"),
     *("macs_with_bias", "macs_without_padding", "backward_macs", "params", "param_share"),
     *("param_bytes", "input_bytes", "output_bytes"),
+    *("message_bytes", "message_size", "bus_bytes", "bus_bandwidth"),
 )
 _RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")
 _TEXT_COLUMNS: Final = (
     *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
     *("param.axis", "category", "scope", "track", "stream", "rank", "computation_source"),
     *("memory_source", "track~([cg]pu)", "sparsity", "sparsity_pattern", "sparsity_block"),
-    *("reused_weights", "conv_kind"),
+    *("reused_weights", "conv_kind", "launched_by", "grid", "block", "registers", "shared_memory"),
+    *("occupancy", "collective", "group_size", "rank_spread"),
 )
 _DETAILS: Final = ("in_shapes", "out_shapes", "in_strides", "parameters")
 _GROUP_COLUMNS: Final = ("count", "time.p90", "time.std", "memory.max", "calls.mean", "self.max")
@@ -80,7 +82,7 @@ _KEYS: Final = (
     *("type", "type", "name", "in_shapes", "out_shapes", "input_dtype", "device", "parameters"),
     *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
     *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
-    *("sparsity_pattern", "conv_kind"),
+    *("sparsity_pattern", "conv_kind", "launched_by", "grid", "block", "collective", "group_size"),
     *_EXECUTION_KEYS,
 )
 _AGGREGATES: Final = ("sum", "mean", "max", "min", "median", "std", "count", "p90", "p0", "p12.5")
@@ -114,6 +116,7 @@ _WRONG_FAIL_IFS: Final = (
 )
 _PEAKS: Final = (
     *("19.5T:1555G", "1FLOPS:1B/s", "9e29:1B/s", "1FLOPS:9e29", "a100-80gb-sxm", "h100-sxm:fp16"),
+    *("auto", "auto:fp16"),
 )
 _WRONG_PEAKS: Final = (
     *("1e300:1e-300", "", "0:1", "nan:1", "1e400:1", "xyz", "a:b:c", "no.toml", "run.json.toml"),

@@ -20,8 +20,8 @@ TINY = str(PROFILES / "tiny.json")
 
 KEYS = (
     "name, type, category, scope, computation_source, memory_source, conv_kind, sparsity_pattern, "
-    "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, parameters, "
-    "file, run, step, phase, bound, match, param.NAME, name~REGEX"
+    "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, "
+    "launched_by, grid, block, collective, group_size, parameters, file, run, step, phase, bound, match, param.NAME, name~REGEX"
 )
 STATIC = (
     *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),
@@ -64,6 +64,11 @@ MODEL_COLUMNS = (
     *("input_bytes", "output_bytes"),
 )
 
+DEVICE_COLUMNS = (
+    *("launched_by", "grid", "block", "registers", "shared_memory", "occupancy", "collective"),
+    *("group_size", "message_bytes", "message_size", "bus_bytes", "bus_bandwidth", "rank_spread"),
+)
+
 
 def test_load_and_ask() -> None:
     profile = pa.load(TINY)
@@ -80,7 +85,7 @@ def test_load_and_ask() -> None:
         *("intensity", *MODEL_COLUMNS[:4], "conv_kind"),
         *(*MODEL_COLUMNS[4:8], "reused_weights", *MODEL_COLUMNS[8:], *STATIC),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype"),
-        *("device", "track", "stream", "rank", "parameters"),
+        *("device", "track", "stream", "rank", *DEVICE_COLUMNS, "parameters"),
     )
     assert result.rows == [
         {
@@ -121,6 +126,7 @@ def test_load_and_ask() -> None:
             "track": 'CompNode("cpu0:0" from "xpux:0")',
             "stream": None,
             "rank": None,
+            **dict.fromkeys(DEVICE_COLUMNS),
             "parameters": (),
             **dict.fromkeys(STATIC),
         },
@@ -162,6 +168,7 @@ def test_load_and_ask() -> None:
             "track": 'CompNode("cpu0:0" from "xpux:0")',
             "stream": None,
             "rank": None,
+            **dict.fromkeys(DEVICE_COLUMNS),
             "parameters": (),
             **dict.fromkeys(STATIC),
         },
@@ -182,6 +189,7 @@ def test_groups() -> None:
         *("device_time", "time_median", "host_time", "wait", "queue", "self", "thread_wait"),
         "calls",
         *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS, *STATIC[:3]),
+        *DEVICE_COLUMNS[-5:-1],
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
     with pytest.raises(pa.UnknownColumnError, match="groups have no column 'name'"):

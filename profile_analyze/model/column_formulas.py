@@ -11,6 +11,7 @@ from profile_analyze.model.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS, M
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
+from profile_analyze.model.ranks import rank_spread, times_of_ranks
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import track_values
 from profile_analyze.model.terms import ABSENT, DEVICE
@@ -200,6 +201,7 @@ FORMULAS: Final = Formulas(
         **{name: _work_column(name) for name in MESSAGE_AMOUNTS},
         "message_size": lambda rows: rows.ratio("message_bytes", "calls"),
         "bus_bandwidth": lambda rows: rows.ratio("bus_bytes", "device_time"),
+        "rank_spread": lambda rows: rank_spread(times_of_ranks(rows.profile, rows.measure.name)),
         "parameters": _optional("parameters"),
         **{key: _split_key(key) for key in ("file", "run", "step", "phase")},
     },

@@ -109,7 +109,17 @@ _COMMUNICATION: Final = (
     ),
 )
 
-COLUMNS: Final = (*_KERNELS, *_COMMUNICATION)
+_RANKS: Final = (
+    Column(
+        "rank_spread",
+        "1",
+        "how much the time differs between the ranks of a distributed job: (longest - shortest) / "
+        "mean of the times of the ranks that ran the operator; N/A with one rank",
+        worked="(the longest time of a rank - the shortest) / the mean over the ranks",
+    ),
+)
+
+COLUMNS: Final = (*_KERNELS, *_COMMUNICATION, *_RANKS)
 
 MESSAGE_TEXTS: Final = ("collective", "group_size")
 DEVICE_TEXTS: Final = ("launched_by", "grid", "block", *MESSAGE_TEXTS)

@@ -10,7 +10,7 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.device_columns import MESSAGE_AMOUNTS, MESSAGE_TEXTS
 from profile_analyze.model.numbers import finite
-from profile_analyze.model.terms import DERIVED, KERNEL
+from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -55,7 +55,7 @@ def with_owned_work(
         is_changed[executions.operator[owner[inside]]] = True
         is_changed[executions.operator[superseded]] = True
         changed[work] = np.where(is_changed, finite(sums), per_call)
-        source = _source_with_inside(operators, work, np.flatnonzero(inside), owner, executions)
+        source = _source_of_owned(operators, work, np.flatnonzero(counts), owner, executions)
         changed[f"{work}_source"] = source
     messages = _with_owned_messages(profile, kernels, owner, _or_nan(calls))
     return replace(operators, **changed, **messages) if changed or messages else operators
@@ -143,18 +143,22 @@ def _distinct_parents(parent: Indices, rows: NDArray[Any]) -> Indices:
     return above[above >= 0]
 
 
-def _source_with_inside(
+def _source_of_owned(
     operators: Operators,
     work: str,
-    inside: Indices,
+    counted: Indices,
     owner: Indices,
     executions: Executions,
 ) -> Categorical[str]:
-    """Return the source of each operator's work: `derived` if any part of it is derived."""
+    """Return the source of each operator's work: `derived` if any part of it is derived.
+
+    `counted` has the executions whose work counts.
+    """
     source: Categorical[str] = getattr(operators, f"{work}_source")
     is_derived = source.where(one == DERIVED for one in source.categories)
-    derived = inside[is_derived[executions.operator[inside]]]
-    categories = tuple(dict.fromkeys((*source.categories, DERIVED)))
+    derived = counted[is_derived[executions.operator[counted]]]
+    categories = tuple(dict.fromkeys((*source.categories, MEASURED, DERIVED)))
     codes = source.codes.copy()
+    codes[executions.operator[owner[counted]]] = categories.index(MEASURED)
     codes[executions.operator[owner[derived]]] = categories.index(DERIVED)
     return Categorical(codes, categories)

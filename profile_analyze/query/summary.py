@@ -237,7 +237,14 @@ def _notes_on_times_of(profile: Profile) -> Iterator[Note]:
 
 
 def _track_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note if several tracks of the device have times, which may overlap."""
+    """Yield a note if several ranks or tracks of the device have times, which may overlap."""
+    by_rank: dict[int, float] = {}
+    for track, total in profile.total_by_track(DEVICE).items():
+        if track.rank is not None:
+            by_rank[track.rank] = by_rank.get(track.rank, 0.0) + total
+    if len(by_rank) > 1:
+        yield _note_on_ranks(by_rank)
+        return
     by_line: dict[Track, float] = {}
     for track, total in profile.total_by_track(DEVICE).items():
         by_line[track.line] = by_line.get(track.line, 0.0) + total
@@ -254,6 +261,17 @@ def _track_notes(profile: Profile) -> Iterator[Note]:
     yield Note(
         f"the device time is the sum of {counted(len(by_line), noun)}, which may have run at the "
         f"same time: {parts}",
+        Importance.WRONG,
+    )
+
+
+def _note_on_ranks(by_rank: dict[int, float]) -> Note:
+    """Return the note that the device time is of several ranks. `by_rank` has their seconds."""
+    least, most = min(by_rank, key=by_rank.__getitem__), max(by_rank, key=by_rank.__getitem__)
+    return Note(
+        f"the device time is the sum of {len(by_rank)} ranks, from {short_time(by_rank[least])} "
+        f"on rank {least} to {short_time(by_rank[most])} on rank {most}; --aggregate-by rank shows "
+        "each",
         Importance.WRONG,
     )
 
