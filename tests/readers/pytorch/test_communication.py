@@ -146,6 +146,14 @@ def test_variants_of_a_collective_have_one_name(
     assert row == {"message_bytes": 16.0, "bus_bytes": None if factor != factor else 16 * factor}
 
 
+def test_the_larger_side_of_a_message_counts(tmp_path: Path) -> None:
+    gathered = {**message("_allgather_base", 32, 4), "In msg nelems": 8}
+    file = Trace().operator("nccl", ("k", 1, gathered)).write(tmp_path / "a.json")
+    assert rows_of(file, "message_size,bus_bytes", "kernel") == [
+        {"message_size": 128.0, "bus_bytes": 96.0}
+    ]
+
+
 def test_facts_of_another_sort_are_unknown(tmp_path: Path) -> None:
     wrong = {
         **message("allreduce", 8), "Group size": "two", "dtype": "Nibble", "grid": 7,
@@ -273,10 +281,10 @@ def test_waiting_times_like_a_slow_oracle(
 def test_only_collectives_of_all_ranks_are_compared(tmp_path: Path) -> None:
     files = []
     for rank in range(2):
-        trace = Trace(rank).operator("nccl", ("k", 1 + rank, message("allreduce", 8, 8)))
-        # a collective that only rank 0 has recorded cannot be matched
-        if rank == 0:
-            trace.operator("nccl", ("k", 5, message("broadcast", 8, 2)))
+        trace = Trace(rank).operator("nccl", ("all", 1 + rank, message("allreduce", 8, 8)))
+        # rank 0 recorded another number of calls than rank 1, so they cannot be matched
+        for _ in range(2 - rank):
+            trace.operator("nccl", ("cast", 5 + rank, message("broadcast", 8, 2)))
         files.append(trace.write(tmp_path / f"{rank}.json"))
     assert waiting_in_collectives(pa.load_runs(files)) == []
 
