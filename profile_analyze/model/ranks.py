@@ -50,11 +50,7 @@ def as_one_job(profile: Profile) -> Profile:
         return profile
     _check(profile.processes, ranks)
     name = f"{len(ranks)} ranks"
-    steps = [run.step for run in profile.runs]
-    has_steps = None not in steps and len({*zip(_processes(profile), steps, strict=True)}) == len(
-        steps
-    )
-    number = np.array(steps if has_steps else indices_in_process(profile.runs), np.int64)
+    number = _numbers_in_job(profile)
     values = sorted({*number.tolist()})
     new_run = np.searchsorted(values, number)
     members = [np.flatnonzero(new_run == index).tolist() for index in range(len(values))]
@@ -70,14 +66,19 @@ def as_one_job(profile: Profile) -> Profile:
     return job.changed(notes=(*job.notes, *notes))
 
 
-def _processes(profile: Profile) -> list[int]:
-    return [run.process for run in profile.runs]
+def _numbers_in_job(profile: Profile) -> Indices:
+    """Return a number for each run, which is the same for the runs that all ranks did together."""
+    runs = profile.runs
+    steps = {(run.process, run.step) for run in runs if run.step is not None}
+    if len(steps) == len(runs):  # each run has a step, which no other run of its rank has
+        return np.array([run.step for run in runs], np.int64)
+    return indices_in_process(runs)
 
 
 def _rank_of_each_process(profile: Profile) -> list[int | None]:
     """Return the rank of each file; None if it names none."""
     ranks: list[int | None] = [None] * len(profile.processes)
-    process = np.array(_processes(profile), np.int64)
+    process = np.array([run.process for run in profile.runs], np.int64)
     executions = profile.executions
     pairs = process[executions.run] * len(profile.tracks) + executions.track
     _, first = numbered(pairs)
