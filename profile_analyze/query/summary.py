@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.model_summary import ModelSummary
+
+_MOST_RANKS_IN_NOTE: Final = 4
 
 
 class CopyTime(NamedTuple):
@@ -267,10 +269,14 @@ def _track_notes(profile: Profile) -> Iterator[Note]:
 
 def _note_on_ranks(by_rank: dict[int, float]) -> Note:
     """Return the note that the device time is of several ranks. `by_rank` has their seconds."""
-    least, most = min(by_rank, key=by_rank.__getitem__), max(by_rank, key=by_rank.__getitem__)
+    ordered = sorted(by_rank, key=lambda rank: (by_rank[rank], rank))
+    texts = {rank: f"{short_time(by_rank[rank])} on rank {rank}" for rank in ordered}
+    if len(ordered) > _MOST_RANKS_IN_NOTE:
+        times = f"from {texts[ordered[0]]} to {texts[ordered[-1]]}"
+    else:
+        times = ", ".join(texts[rank] for rank in sorted(ordered))
     return Note(
-        f"the device time is the sum of {len(by_rank)} ranks, from {short_time(by_rank[least])} "
-        f"on rank {least} to {short_time(by_rank[most])} on rank {most}; --aggregate-by rank shows "
+        f"the device time is the sum of {len(by_rank)} ranks: {times}; --aggregate-by rank shows "
         "each",
         Importance.WRONG,
     )

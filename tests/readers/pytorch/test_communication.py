@@ -220,7 +220,15 @@ def test_a_command_about_two_ranks(tmp_path: Path) -> None:
     )
     assert found.out.splitlines()[1:] == ["0.000034000000000000007,0", "0.000029,1"]
     assert (
-        "the device time is the sum of 2 ranks, from 29.0 us on rank 1 to 34.0 us on rank 0; "
+        "the device time is the sum of 2 ranks: 34.0 us on rank 0, 29.0 us on rank 1; "
+        "--aggregate-by rank shows each"
+    ) in found.err
+
+
+def test_of_many_ranks_only_the_fastest_and_the_slowest_are_named(tmp_path: Path) -> None:
+    found = run_command(*job(tmp_path, (3,), (1,), (2,), (5,), (1,)))
+    assert (
+        "the device time is the sum of 5 ranks: from 1.00 us on rank 1 to 5.00 us on rank 3; "
         "--aggregate-by rank shows each"
     ) in found.err
 
