@@ -116,11 +116,10 @@ _WRONG_FAIL_IFS: Final = (
 )
 _PEAKS: Final = (
     *("19.5T:1555G", "1FLOPS:1B/s", "9e29:1B/s", "1FLOPS:9e29", "a100-80gb-sxm", "h100-sxm:fp16"),
-    *("auto", "auto:fp16"),
 )
 _WRONG_PEAKS: Final = (
     *("1e300:1e-300", "", "0:1", "nan:1", "1e400:1", "xyz", "a:b:c", "no.toml", "run.json.toml"),
-    *("19.5:1555", "a100-80gb-sxm:fp12"),
+    *("19.5:1555", "a100-80gb-sxm:fp12", "auto", "auto:fp12"),
 )
 _ANYTHING: Final = (
     *(*_PEAK_COLUMNS, *_BASELINE_COLUMNS, *_RUN_KEYS, *_EXECUTION_KEYS, *_GROUP_COLUMNS),
