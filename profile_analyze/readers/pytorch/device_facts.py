@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
@@ -27,9 +27,18 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _DTYPES: Final = {
-    **{"Double": "fp64", "Float": "fp32", "Half": "fp16", "BFloat16": "bf16"},
-    **{"Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8"},
-    **{"Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128"},
+    "Double": "fp64",
+    "Float": "fp32",
+    "Half": "fp16",
+    "BFloat16": "bf16",
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Char": "int8",
+    "Byte": "uint8",
+    "Bool": "bool",
+    "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128",
     **dict.fromkeys(("Float8_e4m3fn", "Float8_e5m2", "Float8_e4m3fnuz", "Float8_e5m2fnuz"), "fp8"),
 }
 """The canonical names of the dtypes of messages."""
@@ -104,7 +113,7 @@ def communication(facts: DeviceFacts) -> Communication:
     collective = canonical_collective(name)
     ranks = _number(facts.group_size)
     elements = [_number(text) for text in (facts.sent_elements, facts.received_elements)]
-    known = [one for one in elements if one == one]
+    known = [one for one in elements if not isnan(one)]
     dtype = _decoded(facts.dtype)
     size = max(known, default=nan) * bytes_of(_DTYPES.get(dtype) if isinstance(dtype, str) else "")
     is_group = ranks >= 1 and ranks == int(ranks)
