@@ -54,13 +54,15 @@ _NUMBERS: Final = (
     *("intensity", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params", "macs", "macs_share"),
     *("macs_with_bias", "macs_without_padding", "backward_macs", "params", "param_share"),
     *("param_bytes", "input_bytes", "output_bytes", "allocated", "device_allocated"),
+    *("message_bytes", "message_size", "bus_bytes", "bus_bandwidth"),
 )
 _RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")
 _TEXT_COLUMNS: Final = (
     *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
     *("param.axis", "category", "scope", "track", "stream", "rank", "kernel", "computation_source"),
     *("memory_source", "track~([cg]pu)", "sparsity", "sparsity_pattern", "sparsity_block"),
-    *("reused_weights", "conv_kind"),
+    *("reused_weights", "conv_kind", "launched_by", "grid", "block", "registers", "shared_memory"),
+    *("occupancy", "collective", "group_size", "rank_spread"),
 )
 _DETAILS: Final = ("in_shapes", "out_shapes", "in_strides", "parameters")
 _GROUP_COLUMNS: Final = ("count", "time.p90", "time.std", "memory.max", "calls.mean", "self.max")
@@ -81,7 +83,7 @@ _KEYS: Final = (
     *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
     *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
     *("scope/1", "scope/02", "kernel"),
-    *("sparsity_pattern", "conv_kind"),
+    *("sparsity_pattern", "conv_kind", "launched_by", "grid", "block", "collective", "group_size"),
     *_EXECUTION_KEYS,
 )
 _AGGREGATES: Final = ("sum", "mean", "max", "min", "median", "std", "count", "p90", "p0", "p12.5")
@@ -118,7 +120,7 @@ _PEAKS: Final = (
 )
 _WRONG_PEAKS: Final = (
     *("1e300:1e-300", "", "0:1", "nan:1", "1e400:1", "xyz", "a:b:c", "no.toml", "run.json.toml"),
-    *("19.5:1555", "a100-80gb-sxm:fp12"),
+    *("19.5:1555", "a100-80gb-sxm:fp12", "auto", "auto:fp12"),
 )
 _ANYTHING: Final = (
     *(*_PEAK_COLUMNS, *_BASELINE_COLUMNS, *_RUN_KEYS, *_EXECUTION_KEYS, *_GROUP_COLUMNS),

@@ -22,6 +22,12 @@ __all__ = ["answer", "join_runs", "read", "read_file", "side_of", "split"]
 _MACS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs")
 _SIZES = ("params", "param_bytes", "input_bytes", "output_bytes")
 """Columns that only models have, and profiles of runs do not."""
+_MESSAGES = ("message_bytes", "bus_bytes")
+_DEVICE = (
+    *("launched_by", "grid", "block", "registers", "shared_memory", "occupancy"),
+    *("collective", "group_size", "message_size", "bus_bandwidth", "rank_spread"),
+)
+"""Columns that profiles of MegEngine do not have."""
 
 
 def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
@@ -86,7 +92,7 @@ def _values_in_each_run(
         "self": operator.time["host" if has_host else "device"],
         **{name: [None] * len(ran) for name in ("time_median", "queue", "thread_wait")},
         **{name: [None] * len(ran) for name in ("allocated", "device_allocated")},
-        **{name: [None] * len(ran) for name in _MACS},
+        **{name: [None] * len(ran) for name in (*_MACS, *_MESSAGES)},
         "calls": [1.0 if here else None for here in operator.ran],
         "time": _asked(operator, query),
         "device_time": operator.time["device"],
@@ -138,7 +144,7 @@ def _row(
         "rank": None,
         "kernel": None,
         "parameters": None if operator.parameters is None else tuple(operator.parameters.items()),
-        **dict.fromkeys((*ONNX_TOOL, *SPARSITY)),
+        **dict.fromkeys((*ONNX_TOOL, *SPARSITY, *_DEVICE)),
     } | operator.split
     if query.peaks is not None:
         row |= roofline(operator, query, row, over_runs(totals, query.run_statistic))
@@ -217,12 +223,14 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
     group["count"] = len(rows)
     for column in (
         *("time", "device_time", "time_median", "host_time", "wait", "queue", "self"),
-        *("thread_wait", "calls", "allocated", "device_allocated", "computation", "memory", *_MACS),
+        *("thread_wait", "calls", "allocated", "device_allocated", "computation", "memory"),
+        *_MACS,
+        *_MESSAGES,
     ):
         group[column] = _timed(aggregate, rows, column, query)
     for column in _SIZES:
         group[column] = aggregated(aggregate, [row[column] for row in rows])
-    group |= dict.fromkeys(("macs_share", "param_share"))
+    group |= dict.fromkeys(("macs_share", "param_share", "message_size", "bus_bandwidth"))
     group |= varying(_in_each_run(aggregate, rows, "time"))
     for other in query.aggregates:
         if other != aggregate:

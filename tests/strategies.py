@@ -140,12 +140,14 @@ _COUNTS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs", "p
 _AMOUNTS = ("time", "device_time", "time_median", "host_time", "wait", "queue", "self",
             "thread_wait", "calls", "allocated", "device_allocated",
             "share", "computation", "flops", "memory", "bandwidth", "intensity", "macs_share",
-            "param_share", *_COUNTS)  # fmt: skip
+            "param_share", "message_bytes", "message_size", "bus_bytes", "bus_bandwidth",
+            *_COUNTS)  # fmt: skip
 _JUDGED = ("attainable", "compute_time", "memory_time", "least_time", "efficiency", "lost", "gain")
 # powers of two, so that sums of least times are exact
 PEAKS = parse_peaks(f"{2**20}FLOPS:{2**18}B/s")
 _TEXTS = ("name", "type", "category", "input_dtype", "device", "track", "computation_source",
-          "memory_source", "sparsity_pattern", "conv_kind")  # fmt: skip
+          "memory_source", "sparsity_pattern", "conv_kind", "launched_by", "grid", "block",
+          "collective")  # fmt: skip
 _KEYS = (
     *_TEXTS,
     *("in_shapes", "out_shapes", "parameters", "param.stride", "param.mode", "param.0"),
@@ -166,6 +168,8 @@ def _conditions(columns: tuple[str, ...]) -> st.SearchStrategy[str]:
               "bandwidth": st.sampled_from(["1e6", "2e7"]), "count": _numbers,
               "intensity": _numbers, "id": _numbers, "efficiency": _shares,
               **dict.fromkeys(_COUNTS, _numbers),
+              **dict.fromkeys(("message_bytes", "message_size", "bus_bytes"), _numbers),
+              "bus_bandwidth": _numbers,
               **dict.fromkeys(("macs_share", "param_share"), _shares),
               "attainable": st.sampled_from(["1e6", "2e5"]),
               "calls": st.sampled_from(["0", "1", "1.5"]),

@@ -21,7 +21,8 @@ TINY = str(PROFILES / "tiny.json")
 KEYS = (
     "name, type, category, scope, computation_source, memory_source, conv_kind, sparsity_pattern, "
     "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, kernel, "
-    "parameters, file, run, step, phase, bound, match, scope/N, param.NAME, name~REGEX"
+    "launched_by, grid, block, collective, group_size, parameters, file, run, step, phase, bound, "
+    "match, scope/N, param.NAME, name~REGEX"
 )
 STATIC = (
     *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),
@@ -64,6 +65,11 @@ MODEL_COLUMNS = (
     *("input_bytes", "output_bytes"),
 )
 
+DEVICE_COLUMNS = (
+    *("launched_by", "grid", "block", "registers", "shared_memory", "occupancy", "collective"),
+    *("group_size", "message_bytes", "message_size", "bus_bytes", "bus_bandwidth", "rank_spread"),
+)
+
 
 def test_load_and_ask() -> None:
     profile = pa.load(TINY)
@@ -80,7 +86,7 @@ def test_load_and_ask() -> None:
         *("intensity", *MODEL_COLUMNS[:4], "conv_kind"),
         *(*MODEL_COLUMNS[4:8], "reused_weights", *MODEL_COLUMNS[8:], *STATIC),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype"),
-        *("device", "track", "stream", "rank", "kernel", "parameters"),
+        *("device", "track", "stream", "rank", "kernel", *DEVICE_COLUMNS, "parameters"),
     )
     assert result.rows == [
         {
@@ -124,6 +130,7 @@ def test_load_and_ask() -> None:
             "stream": None,
             "rank": None,
             "kernel": None,
+            **dict.fromkeys(DEVICE_COLUMNS),
             "parameters": (),
             **dict.fromkeys(STATIC),
         },
@@ -168,6 +175,7 @@ def test_load_and_ask() -> None:
             "stream": None,
             "rank": None,
             "kernel": None,
+            **dict.fromkeys(DEVICE_COLUMNS),
             "parameters": (),
             **dict.fromkeys(STATIC),
         },
@@ -188,6 +196,7 @@ def test_groups() -> None:
         *("device_time", "time_median", "host_time", "wait", "queue", "self", "thread_wait"),
         *("calls", "allocated", "device_allocated"),
         *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS, *STATIC[:3]),
+        *DEVICE_COLUMNS[-5:-1],
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
     with pytest.raises(pa.UnknownColumnError, match="groups have no column 'name'"):

@@ -36,6 +36,8 @@ class Device(NamedTuple):
     remark: str = ""
     kind: DeviceKind | None = GPU
     """`cpu` or `gpu`; None if a user's file does not say."""
+    dies: int = 1
+    """The number of dies that have these rates together. Profiles show each die as a device."""
 
 
 _LIGHTNING: Final = "PyTorch Lightning's throughput table, which cites the data sheet"
@@ -94,7 +96,7 @@ DEVICES: Final = (
            1600.0, "PyTorch's table, citing the brochure; FP16 derived as 181.0"),
     Device("MI250X", {"fp64": 47.9, "fp32": 47.9, "fp16": 383.0, "bf16": 383.0, "int8": 383.0},
            3200.0, "torchtitan (191.5 for each of the two dies); derived as 383.0 and 47.9",
-           remark="rates of both dies together; one die has half"),
+           remark="rates of both dies together; one die has half", dies=2),
     Device("MI300X", _MI300X, 5300.0,
            "PyTorch's table, citing the data sheet, and xprof's tests; derived too"),
     Device("MI325X", _MI300X, 6000.0,

@@ -33,7 +33,7 @@ STABLE_DOUBT: Final = 0.03
 """A measured rate is stable if its doubt is at most this."""
 _MOST_OF_A_CPU: Final = 1e12
 """Bytes per second. A device with a lower bandwidth may be a CPU."""
-_VENDORS: Final = frozenset(("nvidia", "amd", "tesla", "geforce", "instinct"))
+VENDORS: Final = frozenset(("nvidia", "amd", "tesla", "geforce", "instinct"))
 """Words that drivers and shops write before the name of a device."""
 _MOST_SUGGESTIONS: Final = 4
 ANY_DTYPE: Final = "any"
@@ -182,7 +182,7 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
         example = next(iter([*similar_names(chosen, rates), *rates]))
         raise PeaksError(
             f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
-            f"{'-'.join(_words(peaks.name))}:{example}"
+            f"{'-'.join(words_of(peaks.name))}:{example}"
         )
     return peaks._replace(dtype=chosen, dtype_is_named=dtype is not None)
 
@@ -200,49 +200,52 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
         if found:
             break
     else:
-        words = [word for word in _words(name) if word not in _VENDORS] or _words(name)
+        words = [word for word in words_of(name) if word not in VENDORS] or words_of(name)
         found = {
             id(device): device
             for one, device in named
-            if words and _words(one)[: len(words)] == words
+            if words and words_of(one)[: len(words)] == words
         }
     if len(found) == 1:
         return next(iter(found.values()))
     if found:
-        names = _as_typed([device.name for device in found.values()])
+        names = as_typed([device.name for device in found.values()])
         raise PeaksError(f"{name!r} is ambiguous; write {', '.join(names[:-1])} or {names[-1]}")
-    is_in_a_name = any(name.strip() in _words(one) for one, _ in named)  # such as 4090
+    is_in_a_name = any(name.strip() in words_of(one) for one, _ in named)  # such as 4090
     advice = "" if is_in_a_name else advice_on_numbers(name)
     raise PeaksError(advice or f"there is no device {name!r}; {_suggestion(name, named)}")
 
 
-def _as_typed(names: Sequence[str]) -> Sequence[str]:
+def as_typed(names: Sequence[str]) -> Sequence[str]:
     """Return the names with hyphens, which need no quotes; `names` if two would become equal."""
-    short = ["-".join(_words(one)) for one in names]
+    short = ["-".join(words_of(one)) for one in names]
     return short if len({*short}) == len(names) else names
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
+    """Return the words of a name, without punctuation and in lower case."""
     return re.findall(r"[^\W_]+", name.casefold())
 
 
 def _without_punctuation(name: str) -> str:
-    return "".join(_words(name))
+    return "".join(words_of(name))
 
 
 def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
     """Return advice with similar names, preferably of devices whose first word is in `name`."""
     by_name = {_without_punctuation(one): device for one, device in named}
-    words = set(_words(name))
+    words = set(words_of(name))
     # The first word of a device, such as `h100`, matters most. Drivers add words, as in
     # `NVIDIA H100 80GB HBM3`, and these words resemble the names of other devices by chance.
-    same_first_word = [one for one, device in by_name.items() if words & {*_words(device.name)[:1]}]
+    same_first_word = [
+        one for one, device in by_name.items() if words & {*words_of(device.name)[:1]}
+    ]
     wanted = _without_punctuation(name)
     most = len(by_name)  # several similar names may belong to one device
     near = similar_names(wanted, same_first_word, limit=most, cutoff=0) or similar_names(
         wanted, by_name, limit=most
     )
-    names = _as_typed([*dict.fromkeys(by_name[one].name for one in near)][:_MOST_SUGGESTIONS])
+    names = as_typed([*dict.fromkeys(by_name[one].name for one in near)][:_MOST_SUGGESTIONS])
     start = f"{did_you_mean(names)} " if names else ""
     return (
         f"{start}--peaks list shows all devices, --peaks here measures this machine, and "

@@ -34,6 +34,7 @@ from profile_analyze.report.totals_facts import notes_on_copy_time
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate import FailVerdict
@@ -58,6 +59,7 @@ def answer(request: Request) -> Report:
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
+    request = _with_peaks_of_device(request, _profile_of(source))
     check_options_on_times(request, _profile_of(source))
     renderer = _renderer_for(source, renderers)
     # The original's text formats count the sizes of constants as memory. A picture does not, so it
@@ -106,7 +108,17 @@ def _with_measured_peaks(request: Request) -> Request:
     """Measure the peaks for `--peaks here`, and return the request with them."""
     if request.measure_peaks is None:
         return request
-    peaks = request.measure_peaks()
+    return _with_peaks(request, request.measure_peaks())
+
+
+def _with_peaks_of_device(request: Request, profile: Profile) -> Request:
+    """Return the request with the peaks of the profile's device, for `--peaks auto`."""
+    if request.peaks_of_profile is None:
+        return request
+    return _with_peaks(request, request.peaks_of_profile(profile))
+
+
+def _with_peaks(request: Request, peaks: Peaks) -> Request:
     queries = {side: query.changed(peaks=peaks) for side, query in request.queries.items()}
     return request._replace(queries=queries)
 
@@ -176,7 +188,7 @@ def _report_on(source: Profile | Comparison, request: Request, renderer: Rendere
     for table in tables:
         for name in _columns(request, renderer, table.query):
             _ = table.shown[table.column(name).name]
-    verdicts = request.judge(source)
+    verdicts = request.judge(request.query, source)
     notes = _notes(source, request, renderer, summary, tables, verdicts)
     return Report.of(
         summary if request.shows_summary else None,

@@ -295,8 +295,9 @@ VIEW: Final = OptionGroup(
             example="a100-80gb-sxm",
             help="compare with the peak rates of a device: adds bound, efficiency, lost and gain. "
             "SPEC is a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), two rates in FLO/s "
-            "and bytes per second (19.5T:1555G), a TOML file, or here, which measures this machine "
-            "once (here:N: with N threads); ! at the end measures it again",
+            "and bytes per second (19.5T:1555G), a TOML file, auto for the device that the profile "
+            "names, or here, which measures this machine once (here:N: with N threads); ! at the "
+            "end measures it again",
         ),
         Option.of(
             "--explain",

@@ -1,40 +1,61 @@
-"""The peaks that `--peaks` names: a known device, two rates, a file, or this machine."""
+"""The peaks of `--peaks`: a known device, two rates, a file, this machine, or the profile's."""
 
 from __future__ import annotations
 
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.device_files import read_devices
 from profile_analyze.analysis.devices import DTYPES
 from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of
+from profile_analyze.analysis.reported_devices import peaks_of_reported
 from profile_analyze.cli.machine_peaks import measurement
 from profile_analyze.errors import InputError, PeaksError, QueryError
 from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from profile_analyze.cli.machine_peaks import Measurement
+    from profile_analyze.model.profile import Profile
 
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
 """Stands for the peaks of this machine while the query is checked, before the measurement."""
 _SUFFIX: Final = ".toml"
-_HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "auto", "me")
+_HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "me")
 """Words that people write instead of `here`."""
+_AUTO: Final = "auto"
 
 
-def find_peaks(spec: str) -> tuple[Peaks, Measurement | None]:
-    """Return the peaks that `spec` names, and for `here` a function that measures this machine.
+class Found(NamedTuple):
+    """The peaks that `--peaks` names. At most one of the functions is set."""
 
-    For `here`, the peaks are a placeholder. For any other peaks, the function is None.
+    peaks: Peaks = _PLACEHOLDER
+    """A placeholder if one of the functions is set."""
+    measure: Measurement | None = None
+    """For `here`, a function that measures this machine."""
+    of_profile: Callable[[Profile], Peaks] | None = None
+    """For `auto`, a function that returns the peaks of the device that a profile names."""
 
-    Raises `PeaksError`.
-    """
+
+def find_peaks(spec: str) -> Found:
+    """Return the peaks that `spec` names. Raises `PeaksError`."""
+    name, _, dtype = (part.strip() for part in spec.partition(":"))
+    if name.lower() == _AUTO:
+        _check_dtype(spec, dtype)
+        return Found(
+            of_profile=lambda profile: peaks_of_reported(profile.origin.hardware, dtype or None)
+        )
     measure = measurement(spec)
-    return (resolve(spec), None) if measure is None else (_PLACEHOLDER, measure)
+    return Found(resolve(spec)) if measure is None else Found(measure=measure)
+
+
+def _check_dtype(spec: str, dtype: str) -> None:
+    """Raise `PeaksError` for an unknown dtype in `auto:DTYPE`, before a file is read."""
+    if dtype and dtype.lower() not in DTYPES:
+        raise PeaksError(f"{spec}: write auto, or auto: and one of {', '.join(DTYPES)}")
 
 
 def check_that_they_are_one_value(spec: str, files: Sequence[str]) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.terms import Side
     from profile_analyze.query.gate import FailVerdict
 
-    Judge: TypeAlias = Callable[[Profile | Comparison], tuple[FailVerdict, ...]]
+    Judge: TypeAlias = Callable[[Query, Profile | Comparison], tuple[FailVerdict, ...]]
 
 
 DEFAULT_TOP: Final = 3
@@ -68,6 +68,11 @@ class Request(NamedTuple):
 
     With `--peaks here`, `queries` have placeholder peaks.
     """
+    peaks_of_profile: Callable[[Profile], Peaks] | None
+    """With `--peaks auto`, a function that returns the peaks of the device that a profile names.
+
+    `queries` have placeholder peaks until then.
+    """
     asked_side: Side
     """The side whose times `--fail-if` and the chart of times use: `host` with `--print-only host`,
     `device` otherwise."""
@@ -108,11 +113,10 @@ class Request(NamedTuple):
 def request_of(arguments: argparse.Namespace) -> Request:
     """Check the arguments and return the request.
 
-    Raises `QueryError` if options contradict each other or an expression is wrong. Raises
-    `PeaksError` if the peaks are invalid.
+    Raises `QueryError` if options or expressions are wrong, and `PeaksError` for invalid peaks.
     """
     check_options(arguments)
-    peaks, measure_peaks = _peaks(arguments.peaks, arguments.files)
+    peaks, measure_peaks, peaks_of_profile = _peaks(arguments.peaks, arguments.files)
     queries = _queries(arguments, peaks)
     asked_side: Side = "host" if arguments.print_only == "host" else "device"
     return Request(
@@ -128,6 +132,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         correct_sync=arguments.correct_sync,
         queries=queries,
         measure_peaks=measure_peaks,
+        peaks_of_profile=peaks_of_profile,
         asked_side=asked_side,
         sides=_sides(arguments),
         shows_summary=arguments.print_only in (None, "summary"),
@@ -149,26 +154,26 @@ def request_of(arguments: argparse.Namespace) -> Request:
 
 def _peaks(
     spec: str | None, files: Sequence[str]
-) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
-    """Return the peaks, and for `--peaks here` a function that measures them.
+) -> tuple[Peaks | None, Callable[[], Peaks] | None, Callable[[Profile], Peaks] | None]:
+    """Return the peaks, and the functions of `Request` that find them later.
 
-    Measuring takes seconds, so the function is called after all other checks. Until then, the peaks
-    are a placeholder.
+    Measuring takes seconds, so the function is called after all other checks. The device of the
+    profile is known only after reading. Until then, the peaks are a placeholder.
     """
     if spec is None:
-        return None, None
+        return None, None, None
     # Imported here, because only calls with `--peaks` need the roofline.
     from profile_analyze.cli.peaks import check_that_they_are_one_value, find_peaks
 
     check_that_they_are_one_value(spec, files)
-    peaks, measure = find_peaks(spec)
+    peaks, measure, of_profile = find_peaks(spec)
 
     def measured() -> Peaks:
         assert measure is not None, "these peaks need no measuring"
         with status_line("measuring ", _MEASURING) as show:
             return measure(show)
 
-    return peaks, measured if measure else None
+    return peaks, measured if measure else None, of_profile
 
 
 _MEASURING: Final = (
@@ -260,7 +265,7 @@ def _columns(names: str | None, query: Query) -> tuple[str, ...]:
 def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
     """Return the function that judges the conditions of `--fail-if`. Raises `QueryError`."""
     if not arguments.fail_if:
-        return lambda _: ()
+        return lambda _query, _source: ()
     # Imported here, because only calls with `--fail-if` need the statistics.
     from profile_analyze.query import gate, gate_conditions
 
@@ -276,7 +281,8 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
                 f"argument --fail-if: '{condition.text}': --correct-drift hides what changed in "
                 "all operators at once; name some of them and a change: 'type=Copy: time > +5%'"
             )
-    return lambda source: gate.judge_conditions(conditions, query, source)
+    # The peaks of the query may be known only later, so the query is passed once more.
+    return lambda query, source: gate.judge_conditions(conditions, query, source)
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, ...]:

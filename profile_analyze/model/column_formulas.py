@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS, MESSAGE_AMOUNTS
 from profile_analyze.model.measuring import amounts, side_of
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
+from profile_analyze.model.ranks import rank_spread, times_of_ranks
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import joined_values
 from profile_analyze.model.terms import ABSENT, DEVICE
@@ -196,6 +198,12 @@ FORMULAS: Final = Formulas(
         "out_shapes": _optional("out_shapes"),
         "input_dtype": _input_dtype,
         **{key: _joined_key(key) for key in ("device", "track", "stream", "rank", "kernel")},
+        **{name: _optional(name) for name in DEVICE_TEXTS},
+        **{name: _numbers(name) for name in DEVICE_NUMBERS},
+        **{name: _work_column(name) for name in MESSAGE_AMOUNTS},
+        "message_size": lambda rows: rows.ratio("message_bytes", "calls"),
+        "bus_bandwidth": lambda rows: rows.ratio("bus_bytes", "device_time"),
+        "rank_spread": lambda rows: rank_spread(times_of_ranks(rows.profile, rows.measure.name)),
         "parameters": _optional("parameters"),
         **{key: _split_key(key) for key in ("file", "run", "step", "phase")},
     },

@@ -6,6 +6,7 @@ are in `column_formulas.py`, so that `--help` can list the columns without impor
 Other columns are declared elsewhere:
 
 - `model_columns.py`: columns on the cost of a model
+- `device_columns.py`: columns on kernels and communication
 - `analysis/`: columns that need peak rates or a baseline
 - `query/catalog.py`: families of columns, such as `param.NAME`
 """
@@ -23,6 +24,7 @@ from profile_analyze.model.columns import (
     RatioOfSums,
     RunningSum,
 )
+from profile_analyze.model.device_columns import COLUMNS as DEVICE_COLUMNS
 from profile_analyze.model.model_columns import COLUMNS as MODEL_COLUMNS
 from profile_analyze.model.terms import CATEGORIES
 from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
@@ -295,10 +297,7 @@ _LOCATION: Final = (
         meaning="the ranks, in a distributed job, of the processes that ran the operator",
         kind="mixed",
     ),
-    _execution_key(
-        "kernel",
-        meaning="the kernels that the operator launched; of a kernel, its name",
-    ),
+    _execution_key("kernel", meaning="the kernels that it launched; of a kernel, its name"),
 )
 
 _PARAMETERS: Final = (
@@ -342,6 +341,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     *MODEL_COLUMNS,
     *_TENSORS,
     *_LOCATION,
+    *DEVICE_COLUMNS,
     *_PARAMETERS,
     *_RUNS,
 )

@@ -129,3 +129,12 @@ def numbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     numbers = np.empty(len(labels), np.int64)
     numbers[order] = rank[np.cumsum(is_new) - 1]
     return numbers, first[by_appearance]
+
+
+def first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
+    """Return the index in `rows` at which each new row number first occurs.
+
+    Row numbers from `known` on are new. Their first occurrences are in ascending order.
+    """
+    highest_before = np.maximum.accumulate(np.append(known - 1, rows))[:-1]
+    return np.flatnonzero(rows > highest_before)

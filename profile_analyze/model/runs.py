@@ -14,8 +14,10 @@ from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
 from profile_analyze.model.identity import identities
+from profile_analyze.model.numbers import first_of_each
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.ranks import as_one_job
 from profile_analyze.model.run_notes import (
     NotesOfFiles,
     collected_notes,
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Run, Track
     from profile_analyze.model.notes import Note
 
-IDENTITY: Final = ("level", "scope", "name", "type", "in_shapes", "out_shapes")
+IDENTITY: Final = ("level", "scope", "name", "type", "in_shapes", "out_shapes", "launched_by")
 """The columns that identify an operator across runs: see `identities`."""
 
-IDENTITY_COLUMNS: Final = frozenset({"in_shapes", "out_shapes"})
+IDENTITY_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "launched_by"})
 """The optional columns in `IDENTITY`."""
 
 _WORK: Final = ("computation", "memory")
@@ -142,7 +144,7 @@ class RunJoiner:
         """Merge a partial result. Its runs follow all runs that were added before."""
         known = len(self._row_of)  # before the lookup below, which adds new keys
         rows = np.fromiter(map(self._row_of.__getitem__, partial.keys), np.int64, len(partial.keys))
-        new_operators = _first_of_each(rows, known)
+        new_operators = first_of_each(rows, known)
         if len(new_operators) or not self._operators:
             self._operators.append(partial.operators.take(new_operators))
             self._extend_arrays(len(self._row_of))
@@ -228,14 +230,14 @@ class RunJoiner:
     def joined(self, notes: tuple[Note, ...] = ()) -> Profile:
         """Return the joined profile. Its notes begin with `notes`.
 
-        Raises `InputError` if no profile was added.
+        Raises `InputError` if no profile was added, and `QueryError` if ranks are mixed with runs.
         """
         partial = self.partial()
         if partial is None:
             raise InputError("", "no profile was named")
         executions, tracks = _devices_first(partial.executions, partial.tracks)
         files = partial.files
-        return Profile(
+        joined = Profile(
             file=partial.processes[0] if files == 1 else counted(files, "file"),
             origin=_common_origin(partial.origins),
             operators=partial.operators,
@@ -247,10 +249,13 @@ class RunJoiner:
             notes=(*notes, *notes_from_files(partial)),
             notes_on_runs=tuple(notes_on_runs(partial)),
         )
+        return as_one_job(joined)
 
 
 def join_runs(profiles: Iterable[Profile]) -> Profile:
     """Join `profiles` into one profile with all their runs.
+
+    Profiles of different ranks become one job: see `model.ranks`.
 
     Operators with the same level, scope, name, type and shapes are matched across runs. Duplicates
     within one profile are matched in the order of execution. Operators that only some runs have are
@@ -273,15 +278,6 @@ def _sources(is_derived: NDArray[np.bool_]) -> Categorical[str]:
     if not is_derived.any():
         return Categorical.constant(MEASURED, len(is_derived))
     return Categorical(is_derived.astype(np.int64), (MEASURED, DERIVED))
-
-
-def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
-    """Return the index in `rows` at which each new row number first occurs.
-
-    Row numbers from `known` on are new. Their first occurrences are in ascending order.
-    """
-    highest_before = np.maximum.accumulate(np.append(known - 1, rows))[:-1]
-    return np.flatnonzero(rows > highest_before)
 
 
 def _run_counts(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:

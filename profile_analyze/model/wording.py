@@ -45,7 +45,9 @@ _MACHINE_UNITS: Final = {
 # How the style `fixed` writes numbers with these units: as in the tables of the original tool.
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
 # The names of these columns get no unit, because they already state it: `flops` is FLO/s.
-_WITHOUT_UNIT: Final = ("flops", "param_bytes", "input_bytes", "output_bytes")
+_WITHOUT_UNIT: Final = (
+    *("flops", "param_bytes", "input_bytes", "output_bytes", "message_bytes", "bus_bytes"),
+)
 # Units that the heading shows. Any other unit follows each value, with a suitable prefix.
 _IN_HEADING: Final = ("s", "FLO/byte")
 

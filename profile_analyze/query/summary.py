@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.model_summary import ModelSummary
+
+_MOST_RANKS_IN_NOTE: Final = 4
 
 
 class CopyTime(NamedTuple):
@@ -239,7 +241,14 @@ def _notes_on_times_of(profile: Profile) -> Iterator[Note]:
 
 
 def _track_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note if several tracks of the device have times, which may overlap."""
+    """Yield a note if several ranks or tracks of the device have times, which may overlap."""
+    by_rank: dict[int, float] = {}
+    for track, total in profile.total_by_track(DEVICE).items():
+        if track.rank is not None:
+            by_rank[track.rank] = by_rank.get(track.rank, 0.0) + total
+    if len(by_rank) > 1:
+        yield _note_on_ranks(by_rank)
+        return
     by_line: dict[Track, float] = {}
     for track, total in profile.total_by_track(DEVICE).items():
         by_line[track.line] = by_line.get(track.line, 0.0) + total
@@ -256,6 +265,21 @@ def _track_notes(profile: Profile) -> Iterator[Note]:
     yield Note(
         f"the device time is the sum of {counted(len(by_line), noun)}, which may have run at the "
         f"same time: {parts}",
+        Importance.WRONG,
+    )
+
+
+def _note_on_ranks(by_rank: dict[int, float]) -> Note:
+    """Return the note that the device time is of several ranks. `by_rank` has their seconds."""
+    ordered = sorted(by_rank, key=lambda rank: (by_rank[rank], rank))
+    texts = {rank: f"{short_time(by_rank[rank])} on rank {rank}" for rank in ordered}
+    if len(ordered) > _MOST_RANKS_IN_NOTE:
+        times = f"from {texts[ordered[0]]} to {texts[ordered[-1]]}"
+    else:
+        times = ", ".join(texts[rank] for rank in sorted(ordered))
+    return Note(
+        f"the device time is the sum of {len(by_rank)} ranks: {times}; --aggregate-by rank shows "
+        "each",
         Importance.WRONG,
     )
 

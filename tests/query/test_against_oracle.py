@@ -19,6 +19,7 @@ def test_strategies_use_every_number_column() -> None:
     """Except numbers that only several runs, operators or comparisons have, and running sums."""
     elsewhere = {"count", "runs", "spread", "time_min", "time_max"}
     elsewhere |= {"cumulative_time", "cumulative_share", "sparsity", "sparsity_block"}
+    elsewhere |= {"registers", "shared_memory", "occupancy", "rank_spread"}
     numbers = {
         column.name for column in CATALOG if column.kind == "number" and not column.needs_base
     }

@@ -55,6 +55,8 @@ MODEL_AMOUNTS = (
     "output_bytes",
 )
 
+MESSAGES = ("message_bytes", "message_size", "bus_bytes", "bus_bandwidth")
+
 
 def test_columns_are_found_by_name() -> None:
     assert [find_column(column.name) for column in CATALOG] == list(CATALOG)
@@ -121,7 +123,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 77 more (--columns help explains all)",
+            "time_max, share and 90 more (--columns help explains all)",
         ),
     ],
 )
@@ -166,6 +168,11 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
             "stream",
             "rank",
             "kernel",
+            "launched_by",
+            "grid",
+            "block",
+            "collective",
+            "group_size",
             "parameters",
             "file",
             "run",
@@ -189,10 +196,13 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
         *("memory_source", "bandwidth", "intensity", *MODEL_AMOUNTS[:4], "conv_kind"),
         *(*MODEL_AMOUNTS[4:8], "reused_weights", *MODEL_AMOUNTS[8:]),
         *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
-        *("input_dtype", "device", "track", "stream", "rank", "kernel"),
+        *("input_dtype", "device", "track", "stream", "rank", "kernel", "launched_by", "grid"),
+        *("block", "registers", "shared_memory", "occupancy", "collective", "group_size"),
+        *(*MESSAGES, "rank_spread"),
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (
         *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),
+        *MESSAGES,
     )
 
 
@@ -200,6 +210,7 @@ def test_groups_have_their_keys_first() -> None:
     assert columns_of(RowKind(("type", "name~x")), ("time.p90",)) == (
         *("type", "name~x", "count", "time", "time.p90", *TIMES[1:], "share"),
         *("cumulative_time", "cumulative_share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),
+        *MESSAGES,
     )
 
 

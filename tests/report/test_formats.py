@@ -69,7 +69,7 @@ def test_every_format_can_show_all_columns_of_groups(output_format: str) -> None
     text = pa.render(result, output_format, columns="all")
     assert "nan" not in text
     if output_format == "csv":
-        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 38
+        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 42
 
 
 def test_all_columns_for_people_are_those_with_values() -> None:
@@ -232,7 +232,9 @@ def test_which_columns_have_values() -> None:
         *("param_share", "param_bytes"),
         *("reused_weights", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory"),
         *("onnx_tool_params", "sparsity", "sparsity_pattern", "sparsity_block", "input_dtype"),
-        *("stream", "rank", "kernel"),
+        *("stream", "rank", "kernel", "launched_by", "grid", "block", "registers"),
+        *("shared_memory", "occupancy", "collective", "group_size", "message_bytes"),
+        *("message_size", "bus_bytes", "bus_bandwidth", "rank_spread"),
     ]
     assert pa.run(pa.Query(types="Conv"), profile).has_values("flops")
     assert not pa.run(pa.Query(types="Relu"), profile).has_values("flops")

@@ -11,6 +11,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.readers.pytorch.columns import REGION_EVENT
+from profile_analyze.readers.pytorch.device_facts import mean_amounts
 from profile_analyze.readers.pytorch.phases import (
     Autograd,
     at_or_above,
@@ -183,7 +184,9 @@ def _rows(
         inner_scope[launching],
         host.scopes,
     )
-    rows = [*of_hosts.rows, *of_calls.rows, *of_work.rows]
+    amounts = mean_amounts(events, of_work.row, len(of_work.rows))
+    kernels = [row._replace(amounts=one) for row, one in zip(of_work.rows, amounts, strict=True)]
+    rows = [*of_hosts.rows, *of_calls.rows, *kernels]
     first_call, first_work = len(of_hosts.rows), len(of_hosts.rows) + len(of_calls.rows)
     return rows, np.concatenate([of_hosts.row, of_calls.row + first_call, of_work.row + first_work])
 

@@ -9,13 +9,15 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.terms import CONTROL, DERIVED, KERNEL, RUNTIME
+from profile_analyze.model.terms import CONTROL, DERIVED, KERNEL, MEASURED, RUNTIME
 from profile_analyze.readers.keys import distinct_keys
+from profile_analyze.readers.pytorch.device_facts import columns_of_facts
 from profile_analyze.readers.pytorch.kernel_names import kernel_category, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from profile_analyze.model.operators import OptionalValues
     from profile_analyze.readers.pytorch.rows import Row
     from profile_analyze.readers.pytorch.work import Described
 
@@ -31,8 +33,15 @@ def operators_of(rows: Sequence[Row]) -> Operators:
         level=Categorical.of([row.level for row in rows]),
         scope=Categorical.of([row.scope for row in rows]),
         computation=_numbers(rows, lambda found: found.work.computation),
-        memory=_numbers(rows, lambda found: found.work.memory),
+        memory=np.where(
+            [row.level == KERNEL for row in rows],
+            floats(row.amounts.memory for row in rows),
+            _numbers(rows, lambda found: found.work.memory),
+        ),
         source=DERIVED,
+        memory_source=Categorical.of(
+            [MEASURED if row.level == KERNEL else DERIVED for row in rows]
+        ),
         optional={
             **{
                 name: _described(rows, name)
@@ -41,8 +50,18 @@ def operators_of(rows: Sequence[Row]) -> Operators:
             "compute_dtype": _described(rows, "compute_dtype"),
             "parameters": _described(rows, "parameters"),
             "macs": _numbers(rows, lambda found: found.work.macs),
+            **_of_kernels(rows),
         },
     )
+
+
+def _of_kernels(rows: Sequence[Row]) -> dict[str, OptionalValues]:
+    """Return the optional columns on kernels; none for a trace without kernels."""
+    if not any(row.level == KERNEL for row in rows):
+        return {}
+    facts, amounts = [row.device_facts for row in rows], [row.amounts for row in rows]
+    launchers = Categorical.of([row.launched_by for row in rows])
+    return {"launched_by": launchers, **columns_of_facts(facts, amounts)}
 
 
 def _name(row: Row) -> str:

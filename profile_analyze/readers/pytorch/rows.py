@@ -15,6 +15,7 @@ from profile_analyze.readers.pytorch.columns import (
     DeviceFacts,
     HostFacts,
 )
+from profile_analyze.readers.pytorch.device_facts import Amounts
 from profile_analyze.readers.pytorch.steps import STEPS, step_number
 from profile_analyze.readers.pytorch.work import described
 
@@ -46,6 +47,8 @@ class Row(NamedTuple):
     """What the file says of a kernel: each entry is true of some of its executions."""
     launched_by: str | None = None
     """The name of the operator that launched a kernel."""
+    amounts: Amounts = Amounts()
+    """What one execution of a kernel moves."""
 
 
 class HostKind(NamedTuple):

@@ -43,7 +43,8 @@ def tracks_of(events: Events, rank: int | None) -> tuple[tuple[Track, ...], Indi
     on_device_from = len(_used(on_host))
     host_tracks = new[on_host]
     new[_used(on_device)] = np.arange(on_device_from, len(tracks))
-    tracks = [one._replace(rank=rank, resolution_s=_RESOLUTION_S) for one in tracks]
+    clock = "" if rank is None else f"rank {rank}"  # each file counts from its own first event
+    tracks = [one._replace(rank=rank, clock=clock, resolution_s=_RESOLUTION_S) for one in tracks]
     return tuple(tracks), np.concatenate([host_tracks, new[on_device]])
 
 

@@ -1,0 +1,240 @@
+"""The ranks of a distributed job: joins their files, and compares their times.
+
+The files of one job are no runs that vary by chance: in each step, all ranks work on one iteration
+together. So the runs of different ranks are one run, and the times of ranks add up, like the times
+of several streams.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.executions import Run
+from profile_analyze.model.iterations import indices_in_process
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.numbers import numbered, over_runs
+from profile_analyze.model.terms import KERNEL
+from profile_analyze.units import counted, percent, short_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Profile
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Indices: TypeAlias = NDArray[np.int64]
+
+
+def ranks_of(profile: Profile) -> tuple[int, ...]:
+    """Return the ranks of the profile's tracks, in ascending order."""
+    return tuple(sorted({track.rank for track in profile.tracks if track.rank is not None}))
+
+
+def as_one_job(profile: Profile) -> Profile:
+    """Return the profile of a job if each of the joined files is of another rank.
+
+    Otherwise, return `profile`: its files are runs of one program. The runs of all ranks with the
+    same step become one run. If a run has no step, the n-th runs of all ranks become one run.
+
+    Raises `QueryError` if only some of the files are of different ranks.
+    """
+    if not ranks_of(profile):  # a quick test, true for most formats
+        return profile
+    ranks = _rank_of_each_process(profile)
+    if len({*ranks}) < 2:
+        return profile
+    _check(profile.processes, ranks)
+    name = f"{len(ranks)} ranks"
+    number = _numbers_in_job(profile)
+    values = sorted({*number.tolist()})
+    new_run = np.searchsorted(values, number)
+    members = [np.flatnonzero(new_run == index).tolist() for index in range(len(values))]
+    executions = profile.executions
+    job = profile.changed(
+        file=name,
+        executions=executions.changed(run=new_run[executions.run].astype(np.int32)),
+        runs=tuple(_joined_run([profile.runs[one] for one in group]) for group in members),
+        processes=(name,),
+        notes_on_runs=(),
+    )
+    notes = (*_notes_on_runs(members, len(ranks)), *collective_notes(job))
+    return job.changed(notes=(*job.notes, *notes))
+
+
+def _numbers_in_job(profile: Profile) -> Indices:
+    """Return a number for each run, which is the same for the runs that all ranks did together."""
+    runs = profile.runs
+    steps = {(run.process, run.step) for run in runs if run.step is not None}
+    if len(steps) == len(runs):  # each run has a step, which no other run of its rank has
+        return np.array([run.step for run in runs], np.int64)
+    return indices_in_process(runs)
+
+
+def _rank_of_each_process(profile: Profile) -> list[int | None]:
+    """Return the rank of each file; None if it names none."""
+    ranks: list[int | None] = [None] * len(profile.processes)
+    process = np.array([run.process for run in profile.runs], np.int64)
+    executions = profile.executions
+    pairs = process[executions.run] * len(profile.tracks) + executions.track
+    _, first = numbered(pairs)
+    for index in first.tolist():
+        track = profile.tracks[executions.track[index]]
+        ranks[process[executions.run[index]]] = track.rank
+    return ranks
+
+
+def _check(files: Sequence[str], ranks: Sequence[int | None]) -> None:
+    """Raise `QueryError` if a file has no rank, or the same rank as another file."""
+    advice = "name one file of each rank of one job, or only runs of one rank"
+    first: dict[int, str] = {}
+    known = next(index for index, rank in enumerate(ranks) if rank is not None)
+    for file, rank in zip(files, ranks, strict=True):
+        if rank is None:
+            raise QueryError(
+                f"{file} names no rank, but {files[known]} is rank {ranks[known]} of a job; "
+                f"{advice}"
+            )
+        if rank in first:
+            raise QueryError(
+                f"{file} is rank {rank}, as {first[rank]} is, beside files of other ranks; {advice}"
+            )
+        first[rank] = file
+
+
+def _joined_run(runs: Sequence[Run]) -> Run:
+    """Return the run of a job in which the ranks had `runs`."""
+    steps, labels = {run.step for run in runs}, {run.label for run in runs}
+    walls = [run.wall_s for run in runs]
+    return Run(
+        step=steps.pop() if len(steps) == 1 else None,
+        label=labels.pop() if len(labels) == 1 else None,
+        wall_s=float(np.max(walls)),  # NaN if one of them is unknown
+    )
+
+
+def _notes_on_runs(members: Sequence[Sequence[int]], ranks: int) -> Iterator[Note]:
+    incomplete = sum(len(group) < ranks for group in members)
+    if incomplete:
+        yield Note(
+            f"{incomplete} of {counted(len(members), 'run')} are not in the files of all {ranks} "
+            "ranks, so their times are too short; record the same steps on each rank",
+            Importance.WRONG,
+        )
+
+
+def times_of_ranks(profile: Profile, measure: str = "time") -> Floats:
+    """Return the time of each operator on each rank, shape (operators, ranks).
+
+    With several runs, it is the median over the runs.
+    """
+    rank_of_track = np.array([-1 if one.rank is None else one.rank for one in profile.tracks])
+    rank = rank_of_track[profile.executions.track]
+    columns = []
+    for one in ranks_of(profile):
+        executions = profile.executions.take(np.flatnonzero(rank == one))
+        times = profile.changed(executions=executions).measured(measure)
+        columns.append(over_runs(times, "median"))
+    return np.stack(columns, axis=1) if columns else np.empty((len(profile), 0))
+
+
+def rank_spread(times: Floats) -> Floats:
+    """Return (longest - shortest) / mean over the ranks; NaN with fewer than two known times.
+
+    `times` has shape (operators, ranks).
+    """
+    known = ~np.isnan(times)
+    counts = known.sum(axis=1)
+    longest = np.where(known, times, -np.inf).max(axis=1, initial=-np.inf)
+    shortest = np.where(known, times, np.inf).min(axis=1, initial=np.inf)
+    with np.errstate(all="ignore"):
+        means = np.where(known, times, 0.0).sum(axis=1) / counts
+        result: Floats = np.where((counts > 1) & (means > 0), (longest - shortest) / means, np.nan)
+    return result
+
+
+class Waiting(NamedTuple):
+    """How long the ranks of a job waited for each other in one kind of collective."""
+
+    collective: str
+    calls: int
+    waited_s: float
+    """The longest time of each call minus the shortest, added up. The rank that comes last has the
+    shortest time, because no other rank lets it wait."""
+    time_s: float
+    """The longest time of each call, added up."""
+    slowest: int
+    """The rank that let the others wait longest."""
+    last: int
+    """The number of calls in which `slowest` came last."""
+
+
+def waiting_in_collectives(profile: Profile) -> list[Waiting]:
+    """Return how long the ranks waited in each kind of collective, the longest first.
+
+    Only collectives of all ranks count. The n-th of them in a run is the same call on each rank.
+    """
+    ranks = ranks_of(profile)
+    operators, executions = profile.operators, profile.executions
+    collective = operators.categorical("collective")
+    is_kernel = operators.level.where(one == KERNEL for one in operators.level.categories)
+    sizes = operators.categorical("group_size")
+    is_of_all = sizes.where(one == len(ranks) for one in sizes.categories)
+    chosen = np.flatnonzero((is_kernel & is_of_all & (collective.codes >= 0))[executions.operator])
+    rank_of_track = np.array([-1 if one.rank is None else one.rank for one in profile.tracks])
+    rank = np.searchsorted(ranks, rank_of_track[executions.track[chosen]])
+    kind = collective.codes[executions.operator[chosen]]
+    run = executions.run[chosen]
+    found = []
+    for code in sorted({*kind.tolist()}):
+        calls = []
+        for one in sorted({*run[kind == code].tolist()}):
+            rows = np.flatnonzero((kind == code) & (run == one))
+            calls.append(_matched(executions.start_s, executions.duration_s, chosen, rank, rows))
+        durations = np.concatenate([one for one in calls if one is not None] or [np.empty((0, 1))])
+        if len(durations):
+            found.append(_waiting(collective.categories[code], durations, ranks))
+    return sorted(found, key=lambda one: -one.waited_s)
+
+
+def _matched(
+    start_s: Floats, duration_s: Floats, chosen: Indices, rank: Indices, rows: Indices
+) -> Floats | None:
+    """Return the durations of each call, shape (calls, ranks); None if ranks differ in calls."""
+    counts = np.bincount(rank[rows], minlength=int(rank.max()) + 1)
+    if (counts != counts[0]).any():
+        return None
+    order = rows[np.lexsort((start_s[chosen[rows]], rank[rows]))]
+    return duration_s[chosen[order]].reshape(len(counts), -1).T
+
+
+def _waiting(collective: str, durations: Floats, ranks: Sequence[int]) -> Waiting:
+    waits = durations.max(axis=1) - durations.min(axis=1)
+    last = durations.argmin(axis=1)
+    caused = np.bincount(last, waits, minlength=len(ranks))
+    slowest = int(caused.argmax())
+    return Waiting(
+        collective,
+        len(durations),
+        float(waits.sum()),
+        float(durations.max(axis=1).sum()),
+        ranks[slowest],
+        int((last == slowest).sum()),
+    )
+
+
+def collective_notes(profile: Profile) -> Iterator[Note]:
+    """Yield a note on the waiting time in each kind of collective."""
+    for one in waiting_in_collectives(profile):
+        if one.waited_s > 0:
+            yield Note(
+                f"{one.collective}: ranks waited {short_time(one.waited_s)} "
+                f"({percent(one.waited_s / one.time_s)} of the longest times of "
+                f"{counted(one.calls, 'call')}) for the slowest rank, which was rank {one.slowest} "
+                f"in {one.last} of them",
+                Importance.CONTEXT,
+            )
