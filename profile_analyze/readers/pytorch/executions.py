@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
-from profile_analyze.model.levels import innermost_above
+from profile_analyze.model.ownership import innermost_above
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.readers.pytorch.columns import REGION_EVENT
 from profile_analyze.readers.pytorch.phases import (

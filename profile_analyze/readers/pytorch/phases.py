@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.levels import innermost_above
+from profile_analyze.model.ownership import innermost_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

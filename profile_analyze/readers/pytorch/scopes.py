@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.levels import innermost_above
 from profile_analyze.model.numbers import numbered
+from profile_analyze.model.ownership import innermost_above
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
