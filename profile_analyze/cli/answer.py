@@ -15,7 +15,7 @@ from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import DERIVED_WORK, MEASURED, RUN_KEYS, SHAPES
+from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, RUN_KEYS, SHAPES
 from profile_analyze.query.catalog import optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
@@ -155,7 +155,9 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     of_summary = ["efficiency"] if query.peaks else []
     of_work = () if request.work in (None, MEASURED) else DERIVED_WORK
     of_model = () if request.model is None else SHAPES
-    return query.wanted | optional_columns_of((*of_tables, *of_summary)) | {*of_work, *of_model}
+    of_stacks = (FRAMES,) if request.has_stacks else ()
+    columns = query.wanted | optional_columns_of((*of_tables, *of_summary))
+    return columns | {*of_work, *of_model, *of_stacks}
 
 
 def _columns(request: Request, renderer: Renderer, query: Query) -> tuple[str, ...]:
@@ -208,7 +210,7 @@ def _notes(
         yield from source.notes
     yield from summary.notes
     for table in tables:
-        yield from table.notes
+        yield from _notes_on_stacks(table) if renderer.has_stacks else table.notes
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.CONTEXT)
     arranges_rows = request.query.grouped or not request.query.has_default_order
@@ -217,6 +219,20 @@ def _notes(
     yield from _notes_on_format(renderer, summary, tables, verdicts)
     yield from notes_on_columns(request, profile)
     yield from _notes_on_suffix(request.output, renderer)
+
+
+def _notes_on_stacks(table: Table) -> Iterator[Note]:
+    """Yield the notes on the stacks of a table."""
+    # Imported here, because only one output format has stacks.
+    from profile_analyze.query.stacks import selects_rows, stacks_of_table
+
+    if selects_rows(table.query):  # otherwise, stacks also have what no row has
+        yield from table.notes
+    if not stacks_of_table(table):
+        side = MEASURES[table.query.measure].side
+        yield Note(
+            f"no stack: nothing that was asked for has a time on the {side}", Importance.ANSWER
+        )
 
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:

@@ -79,8 +79,10 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
     return tuple(one for one in LEVELS if one in used)
 
 
-def at_level(profile: Profile, level: str | None = None) -> Profile:
+def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = False) -> Profile:
     """Return the profile with the rows of one level. The default is the first level in `levels_of`.
+
+    With `keep_nested`, `Profile.nested` of the result is `profile`, which then stays in memory.
 
     Raises `QueryError` if the profile has no such level, or if another level was selected before.
     """
@@ -96,8 +98,10 @@ def at_level(profile: Profile, level: str | None = None) -> Profile:
         has = f"it has {', '.join(known)}" if known else "it has no rows at all"
         raise QueryError(f"level: the profile has no level {chosen!r}; {has}")
     if chosen == KERNEL:  # kernels do not nest, so their times are as recorded
-        return _rows_of(profile, profile.executions, KERNEL, profile.operators)
-    return _with_owned_executions(profile, chosen)
+        result = _rows_of(profile, profile.executions, KERNEL, profile.operators)
+    else:
+        result = _with_owned_executions(profile, chosen)
+    return result.changed(nested=profile) if keep_nested else result
 
 
 def common_level(profile: Profile, other: Profile) -> str | None:

@@ -105,6 +105,8 @@ class Renderer(Protocol):
     follows_original: bool
     """Whether the format shows what the original shows: times in seconds unless the user chooses
     a unit, and the size of a constant as its memory (`model.constants`)."""
+    has_stacks: bool
+    """Whether the format shows the stacks of all rows, and no columns and no groups."""
     has_summary_beside_tables: bool
     """Whether the format shows the summary, verdicts and notes even if the report has tables."""
     needs: Need

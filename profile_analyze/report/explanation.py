@@ -34,6 +34,7 @@ class ExplanationRenderer:
     suffixes: tuple[str, ...] = ()
     has_tables = True
     follows_original = False
+    has_stacks = False
     has_summary_beside_tables = True
     needs: Need = ""
 

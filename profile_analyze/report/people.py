@@ -41,6 +41,7 @@ class PeopleRenderer(ABC):
     suffixes: tuple[str, ...] = ()
     has_tables = True
     follows_original: bool = False
+    has_stacks = False
     has_summary_beside_tables = True
     needs: Need = ""
     before_sentences: ClassVar[str] = "\n"

@@ -31,6 +31,7 @@ class ProgramRenderer:
     suffixes: tuple[str, ...] = ()
     has_tables = True
     follows_original = False
+    has_stacks = False
     has_summary_beside_tables = False
     needs: Need = ""
 
@@ -46,6 +47,7 @@ class TablelessRenderer:
     suffixes: tuple[str, ...] = ()
     has_tables = False
     follows_original = False
+    has_stacks = False
     has_summary_beside_tables = True
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
