@@ -15,7 +15,7 @@ from profile_analyze.model.ownership import (
     parents_of,
     without_nested,
 )
-from profile_analyze.model.terms import MODULE, RUNTIME
+from profile_analyze.model.terms import KERNEL, MODULE, RUNTIME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 Stack: TypeAlias = tuple[str, ...]
 """The names of an execution and of what it ran inside, outermost first."""
-
-_UNNAMED = "unnamed"
 
 
 def stacks_of(profile: Profile, side: Side, counts: Flags) -> dict[Stack, float]:
@@ -111,20 +109,28 @@ def _stacks(operators: Operators, contexts: _Contexts) -> list[Stack]:
     scopes: list[Stack] = [scope or () for scope in operators.scope.values().tolist()]
     arounds, rows = contexts.around.tolist(), contexts.operator.tolist()
     stacks: list[Stack] = []
+    scope_of: list[Stack] = []
     for around, row in zip(arounds, rows, strict=True):
-        if levels[row] == RUNTIME and around >= 0:
-            # The time of a call into the driver belongs to the operator that made it.
-            stacks.append(stacks[around])
-            continue
-        outer, outer_stack, known = around, (), ()
-        while outer >= 0:
-            inside = (*scopes[rows[outer]], names[rows[outer]])
-            if _is_visible(levels[rows[outer]], inside, scopes[row]):
-                outer_stack, known = stacks[outer], inside
+        level, name, scope = levels[row], names[row], scopes[row]
+        if level in (RUNTIME, KERNEL) and around >= 0 and not scope:
+            scope = scope_of[around]  # of the operator that launched it
+        scope_of.append(scope)
+        outer_stack: Stack = ()
+        known: Stack = ()
+        while around >= 0:
+            inside = (*scope_of[around], names[rows[around]])
+            if _is_visible(levels[rows[around]], inside, scope):
+                outer_stack, known = stacks[around], inside
                 break
-            outer = arounds[outer]
-        missing = scopes[row][_common_length(scopes[row], known) :]
-        stacks.append((*outer_stack, *missing, names[row] or _UNNAMED))
+            around = arounds[around]  # noqa: PLW2901  # one context further out
+        # The time of a call into the driver belongs to the operator that made it. Some formats
+        # name a kernel after its operator.
+        is_of_operator = level == RUNTIME or (level == KERNEL and outer_stack[-1:] == (name,))
+        if outer_stack and is_of_operator:
+            stacks.append(outer_stack)
+        else:
+            missing = scope[_common_length(scope, known) :]
+            stacks.append((*outer_stack, *missing, name))
     return stacks
 
 

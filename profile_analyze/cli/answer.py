@@ -210,7 +210,7 @@ def _notes(
         yield from source.notes
     yield from summary.notes
     for table in tables:
-        yield from _notes_on_stacks(table) if renderer.has_stacks else table.notes
+        yield from renderer.notes(table)
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.CONTEXT)
     arranges_rows = request.query.grouped or not request.query.has_default_order
@@ -219,20 +219,6 @@ def _notes(
     yield from _notes_on_format(renderer, summary, tables, verdicts)
     yield from notes_on_columns(request, profile)
     yield from _notes_on_suffix(request.output, renderer)
-
-
-def _notes_on_stacks(table: Table) -> Iterator[Note]:
-    """Yield the notes on the stacks of a table."""
-    # Imported here, because only one output format has stacks.
-    from profile_analyze.query.stacks import selects_rows, stacks_of_table
-
-    if selects_rows(table.query):  # otherwise, stacks also have what no row has
-        yield from table.notes
-    if not stacks_of_table(table):
-        side = MEASURES[table.query.measure].side
-        yield Note(
-            f"no stack: nothing that was asked for has a time on the {side}", Importance.ANSWER
-        )
 
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:

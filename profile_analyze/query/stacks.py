@@ -8,10 +8,14 @@ import numpy as np
 
 from profile_analyze.analysis.stacks import stacks_of
 from profile_analyze.errors import QueryError
+from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.ownership import ownership
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.stacks import Stack
@@ -36,7 +40,18 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
     return table.shown.once(_stacks)
 
 
-def selects_rows(query: Query) -> bool:
+def notes_on_stacks(table: Table) -> Iterator[Note]:
+    """Yield notes on the stacks of a table."""
+    if _selects_rows(table.query):  # otherwise, stacks also have what no row has
+        yield from table.notes
+    if not stacks_of_table(table):
+        side = MEASURES[table.query.measure].side
+        yield Note(
+            f"no stack: no execution with a time on the {side} was selected", Importance.ANSWER
+        )
+
+
+def _selects_rows(query: Query) -> bool:
     """Return whether the answer to `query` may leave out rows."""
     limits = (query.min_time_s, query.max_time_s)
     filters = (query.types, query.name, query.input_dtype, query.where, query.top)
@@ -46,7 +61,7 @@ def selects_rows(query: Query) -> bool:
 def _stacks(shown: ShownRows) -> dict[Stack, float]:
     profile = shown.profile
     nested = profile.nested or profile
-    if selects_rows(shown.query):
+    if _selects_rows(shown.query):
         counts = _is_owned(profile, nested, shown.chosen)
     else:
         counts = np.ones(len(nested.executions), np.bool_)

@@ -121,6 +121,9 @@ class Renderer(Protocol):
         `several_runs` says whether the answer combines several runs.
         """
 
+    def notes(self, table: Table) -> Iterable[Note]:
+        """Return the notes on what the format shows of a table."""
+
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
         """Yield the report as bytes, in pieces, because it may be long."""
 

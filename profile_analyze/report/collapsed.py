@@ -6,21 +6,24 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
-from profile_analyze.query.stacks import stacks_of_table
+from profile_analyze.query.stacks import notes_on_stacks, stacks_of_table
 from profile_analyze.report.base import encoded
 from profile_analyze.report.programs import TablelessRenderer
 from profile_analyze.report.sections import TableSection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from profile_analyze.analysis.stacks import Stack
+    from profile_analyze.model.notes import Note
+    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Need, Report
 
 _US_PER_S: Final = 1e6
 _SEPARATOR: Final = ";"
 _IN_NAMES: Final = ":"
 """Stands for the separator in names, as in the scripts of FlameGraph."""
+_UNNAMED: Final = "unnamed"
 
 
 class CollapsedRenderer(TablelessRenderer):
@@ -31,6 +34,10 @@ class CollapsedRenderer(TablelessRenderer):
     has_stacks = True
     has_summary_beside_tables = False
     needs: Need = ""
+
+    def notes(self, table: Table) -> Iterable[Note]:
+        """Return the notes on the stacks of a table; see `Renderer.notes`."""
+        return notes_on_stacks(table)
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
         """Yield the lines; see `Renderer.pieces`."""
@@ -50,7 +57,7 @@ def _lines(stacks: Mapping[Stack, float]) -> Iterator[str]:
 
 
 def _frame(name: str) -> str:
-    return visible(name, "utf-8").replace(_SEPARATOR, _IN_NAMES)
+    return visible(name, "utf-8").replace(_SEPARATOR, _IN_NAMES) or _UNNAMED
 
 
 def _rounded(times: Mapping[str, float]) -> dict[str, int]:
