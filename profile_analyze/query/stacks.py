@@ -35,8 +35,8 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
     Raises `QueryError` for a table of groups or of a comparison.
     """
     if table.query.grouped or table.query.compared:
-        kind = "groups" if table.query.grouped else "a comparison"
-        raise QueryError(f"output_format: collapsed has stacks, and {kind} has none")
+        kind = "a table of groups" if table.query.grouped else "a comparison"
+        raise QueryError(f"output_format: {kind} has no stacks; choose another format")
     return table.shown.once(_stacks)
 
 

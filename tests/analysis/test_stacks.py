@@ -82,10 +82,10 @@ def test_all_runs_are_added_and_flat_profiles_have_flat_stacks() -> None:
 
 def test_groups_and_comparisons_have_no_stacks() -> None:
     grouped = pa.run(pa.Query(by="type"), four_steps())
-    with pytest.raises(QueryError, match="collapsed has stacks, and groups has none"):
+    with pytest.raises(QueryError, match="output_format: a table of groups has no stacks; choose"):
         stacks_of_table(grouped)
     compared = pa.run(pa.Query(compared=True), pa.compare(four_steps(), four_steps()))
-    with pytest.raises(QueryError, match="collapsed has stacks, and a comparison has none"):
+    with pytest.raises(QueryError, match="output_format: a comparison has no stacks; choose"):
         stacks_of_table(compared)
 
 
