@@ -175,6 +175,8 @@ def stack_and_scope(
     level, scope = row.get("level", "operator"), row.get("scope", ())
     if level in ("runtime", "kernel") and not scope and above >= 0:
         scope = stack_and_scope(rows, above)[1]
+    outer_stack: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
     while above >= 0:
         outer = ROWS[rows[above]["operator"]]
         outer_stack, outer_scope = stack_and_scope(rows, above)
@@ -204,8 +206,9 @@ def test_stacks_equal_a_plain_recursion(rows: list[dict[str, Any]], track: int) 
             stack, _ = stack_and_scope(rows, index)
             own_s = row["duration_s"] - sum(inside_s(rows, index))
             expected[stack] = expected.get(stack, 0.0) + own_s
-    side = ("host", "device")[track]
-    assert stacks_of(profile, side, np.ones(len(rows), np.bool_)) == expected
+    assert (
+        stacks_of(profile, "device" if track else "host", np.ones(len(rows), np.bool_)) == expected
+    )
 
 
 @given(traces(), st.sampled_from(["time", "host_time"]), st.sampled_from(["a", "b", "m1"]))
