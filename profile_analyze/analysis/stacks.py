@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 Stack: TypeAlias = tuple[str, ...]
 """The names of an execution and of what it ran inside, outermost first."""
+
+_MOST_FRAMES: Final = 1000
+"""An execution inside a stack of so many names counts in that stack.
+
+Otherwise, memory would grow with the square of the depth of a profile.
+"""
 
 
 def stacks_of(profile: Profile, side: Side, counts: Flags) -> dict[Stack, float]:
@@ -126,7 +132,7 @@ def _stacks(operators: Operators, contexts: _Contexts) -> list[Stack]:
         # The time of a call into the driver belongs to the operator that made it. Some formats
         # name a kernel after its operator.
         is_of_operator = level == RUNTIME or (level == KERNEL and outer_stack[-1:] == (name,))
-        if outer_stack and is_of_operator:
+        if (outer_stack and is_of_operator) or len(outer_stack) >= _MOST_FRAMES:
             stacks.append(outer_stack)
         else:
             missing = scope[_common_length(scope, known) :]

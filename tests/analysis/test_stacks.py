@@ -131,6 +131,16 @@ def test_scopes_and_nesting_make_one_stack(path: tuple[int, ...], stack: str) ->
     assert [*stacks_of(profile, "device", last)] == [tuple(stack.split(";"))]
 
 
+def test_very_deep_stacks_are_cut_and_keep_the_time() -> None:
+    executions = [
+        {"operator": 0, "duration_s": 1500.0 - index, "parent": index - 1} for index in range(1500)
+    ]
+    profile = profile_of([{"name": "f"}], executions, tracks=(CPU,))
+    stacks = stacks_of(profile, "device", np.ones(1500, np.bool_))
+    assert [*map(len, stacks)] == [*range(1, 1001)]
+    assert [*stacks.values()] == [*(999 * [1.0]), 501.0]
+
+
 @st.composite
 def executions_of_rows(draw: Any) -> list[dict[str, Any]]:
     """Generate executions of `ROWS`, nested and launched at random. A child is after its parent."""

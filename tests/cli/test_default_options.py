@@ -26,6 +26,7 @@ DEFAULTS = "--format plain -t 1 --time-unit us"
         (["--wiki"], ["--wiki", "-t", "1", "--time-unit", "us"]),
         (["--dump-only-opr"], ["--dump-only-opr", "-t", "1", "--time-unit", "us"]),
         (["--format", "csv"], ["--format", "csv", "-t", "1"]),
+        (["--format", "collapsed"], ["--format", "collapsed", "-t", "0"]),
         (["--explain", "time"], ["--explain", "time", "--time-unit", "us"]),
     ],
 )
