@@ -18,11 +18,12 @@ _SUFFIXES: Final = {
     "wiki": "wiki",
     "junit": "xml",
     "table": "txt",
+    "collapsed": "folded",
 }
 # A format that is listed several times is chosen more often.
 _FORMATS: Final = (
     *("table", "table", "plain", "markdown", "wiki", "csv", "csv", "json", "json", "json"),
-    *("jsonl", "operators", "github", "junit", "text"),
+    *("jsonl", "operators", "github", "junit", "collapsed", "text"),
 )
 _TEXT_OPTIONS: Final = (
     ("--help",),
@@ -201,7 +202,7 @@ def command_line(random: Random, baselines: list[str]) -> CommandLine:
         has_peaks=random.random() < 0.25,
         has_baseline=bool(baselines),
         has_runs=not baselines and random.random() < 0.2,
-        has_tables=output_format not in ("github", "junit"),
+        has_tables=output_format not in ("github", "junit", "collapsed"),
     )
     options = [
         *_output(random, output_format),

@@ -38,6 +38,7 @@ _COLORS: Final = re.compile("\x1b\\[(?:0|2|3[1236]|44)m")
 _NOT_FINITE: Final = re.compile(r"(?<![^\W_])(?:nan|inf|infinity)(?![^\W_])", re.IGNORECASE)
 _TIME_NOT_FINITE: Final = re.compile(rb'"(?:start|kern|end)"\s*:\s*"(?:-?inf|nan)"')
 _EXPECTED: Final = "expected a number, inf, -inf or nan"
+_STACK: Final = re.compile(r"[^;]+(;[^;]+)* [1-9]\d*")
 _ANNOTATION: Final = re.compile(r"::(error|warning|notice) title=profile_analyze::.")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _BOX_EDGES: Final = ("╒", "│", "├", "╞", "╘", "+", "|")
@@ -149,8 +150,8 @@ def _reports(case: Case, outcome: Outcome) -> dict[str, str]:
         if not name.startswith("picture.")
     }
     reports = files or ({"standard output": outcome.out} if outcome.code not in (1, 2) else {})
-    # In JSON Lines, a table without rows is an empty text.
-    if reports == {"standard output": ""} and case.output_format == "jsonl":
+    # In JSON Lines, a table without rows is an empty text. So are no stacks.
+    if reports == {"standard output": ""} and case.output_format in ("jsonl", "collapsed"):
         return {}
     return reports
 
@@ -273,6 +274,12 @@ def _github(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one sign
             yield f"not an annotation: {line!r}"
 
 
+def _collapsed(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
+    for line in text.split("\n")[:-1]:
+        if not _STACK.fullmatch(line):
+            yield f"not a stack with microseconds: {line!r}"
+
+
 def _pipe_table(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
     """Every line of a Markdown or wiki table has as many cells as the first."""
     for is_table, lines in groupby(text.split("\n"), key=lambda line: line.startswith("|")):
@@ -298,6 +305,7 @@ _FORMAT_CHECKS: Final[dict[str, Callable[[Case, str], Iterator[str]]]] = {
     "jsonl": _json_lines,
     "csv": _comma_separated,
     "junit": _junit,
+    "collapsed": _collapsed,
     "github": _github,
     "markdown": _pipe_table,
     "wiki": _pipe_table,

@@ -73,6 +73,9 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("wide", "all_columns"), "--columns all"),
     **dict.fromkeys(("threads", "num_threads"), "--peaks here:{1}"),
     **{name: f"--format {name}" for name in ("json", "jsonl", "csv", "markdown", "junit")},
+    **dict.fromkeys(
+        ("collapsed", "folded", "flamegraph", "flame_graph", "stacks"), "--format collapsed"
+    ),
     **dict.fromkeys(("output_format", "out_format", "fmt", "f"), "--format"),
     "md": "--format markdown",
     "text": "--format plain",
@@ -169,6 +172,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     "ndjson": "jsonl",
     "jsonlines": "jsonl",
     "xml": "junit",
+    **dict.fromkeys(("folded", "flamegraph", "flame", "speedscope", "stacks"), "collapsed"),
     **dict.fromkeys(("excel", "xlsx", "spreadsheet"), "csv"),
     **dict.fromkeys(("run", "runs"), "iteration"),
     **dict.fromkeys(("text", "txt", "simple"), "plain"),

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 from fuzz.running import Terminal
 from profile_analyze.cli.default_options import VARIABLE
 from profile_analyze.cli.main import main
+from profile_analyze.report.output_formats import OUTPUT_FORMATS
 
 # Defaults of the person who runs the tests would change every answer.
 os.environ.pop(VARIABLE, None)
@@ -20,6 +21,9 @@ os.environ.pop(VARIABLE, None)
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "tests" / "fixtures"
 PROFILES = FIXTURES / "profiles"
+# The output formats that show every kind of table. `collapsed` has the stacks of one profile, and
+# tests of its own.
+TABLE_FORMATS = tuple(name for name in OUTPUT_FORMATS if name != "collapsed")
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 
 # `make test` is quick: properties get few examples. `make test-slow` runs all properties, and the

@@ -163,6 +163,7 @@ BROKEN: list[tuple[Callable[[Case, Outcome], Iterable[str]], Case, Outcome]] = [
     (invariants.valid_output, case_of("csv"), RIGHT._replace(out="a,b\r\n1\r\n")),
     (invariants.valid_output, case_of("csv"), RIGHT._replace(out='a\r\n"b\r\n')),
     (invariants.valid_output, case_of("csv"), RIGHT._replace(out="name\r\n=1+2\r\n")),
+    (invariants.valid_output, case_of("collapsed"), RIGHT._replace(out="a;b 0\n")),
     (invariants.valid_output, case_of("junit"), RIGHT._replace(out="<testsuite>")),
     (invariants.valid_output, case_of("junit", "--fail-if", "a"), RIGHT._replace(out="<testsuite/>")),
     (invariants.valid_output, case_of("github"), RIGHT._replace(out="::error::a\n")),

@@ -15,7 +15,7 @@ from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import DERIVED_WORK, MEASURED, RUN_KEYS, SHAPES
+from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, RUN_KEYS, SHAPES
 from profile_analyze.query.catalog import optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
@@ -167,7 +167,9 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     of_summary = ["efficiency"] if query.peaks else []
     of_work = () if request.work in (None, MEASURED) else DERIVED_WORK
     of_model = () if request.model is None else SHAPES
-    return query.wanted | optional_columns_of((*of_tables, *of_summary)) | {*of_work, *of_model}
+    of_stacks = (FRAMES,) if request.has_stacks else ()
+    columns = query.wanted | optional_columns_of((*of_tables, *of_summary))
+    return columns | {*of_work, *of_model, *of_stacks}
 
 
 def _columns(request: Request, renderer: Renderer, query: Query) -> tuple[str, ...]:
@@ -220,7 +222,7 @@ def _notes(
         yield from source.notes
     yield from summary.notes
     for table in tables:
-        yield from table.notes
+        yield from renderer.notes(table)
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.CONTEXT)
     arranges_rows = request.query.grouped or not request.query.has_default_order

@@ -65,4 +65,6 @@ def _usable(defaults: dict[str, Any], arguments: argparse.Namespace) -> dict[str
         unusable.add("format")
     if requested is not None and find_renderer(requested).for_programs:
         unusable.add("time_unit")
+    if requested is not None and find_renderer(requested).has_stacks:
+        unusable.add("top")  # it says how long tables are, not what a flame graph leaves out
     return {name: value for name, value in defaults.items() if name not in unusable}

@@ -33,6 +33,7 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
         ("--top-end-key kern", query.measure in ("wait", "host_wait")),
         ("--print-only host", request.asked_side == "host"),
         ("--show-host", len(request.sides) > 1),
+        (f"--format {request.output_format}", request.has_stacks),
         *((f"--where '{one.text}'", _needs_times(one.column)) for one in query.conditions),
         *((f"--having '{one.text}'", _needs_times(one.column)) for one in query.group_conditions),
     ):

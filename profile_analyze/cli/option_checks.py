@@ -36,6 +36,7 @@ def check_options(arguments: argparse.Namespace) -> None:
     _check_output_format(arguments)
     _check_comparison(arguments)
     _check_needs_of_the_format(arguments)
+    _check_stacks(arguments)
 
 
 def _check_files(arguments: argparse.Namespace) -> None:
@@ -166,7 +167,8 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
         option = "--columns" if arguments.columns else "--copy-time"
         raise QueryError(f"{name} has no tables and no totals, so {option} has no effect")
     if renderer.for_programs and arguments.time_unit != AUTO:
-        raise QueryError(f"{name} has times in seconds, so --time-unit has no effect; leave it out")
+        unit = "microseconds" if renderer.has_stacks else "seconds"
+        raise QueryError(f"{name} has times in {unit}, so --time-unit has no effect; leave it out")
     if renderer.needs == "conditions" and not arguments.fail_if:
         raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
     shows_change = arguments.compare and arguments.print_only in (None, "summary")
@@ -178,6 +180,28 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
             f"--copy-time adds to the summary, which {name} has only with --print-only summary; "
             "add that, or use json"
         )
+
+
+def _check_stacks(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if the format shows stacks, to which another option does not apply."""
+    name = requested_output_format(arguments)
+    if name is None or not find_renderer(name).has_stacks:
+        return
+    for option, given in (
+        ("--compare", arguments.compare),
+        ("--aggregate-by", arguments.aggregate_by is not None),
+        ("--aggregate", arguments.aggregate is not None),
+        ("--show-host", arguments.show_host),
+        ("--print-only summary", arguments.print_only == "summary"),
+        ("--top-end-key kern", arguments.top_end_key == "kern"),
+        ("--correct-drift", arguments.correct_drift),
+        ("--correct-sync", arguments.correct_sync),
+    ):
+        if given:
+            raise QueryError(
+                f"{name} has the recorded times of the stacks of one profile, so {option} does not "
+                "apply; leave one out"
+            )
 
 
 def requested_output_format(arguments: argparse.Namespace) -> str | None:

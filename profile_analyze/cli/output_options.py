@@ -23,7 +23,8 @@ OUTPUT: Final = OptionGroup(
             choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
             help="the output format. table: boxes (the default for MegEngine profiles); plain: one "
             "line per row (the default otherwise); markdown; wiki; for programs, with raw numbers "
-            "in base units: csv, json, jsonl; for pipelines: github (annotations), junit",
+            "in base units: csv, json, jsonl; for pipelines: github (annotations), junit; "
+            "collapsed: stacks for flame graphs",
         ),
         Option.of(
             "--confluence",
@@ -38,7 +39,7 @@ OUTPUT: Final = OptionGroup(
             metavar="FILE",
             example="result.csv",
             help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
-            ".md, .xml) chooses the format unless --format is given; - is standard output",
+            ".md, .xml, .folded) chooses the format unless --format is given; - is standard output",
         ),
         Option.of(
             "--force",

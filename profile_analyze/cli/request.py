@@ -13,6 +13,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.query.question import Query
 from profile_analyze.readers.model_inputs import ModelInputs
+from profile_analyze.report.output_formats import find_renderer
 from profile_analyze.report.sections import ALL_COLUMNS
 
 if TYPE_CHECKING:
@@ -103,6 +104,11 @@ class Request(NamedTuple):
     """The source of computation and memory: see `choose_work`. None if the profile decides."""
     explain: str | None
     """The column to explain instead of showing tables."""
+
+    @property
+    def has_stacks(self) -> bool:
+        """Whether the output format shows stacks."""
+        return self.output_format is not None and find_renderer(self.output_format).has_stacks
 
     @property
     def query(self) -> Query:
@@ -218,7 +224,7 @@ def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Q
         "aggregates": () if arguments.aggregate is None else arguments.aggregate,
         "having": arguments.having,
         "order": arguments.order_by,
-        "top": DEFAULT_TOP if arguments.top is None else arguments.top,
+        "top": _default_top(arguments) if arguments.top is None else arguments.top,
         "peaks": peaks,
         "run_statistic": arguments.run_stat,
         "split_by": _split_by(arguments.explain or arguments.columns),
@@ -235,6 +241,12 @@ def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Q
         if (better := naming_option(error)) is error:
             raise
         raise better from None
+
+
+def _default_top(arguments: argparse.Namespace) -> int:
+    """Return how many rows the output format shows without `--top`. Stacks are of all rows."""
+    name = requested_output_format(arguments)
+    return 0 if name is not None and find_renderer(name).has_stacks else DEFAULT_TOP
 
 
 def _split_by(columns: str | None) -> tuple[str, ...]:

@@ -179,7 +179,9 @@ def _prepared(request: Request, profile: Profile, model: Profile | None) -> Prof
     """Skip runs, choose the level, and apply the options that change times and work."""
     level = request.queries["device"].level
     try:
-        prepared = at_level(without_first_runs(profile, request.skip_runs), level)
+        prepared = at_level(
+            without_first_runs(profile, request.skip_runs), level, keep_nested=request.has_stacks
+        )
     except QueryError as error:
         raise naming_option(error) from None
     if request.work is None and model is None and not request.correct_sync:

@@ -16,6 +16,7 @@ from profile_analyze.model.terms import (
     DEVICE,
     DEVICE_KINDS,
     EACH,
+    FRAME,
     HOST,
     KERNEL,
     MEAN,
@@ -84,7 +85,7 @@ def _check_categories(profile: Profile) -> Iterator[str]:
     operators = profile.operators
     for name, known in (
         ("category", CATEGORIES),
-        ("level", (OPERATOR, MODULE, KERNEL, RUNTIME)),
+        ("level", (OPERATOR, MODULE, KERNEL, RUNTIME, FRAME)),
         ("computation_source", (MEASURED, DERIVED)),
         ("memory_source", (MEASURED, DERIVED)),
     ):

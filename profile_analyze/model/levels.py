@@ -13,11 +13,9 @@ launched, and the computation and memory of all these executions.
 Work counts once. Nested operators often state the same work again: `aten::conv2d` calls
 `aten::convolution`, which computes the same. An outer operator therefore has no work of its own if
 the executions inside do at least half of it. Its computation and memory are then N/A, which leaves
-totals as they are. See `owned_work.py`.
+totals as they are. See `delegation.py`.
 
-In the code, the parent of an execution is the execution around it or, if there is none, the
-execution that launched it. A target is an execution at the chosen level. Each execution has at most
-one owner: the target to which its time and work belong.
+`model.ownership` has the terms: parents, targets and owners.
 """
 
 from __future__ import annotations
@@ -27,16 +25,21 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.ancestors import innermost_above, outermost
+from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import AMOUNTS
 from profile_analyze.model.frozen import constant
-from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import with_owned_work
+from profile_analyze.model.ownership import (
+    is_at_level,
+    nested_targets,
+    ownership,
+    parents_of,
+    without_nested,
+)
 from profile_analyze.model.terms import (
-    DEVICE,
     KERNEL,
     LEVELS,
     MODULE,
@@ -74,15 +77,17 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
     level = profile.operators.level
     used = {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
     if OPERATOR in used:
-        is_target = _is_at_level(profile, OPERATOR)
+        is_target = is_at_level(profile, OPERATOR)
         # Without nested operators, `top` would be the same as `operator`.
-        if (innermost_above(_parents(profile.executions), is_target)[is_target] >= 0).any():
+        if (innermost_above(parents_of(profile.executions), is_target)[is_target] >= 0).any():
             used.add(TOP)
     return tuple(one for one in LEVELS if one in used)
 
 
-def at_level(profile: Profile, level: str | None = None) -> Profile:
+def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = False) -> Profile:
     """Return the profile with the rows of one level. The default is the first level in `levels_of`.
+
+    With `keep_nested`, `Profile.nested` of the result is `profile`, which then stays in memory.
 
     Raises `QueryError` if the profile has no such level, or if another level was selected before.
     """
@@ -99,8 +104,10 @@ def at_level(profile: Profile, level: str | None = None) -> Profile:
         raise QueryError(f"level: the profile has no level {chosen!r}; {has}")
     if chosen == KERNEL:  # kernels do not nest, so their times are as recorded
         kernels = profile.executions.changed(kernel=_kernel_names(profile))
-        return _rows_of(profile, kernels, KERNEL, profile.operators)
-    return _with_owned_executions(profile, chosen)
+        result = _rows_of(profile, kernels, KERNEL, profile.operators)
+    else:
+        result = _with_owned_executions(profile, chosen)
+    return result.changed(nested=profile) if keep_nested else result
 
 
 def common_level(profile: Profile, other: Profile) -> str | None:
@@ -133,25 +140,16 @@ def _is_flat(profile: Profile) -> bool:
 def _with_owned_executions(profile: Profile, level: str) -> Profile:
     """Return the profile with the rows of a level. Each row gets its time and its kernels."""
     executions = profile.executions
-    rows = np.arange(len(executions))
-    is_target = _is_at_level(profile, MODULE if level == MODULE else OPERATOR)
-    parent = _parents(executions)
-    above = innermost_above(parent, is_target)
-    owner = np.where(is_target, rows, above)
-    if level == TOP:  # an outermost operator owns all operators inside it
-        owner = outermost(owner, above)
-    is_row = is_target & (owner == rows)  # at level `top`, a nested operator is not a row
-    nested, nested_on_others = _nested_targets(profile, is_target, above)
-    own_s = _without_nested(executions, nested, above)
+    owned = ownership(profile, level)
+    parent, owner, is_row = owned.parent, owned.owner, owned.is_row
+    nested, nested_on_others = nested_targets(profile, owned.is_target, owned.above)
+    own_s = without_nested(executions, nested, owned.above)
     times = {
         "self_s": np.where(is_row, own_s, np.nan),
         "duration_s": _with_other_lines(executions, nested_on_others, owner)
         if level == TOP
         else own_s,
     }
-    # Kernels stay separate executions. They become the device time of their owner.
-    is_kernel = _is_at_level(profile, KERNEL) & on_side(profile, DEVICE)
-    launched = np.flatnonzero(is_kernel & (owner >= 0))
     shown = executions.changed(
         **times,
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
@@ -162,57 +160,21 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         # The times already account for nested executions, so the result is flat.
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
-    ).take(np.concatenate([np.flatnonzero(is_row), launched]))
+    ).take(owned.shown)
     operators = with_owned_work(profile, parent, owner, is_row)
     result = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
     notes = (*result.notes, *_notes_on_unowned(profile, owner, parent, level))
     return result.changed(level=level, notes=notes)
 
 
-def _is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
-    """Return whether each execution is of an operator at `level`, shape (executions,)."""
-    column = profile.operators.level
-    return column.where(one == level for one in column.categories)[profile.executions.operator]
-
-
 def _kernel_names(profile: Profile) -> Categorical[str]:
     """Return the name of each execution of a kernel; N/A for other executions."""
-    is_kernel = _is_at_level(profile, KERNEL)
+    is_kernel = is_at_level(profile, KERNEL)
     if not is_kernel.any():
         return Categorical.missing(len(is_kernel))
     name = profile.operators.name
     codes = np.where(is_kernel, name.codes[profile.executions.operator], _NONE)
     return Categorical(codes, name.categories)
-
-
-def _nested_targets(
-    profile: Profile, is_target: NDArray[np.bool_], above: Indices
-) -> tuple[Indices, Indices]:
-    """Return two arrays of nested targets: on the line of the target above, and on other lines."""
-    line = Categorical.of([track.line for track in profile.tracks]).codes[profile.executions.track]
-    nested = np.flatnonzero(is_target & (above >= 0))
-    is_same = line[nested] == line[above[nested]]
-    return nested[is_same], nested[~is_same]
-
-
-def _parents(executions: Executions) -> Indices:
-    """Return the parent of each execution, or -1 if it has none, shape (executions,)."""
-    parent = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
-    return parent.astype(np.int64)
-
-
-def _without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
-    """Return each duration minus the durations of `nested` targets inside, shape (executions,).
-
-    An execution without nested targets keeps the `self_s` of the file, or else its duration.
-    """
-    recorded = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
-    if not len(nested):
-        return recorded
-    inside_s = np.bincount(above[nested], executions.duration_s[nested], minlength=len(executions))
-    has_inside = np.bincount(above[nested], minlength=len(executions)) > 0
-    # Rounding may give slightly less than 0.
-    return np.where(has_inside, np.maximum(executions.duration_s - inside_s, 0.0), recorded)
 
 
 def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
@@ -267,7 +229,7 @@ def _notes_on_unowned(
     executions = profile.executions
     owner_noun = OPERATOR if level == TOP else level
     for kind, (noun, advice) in _UNOWNED.items():
-        is_left_out = (owner < 0) & _is_at_level(profile, kind)
+        is_left_out = (owner < 0) & is_at_level(profile, kind)
         if kind != KERNEL:
             # Only outermost executions are counted: their times include all nested executions.
             is_left_out &= parent < 0

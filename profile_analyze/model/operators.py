@@ -66,7 +66,7 @@ class Operators:
     category: Categorical[str]
     """One of `terms.CATEGORIES`."""
     level: Categorical[str]
-    """`operator`, `module`, `kernel` or `runtime`: see `model.levels`."""
+    """`operator`, `module`, `kernel`, `runtime` or `frame`: see `model.levels`."""
     scope: Categorical[Scope]
     """The path of modules or regions around the operator, outermost first."""
     computation: NDArray[np.float64]

@@ -83,6 +83,9 @@ class Profile:
     """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
+    nested: Profile | None = None
+    """The profile of all levels, from which the level was selected; None if it was not kept. Only
+    stacks (`analysis.stacks`) need it."""
     skipped_runs: int = 0
     """How many first runs of each process were left out (`model.iterations`)."""
     model: StaticModel | None = None

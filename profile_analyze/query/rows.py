@@ -299,41 +299,39 @@ class ShownRows(_View):
 
     def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
         super().__init__(rows.shared, rows.sizes[chosen])
-        self._rows = rows
-        self._chosen = chosen
+        self._rows, self.chosen = rows, chosen
+        """`chosen` has the index of each row among all operators, or among all groups."""
 
     @property
     def on_sides(self) -> Sides:
         """See `Rows.on_sides`."""
         ours, theirs = self._rows.on_sides
-        return ours[self._chosen], theirs[self._chosen]
+        return ours[self.chosen], theirs[self.chosen]
 
     def of_base(self) -> ShownRows:
         """Return the same rows with the times of the baseline. Only for comparisons."""
-        return ShownRows(self._rows.of_base(), self._chosen)
+        return ShownRows(self._rows.of_base(), self.chosen)
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return `GroupRows.sums_of_ratio` for the groups shown."""
         assert isinstance(self._rows, GroupRows), "operators have no sums"
         above, below = self._rows.sums_of_ratio(rule)
-        return above[self._chosen], below[self._chosen]
+        return above[self.chosen], below[self.chosen]
 
     def of_operators(
         self, formula: Callable[[OperatorRows], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Return the values of `formula` for the operators shown, shape (rows,)."""
         assert isinstance(self._rows, OperatorRows), "groups have no values of operators"
-        return formula(self._rows)[self._chosen]
+        return formula(self._rows)[self.chosen]
 
     def _compute(self, column: Column) -> Any:
         if column.running:
             return running_total(self[column.running.column])
         if column.timed:
-            return self._rows.per_run(column.name)[self._chosen]
+            return self._rows.per_run(column.name)[self.chosen]
         values = self._rows[column.name]
-        return (
-            values.take(self._chosen) if isinstance(values, Categorical) else values[self._chosen]
-        )
+        return values.take(self.chosen) if isinstance(values, Categorical) else values[self.chosen]
 
     def total_of(self, column: str) -> NDArray[np.float64]:
         """See `Rows.total_of`."""

@@ -99,7 +99,7 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     Raises `QueryError` if the profile has no such level.
     """
     if isinstance(source, Profile):
-        return split(at_level(source, query.level), query.split_by)
+        return split(at_level(source, query.level, keep_nested=True), query.split_by)
     # Imported here because only comparisons need it. Making `source` has already loaded the module.
     from profile_analyze.model.comparison import split_comparison
 

@@ -43,7 +43,8 @@ class Reader(Recogniser, Protocol):
         """Return the profile in `source`, which this reader recognised.
 
         `wanted` names the optional columns and tables that the question needs. `OPTIONAL_COLUMNS`
-        and `TABLES` in `model/` list the names that several formats share.
+        and `TABLES` in `model/` list the names that several formats share. `FRAMES` stands for the
+        functions of Python.
 
         Raises `MalformedProfileError`.
         """

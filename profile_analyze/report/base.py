@@ -105,6 +105,8 @@ class Renderer(Protocol):
     follows_original: bool
     """Whether the format shows what the original shows: times in seconds unless the user chooses
     a unit, and the size of a constant as its memory (`model.constants`)."""
+    has_stacks: bool
+    """Whether the format shows the stacks of all rows, and no columns and no groups."""
     has_summary_beside_tables: bool
     """Whether the format shows the summary, verdicts and notes even if the report has tables."""
     needs: Need
@@ -118,6 +120,9 @@ class Renderer(Protocol):
 
         `several_runs` says whether the answer combines several runs.
         """
+
+    def notes(self, table: Table) -> Iterable[Note]:
+        """Return the notes on what the format shows of a table."""
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
         """Yield the report as bytes, in pieces, because it may be long."""

@@ -18,8 +18,9 @@ from profile_analyze.report.times import time_text
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Need, Report
@@ -34,6 +35,7 @@ class ExplanationRenderer:
     suffixes: tuple[str, ...] = ()
     has_tables = True
     follows_original = False
+    has_stacks = False
     has_summary_beside_tables = True
     needs: Need = ""
 
@@ -46,6 +48,10 @@ class ExplanationRenderer:
         of_formulas = (Formula.of(one, query.keys, query.aggregate).columns for one in read)
         named = (one.name for columns in of_formulas for one in columns)
         return tuple(dict.fromkeys((self.column.name, *named)))
+
+    def notes(self, table: Table) -> Iterable[Note]:
+        """Return the notes on a table; see `Renderer.notes`."""
+        return table.notes
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
         """Yield the explanation as text; see `Renderer.pieces`."""

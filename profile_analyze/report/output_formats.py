@@ -34,6 +34,7 @@ _RENDERERS: Final[Mapping[str, tuple[str, str]]] = {
     "jsonl": ("json_formats", "JsonLinesRenderer"),
     "github": ("github", "GithubRenderer"),
     "junit": ("junit", "JunitRenderer"),
+    "collapsed": ("collapsed", "CollapsedRenderer"),
     OPERATORS: ("operator_list", "OperatorListRenderer"),
 }
 _PICTURE_RENDERERS: Final[Mapping[str, tuple[str, str]]] = {

@@ -24,6 +24,7 @@ from profile_analyze.report.times import AUTO, ORIGINAL, times_for
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Need, Report
@@ -41,6 +42,7 @@ class PeopleRenderer(ABC):
     suffixes: tuple[str, ...] = ()
     has_tables = True
     follows_original: bool = False
+    has_stacks = False
     has_summary_beside_tables = True
     needs: Need = ""
     before_sentences: ClassVar[str] = "\n"
@@ -49,6 +51,10 @@ class PeopleRenderer(ABC):
     @abstractmethod
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """Return the default columns; see `Renderer.columns`."""
+
+    def notes(self, table: Table) -> Iterable[Note]:
+        """Return the notes on a table; see `Renderer.notes`."""
+        return table.notes
 
     @abstractmethod
     def facts(self, lines: Sequence[Line], display: Display) -> str:

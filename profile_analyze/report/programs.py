@@ -16,9 +16,10 @@ from profile_analyze.report.default_columns import (
 from profile_analyze.report.sections import ALL_COLUMNS, Facts, TableSection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.model.notes import Note
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Need, Report
@@ -31,12 +32,17 @@ class ProgramRenderer:
     suffixes: tuple[str, ...] = ()
     has_tables = True
     follows_original = False
+    has_stacks = False
     has_summary_beside_tables = False
     needs: Need = ""
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """Return the default columns; see `Renderer.columns`."""
         return program_columns(query, several_runs=several_runs)
+
+    def notes(self, table: Table) -> Iterable[Note]:
+        """Return the notes on a table; see `Renderer.notes`."""
+        return table.notes
 
 
 class TablelessRenderer:
@@ -46,11 +52,16 @@ class TablelessRenderer:
     suffixes: tuple[str, ...] = ()
     has_tables = False
     follows_original = False
+    has_stacks = False
     has_summary_beside_tables = True
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
         """Return no columns; see `Renderer.columns`."""
         return ()
+
+    def notes(self, table: Table) -> Iterable[Note]:
+        """Return the notes on a table; see `Renderer.notes`."""
+        return table.notes
 
 
 def facts_alone(report: Report) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import profile_analyze as pa
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, TABLE_FORMATS, run_command
 
 RESNET = str(PROFILES / "resnet18.json")
 
@@ -96,7 +96,7 @@ def test_the_source_of_a_known_device_is_shown() -> None:
     assert "\npeaks: " in outcome.out
 
 
-@pytest.mark.parametrize("form", pa.OUTPUT_FORMATS)
+@pytest.mark.parametrize("form", TABLE_FORMATS)
 def test_every_output_format_shows_the_roofline(form: str) -> None:
     profile = pa.load(RESNET)
     query = pa.Query(by="type", top=2, peaks=pa.parse_peaks("100G:20G"))

@@ -26,6 +26,7 @@ DEFAULTS = "--format plain -t 1 --time-unit us"
         (["--wiki"], ["--wiki", "-t", "1", "--time-unit", "us"]),
         (["--dump-only-opr"], ["--dump-only-opr", "-t", "1", "--time-unit", "us"]),
         (["--format", "csv"], ["--format", "csv", "-t", "1"]),
+        (["--format", "collapsed"], ["--format", "collapsed", "-t", "0"]),
         (["--explain", "time"], ["--explain", "time", "--time-unit", "us"]),
     ],
 )
@@ -67,7 +68,7 @@ def test_an_empty_variable_changes_nothing(monkeypatch: pytest.MonkeyPatch, defa
         (
             "--format plan",
             "argument --format: invalid choice: 'plan' (choose from table, plain, markdown, wiki, "
-            "csv, json, jsonl, github, junit); did you mean plain?",
+            "csv, json, jsonl, github, junit, collapsed); did you mean plain?",
         ),
         ("--format csv", "--format csv is for programs; write it in the call"),
         (

@@ -21,7 +21,7 @@ import profile_analyze as pa
 from profile_analyze.model.visible import visible
 from profile_analyze.report.text_layout import wrapped
 from profile_analyze.report.wiki import escaped
-from tests.conftest import IS_FULL, run_command
+from tests.conftest import IS_FULL, TABLE_FORMATS, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -324,7 +324,7 @@ def test_arguments_are_echoed_as_visible_text(text: str, tmp_path: Path) -> None
         assert "Traceback" not in outcome.err
         assert len(outcome.err) < 20_000
     for column in (f"name~{text}", f"param.{text}"):
-        for form in pa.OUTPUT_FORMATS[:-3]:
+        for form in TABLE_FORMATS[:-3]:
             outcome = run_command(profile, "--columns", column, "--format", form)
             only_visible(outcome.err if "json" in form else outcome.out.replace("\r\n", "\n"))
     outcome = run_command(f"{text}.json")
@@ -363,7 +363,7 @@ def test_markup_in_a_wiki_is_escaped(name: str, shown: str) -> None:
 
 def test_arguments_that_are_not_unicode_are_echoed(tmp_path: Path) -> None:
     path = written(tmp_path / "\udcff.json", "x")
-    for form in pa.OUTPUT_FORMATS[:-3]:
+    for form in TABLE_FORMATS[:-3]:
         call = (path, "--format", form, "--columns", "file,name", "--opr-name", "x|\udcff")
         outcome = run_command(*call)
         assert (outcome.code, outcome.err) == (0, "")

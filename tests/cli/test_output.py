@@ -28,6 +28,8 @@ TINY = str(PROFILES / "tiny.json")
         ("a.JSON", "json"),
         ("a.jsonl", "jsonl"),
         ("a.ndjson", "jsonl"),
+        ("a.collapsed", "collapsed"),
+        ("a.folded", "collapsed"),
         ("a.md", "markdown"),
         ("a.markdown", "markdown"),
         ("a.wiki", "wiki"),

@@ -58,7 +58,7 @@ ROW = np.zeros(1, np.int32)
         ),
         (
             {"operators": replace(nested().operators, level=Categorical.constant("top", 7))},
-            "operators: level 'top' is not one of operator, module, kernel, runtime",
+            "operators: level 'top' is not one of operator, module, kernel, runtime, frame",
         ),
         (
             {"operators": replace(nested().operators, name=Categorical.missing(7))},

@@ -8,8 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-import profile_analyze as pa
-from tests.conftest import run_command
+from tests.conftest import TABLE_FORMATS, run_command
 from tests.query.test_gate import BASE, NOISY, SLOW
 from tests.report.json_schema import check_report
 from tests.small import Operator, written
@@ -127,7 +126,7 @@ def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> N
         "0.000103 s of the baseline: beyond the limit, and beyond noise"
     )
     call = [*files["slow"], "--compare", *files["base"], "--fail-if", "total > +5%"]
-    for form in pa.OUTPUT_FORMATS:
+    for form in TABLE_FORMATS:
         options = ["--dump-only-opr"] if form == "operators" else ["--format", form]
         outcome = run_command(*call, *options)
         assert outcome.code == 3

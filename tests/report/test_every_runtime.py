@@ -13,7 +13,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.analysis.synchronisation import without_synchronisation
 from tests import in_memory
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, TABLE_FORMATS
 from tests.report.json_schema import check_report
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def in_all_formats(name: str) -> str:
     report = REPORTS[name]()
     parts = [
         f"=== {output_format}\n{pa.render(report, output_format)}"
-        for output_format in pa.OUTPUT_FORMATS
+        for output_format in TABLE_FORMATS
     ]
     notes = "".join(f"note: {note}\n" for note in report.notes)
     return "".join([*parts, f"=== notes\n{notes}"])

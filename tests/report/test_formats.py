@@ -17,7 +17,7 @@ from profile_analyze.report.output_formats import (
     output_format_of,
     picture_format_of,
 )
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, TABLE_FORMATS, run_command
 from tests.small import Operator, profile_of, written
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def test_chosen_columns_are_in_the_order_asked_for(output_format: str) -> None:
     assert words.count("324") == 1  # opr_id is an alias of id
 
 
-@pytest.mark.parametrize("output_format", pa.OUTPUT_FORMATS)
+@pytest.mark.parametrize("output_format", TABLE_FORMATS)
 def test_every_format_can_show_all_columns_of_groups(output_format: str) -> None:
     result = pa.run(pa.Query(by="type,param.mode", aggregates="p90,count"), pa.load(RESNET))
     text = pa.render(result, output_format, columns="all")
@@ -119,7 +119,7 @@ def test_no_two_formats_share_a_suffix() -> None:
         for output_format in (*pa.OUTPUT_FORMATS, *PICTURE_FORMATS)
         for suffix in find_renderer(output_format).suffixes
     ]
-    assert len(dict(suffixes)) == len(suffixes) == 14
+    assert len(dict(suffixes)) == len(suffixes) == 16
     for suffix, output_format in suffixes[:-3]:
         assert output_format_of(f"a{suffix}") == output_format
     for suffix, output_format in suffixes[-3:]:
@@ -134,7 +134,7 @@ def test_attributes_of_formats() -> None:
             if getattr(find_renderer(output_format), attribute)
         ]
 
-    assert having("for_programs") == ["csv", "json", "jsonl", "github", "junit"]
+    assert having("for_programs") == ["csv", "json", "jsonl", "github", "junit", "collapsed"]
     assert [
         output_format
         for output_format in pa.OUTPUT_FORMATS
@@ -142,13 +142,15 @@ def test_attributes_of_formats() -> None:
     ] == [
         "github",
         "junit",
+        "collapsed",
     ]
+    assert having("has_stacks") == ["collapsed"]
     without = [
         output_format
         for output_format in pa.OUTPUT_FORMATS
         if output_format not in having("has_summary_beside_tables")
     ]
-    assert without == ["csv", "jsonl"]
+    assert without == ["csv", "jsonl", "collapsed"]
     assert {
         output_format: find_renderer(output_format).needs for output_format in having("needs")
     } == {

@@ -16,7 +16,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.visible import visible
 from profile_analyze.report.comma_separated import csv_cell
-from tests.conftest import PROFILE_NAMES, PROFILES, run_command
+from tests.conftest import PROFILE_NAMES, PROFILES, TABLE_FORMATS, run_command
 from tests.report.json_schema import check_report
 from tests.small import Operator, written
 
@@ -146,7 +146,7 @@ def test_a_line_of_csv_is_never_blank() -> None:
 def test_no_operators_at_all(tmp_path: Path) -> None:
     path = tmp_path / "empty.json"
     path.write_text('{"profiler": {}, "graph_exec": {"operator": {}}}')
-    for output_format in pa.OUTPUT_FORMATS:
+    for output_format in TABLE_FORMATS:
         if output_format in ("operators", "github", "junit"):
             continue
         for call in CALLS:

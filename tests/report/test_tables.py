@@ -13,6 +13,7 @@ import profile_analyze as pa
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
+from tests.conftest import TABLE_FORMATS
 
 AWKWARD = ["a|b", "<b>", "x\ny", "007", "1e5", "卷积", "", "\x1b[31m", "=1+1", "\u202eabc", "'"]
 
@@ -145,10 +146,11 @@ def test_all_formats_are_tested() -> None:
         *EXPECTED,
         "github",
         "junit",
-    }  # test_gate.py tests these two
+        "collapsed",
+    }  # other files test these
 
 
-@pytest.mark.parametrize("output_format", pa.OUTPUT_FORMATS)
+@pytest.mark.parametrize("output_format", TABLE_FORMATS)
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_awkward_names_cannot_leave_their_cell(output_format: str, encoding: str) -> None:
     one = profile([(name, 10.0, 1) for name in AWKWARD])
@@ -245,7 +247,7 @@ def test_copy_times_of_several_runs_use_the_run_statistic() -> None:
         assert (summary.device_time_s, summary.host_time_s) == (time_s, 10 * time_s)
 
 
-@pytest.mark.parametrize("output_format", pa.OUTPUT_FORMATS)
+@pytest.mark.parametrize("output_format", TABLE_FORMATS)
 def test_a_profile_without_operators(output_format: str) -> None:
     text = pa.render(report(profile([]), pa.Query()), output_format)
     assert text[-1:] == ("" if output_format in ("jsonl", "github") else "\n")

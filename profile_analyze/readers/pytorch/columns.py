@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     Thread: TypeAlias = tuple[int | float | str | None, int | float | str | None]
     _Append: TypeAlias = Callable[[Complete], None]
 
-_OPERATOR, _REGION, _FRAME, _CALL, _WORK = range(5)
+_OPERATOR, _REGION, _FUNCTION, _CALL, _WORK, _MODULE = range(6)
 _KIND_OF_CATEGORY: Final = {
     **dict.fromkeys(("cpu_op", "Operator"), _OPERATOR),
     "user_annotation": _REGION,
-    "python_function": _FRAME,
+    "python_function": _FUNCTION,
     **dict.fromkeys(("cuda_runtime", "cuda_driver", "Runtime"), _CALL),
     **dict.fromkeys(("xpu_runtime", "mtia_runtime", "privateuse1_runtime"), _CALL),
     **dict.fromkeys(("kernel", "gpu_memcpy", "gpu_memset", "mtia_ccp_events"), _WORK),
@@ -40,8 +40,14 @@ _KIND_OF_CATEGORY: Final = {
 OPERATOR_EVENT: Final = "operator"
 REGION_EVENT: Final = "region"
 MODULE_EVENT: Final = "module"
-_HOST_KINDS: Final = {_OPERATOR: OPERATOR_EVENT, _REGION: REGION_EVENT, _FRAME: MODULE_EVENT}
-_MODULE: Final = "nn.Module: "
+FUNCTION_EVENT: Final = "function"
+_HOST_KINDS: Final = {
+    _OPERATOR: OPERATOR_EVENT,
+    _REGION: REGION_EVENT,
+    _MODULE: MODULE_EVENT,
+    _FUNCTION: FUNCTION_EVENT,
+}
+_MODULE_PREFIX: Final = "nn.Module: "
 _MEMORY: Final = "[memory]"
 _NO_ARGUMENTS: Final = Arguments()
 
@@ -58,10 +64,10 @@ _OF_COLLECTIVES: Final = attrgetter(
 
 
 class HostFacts(NamedTuple):
-    """What the file says of an operator, a region or a module. The arguments are JSON."""
+    """What the file says of an operator, region, module or function. The arguments are JSON."""
 
     kind: str
-    """`operator`, `region` or `module`."""
+    """`operator`, `region`, `module` or `function`."""
     name: str
     shapes: bytes = b""
     dtypes: bytes = b""
@@ -105,7 +111,7 @@ class Columns:
 
 
 class HostColumns(Columns):
-    """The operators, regions and modules of a trace."""
+    """The operators, regions and modules of a trace, and the functions of Python if wanted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -151,7 +157,7 @@ class _HostFactsOfKind(dict[tuple[Any, ...], int]):
         self._numbers = numbers
 
     def __missing__(self, values: tuple[Any, ...]) -> int:
-        name = values[0].removeprefix(_MODULE) if self._kind == MODULE_EVENT else values[0]
+        name = values[0].removeprefix(_MODULE_PREFIX) if self._kind == MODULE_EVENT else values[0]
         self[values] = number = self._numbers[
             HostFacts(self._kind, name, *map(_as_utf8, values[1:]))
         ]
@@ -177,7 +183,8 @@ class Events:
     # A trace may have millions of events. `map`, `zip` and the like handle them in a fraction of
     # the time of a loop in Python.
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_functions: bool = False) -> None:
+        self._with_functions = with_functions
         self.count = 0
         """The number of all events, also of those that are left out."""
         self.threads: defaultdict[Thread, int] = _numbering()
@@ -214,17 +221,23 @@ class Events:
         for event in events:
             if type(event) is Complete:
                 append_of[event.cat](event)
-        for kind in _HOST_KINDS:
-            self._add_host(kind, groups[kind])
+        self._add_host(_OPERATOR, groups[_OPERATOR])
+        self._add_host(_REGION, groups[_REGION])
+        self._add_functions(groups[_FUNCTION])
         self._add_calls(groups[_CALL])
         self._add_work(groups[_WORK])
         if sum(map(len, groups.values())) < len(events):
             self._add_instants([event for event in events if type(event) is Instant])
             self._add_names([event for event in events if type(event) is Metadata])
 
+    def _add_functions(self, events: Sequence[Complete]) -> None:
+        modules = [event for event in events if event.name.startswith(_MODULE_PREFIX)]
+        self._add_host(_MODULE, modules)
+        if self._with_functions:
+            others = [event for event in events if not event.name.startswith(_MODULE_PREFIX)]
+            self._add_host(_FUNCTION, others)
+
     def _add_host(self, kind: int, events: Sequence[Complete]) -> None:
-        if kind == _FRAME:  # of all Python functions, only modules are needed
-            events = [event for event in events if event.name.startswith(_MODULE)]
         if not events:
             return
         names, arguments = self._add_columns(self.host, events)

@@ -35,9 +35,12 @@ class Trace:
         """The JSON after the list of events."""
 
 
-def read_trace(source: Source) -> Trace:
-    """Return the trace in `source`. Raises `MalformedProfileError` if no event can be decoded."""
-    events, blocks = Events(), Blocks(source)
+def read_trace(source: Source, *, with_functions: bool = False) -> Trace:
+    """Return the trace in `source`, with functions of Python if they are wanted.
+
+    Raises `MalformedProfileError` if no event can be decoded.
+    """
+    events, blocks = Events(with_functions=with_functions), Blocks(source)
     failure: Exception | None = None
     for block in blocks:
         try:

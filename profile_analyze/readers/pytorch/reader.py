@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.terms import FRAMES
 from profile_analyze.readers.pytorch.decoding import read_trace
 from profile_analyze.readers.pytorch.executions import recorded
 from profile_analyze.readers.pytorch.metadata import metadata_of
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 FORMAT: Final = "PyTorch trace"
 
 
-def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
+def read(source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile in `source`. See `Reader.read`."""
     with gc_paused():
-        trace = read_trace(source)
+        trace = read_trace(source, with_functions=FRAMES in wanted)
         _check(source.name, trace)
         metadata = metadata_of(trace)
         found = recorded(trace.events, metadata.distributed.rank)

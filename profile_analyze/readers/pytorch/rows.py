@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.model.numbers import numbered
-from profile_analyze.model.terms import KERNEL, MODULE, OPERATOR, RUNTIME
+from profile_analyze.model.terms import FRAME, KERNEL, MODULE, OPERATOR, RUNTIME
 from profile_analyze.readers.pytorch.columns import (
+    FUNCTION_EVENT,
     MODULE_EVENT,
     OPERATOR_EVENT,
     DeviceFacts,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 _COMMUNICATION: Final = re.compile(r"(?:nccl|rccl|gloo|mpi|ucc|xccl|hccl|c10d):")
 _INSTANCE: Final = re.compile(r"_\d+$")
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
+"""The address of an object in the name of its method, which would tell equal calls apart."""
 _CODES: Final = 1 << 31
 """More than there are scopes or names."""
 
@@ -66,6 +69,8 @@ def host_kind(facts: HostFacts) -> HostKind:
     name = facts.name or "unnamed"
     if facts.kind == OPERATOR_EVENT or _COMMUNICATION.match(name):
         return HostKind(OPERATOR, name, name, is_scope=False)
+    if facts.kind == FUNCTION_EVENT:
+        return HostKind(FRAME, _ADDRESS.sub("", name), "function", is_scope=False)
     if facts.kind == MODULE_EVENT:
         return HostKind(MODULE, name, _INSTANCE.sub("", name), is_scope=True)
     if step_number(name) is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from profile_analyze.readers.pytorch.columns import FUNCTION_EVENT, REGION_EVENT
 from profile_analyze.readers.pytorch.nesting import clipped, innermost, parents, rows_by_start
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def timeline_of(events: Events) -> Timeline:
     kinds = (events.host, events.calls, events.work)
     first_us = min((min(kind.start_us) for kind in kinds if len(kind)), default=0.0)
     host, calls, work = (_spans(kind, first_us) for kind in kinds)
-    parent = parents(host.thread, host.start_ns, host.end_ns)
+    if any(one.kind == FUNCTION_EVENT for one in events.host_facts):
+        host = _with_shorter_functions(events, host)
+    parent = _parents(host)
     call = _launching_calls(events)
     return Timeline(
         host,
@@ -97,6 +100,51 @@ def _spans(columns: Columns, first_us: float) -> Spans:
 def _allocated_ns(events: Events, first_us: float) -> Indices:
     start_us = np.array(events.allocations.start_us, np.float64)
     return np.rint((start_us - first_us) * _NS_PER_US).astype(np.int64)
+
+
+def _with_shorter_functions(events: Events, host: Spans) -> Spans:
+    """Return the spans of the events of the host, with functions that overlap no region.
+
+    The `__enter__` of a region starts the region and returns inside it, and its `__exit__` returns
+    after the region. Such functions count as ended where the region starts or ends.
+    """
+    kinds = [one.kind for one in events.host_facts]
+    facts = integers(events.host.facts)
+    functions, regions = (
+        np.flatnonzero(np.array([one == kind for one in kinds])[facts])
+        for kind in (FUNCTION_EVENT, REGION_EVENT)
+    )
+    ends = host.end_ns.copy()
+    region = _around_each(host, regions, functions)
+    is_inside = region >= 0
+    ends[functions[is_inside]] = np.minimum(
+        ends[functions[is_inside]], host.end_ns[region[is_inside]]
+    )
+    parent = np.full(len(ends), -1)
+    parent[functions] = np.append(functions, -1)[_parents(_chosen(host, functions))]
+    function = _around_each(host, functions, regions)
+    while True:  # in each pass, one function further out, where it ends inside the region
+        is_ended = (function >= 0) & (np.append(host.end_ns, 0)[function] < host.end_ns[regions])
+        if not is_ended.any():
+            return host._replace(end_ns=ends)
+        regions, function = regions[is_ended], function[is_ended]
+        np.minimum.at(ends, function, host.start_ns[regions])
+        function = parent[function]
+
+
+def _parents(spans: Spans) -> Indices:
+    return parents(spans.thread, spans.start_ns, spans.end_ns)
+
+
+def _chosen(spans: Spans, events: Indices) -> Spans:
+    return Spans(*(column[events] for column in spans))
+
+
+def _around_each(host: Spans, chosen: Indices, events: Indices) -> Indices:
+    """Return the innermost of the `chosen` events at the start of each of `events`, or -1."""
+    spans = _chosen(host, chosen)
+    found = around(spans, _parents(spans), host.thread[events], host.start_ns[events])
+    return np.append(chosen, -1)[found]
 
 
 def _launching_calls(events: Events) -> Indices:

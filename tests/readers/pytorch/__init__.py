@@ -1,1 +1,1 @@
-"""Tests of the reader of MegEngine's timelines."""
+"""Tests of the reader of PyTorch traces."""

@@ -1,0 +1,111 @@
+"""Finds the row of a level that owns the time of each execution.
+
+The parent of an execution is the execution around it or, if there is none, the execution that
+launched it. A target is an execution at the chosen level. Each execution has at most one owner: the
+target to which its time and work belong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.ancestors import innermost_above, outermost
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.measuring import on_side
+from profile_analyze.model.terms import DEVICE, KERNEL, MODULE, OPERATOR, TOP
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.executions import Executions
+    from profile_analyze.model.profile import Profile
+
+    Flags: TypeAlias = NDArray[np.bool_]
+    Floats: TypeAlias = NDArray[np.float64]
+    Indices: TypeAlias = NDArray[np.int64]
+
+_NONE: Final = -1
+
+
+class Ownership(NamedTuple):
+    """What owns the executions of a profile at one level. Shapes are (executions,)."""
+
+    parent: Indices
+    """The parent of each execution, or -1."""
+    is_target: Flags
+    above: Indices
+    """The innermost target above each execution, or -1."""
+    owner: Indices
+    """The target that owns each execution, or -1."""
+    is_row: Flags
+    """Whether the execution counts as a call of a row of the level."""
+    shown: Indices
+    """The executions that the profile has at this level: those of its rows, then their kernels."""
+
+    @property
+    def row_execution(self) -> Indices:
+        """The index in `shown` of the execution that has the time of each execution, or -1."""
+        index = np.full(len(self.owner) + 1, _NONE)  # the extra entry is that of -1
+        index[self.shown] = np.arange(len(self.shown))
+        return np.where(index[:-1] >= 0, index[:-1], index[self.owner])
+
+
+def ownership(profile: Profile, level: str) -> Ownership:
+    """Return what owns the executions of `profile` at one of `terms.LEVELS`."""
+    rows = np.arange(len(profile.executions))
+    parent = parents_of(profile.executions)
+    is_kernel = is_at_level(profile, KERNEL)
+    if level == KERNEL:  # a kernel owns itself alone
+        owner = np.where(is_kernel, rows, _NONE)
+        above = np.full(len(rows), _NONE)
+        return Ownership(parent, is_kernel, above, owner, is_kernel, np.flatnonzero(is_kernel))
+    is_target = is_at_level(profile, MODULE if level == MODULE else OPERATOR)
+    above = innermost_above(parent, is_target)
+    owner = np.where(is_target, rows, above)
+    if level == TOP:  # an outermost operator owns all operators inside it
+        owner = outermost(owner, above)
+    is_row = is_target & (owner == rows)  # at level `top`, a nested operator is not a row
+    # Kernels stay separate executions. They become the device time of their owner.
+    launched = np.flatnonzero(is_kernel & on_side(profile, DEVICE) & (owner >= 0))
+    shown = np.concatenate([np.flatnonzero(is_row), launched])
+    return Ownership(parent, is_target, above, owner, is_row, shown)
+
+
+def is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
+    """Return whether each execution is of an operator at `level`, shape (executions,)."""
+    column = profile.operators.level
+    return column.where(one == level for one in column.categories)[profile.executions.operator]
+
+
+def nested_targets(
+    profile: Profile, is_target: NDArray[np.bool_], above: Indices
+) -> tuple[Indices, Indices]:
+    """Return two arrays of nested targets: on the line of the target above, and on other lines."""
+    line = Categorical.of([track.line for track in profile.tracks]).codes[profile.executions.track]
+    nested = np.flatnonzero(is_target & (above >= 0))
+    is_same = line[nested] == line[above[nested]]
+    return nested[is_same], nested[~is_same]
+
+
+def parents_of(executions: Executions) -> Indices:
+    """Return the parent of each execution, or -1 if it has none, shape (executions,)."""
+    parent = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
+    return parent.astype(np.int64)
+
+
+def without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
+    """Return each duration minus the durations of `nested` targets inside, shape (executions,).
+
+    An execution without nested targets keeps the `self_s` of the file, or else its duration.
+    """
+    recorded = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
+    if not len(nested):
+        return recorded
+    inside_s = np.bincount(above[nested], executions.duration_s[nested], minlength=len(executions))
+    has_inside = np.bincount(above[nested], minlength=len(executions)) > 0
+    # Rounding may give slightly less than 0.
+    return np.where(has_inside, np.maximum(executions.duration_s - inside_s, 0.0), recorded)

@@ -1,0 +1,79 @@
+"""The stacks of the rows of an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.analysis.stacks import stacks_of
+from profile_analyze.errors import QueryError
+from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.measuring import side_of
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.ownership import ownership
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.analysis.stacks import Stack
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.rows import ShownRows
+    from profile_analyze.query.table import Table
+
+
+def stacks_of_table(table: Table) -> dict[Stack, float]:
+    """Return the seconds of each stack in a profile: see `analysis.stacks`.
+
+    The side is that of the table's measure. If the question selects rows, the stacks have the time
+    that the rows of the table own: see `model.levels`. Otherwise they have all time, also that of
+    Python outside of operators.
+
+    Raises `QueryError` for a table of groups or of a comparison.
+    """
+    if table.query.grouped or table.query.compared:
+        kind = "a table of groups" if table.query.grouped else "a comparison"
+        raise QueryError(f"output_format: {kind} has no stacks; choose another format")
+    return table.shown.once(_stacks)
+
+
+def notes_on_stacks(table: Table) -> Iterator[Note]:
+    """Yield notes on the stacks of a table."""
+    if _selects_rows(table.query):  # otherwise, stacks also have what no row has
+        yield from table.notes
+    if not stacks_of_table(table):
+        side = MEASURES[table.query.measure].side
+        yield Note(
+            f"no stack: no execution with a time on the {side} was selected", Importance.ANSWER
+        )
+
+
+def _selects_rows(query: Query) -> bool:
+    """Return whether the answer to `query` may leave out rows."""
+    limits = (query.min_time_s, query.max_time_s)
+    filters = (query.types, query.name, query.input_dtype, query.where, query.top)
+    return any(filters) or any(limit is not None for limit in limits)
+
+
+def _stacks(shown: ShownRows) -> dict[Stack, float]:
+    profile = shown.profile
+    nested = profile.nested or profile
+    if _selects_rows(shown.query):
+        counts = _is_owned(profile, nested, shown.chosen)
+    else:
+        counts = np.ones(len(nested.executions), np.bool_)
+    return stacks_of(nested, side_of(profile, shown.measure), counts)
+
+
+def _is_owned(profile: Profile, nested: Profile, operators: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each execution of `nested` belongs to one of the `operators` of `profile`."""
+    is_shown = np.zeros(len(profile), np.bool_)
+    is_shown[operators] = True
+    of_rows = is_shown[profile.executions.operator]
+    if profile.nested is None:
+        return of_rows
+    assert profile.level is not None, "a nested profile is kept when a level is selected"
+    return np.append(of_rows, False)[ownership(nested, profile.level).row_execution]

@@ -1,0 +1,74 @@
+"""Collapsed stacks, from which other tools such as speedscope draw flame graphs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.visible import visible
+from profile_analyze.query.stacks import notes_on_stacks, stacks_of_table
+from profile_analyze.report.base import encoded
+from profile_analyze.report.programs import TablelessRenderer
+from profile_analyze.report.sections import TableSection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from profile_analyze.analysis.stacks import Stack
+    from profile_analyze.model.notes import Note
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Display, Need, Report
+
+_US_PER_S: Final = 1e6
+_SEPARATOR: Final = ";"
+_IN_NAMES: Final = ":"
+"""Stands for the separator in names, as in the scripts of FlameGraph."""
+_UNNAMED: Final = "unnamed"
+
+
+class CollapsedRenderer(TablelessRenderer):
+    """Renderer of collapsed stacks; see `Renderer`. A line has a stack and its microseconds."""
+
+    name = "collapsed"
+    suffixes = (".collapsed", ".folded")
+    has_stacks = True
+    has_summary_beside_tables = False
+    needs: Need = ""
+
+    def notes(self, table: Table) -> Iterable[Note]:
+        """Return the notes on the stacks of a table; see `Renderer.notes`."""
+        return notes_on_stacks(table)
+
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+        """Yield the lines; see `Renderer.pieces`."""
+        for section in report.all_of(TableSection):
+            yield from encoded(_lines(stacks_of_table(section.table)), "utf-8")
+
+
+def _lines(stacks: Mapping[Stack, float]) -> Iterator[str]:
+    """Yield a line for each stack of at least 1 us, in the order of the texts."""
+    times_us: dict[str, float] = {}
+    for stack, seconds in stacks.items():
+        text = _SEPARATOR.join(map(_frame, stack))
+        times_us[text] = times_us.get(text, 0.0) + seconds * _US_PER_S
+    for text, time_us in sorted(_rounded(times_us).items()):
+        if time_us:
+            yield f"{text} {time_us}\n"
+
+
+def _frame(name: str) -> str:
+    return visible(name, "utf-8").replace(_SEPARATOR, _IN_NAMES) or _UNNAMED
+
+
+def _rounded(times: Mapping[str, float]) -> dict[str, int]:
+    """Return whole numbers whose sum is the rounded sum of `times`.
+
+    All times are rounded down first. Those with the largest fractions are then rounded up, as many
+    as the sum needs. If fractions are equal, the text that sorts first is rounded up.
+    """
+    whole = {text: math.floor(time) for text, time in times.items()}
+    missing = round(math.fsum(times.values())) - sum(whole.values())
+    by_fraction = sorted(times, key=lambda text: (whole[text] - times[text], text))
+    for text in by_fraction[:missing]:
+        whole[text] += 1
+    return whole
