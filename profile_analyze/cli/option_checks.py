@@ -23,6 +23,7 @@ from profile_analyze.report.output_formats import (
     picture_format_of,
 )
 from profile_analyze.report.times import AUTO
+from profile_analyze.units import short_time
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +36,7 @@ def check_options(arguments: argparse.Namespace) -> None:
     _check_model(arguments)
     _check_output_format(arguments)
     _check_comparison(arguments)
+    _check_window(arguments)
     _check_needs_of_the_format(arguments)
 
 
@@ -150,6 +152,16 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
         raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
         raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
+
+
+def _check_window(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if nothing can be between `--from` and `--to`."""
+    low, high = arguments.from_s or 0.0, arguments.to_s
+    if high is not None and not low < high:
+        raise QueryError(
+            f"argument --to: {short_time(high)} is not after --from, {short_time(low)}; nothing is "
+            "between them"
+        )
 
 
 def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:

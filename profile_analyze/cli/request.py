@@ -43,6 +43,25 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
 """For each value of `--fail-uncertain`, the values of `strict_outcome` that lead to exit code 4."""
 
 
+class Part(NamedTuple):
+    """The part of a profile to analyse, as the options say; None where an option is not given."""
+
+    from_s: float | None = None
+    to_s: float | None = None
+    steps: tuple[int, int] | None = None
+    """The first and the last step."""
+    step_region: str | None = None
+    """The region whose executions are the steps."""
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> Part:
+        """Return the part that the options name."""
+        return cls(arguments.from_s, arguments.to_s, arguments.steps, arguments.step_region)
+
+
+WHOLE: Final = Part()
+
+
 class Request(NamedTuple):
     """One call of the command. Every check that needs no file has been made."""
 
@@ -58,6 +77,8 @@ class Request(NamedTuple):
     """The file of the model that ran when the profile was recorded (`--model`)."""
     skip_bad: bool
     skip_runs: int
+    part: Part
+    """The part of the profile to analyse."""
     match: str
     correct_drift: bool
     correct_sync: bool
@@ -108,8 +129,7 @@ class Request(NamedTuple):
 def request_of(arguments: argparse.Namespace) -> Request:
     """Check the arguments and return the request.
 
-    Raises `QueryError` if options contradict each other or an expression is wrong. Raises
-    `PeaksError` if the peaks are invalid.
+    Raises `QueryError` for a wrong option or expression, and `PeaksError` for wrong peaks.
     """
     check_options(arguments)
     peaks, measure_peaks = _peaks(arguments.peaks, arguments.files)
@@ -123,6 +143,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         model=arguments.model[0] if arguments.model else None,
         skip_bad=arguments.skip_bad,
         skip_runs=arguments.skip_runs,
+        part=Part.of(arguments),
         match=arguments.match,
         correct_drift=arguments.correct_drift,
         correct_sync=arguments.correct_sync,
@@ -191,6 +212,9 @@ _OPTION_OF: Final = {
     "having": "--having",
     "run_statistic": "--run-stat",
     "skip_runs": "--skip-runs",
+    "from_s": "--from/--to",
+    "steps": "--step",
+    "step_region": "--step-region",
 }
 
 

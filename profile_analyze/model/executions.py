@@ -196,6 +196,14 @@ class Executions:
         """Whether any execution has a parent, or was launched by another execution."""
         return bool((self.parent >= 0).any() or (self.launched_by >= 0).any())
 
+    @property
+    def above(self) -> NDArray[np.int64]:
+        """The parent of each execution or, if there is none, the execution that launched it; or -1.
+
+        Shape (executions,).
+        """
+        return np.where(self.parent >= 0, self.parent, self.launched_by).astype(np.int64)
+
     def changed(self, **columns: Any) -> Executions:
         """Return a copy with some columns replaced."""
         return replace(self, **columns)

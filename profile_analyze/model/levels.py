@@ -70,7 +70,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
     if OPERATOR in used:
         is_target = _is_at_level(profile, OPERATOR)
         # Without nested operators, `top` would be the same as `operator`.
-        if (innermost_above(_parents(profile.executions), is_target)[is_target] >= 0).any():
+        if (innermost_above(profile.executions.above, is_target)[is_target] >= 0).any():
             used.add(TOP)
     return tuple(one for one in LEVELS if one in used)
 
@@ -128,7 +128,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     executions = profile.executions
     rows = np.arange(len(executions))
     is_target = _is_at_level(profile, MODULE if level == MODULE else OPERATOR)
-    parent = _parents(executions)
+    parent = executions.above
     above = innermost_above(parent, is_target)
     owner = np.where(is_target, rows, above)
     if level == TOP:  # an outermost operator owns all operators inside it
@@ -174,12 +174,6 @@ def _nested_targets(
     nested = np.flatnonzero(is_target & (above >= 0))
     is_same = line[nested] == line[above[nested]]
     return nested[is_same], nested[~is_same]
-
-
-def _parents(executions: Executions) -> Indices:
-    """Return the parent of each execution, or -1 if it has none, shape (executions,)."""
-    parent = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
-    return parent.astype(np.int64)
 
 
 def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
