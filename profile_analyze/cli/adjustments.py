@@ -39,7 +39,7 @@ def _with_step_region(profile: Profile, name: str) -> Profile:
     similar = [] if name in known else similar_texts(name, known)
     if similar:
         raise QueryError(
-            f"step_region: {profile.file} has no region {name!r}; {did_you_mean(similar)}"
+            f"step_region: no region {name!r} in {profile.file}; {did_you_mean(similar)}"
         )
     return with_step_region(profile, name)
 

@@ -119,11 +119,17 @@ class Request(NamedTuple):
     """The source of computation and memory: see `choose_work`. None if the profile decides."""
     explain: str | None
     """The column to explain instead of showing tables."""
+    inspect: str | None
+    """The operator to show instead of tables: its key or name, perhaps with `@N`."""
 
     @property
     def query(self) -> Query:
         """The query of `asked_side`."""
         return self.queries[self.asked_side]
+
+
+_AS_GIVEN: Final = ("notes", "work", "inspect")
+"""The fields of `Request` whose options have the same name and value."""
 
 
 def request_of(arguments: argparse.Namespace) -> Request:
@@ -134,7 +140,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
     check_options(arguments)
     peaks, measure_peaks = _peaks(arguments.peaks, arguments.files)
     queries = _queries(arguments, peaks)
-    asked_side: Side = "host" if arguments.print_only == "host" else "device"
+    asked_side = _asked_side(arguments)
     return Request(
         files=tuple(arguments.files),
         baseline=tuple(arguments.compare),
@@ -162,10 +168,13 @@ def request_of(arguments: argparse.Namespace) -> Request:
         plot=arguments.plot,
         most_bars=arguments.top or 0,
         appearance=Appearance.of(arguments),
-        notes=arguments.notes,
-        work=arguments.work,
+        **{name: getattr(arguments, name) for name in _AS_GIVEN},
         explain=column_to_explain(arguments, queries[asked_side]),
     )
+
+
+def _asked_side(arguments: argparse.Namespace) -> Side:
+    return "host" if arguments.print_only == "host" else "device"
 
 
 def _peaks(
@@ -215,6 +224,7 @@ _OPTION_OF: Final = {
     "from_s": "--from/--to",
     "steps": "--step",
     "step_region": "--step-region",
+    "inspect": "--inspect",
 }
 
 

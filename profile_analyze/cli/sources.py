@@ -194,6 +194,8 @@ def _at_level(request: Request, profile: Profile) -> Profile:
     """Return the profile at the requested level, without the runs to skip."""
     try:
         remaining = without_first_runs(profile, request.skip_runs)
+        if request.inspect is not None:  # shows the rows of all levels
+            return remaining
         return at_level(remaining, request.queries["device"].level)
     except QueryError as error:
         raise naming_option(error) from None

@@ -43,5 +43,14 @@ WINDOW: Final = OptionGroup(
             help="the module or region whose executions are the steps, instead of those that the "
             "file marks, such as ProfilerStep#3; they are numbered from 1",
         ),
+        Option.of(
+            "--inspect",
+            action=StoreOnce,
+            metavar="KEY",
+            example="aten::addmm",
+            help="instead of a table, show all that is known of one operator: what it is, its "
+            "times, what ran around, inside and next to it, and the kernels that it launched. KEY "
+            "is its id or its name; KEY@N is its N-th execution",
+        ),
     ),
 )

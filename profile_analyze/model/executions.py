@@ -204,6 +204,16 @@ class Executions:
         """
         return np.where(self.parent >= 0, self.parent, self.launched_by).astype(np.int64)
 
+    @property
+    def own_s(self) -> Floats:
+        """The durations without the executions nested inside on the same track; 0 for N/A."""
+        durations = np.nan_to_num(self.duration_s)
+        inner = np.flatnonzero(self.parent >= 0)
+        outer = self.parent[inner]
+        is_same = self.track[inner] == self.track[outer]
+        inside = np.bincount(outer[is_same], durations[inner[is_same]], minlength=len(self))
+        return np.asarray(np.maximum(durations - inside, 0.0))
+
     def changed(self, **columns: Any) -> Executions:
         """Return a copy with some columns replaced."""
         return replace(self, **columns)

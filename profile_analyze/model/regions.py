@@ -139,9 +139,9 @@ def _unknown_region(profile: Profile, name: str, missing: list[int]) -> str:
     """Return the message on a region that the processes `missing` do not have."""
     known = regions_of(profile)
     if name in known:
-        return f"step_region: {profile.processes[missing[0]]} has no region {name!r}"
+        return f"step_region: no region {name!r} in {profile.processes[missing[0]]}"
     if not known:
-        return f"step_region: {profile.file} has no regions"
+        return f"step_region: no regions in {profile.file}"
     more = f" and {len(known) - _MOST_LISTED} more" if len(known) > _MOST_LISTED else ""
     listed = ", ".join(known[:_MOST_LISTED])
-    return f"step_region: {profile.file} has no region {name!r}; it has {listed}{more}"
+    return f"step_region: no region {name!r} in {profile.file}; it has {listed}{more}"

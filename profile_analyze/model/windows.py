@@ -75,7 +75,7 @@ def only_steps(profile: Profile, first: int, last: int) -> Profile:
     if not chosen:
         has = f"its steps: {numbers_text(known)}" if known else "it has no steps"
         wanted = first if first == last else f"{first}-{last}"
-        raise QueryError(f"steps: {profile.file} has no step {wanted}; {has}")
+        raise QueryError(f"steps: no step {wanted} in {profile.file}; {has}")
     is_chosen = np.array([run.step in chosen for run in profile.runs], np.bool_)
     is_inside = is_chosen[profile.executions.run]
     left_out = counted(len(is_chosen) - int(is_chosen.sum()), "run")
@@ -105,16 +105,6 @@ def numbers_text(numbers: Iterable[int]) -> str:
         else:
             ranges.append([number, number])
     return ", ".join(f"{one}" if one == last else f"{one}-{last}" for one, last in ranges)
-
-
-def own_times(executions: Executions) -> Floats:
-    """Return the durations without the executions nested inside on the same track; 0 for N/A."""
-    durations = np.nan_to_num(executions.duration_s)
-    inner = np.flatnonzero(executions.parent >= 0)
-    outer = executions.parent[inner]
-    is_same = executions.track[inner] == executions.track[outer]
-    inside = np.bincount(outer[is_same], durations[inner[is_same]], minlength=len(executions))
-    return np.asarray(np.maximum(durations - inside, 0.0))
 
 
 def _first_starts(profile: Profile) -> Floats:
@@ -234,8 +224,8 @@ def _notes(  # what each note is about
     )
     if cut:
         inside_s = np.where(is_inside, clipped.duration_s, 0.0)
-        own_s = own_times(clipped.changed(duration_s=inside_s))
-        own_s *= is_counted & on_side(profile, DEVICE)
+        own_s = clipped.changed(duration_s=inside_s).own_s
+        own_s = own_s * (is_counted & on_side(profile, DEVICE))
         share = total(own_s[is_clipped]) / (total(own_s) or np.nan)
         pattern = f"clipped {counted_and_share(cut, 'execution')} at the edges of the window"
         yield Note(pattern, Importance.CONTEXT, share)

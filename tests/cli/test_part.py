@@ -50,7 +50,7 @@ def test_both_sides_of_a_comparison_are_cut() -> None:
             (TRAIN, "--to", "1ms", "--from", "2ms"),
             "argument --to: 1.00 ms is not after --from, 2.00 ms; nothing is between them",
         ),
-        ((TRAIN, "--step", "3"), f"argument --step: {TRAIN} has no step 3; its steps: 1-2"),
+        ((TRAIN, "--step", "3"), f"argument --step: no step 3 in {TRAIN}; its steps: 1-2"),
         (
             (TRAIN, "--step", "x"),
             "argument --step: 'x' is not a step; write 3, or 3-5 for several; see profile-analyze --help",
@@ -62,11 +62,11 @@ def test_both_sides_of_a_comparison_are_cut() -> None:
         ((TRAIN, "--step", "2-1"), "argument --step: '2-1' has no steps; did you mean 1-2?"),
         (
             (TRAIN, "--step-region", "backwrd"),
-            f"argument --step-region: {TRAIN} has no region 'backwrd'; did you mean backward?",
+            f"argument --step-region: no region 'backwrd' in {TRAIN}; did you mean backward?",
         ),
         (
             (TRAIN, "--step-region", "zzz"),
-            f"argument --step-region: {TRAIN} has no region 'zzz'; it has "
+            f"argument --step-region: no region 'zzz' in {TRAIN}; it has "
             "backward.ElemwiseBackward, pool, backward.ReduceBackward, backward.PoolingBackward, "
             "backward.ConvolutionBackward, conv1, bn1, conv2, fc, backward and 7 more",
         ),

@@ -52,7 +52,7 @@ WRONG = {
     "--time-unit": "min",
     "--print-completion": "csh",
 }
-FREE = {"--type", "--input-dtype", "--compare", "--model", "--step-region"}
+FREE = {"--type", "--input-dtype", "--compare", "--model", "--step-region", "--inspect"}
 """Options that accept any text."""
 
 

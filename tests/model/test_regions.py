@@ -113,14 +113,14 @@ def test_an_unknown_region_is_an_error() -> None:
         processes=("other.json",),
     )
     for profile, name, text in [
-        (nested(), "linear", "made.json has no region 'linear'; it has net"),
-        (bare(), "net", "made.json has no regions"),
+        (nested(), "linear", "no region 'linear' in made.json; it has net"),
+        (bare(), "net", "no regions in made.json"),
         (
             many,
             "r",
-            "made.json has no region 'r'; it has r0, r1, r2, r3, r4, r5, r6, r7, r8, r9 and 2 more",
+            "no region 'r' in made.json; it has r0, r1, r2, r3, r4, r5, r6, r7, r8, r9 and 2 more",
         ),
-        (join_runs([many, other]), "r2", "other.json has no region 'r2'"),
+        (join_runs([many, other]), "r2", "no region 'r2' in other.json"),
         (
             many,
             "r1",

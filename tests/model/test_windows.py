@@ -168,10 +168,10 @@ def test_steps_are_chosen_by_their_number() -> None:
     for first, last, text in [(9, 9, "9"), (1, 5, "1-5")]:
         with pytest.raises(QueryError) as caught:
             only_steps(four_steps(), first, last)
-        assert str(caught.value) == f"steps: made.json has no step {text}; its steps: 10-13"
+        assert str(caught.value) == f"steps: no step {text} in made.json; its steps: 10-13"
     with pytest.raises(QueryError) as caught:
         only_steps(nested(), 1, 1)
-    assert str(caught.value) == "steps: made.json has no step 1; it has no steps"
+    assert str(caught.value) == "steps: no step 1 in made.json; it has no steps"
 
 
 def test_a_kernel_of_the_step_keeps_a_launcher_of_another_step() -> None:
