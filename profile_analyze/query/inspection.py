@@ -62,7 +62,8 @@ class Inspection(NamedTuple):
     def start_s(self) -> float:
         """The start of the first of the executions, counted from the first of the profile."""
         starts = self.profile.executions.start_s
-        return float(starts[self.rows[0]] - np.nanmin(starts)) if len(self.rows) else np.nan
+        first_s = _first_start_s(self.profile)
+        return float(starts[self.rows[0]] - first_s) if len(self.rows) else np.nan
 
     def statistics_s(self) -> dict[str, float]:
         """Return the times of the executions by name; empty if there are none."""
@@ -107,6 +108,13 @@ def inspect(profile: Profile, key: str) -> Inspection:
         *([_executions(profile, rows, longest[:_LONGEST])] if len(rows) > 1 else ()),
     )
     return found._replace(listings=tuple(one for one in listings if one.rows))
+
+
+def _first_start_s(profile: Profile) -> float:
+    """Return the start of the first execution; NaN if the format has no start times."""
+    starts = profile.executions.start_s
+    known = starts[~np.isnan(starts)]
+    return float(known.min()) if len(known) else np.nan
 
 
 def _own_s(profile: Profile, operator: int) -> Floats:
@@ -251,9 +259,7 @@ def _neighbours(profile: Profile, rows: Indices) -> Listing:
 def _executions(profile: Profile, rows: Indices, longest: Indices) -> Listing:
     executions = profile.executions
     number = {row: place for place, row in enumerate(rows.tolist(), 1)}
-    first_s = np.nanmin(
-        np.append(executions.start_s, 0.0 if np.isnan(executions.start_s).all() else np.inf)
-    )
+    first_s = _first_start_s(profile)
     found = [
         (
             number[row],

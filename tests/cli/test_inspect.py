@@ -175,6 +175,11 @@ own time / all  28.6%
     )
 
 
+def test_an_execution_without_a_start() -> None:
+    found = inspect(averages(), "fc@1")
+    assert (found.number, str(found.start_s), found.listings) == (1, "nan", ())
+
+
 def test_times_of_the_host_and_the_device_are_apart() -> None:
     found = inspect(pa.load(RESNET), "324")
     assert len(found.rows) == 1
