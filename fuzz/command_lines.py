@@ -319,6 +319,9 @@ def _sides(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
         ),
         ("--level", ("operator", "operator", "operator", "kernel", "module")),
         ("--skip-runs", ("0", "0", "0", "1")),
+        ("--from", ("0", "0", "1us", "1ms")),
+        ("--to", ("1s", "1s", "1ms", "10us")),
+        ("--step", ("0-99", "0-99", "1")),
     ):
         if random.random() < 0.1:
             yield [option, _choice(random, choices)]

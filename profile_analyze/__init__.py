@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from profile_analyze.model.levels import at_level, levels_of
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Origin, Profile
+    from profile_analyze.model.regions import with_step_region
     from profile_analyze.model.runs import join_runs
+    from profile_analyze.model.windows import only_steps, within_times
     from profile_analyze.model.with_model import with_model
     from profile_analyze.model.work_sources import choose_work
     from profile_analyze.query.comparison_summary import Change, Contribution
@@ -87,7 +89,9 @@ _NAMES_OF_MODULES = {
     "model.levels": ("at_level", "levels_of"),
     "model.operators": ("Operators",),
     "model.profile": ("Origin", "Profile"),
+    "model.regions": ("with_step_region",),
     "model.runs": ("join_runs",),
+    "model.windows": ("only_steps", "within_times"),
     "model.with_model": ("with_model",),
     "query.comparison_summary": ("Change", "Contribution"),
     "query.gate": ("FailVerdict", "judge_conditions"),
@@ -152,12 +156,15 @@ __all__ = [
     "levels_of",
     "load",
     "load_runs",
+    "only_steps",
     "parse_peaks",
     "parse_time",
     "render",
     "run",
     "summarise",
     "with_model",
+    "with_step_region",
+    "within_times",
     "without_first_runs",
 ]
 

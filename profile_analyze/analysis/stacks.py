@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.ownership import (
-    innermost_above,
     nested_targets,
-    parents_of,
     without_nested,
 )
 from profile_analyze.model.terms import KERNEL, MODULE, RUNTIME
@@ -58,7 +57,7 @@ def stacks_of(profile: Profile, side: Side, counts: Flags) -> dict[Stack, float]
 
 def _self_times(profile: Profile, is_target: Flags) -> NDArray[np.float64]:
     """Return the self times in seconds of the executions that are targets."""
-    above = innermost_above(parents_of(profile.executions), is_target)
+    above = innermost_above(profile.executions.above, is_target)
     nested, _ = nested_targets(profile, is_target, above)
     return without_nested(profile.executions, nested, above)
 
@@ -79,7 +78,7 @@ def _contexts(profile: Profile) -> tuple[_Contexts, Indices]:
     # A trace has millions of executions, but few contexts. Each pass numbers those one level
     # further inside, so that no execution is handled by itself.
     operator = profile.executions.operator.astype(np.int64)
-    parent = parents_of(profile.executions)
+    parent = profile.executions.above
     depth = _depths(parent)
     by_depth = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))

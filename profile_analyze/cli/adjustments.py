@@ -1,16 +1,47 @@
-"""Applies the options `--correct-sync`, `--model` and `--work` to a profile."""
+"""Applies the options that cut out a part of a profile, or correct and complete it."""
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from profile_analyze.analysis.synchronisation import without_synchronisation
+from profile_analyze.errors import QueryError
+from profile_analyze.model.regions import regions_of, with_step_region
+from profile_analyze.model.windows import only_steps, within_times
 from profile_analyze.model.with_model import with_model
 from profile_analyze.model.work_sources import choose_work
+from profile_analyze.suggestions import did_you_mean, similar_texts
 
 if TYPE_CHECKING:
-    from profile_analyze.cli.request import Request
+    from profile_analyze.cli.request import Part, Request
     from profile_analyze.model.profile import Profile
+
+
+def part_of(profile: Profile, part: Part) -> Profile:
+    """Return the part of the profile that the options ask for.
+
+    Steps are chosen before times, so that times count from the start of the first chosen step.
+    Raises `QueryError`.
+    """
+    if part.step_region is not None:
+        profile = _with_step_region(profile, part.step_region)
+    if part.steps is not None:
+        profile = only_steps(profile, *part.steps)
+    if part.from_s is None and part.to_s is None:
+        return profile
+    return within_times(profile, part.from_s or 0.0, inf if part.to_s is None else part.to_s)
+
+
+def _with_step_region(profile: Profile, name: str) -> Profile:
+    """Return the profile with the executions of a region as its runs. Raises `QueryError`."""
+    known = regions_of(profile)
+    similar = [] if name in known else similar_texts(name, known)
+    if similar:
+        raise QueryError(
+            f"step_region: no region {name!r} in {profile.file}; {did_you_mean(similar)}"
+        )
+    return with_step_region(profile, name)
 
 
 def adjusted(request: Request, profile: Profile, model: Profile | None) -> Profile:

@@ -5,15 +5,19 @@ This module imports NumPy, so it is imported only after the options have been ch
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
+from profile_analyze.cli.request import naming_option
 from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
+from profile_analyze.errors import QueryError
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, RUN_KEYS, SHAPES
 from profile_analyze.query.catalog import optional_columns_of
@@ -62,6 +66,10 @@ def answer(request: Request) -> Report:
     request = _with_peaks_of_device(request, _profile_of(source))
     check_options_on_times(request, _profile_of(source))
     renderer = _renderer_for(source, renderers)
+    if request.inspect is not None:
+        report = _inspection(source, request.inspect)
+        deliver(report, None, request, renderer)
+        return report
     # The original's text formats count the sizes of constants as memory. A picture does not, so it
     # is made before they are counted.
     picture = _picture_of(source, request)
@@ -69,6 +77,17 @@ def answer(request: Request) -> Report:
         source = counting_constants(source)
     report = _report_on(source, request, renderer)
     deliver(report, picture, request, renderer)
+    return report
+
+
+def _inspection(source: Profile | Comparison, key: str) -> Report:
+    """Return the report on one operator. Raises `QueryError` if `key` means no operator."""
+    # Imported by name, because only calls with `--inspect` need the module.
+    module = import_module("profile_analyze.report.inspection")
+    try:
+        report: Report = module.inspection_report(_profile_of(source), key)
+    except QueryError as error:
+        raise naming_option(error) from None
     return report
 
 
@@ -167,6 +186,8 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     of_summary = ["efficiency"] if query.peaks else []
     of_work = () if request.work in (None, MEASURED) else DERIVED_WORK
     of_model = () if request.model is None else SHAPES
+    if request.inspect is not None:
+        return query.wanted | {*OPTIONAL_COLUMNS, FRAMES}
     of_stacks = (FRAMES,) if request.has_stacks else ()
     columns = query.wanted | optional_columns_of((*of_tables, *of_summary))
     return columns | {*of_work, *of_model, *of_stacks}

@@ -23,6 +23,7 @@ from profile_analyze.report.output_formats import (
     picture_format_of,
 )
 from profile_analyze.report.times import AUTO
+from profile_analyze.units import short_time
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +36,8 @@ def check_options(arguments: argparse.Namespace) -> None:
     _check_model(arguments)
     _check_output_format(arguments)
     _check_comparison(arguments)
+    _check_window(arguments)
+    _check_inspection(arguments)
     _check_needs_of_the_format(arguments)
     _check_stacks(arguments)
 
@@ -151,6 +154,48 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
         raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
         raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
+
+
+def _check_window(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if nothing can be between `--from` and `--to`."""
+    low, high = arguments.from_s or 0.0, arguments.to_s
+    if high is not None and not low < high:
+        raise QueryError(
+            f"argument --to: {short_time(high)} is not after --from, {short_time(low)}; nothing is "
+            "between them"
+        )
+
+
+def _check_inspection(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if `--inspect` is given with an option about rows or tables."""
+    if arguments.inspect is None:
+        return
+    name = requested_output_format(arguments)
+    renderer = None if name is None else find_renderer(name)
+    has_facts = renderer is None or (renderer.has_tables and renderer.has_summary_beside_tables)
+    for option, given in (
+        ("--explain", arguments.explain),
+        ("--compare", arguments.compare),
+        ("--model", arguments.model),
+        ("--fail-if", arguments.fail_if),
+        ("--level", arguments.level),
+        ("--where", arguments.where),
+        ("--type", arguments.type),
+        ("--opr-name", arguments.opr_name),
+        ("--aggregate-by", arguments.aggregate_by),
+        ("--aggregate", arguments.aggregate),
+        ("--order-by", arguments.order_by),
+        ("--columns", arguments.columns),
+        ("--dump-only-opr", arguments.dump_only_opr),
+        ("--print-only", arguments.print_only),
+        ("--plot", arguments.plot),
+        (f"--format {name}", not has_facts),
+    ):
+        if given:
+            raise QueryError(
+                f"--inspect shows one operator and no table, so {option} has no effect; leave one "
+                "out"
+            )
 
 
 def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:

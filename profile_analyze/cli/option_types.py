@@ -27,6 +27,10 @@ _LINE_WIDTH: Final = 100
 """Texts for people are wrapped to at most this width, because longer lines are hard to read."""
 
 
+_LONGEST_STEPS: Final = 40
+"""Python refuses to read numbers of several thousand digits."""
+
+
 class Option(NamedTuple):
     """One option, or the positional argument."""
 
@@ -156,6 +160,17 @@ def run_count(text: str) -> int:
     if not text.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs, such as 1")
     return int(text)
+
+
+def step_range(text: str) -> tuple[int, int]:
+    """Return the first and the last step in a text such as `3` or `3-5`."""
+    first, dash, last = (part.strip() for part in text.partition("-"))
+    is_range = first.isdecimal() and (last.isdecimal() if dash else not last)
+    if not is_range or len(text) > _LONGEST_STEPS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a step; write 3, or 3-5 for several")
+    if dash and int(last) < int(first):
+        raise argparse.ArgumentTypeError(f"{text!r} has no steps; did you mean {last}-{first}?")
+    return int(first), int(last or first)
 
 
 def column_names(text: str) -> str:

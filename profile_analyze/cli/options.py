@@ -23,6 +23,7 @@ from profile_analyze.cli.option_types import (
     size_in_bytes,
 )
 from profile_analyze.cli.output_options import OUTPUT
+from profile_analyze.cli.window_options import WINDOW
 from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, WORK_SOURCES
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys
@@ -322,6 +323,6 @@ VIEW: Final = OptionGroup(
     ),
 )
 
-OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, RUNS, COMPARISON, MODELS, VIEW, OUTPUT)
+OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, WINDOW, RUNS, COMPARISON, MODELS, VIEW, OUTPUT)
 OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
 """All options, without the positional argument."""

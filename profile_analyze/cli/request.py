@@ -44,6 +44,25 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
 """For each value of `--fail-uncertain`, the values of `strict_outcome` that lead to exit code 4."""
 
 
+class Part(NamedTuple):
+    """The part of a profile to analyse, as the options say; None where an option is not given."""
+
+    from_s: float | None = None
+    to_s: float | None = None
+    steps: tuple[int, int] | None = None
+    """The first and the last step."""
+    step_region: str | None = None
+    """The region whose executions are the steps."""
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> Part:
+        """Return the part that the options name."""
+        return cls(arguments.from_s, arguments.to_s, arguments.steps, arguments.step_region)
+
+
+WHOLE: Final = Part()
+
+
 class Request(NamedTuple):
     """One call of the command. Every check that needs no file has been made."""
 
@@ -59,6 +78,8 @@ class Request(NamedTuple):
     """The file of the model that ran when the profile was recorded (`--model`)."""
     skip_bad: bool
     skip_runs: int
+    part: Part
+    """The part of the profile to analyse."""
     match: str
     correct_drift: bool
     correct_sync: bool
@@ -104,6 +125,8 @@ class Request(NamedTuple):
     """The source of computation and memory: see `choose_work`. None if the profile decides."""
     explain: str | None
     """The column to explain instead of showing tables."""
+    inspect: str | None
+    """The operator to show instead of tables: its key or name, perhaps with `@N`."""
 
     @property
     def has_stacks(self) -> bool:
@@ -116,15 +139,19 @@ class Request(NamedTuple):
         return self.queries[self.asked_side]
 
 
+_AS_GIVEN: Final = ("notes", "work", "inspect")
+"""The fields of `Request` whose options have the same name and value."""
+
+
 def request_of(arguments: argparse.Namespace) -> Request:
     """Check the arguments and return the request.
 
-    Raises `QueryError` if options or expressions are wrong, and `PeaksError` for invalid peaks.
+    Raises `QueryError` for a wrong option or expression, and `PeaksError` for wrong peaks.
     """
     check_options(arguments)
     peaks, measure_peaks, peaks_of_profile = _peaks(arguments.peaks, arguments.files)
     queries = _queries(arguments, peaks)
-    asked_side: Side = "host" if arguments.print_only == "host" else "device"
+    asked_side = _asked_side(arguments)
     return Request(
         files=tuple(arguments.files),
         baseline=tuple(arguments.compare),
@@ -133,6 +160,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         model=arguments.model[0] if arguments.model else None,
         skip_bad=arguments.skip_bad,
         skip_runs=arguments.skip_runs,
+        part=Part.of(arguments),
         match=arguments.match,
         correct_drift=arguments.correct_drift,
         correct_sync=arguments.correct_sync,
@@ -152,10 +180,13 @@ def request_of(arguments: argparse.Namespace) -> Request:
         plot=arguments.plot,
         most_bars=arguments.top or 0,
         appearance=Appearance.of(arguments),
-        notes=arguments.notes,
-        work=arguments.work,
+        **{name: getattr(arguments, name) for name in _AS_GIVEN},
         explain=column_to_explain(arguments, queries[asked_side]),
     )
+
+
+def _asked_side(arguments: argparse.Namespace) -> Side:
+    return "host" if arguments.print_only == "host" else "device"
 
 
 def _peaks(
@@ -202,6 +233,10 @@ _OPTION_OF: Final = {
     "having": "--having",
     "run_statistic": "--run-stat",
     "skip_runs": "--skip-runs",
+    "from_s": "--from/--to",
+    "steps": "--step",
+    "step_region": "--step-region",
+    "inspect": "--inspect",
 }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.model_options import check_that_names_are_known
 from profile_analyze.cli.progress import Progress
-from profile_analyze.cli.request import naming_option
+from profile_analyze.cli.request import WHOLE, naming_option
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
@@ -176,20 +176,30 @@ def _load(request: Request, file: str, wanted: frozenset[str], progress: Progres
 
 
 def _prepared(request: Request, profile: Profile, model: Profile | None) -> Profile:
-    """Skip runs, choose the level, and apply the options that change times and work."""
-    level = request.queries["device"].level
+    """Cut out the part, skip runs, choose the level, and apply the options on times and work."""
+    is_whole = request.part == WHOLE
+    if is_whole and request.work is None and model is None and not request.correct_sync:
+        return _at_level(request, profile)
+    # Imported here, because only calls with one of these options need it.
+    from profile_analyze.cli.adjustments import adjusted, part_of
+
     try:
-        prepared = at_level(
-            without_first_runs(profile, request.skip_runs), level, keep_nested=request.has_stacks
-        )
+        part = part_of(profile, request.part)
     except QueryError as error:
         raise naming_option(error) from None
-    if request.work is None and model is None and not request.correct_sync:
-        return prepared
-    # Imported here, because only calls with `--correct-sync`, `--work` or `--model` need it.
-    from profile_analyze.cli.adjustments import adjusted
+    return adjusted(request, _at_level(request, part), model)
 
-    return adjusted(request, prepared, model)
+
+def _at_level(request: Request, profile: Profile) -> Profile:
+    """Return the profile at the requested level, without the runs to skip."""
+    try:
+        remaining = without_first_runs(profile, request.skip_runs)
+        if request.inspect is not None:  # shows the rows of all levels
+            return remaining
+        level = request.queries["device"].level
+        return at_level(remaining, level, keep_nested=request.has_stacks)
+    except QueryError as error:
+        raise naming_option(error) from None
 
 
 def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:

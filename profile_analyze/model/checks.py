@@ -118,7 +118,7 @@ def _check_executions(profile: Profile) -> Iterator[str]:
     if (_values_to_check(executions.calls) < 0).any():
         yield "executions: calls is negative"
     if not wrong_references and executions.have_ancestors:  # wrong indices cannot be followed
-        up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
+        up = executions.above
         if _has_cycle(up):
             yield "executions: an execution is its own ancestor through parent or launched_by"
     if profile.origin.times == ABSENT and rows:

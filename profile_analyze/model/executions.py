@@ -210,6 +210,24 @@ class Executions:
         """Whether any execution has a parent, or was launched by another execution."""
         return bool((self.parent >= 0).any() or (self.launched_by >= 0).any())
 
+    @property
+    def above(self) -> NDArray[np.int64]:
+        """The parent of each execution or, if there is none, the execution that launched it; or -1.
+
+        Shape (executions,).
+        """
+        return np.where(self.parent >= 0, self.parent, self.launched_by).astype(np.int64)
+
+    @property
+    def own_s(self) -> Floats:
+        """The durations without the executions nested inside on the same track; 0 for N/A."""
+        durations = np.nan_to_num(self.duration_s)
+        inner = np.flatnonzero(self.parent >= 0)
+        outer = self.parent[inner]
+        is_same = self.track[inner] == self.track[outer]
+        inside = np.bincount(outer[is_same], durations[inner[is_same]], minlength=len(self))
+        return np.asarray(np.maximum(durations - inside, 0.0))
+
     def changed(self, **columns: Any) -> Executions:
         """Return a copy with some columns replaced."""
         return replace(self, **columns)

@@ -36,7 +36,6 @@ from profile_analyze.model.ownership import (
     is_at_level,
     nested_targets,
     ownership,
-    parents_of,
     without_nested,
 )
 from profile_analyze.model.terms import (
@@ -79,7 +78,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
     if OPERATOR in used:
         is_target = is_at_level(profile, OPERATOR)
         # Without nested operators, `top` would be the same as `operator`.
-        if (innermost_above(parents_of(profile.executions), is_target)[is_target] >= 0).any():
+        if (innermost_above(profile.executions.above, is_target)[is_target] >= 0).any():
             used.add(TOP)
     return tuple(one for one in LEVELS if one in used)
 

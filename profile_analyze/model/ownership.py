@@ -57,7 +57,7 @@ class Ownership(NamedTuple):
 def ownership(profile: Profile, level: str) -> Ownership:
     """Return what owns the executions of `profile` at one of `terms.LEVELS`."""
     rows = np.arange(len(profile.executions))
-    parent = parents_of(profile.executions)
+    parent = profile.executions.above
     is_kernel = is_at_level(profile, KERNEL)
     if level == KERNEL:  # a kernel owns itself alone
         owner = np.where(is_kernel, rows, _NONE)
@@ -89,12 +89,6 @@ def nested_targets(
     nested = np.flatnonzero(is_target & (above >= 0))
     is_same = line[nested] == line[above[nested]]
     return nested[is_same], nested[~is_same]
-
-
-def parents_of(executions: Executions) -> Indices:
-    """Return the parent of each execution, or -1 if it has none, shape (executions,)."""
-    parent = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
-    return parent.astype(np.int64)
 
 
 def without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:

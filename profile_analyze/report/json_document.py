@@ -16,13 +16,20 @@ from profile_analyze.report.programs import (
     peaks_record,
     shown_columns,
 )
-from profile_analyze.report.sections import Facts, TableSection, Verdicts
+from profile_analyze.report.sections import (
+    INSPECTION,
+    Facts,
+    ListSection,
+    TableSection,
+    Verdicts,
+)
 from profile_analyze.report.sentence_parts import gate_reason
 
 if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.executions import Track
     from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.inspection import Listing
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Report
 
@@ -37,7 +44,10 @@ def json_document(report: Report) -> dict[str, Any]:
         "version": VERSION,
         "profile": _profile(report.source),
         "base": _base(report.source),
-        "summary": _summary(report.all_of(Facts)),
+        "summary": _summary(
+            tuple(group for group in report.all_of(Facts) if group.name != INSPECTION)
+        ),
+        "inspection": _inspection(report),
         "tables": list(map(_table, report.all_of(TableSection))),
         "gate": [
             _condition(verdict)
@@ -55,6 +65,24 @@ def _summary(groups: tuple[Facts, ...]) -> dict[str, Any] | None:
     values = {group.name: json_ready(group.values) for group in groups}
     totals, *others = GROUP_NAMES
     return {**values[totals], **{name: values.get(name) for name in others}}
+
+
+def _inspection(report: Report) -> dict[str, Any] | None:
+    """Return the facts about one operator, and a list of objects for each of its lists."""
+    facts = [group for group in report.all_of(Facts) if group.name == INSPECTION]
+    if not facts:
+        return None
+    lists = {
+        section.listing.name: _objects(section.listing) for section in report.all_of(ListSection)
+    }
+    inspection: dict[str, Any] = json_ready({**facts[0].values, **lists})
+    return inspection
+
+
+def _objects(listing: Listing) -> list[dict[str, Any]]:
+    """Return an object for each row of a listing. The names of times end with the unit."""
+    names = [f"{name}_s" if unit == "s" else name for name, unit in listing.columns]
+    return [dict(zip(names, row, strict=True)) for row in listing.rows]
 
 
 def _condition(verdict: FailVerdict) -> dict[str, Any]:

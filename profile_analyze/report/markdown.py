@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Display
-    from profile_analyze.report.cells import ColumnTexts
+    from profile_analyze.report.cells import Cells, ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
 # Matches text without markup. An underscore at the end of a word may begin emphasis. A dot before a
@@ -53,6 +53,10 @@ class MarkdownRenderer(PeopleRenderer):
         """Return the sentences as a list."""
         return "\n".join(f"- {markdown_cell(text)}" for text in texts)
 
+    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002
+        """Return a short table with a title."""
+        return f"{markdown_cell(title)}:\n\n{_pipe_table(columns)}"
+
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row. Default columns without any value are left out."""
         names = section.columns or columns_with_values(self.shown_columns(section), section.table)
@@ -61,11 +65,15 @@ class MarkdownRenderer(PeopleRenderer):
 
 
 def _table(columns: ColumnTexts, names: Sequence[str], display: Display) -> str:
+    return _pipe_table(with_intervals(columns, names, cells_of(columns, names, display)))
+
+
+def _pipe_table(columns: Sequence[Cells]) -> str:
     escaped = [
         cells._replace(
             header=markdown_cell(cells.header), texts=list(map(markdown_cell, cells.texts))
         )
-        for cells in with_intervals(columns, names, cells_of(columns, names, display))
+        for cells in columns
     ]
     return draw_cells(escaped, style="pipe")
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from profile_analyze.model.visible import encodable
 from profile_analyze.report.base import encoded
-from profile_analyze.report.cells import ColumnTexts, times_in
+from profile_analyze.report.cells import ColumnTexts, draw_cells, times_in
 from profile_analyze.report.default_columns import filled_columns
+from profile_analyze.report.listings import listing_cells, listing_times, listing_title
 from profile_analyze.report.paragraphs import paragraphs
 from profile_analyze.report.sections import (
     ALL_COLUMNS,
     Facts,
+    ListSection,
     Sentences,
     TableSection,
     Verdicts,
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.model.notes import Note
+    from profile_analyze.query.inspection import Listing
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Need, Report
+    from profile_analyze.report.cells import Cells
     from profile_analyze.report.sections import Line, Section
     from profile_analyze.report.times import Times
 
@@ -67,6 +71,10 @@ class PeopleRenderer(ABC):
     def sentences(self, texts: Sequence[str], display: Display) -> str:
         """Return conclusions from facts, or verdicts on the conditions of a gate, as text."""
         return paragraphs(texts, display)
+
+    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002
+        """Return a short table with a title."""
+        return f"{title}:\n\n{draw_cells(columns, style='plain')}"
 
     def shown_columns(self, section: TableSection) -> tuple[str, ...]:
         """Return the columns of a table: the chosen ones, or else the default ones."""
@@ -126,8 +134,15 @@ class PeopleRenderer(ABC):
         for section in sections:
             if isinstance(section, TableSection):
                 yield self.table(_resolved(section), display)
+            elif isinstance(section, ListSection):
+                yield [self._listing(section.listing, display)]
             elif isinstance(section, Verdicts):
                 yield [self.sentences([*map(shown, self._verdicts(section, display))], display)]
+
+    def _listing(self, listing: Listing, display: Display) -> str:
+        times = self.times_of(listing_times(listing), display)
+        title = encodable(listing_title(listing), display.encoding)
+        return self.titled(title, listing_cells(listing, times, display), display)
 
     def _verdicts(self, section: Verdicts, display: Display) -> Iterator[str]:
         """Yield a sentence on each condition of a gate."""

@@ -48,6 +48,12 @@ class PlainRenderer(PeopleRenderer):
         """Return the facts in two columns."""
         return draw(labelled_lines(lines, display), style="plain", numeric=(1,))
 
+    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:
+        """Return a short table with a title. Texts are shortened until the table fits."""
+        if display.width is not None:
+            columns = _shortened_cells(columns, display.width, display)
+        return super().titled(title, columns, display)
+
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Yield a line per row. Default columns without any value are left out."""
         table = section.table

@@ -45,6 +45,7 @@ def schema() -> dict[str, Any]:
         "summary": _or_null(
             _facts(totals, {group.name: _reference(group.name) for group in others})
         ),
+        "inspection": _inspection(),
         "tables": _described(
             "The tables that were asked for. Tables of the same name differ in their measure.",
             {"type": "array", "items": _reference("table")},
@@ -113,6 +114,14 @@ def _base() -> dict[str, Any]:
             "runs": COUNT,
         },
         "The baseline; null without --compare.",
+    )
+
+
+def _inspection() -> dict[str, Any]:
+    return _described(
+        "All that is known of one operator (--inspect): facts, and a list of objects for each of "
+        "stack, parents, children, kernels, neighbours and executions; null without --inspect.",
+        {"type": ["object", "null"]},
     )
 
 

@@ -8,11 +8,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.inspection import Listing
     from profile_analyze.query.table import Table
     from profile_analyze.report.times import Times
 
 ALL_COLUMNS: Final = ("all",)
 """Stands for all columns of a table. Formats for people leave out columns without any value."""
+
+INSPECTION: Final = "inspection"
+"""The name of the facts about one operator. All other facts are about a whole profile."""
 
 Line: TypeAlias = tuple[str, str]
 """A fact for people: its label and its text."""
@@ -74,6 +78,12 @@ class TableSection(NamedTuple):
     """The columns in this order, or `ALL_COLUMNS`; empty for the format's default columns."""
 
 
+class ListSection(NamedTuple):
+    """A list of what surrounds an operator."""
+
+    listing: Listing
+
+
 class Verdicts(NamedTuple):
     """The verdicts on the conditions of a gate."""
 
@@ -93,4 +103,4 @@ class Chart(NamedTuple):
     """The column that bars show."""
 
 
-Section: TypeAlias = Facts | Sentences | TableSection | Verdicts | Chart
+Section: TypeAlias = Facts | Sentences | TableSection | ListSection | Verdicts | Chart

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
-    from profile_analyze.report.cells import ColumnTexts
+    from profile_analyze.report.cells import Cells, ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
 _BAR_LENGTH: Final = 15
@@ -70,6 +70,10 @@ class WikiRenderer(GridRenderer):
         """Return a paragraph per sentence."""
         return "\n\n".join(map(escaped, texts))
 
+    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:
+        """Return a short table with a title."""
+        return f"{escaped(title)}:\n\n{_drawn(columns, display)}"
+
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row."""
         table, names = section
@@ -111,7 +115,10 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> str:
 
 def _chosen_columns(texts: ColumnTexts, names: Sequence[str], display: Display) -> str:
     """Return a table of the columns `names`."""
-    columns = cells_of(texts, names, display._replace(color=False))
+    return _drawn(cells_of(texts, names, display._replace(color=False)), display)
+
+
+def _drawn(columns: Sequence[Cells], display: Display) -> str:
     rows = zip(*([_cell(text, display) for text in cells.texts] for cells in columns), strict=True)
     headers = [_cell(cells.header, display) for cells in columns]
     right = [index for index, cells in enumerate(columns) if cells.is_number]

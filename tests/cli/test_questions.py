@@ -28,6 +28,9 @@ WRONG = {
     "--top-end-key": "start",
     "--run-stat": "sum",
     "--skip-runs": "-1",
+    "--from": "5x",
+    "--to": "0",
+    "--step": "5-3",
     "--level": "layer",
     "--unit": "run",
     "--match": "id",
@@ -49,7 +52,7 @@ WRONG = {
     "--time-unit": "min",
     "--print-completion": "csh",
 }
-FREE = {"--type", "--input-dtype", "--compare", "--model"}
+FREE = {"--type", "--input-dtype", "--compare", "--model", "--step-region", "--inspect"}
 """Options that accept any text."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.regions import note_on_outside
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -43,8 +44,4 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
             Importance.INCOMPLETE,
         )
     if len(found.outside):
-        yield Note(
-            f"{counted(len(found.outside), 'execution')} of operators outside of all steps count "
-            "in the step before",
-            Importance.CONTEXT,
-        )
+        yield note_on_outside(len(found.outside))

@@ -1,4 +1,5 @@
-from typing import NamedTuple, Any
+from typing import Any, NamedTuple
+
 from profile_analyze.work.operation import Work
 
 

@@ -1,0 +1,56 @@
+"""The options on a part of a profile. `options.py` adds their group to its table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from profile_analyze.cli.option_types import Option, OptionGroup, StoreOnce, seconds, step_range
+
+WINDOW: Final = OptionGroup(
+    "window: a part of the profile, or one operator",
+    (
+        Option.of(
+            "--from",
+            dest="from_s",
+            type=seconds,
+            metavar="TIME",
+            example="10ms",
+            help="only what happened from this time on, counted from the first execution: 10ms, or "
+            "a number of seconds; executions at the edge are clipped",
+        ),
+        Option.of(
+            "--to",
+            dest="to_s",
+            type=seconds,
+            metavar="TIME",
+            example="12.5ms",
+            help="only what happened up to this time, counted and clipped as for --from",
+        ),
+        Option.of(
+            "--step",
+            dest="steps",
+            type=step_range,
+            metavar="N[-M]",
+            example="3",
+            help="only this step of the profile, or the steps from N to M; --from and --to then "
+            "count from the start of the first one",
+        ),
+        Option.of(
+            "--step-region",
+            action=StoreOnce,
+            metavar="NAME",
+            example="forward",
+            help="the module or region whose executions are the steps, instead of those that the "
+            "file marks, such as ProfilerStep#3; they are numbered from 1",
+        ),
+        Option.of(
+            "--inspect",
+            action=StoreOnce,
+            metavar="KEY",
+            example="aten::addmm",
+            help="instead of a table, show all that is known of one operator: what it is, its "
+            "times, what ran around, inside and next to it, and the kernels that it launched. KEY "
+            "is its id or its name; KEY@N is its N-th execution",
+        ),
+    ),
+)

@@ -1,0 +1,242 @@
+"""Cuts a profile to a window of time, or to some of its steps.
+
+Executions that overlap an edge of the window are clipped: only the part inside counts. Executions
+outside of the window are left out, except those that launched or surround an execution inside. Such
+an outer execution stays as a row without time and without calls, so that the time of a kernel still
+belongs to the operator that launched it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.measuring import on_side
+from profile_analyze.model.notes import Importance, Note, counted_and_share
+from profile_analyze.model.numbers import total
+from profile_analyze.model.terms import DEVICE, EACH, KERNEL, OPERATOR
+from profile_analyze.units import counted, short_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.executions import Executions
+    from profile_analyze.model.profile import Profile
+
+    Flags: TypeAlias = NDArray[np.bool_]
+    Floats: TypeAlias = NDArray[np.float64]
+    Indices: TypeAlias = NDArray[np.int64]
+
+
+def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) -> Profile:
+    """Return the profile with only what happened from `from_s` to `to_s`.
+
+    Both count from the first execution of each process. Each clock of a process has a first
+    execution of its own. An execution without a known start is left out.
+
+    Raises `QueryError` if the format has no start times, or if nothing happened in the window.
+    """
+    check_starts(profile, "from_s")
+    executions = profile.executions
+    starts = executions.start_s - _first_starts(profile)
+    ends = starts + np.nan_to_num(executions.duration_s)
+    # An execution without a duration is inside if its start is.
+    is_inside = (starts < to_s) & ((ends > from_s) | (starts >= from_s))
+    if not is_inside.any():
+        raise QueryError(
+            f"from_s: nothing happened {_window_text(from_s, to_s)}; {profile.file} ends after "
+            f"{short_time(float(np.nanmax(ends)))}"
+        )
+    is_clipped = is_inside & ((starts < from_s) | (ends > to_s))
+    clipped = _clipped(executions, starts, ends, is_clipped, (from_s, to_s))
+    notes = (
+        *profile.notes,
+        *_notes(profile, clipped, starts, is_inside, is_clipped, _window_text(from_s, to_s)),
+    )
+    return _kept(
+        profile.changed(executions=clipped, notes=notes), is_inside, is_inside & ~is_clipped
+    )
+
+
+def only_steps(profile: Profile, first: int, last: int) -> Profile:
+    """Return the profile with only the steps from `first` to `last`, as the file numbers them.
+
+    Executions belong to steps as in the column `step`, so nothing is clipped: a kernel belongs to
+    the step that launched it.
+
+    Raises `QueryError` if there is no such step.
+    """
+    known = sorted({run.step for run in profile.runs if run.step is not None})
+    chosen = [step for step in known if first <= step <= last]
+    if not chosen:
+        has = f"its steps: {numbers_text(known)}" if known else "it has no steps"
+        wanted = first if first == last else f"{first}-{last}"
+        raise QueryError(f"steps: no step {wanted} in {profile.file}; {has}")
+    is_chosen = np.array([run.step in chosen for run in profile.runs], np.bool_)
+    is_inside = is_chosen[profile.executions.run]
+    left_out = counted(len(is_chosen) - int(is_chosen.sum()), "run")
+    note = Note(f"only step {numbers_text(chosen)}; left out {left_out}", Importance.CONTEXT)
+    return _kept(profile.changed(notes=(*profile.notes, note)), is_inside, is_inside)
+
+
+def check_starts(profile: Profile, field: str) -> None:
+    """Raise `QueryError` if no execution has a start time of its own.
+
+    The message begins with `field`, the name of the argument that needs start times.
+    """
+    starts = profile.executions.start_s
+    if profile.origin.times != EACH or np.isnan(starts).all():
+        raise QueryError(
+            f"{field}: {profile.file} is a {profile.origin.format} without start times, so it "
+            "cannot be cut by time"
+        )
+
+
+def numbers_text(numbers: Iterable[int]) -> str:
+    """Return ascending numbers as text, with ranges: `1-3, 7`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ", ".join(f"{one}" if one == last else f"{one}-{last}" for one, last in ranges)
+
+
+def _first_starts(profile: Profile) -> Floats:
+    """Return the first start with the same process and clock as each execution."""
+    executions = profile.executions
+    clocks = [track.clock for track in profile.tracks]
+    clock = np.array([clocks.index(one) for one in clocks], np.int64)[executions.track]
+    process = np.array([run.process for run in profile.runs], np.int64)[executions.run]
+    group = process * max(len(clocks), 1) + clock
+    first = np.full(int(group.max(initial=0)) + 1, np.inf)
+    np.fmin.at(first, group, executions.start_s)  # `fmin` ignores NaN
+    return np.asarray(first[group])
+
+
+def _clipped(
+    executions: Executions,
+    starts: Floats,
+    ends: Floats,
+    is_clipped: Flags,
+    window: tuple[float, float],
+) -> Executions:
+    """Return the executions with the times of `is_clipped` limited to the window.
+
+    `starts` and `ends` count from the first execution, as `window` does. Other executions keep
+    their exact times, but for a wait that began before the window.
+    """
+    low, high = window
+    first = executions.start_s - starts
+    start = np.maximum(starts, low)
+    duration_s = np.where(is_clipped, np.minimum(ends, high) - start, executions.duration_s)
+    start_s = np.where(is_clipped, start + first, executions.start_s)
+    first_kernel = np.clip(starts + executions.first_kernel_s, low, high) - start
+    submitted_s = np.minimum(np.maximum(executions.submitted_s, low + first), start_s)
+    return executions.changed(
+        start_s=start_s,
+        duration_s=duration_s,
+        # How much of a recorded own time is inside is unknown, but it is at most the duration.
+        self_s=np.where(is_clipped, np.minimum(executions.self_s, duration_s), executions.self_s),
+        first_kernel_s=np.where(is_clipped, first_kernel, executions.first_kernel_s),
+        submitted_s=submitted_s,
+        thread_wait_s=np.where(is_clipped, np.nan, executions.thread_wait_s),
+    )
+
+
+def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
+    """Return the profile with the executions inside, and without unused runs and operators.
+
+    `is_whole` says which of these executions are inside from start to end.
+    """
+    executions, run, is_kept = _with_outer(profile.executions, is_inside)
+    is_used = np.zeros(len(profile.runs), np.bool_)
+    is_used[run[is_kept]] = True
+    new_run = np.cumsum(is_used) - 1
+    is_cut = np.zeros(len(profile.runs), np.bool_)
+    is_cut[profile.executions.run[~is_whole]] = True
+    runs = tuple(
+        # The file says how long a run took, but not when it began.
+        profile.runs[index]._replace(wall_s=np.nan) if is_cut[index] else profile.runs[index]
+        for index in np.flatnonzero(is_used).tolist()
+    )
+    rows = np.flatnonzero(is_kept)
+    shown = executions.changed(run=new_run[run].astype(np.int32)).take(rows)
+    is_present = np.zeros(len(profile.operators), np.bool_)
+    is_present[shown.operator] = True
+    new_operator = (np.cumsum(is_present) - 1).astype(np.int32)
+    return profile.changed(
+        operators=profile.operators.take(np.flatnonzero(is_present)),
+        executions=shown.changed(operator=new_operator[shown.operator]),
+        runs=runs,
+        **profile.without_tables(),
+    )
+
+
+def _with_outer(executions: Executions, is_inside: Flags) -> tuple[Executions, Indices, Flags]:
+    """Return executions, the run of each, and whether each is kept.
+
+    Those that launched or surround an execution inside are kept, without time and calls. They
+    count in the run of the execution inside.
+    """
+    is_kept, run = is_inside.copy(), executions.run.astype(np.int64)
+    outer = executions.above
+    rows = np.flatnonzero(is_inside)
+    while len(rows):  # one level up in each pass
+        above = outer[rows]
+        is_new = (above >= 0) & ~is_kept[above]
+        above, below = above[is_new], rows[is_new]
+        is_kept[above] = True
+        run[above] = run[below]
+        rows = above
+    is_outer = is_kept & ~is_inside
+    if not is_outer.any():
+        return executions, run, is_kept
+    no_time = {
+        name: np.where(is_outer, getattr(executions, name) * 0, getattr(executions, name))
+        for name in ("duration_s", "self_s", "first_kernel_s", "thread_wait_s")
+    }
+    calls = np.where(is_outer, 0, executions.calls)
+    return executions.changed(**no_time, calls=calls), run, is_kept
+
+
+def _notes(  # what each note is about
+    profile: Profile,
+    clipped: Executions,
+    starts: Floats,
+    is_inside: Flags,
+    is_clipped: Flags,
+    window: str,
+) -> Iterator[Note]:
+    """Yield notes on what the window contains, and on what it cut."""
+    level = profile.operators.level
+    counts = level.where(one in (OPERATOR, KERNEL) for one in level.categories)
+    is_counted = counts[clipped.operator]
+    inside, cut = (int((chosen & is_counted).sum()) for chosen in (is_inside, is_clipped))
+    yield Note(
+        f"only what happened {window}: {inside} of {counted(int(is_counted.sum()), 'execution')}",
+        Importance.CONTEXT,
+    )
+    if cut:
+        inside_s = np.where(is_inside, clipped.duration_s, 0.0)
+        own_s = clipped.changed(duration_s=inside_s).own_s
+        own_s = own_s * (is_counted & on_side(profile, DEVICE))
+        share = total(own_s[is_clipped]) / (total(own_s) or np.nan)
+        pattern = f"clipped {counted_and_share(cut, 'execution')} at the edges of the window"
+        yield Note(pattern, Importance.CONTEXT, share)
+    unknown = int(np.isnan(starts).sum())
+    if unknown:
+        yield Note(
+            f"left out {counted(unknown, 'execution')} without a start time", Importance.INCOMPLETE
+        )
+
+
+def _window_text(from_s: float, to_s: float) -> str:
+    if to_s == np.inf:
+        return f"from {short_time(from_s)} on"
+    return f"from {short_time(from_s)} to {short_time(to_s)}"

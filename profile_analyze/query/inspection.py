@@ -1,0 +1,328 @@
+"""All that a profile knows of one operator, or of one of its executions: the answer to `--inspect`.
+
+An execution is above another one if that one ran inside it, or if it launched that one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from profile_analyze.model.ancestors import innermost_above
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.measuring import on_side
+from profile_analyze.model.numbers import difference, numbered, quantile_of_runs, total
+from profile_analyze.model.terms import DEVICE, RUNTIME
+from profile_analyze.query.inspected_rows import find_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Profile
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Indices: TypeAlias = NDArray[np.int64]
+
+MOST_ROWS: Final = 10
+"""How many rows a listing has at most."""
+_LONGEST: Final = 5
+"""How many of the longest executions are listed."""
+
+
+class Listing(NamedTuple):
+    """A short table: what surrounds an operator."""
+
+    name: str
+    """The name in formats for programs."""
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    """The name and the unit of each column; the unit is empty for texts."""
+    rows: tuple[tuple[Any, ...], ...]
+    """A raw value for each column; None and NaN for N/A."""
+    available: int
+    """The number of rows before the limit."""
+
+
+class Inspection(NamedTuple):
+    """What is known of one operator, or of one of its executions."""
+
+    profile: Profile
+    operator: int
+    """The row in the table of operators."""
+    number: int | None
+    """The number of the execution in the order of time, from 1; None for all executions."""
+    rows: Indices
+    """The executions of the operator in the order of time, or only the one with the number."""
+    listings: tuple[Listing, ...]
+
+    @property
+    def start_s(self) -> float:
+        """The start of the first of the executions, counted from the first of the profile."""
+        starts = self.profile.executions.start_s
+        first_s = _first_start_s(self.profile)
+        return float(starts[self.rows[0]] - first_s) if len(self.rows) else np.nan
+
+    def statistics_s(self) -> dict[str, float]:
+        """Return the times of the executions by name; empty if there are none."""
+        executions, rows = self.profile.executions, self.rows
+        if not len(rows):
+            return {}
+        durations, own_s = executions.duration_s[rows], _own_s(self.profile, self.operator)
+        side = self.profile.tracks[executions.track[rows[0]]].side
+        is_same_side = on_side(self.profile, side)
+        all_s = total(own_s[is_same_side])
+        times = {"time_s": total(durations), "own_time_s": total(own_s[rows])}
+        if len(rows) > 1:
+            names = (("time_min_s", 0.0), ("time_median_s", 0.5), ("time_p90_s", 0.9))
+            for name, share in (*names, ("time_max_s", 1.0)):
+                times[name] = float(quantile_of_runs(durations[np.newaxis], share)[0])
+        on_host = np.flatnonzero((executions.operator == self.operator) & ~is_same_side)
+        if len(on_host):  # the other side is the host: see `find_rows`
+            times["host_time_s"] = total(executions.duration_s[on_host])
+        launched = launched_work(self.profile, rows)[0]
+        if len(launched):
+            times["device_time_s"] = total(executions.duration_s[launched])
+        return {**times, "share": times["own_time_s"] / all_s if all_s > 0 else np.nan}
+
+
+def inspect(profile: Profile, key: str) -> Inspection:
+    """Return what is known of an operator: of its `key`, its name or `KEY@N` for one execution.
+
+    `profile` is as `load` returned it. Raises `QueryError` if no operator, or more than one, is
+    meant.
+    """
+    operator, number, rows = find_rows(profile, key)
+    found = Inspection(profile, operator, number, rows, ())
+    if not len(rows):
+        return found
+    longest = rows[np.argsort(-np.nan_to_num(profile.executions.duration_s[rows]), kind="stable")]
+    listings = (
+        _stack(profile, int(longest[0]), several=len(rows) > 1),
+        _parents(profile, rows),
+        _children(profile, rows),
+        _kernels(profile, rows),
+        _neighbours(profile, rows),
+        *([_executions(profile, rows, longest[:_LONGEST])] if len(rows) > 1 else ()),
+    )
+    return found._replace(listings=tuple(one for one in listings if one.rows))
+
+
+def _first_start_s(profile: Profile) -> float:
+    """Return the start of the first execution; NaN if the format has no start times."""
+    starts = profile.executions.start_s
+    known = starts[~np.isnan(starts)]
+    return float(known.min()) if len(known) else np.nan
+
+
+def _own_s(profile: Profile, operator: int) -> Floats:
+    """Return each duration without what ran inside, but with calls into the driver.
+
+    For a call into the driver, return the durations.
+    """
+    executions, level = profile.executions, profile.operators.level
+    is_call = level.where(one == RUNTIME for one in level.categories)
+    if is_call[operator]:
+        return executions.duration_s
+    durations = np.where(is_call[executions.operator], 0.0, executions.duration_s)
+    return executions.changed(duration_s=durations).own_s
+
+
+def _stack(profile: Profile, row: int, *, several: bool) -> Listing:
+    """Return the executions around one execution, the outermost first."""
+    executions, chain = profile.executions, []
+    above = executions.above
+    outer = int(above[row])
+    while outer >= 0:
+        chain.append(outer)
+        outer = int(above[outer])
+    rows = [
+        (*_names(profile, int(executions.operator[one])), float(executions.duration_s[one]))
+        for one in reversed(chain)
+    ]
+    columns = (*_NAMES, ("time", "s"))
+    of_which = " of the longest execution" if several else ""
+    title = f"stack{of_which}, outermost first"
+    # The innermost rows are the nearest, so they stay.
+    return Listing("stack", title, columns, tuple(rows[-MOST_ROWS:]), len(rows))
+
+
+def _parents(profile: Profile, rows: Indices) -> Listing:
+    executions = profile.executions
+    above = executions.above[rows]
+    inside = rows[above >= 0]
+    groups = _grouped(executions.operator[above[above >= 0]], executions.duration_s[inside])
+    found = [(*_names(profile, one), count, time_s) for one, count, time_s in groups]
+    columns = (*_NAMES, ("calls", "count"), ("time", "s"))
+    return _listing("parents", "parents: what it ran in, or what launched it", columns, found)
+
+
+def _children(profile: Profile, rows: Indices) -> Listing:
+    executions = profile.executions
+    is_inside = _flags(executions.parent, rows)
+    inner = np.flatnonzero(is_inside)
+    whole_s = total(executions.duration_s[rows])
+    groups = _grouped(executions.operator[inner], executions.duration_s[inner])
+    found = [
+        (*_names(profile, one), count, time_s, time_s / whole_s if whole_s > 0 else np.nan)
+        for one, count, time_s in groups
+    ]
+    columns = (*_NAMES, ("calls", "count"), ("time", "s"), ("share", "1"))
+    return _listing("children", "children: what ran inside", columns, found)
+
+
+def _kernels(profile: Profile, rows: Indices) -> Listing:
+    """Return the work on devices that the executions launched, with the chain of the launch."""
+    executions = profile.executions
+    launched, owner = launched_work(profile, rows)
+    queue_s = difference(executions.start_s, executions.submitted_s)
+    found = []
+    for members in _members(
+        executions.operator[launched], executions.operator[executions.launched_by[launched]]
+    ):
+        group = launched[members]
+        found.append(
+            (
+                *_names(profile, int(executions.operator[group[0]]))[:2],
+                _chain(profile, int(group[0]), int(owner[members[0]])),
+                len(group),
+                total(executions.duration_s[group]),
+                _median(queue_s[group]),
+            )
+        )
+    found.sort(key=lambda row: -np.nan_to_num(row[4]))
+    columns = (
+        ("kernel", ""), ("key", ""), ("launched_by", ""), ("calls", "count"), ("time", "s"),
+        ("queue", "s"),
+    )  # fmt: skip
+    return _listing("kernels", "kernels that it launched", columns, found)
+
+
+def launched_work(profile: Profile, rows: Indices) -> tuple[Indices, Indices]:
+    """Return the work on devices that `rows` launched, and which of `rows` launched it."""
+    executions = profile.executions
+    is_target = np.zeros(len(executions), np.bool_)
+    is_target[rows] = True
+    owner = innermost_above(executions.above, is_target)
+    is_launched = (executions.launched_by >= 0) & on_side(profile, DEVICE) & (owner >= 0)
+    launched = np.flatnonzero(is_launched)
+    return launched, owner[launched]
+
+
+def _chain(profile: Profile, row: int, owner: int) -> str:
+    """Return the names from the owner to the call that launched a kernel."""
+    above, names = profile.executions.above, []
+    outer = int(above[row])
+    while outer >= 0:
+        names.append(_names(profile, int(profile.executions.operator[outer]))[0])
+        outer = -1 if outer == owner else int(above[outer])
+    return " > ".join(reversed(names))
+
+
+def _neighbours(profile: Profile, rows: Indices) -> Listing:
+    """Return what ran before and after the executions, on the same track and inside the same."""
+    executions = profile.executions
+    known = np.flatnonzero(~np.isnan(executions.start_s) & (executions.calls > 0))
+    line = Categorical.of([track.line for track in profile.tracks]).codes[executions.track]
+    group = (executions.parent.astype(np.int64) + 1) * len(profile.tracks) + line
+    order = known[np.lexsort((executions.start_s[known], group[known]))]
+    place = np.full(len(executions), -1)
+    place[order] = np.arange(len(order))
+    ends_s = executions.start_s + np.nan_to_num(executions.duration_s)
+    found = []
+    for side, step in (("before", -1), ("after", 1)):
+        other_place = place[rows] + step
+        is_valid = (place[rows] >= 0) & (other_place >= 0) & (other_place < len(order))
+        own = rows[is_valid]
+        other = order[other_place[is_valid]]
+        is_sibling = group[own] == group[other]
+        own, other = own[is_sibling], other[is_sibling]
+        first, second = (other, own) if step < 0 else (own, other)
+        gaps_s = executions.start_s[second] - ends_s[first]
+        found += [
+            (
+                side,
+                *_names(profile, int(executions.operator[other[members[0]]])),
+                len(members),
+                _median(gaps_s[members]),
+            )
+            for members in sorted(_members(executions.operator[other]), key=len, reverse=True)[
+                :_LONGEST
+            ]
+        ]
+    columns = (("side", ""), *_NAMES, ("calls", "count"), ("gap", "s"))
+    return _listing("neighbours", "neighbours on the same track", columns, found)
+
+
+def _executions(profile: Profile, rows: Indices, longest: Indices) -> Listing:
+    executions = profile.executions
+    number = {row: place for place, row in enumerate(rows.tolist(), 1)}
+    first_s = _first_start_s(profile)
+    found = [
+        (
+            number[row],
+            float(executions.start_s[row] - first_s),
+            float(executions.duration_s[row]),
+            profile.tracks[executions.track[row]].name,
+            profile.runs[executions.run[row]].step,
+        )
+        for row in longest.tolist()
+    ]
+    columns = (("number", "count"), ("start", "s"), ("time", "s"), ("track", ""), ("step", "count"))
+    return Listing("executions", "longest executions", columns, tuple(found), len(rows))
+
+
+_NAMES: Final = (("name", ""), ("key", ""), ("level", ""))
+
+
+def _names(profile: Profile, operator: int) -> tuple[Any, ...]:
+    """Return the name, the key and the level of an operator."""
+    operators = profile.operators
+    key = operators.key
+    return (
+        operators.name.categories[operators.name.codes[operator]],
+        key.categories[key.codes[operator]] if isinstance(key, Categorical) else int(key[operator]),
+        operators.level.categories[operators.level.codes[operator]],
+    )
+
+
+def _listing(
+    name: str, title: str, columns: tuple[tuple[str, str], ...], rows: list[tuple[Any, ...]]
+) -> Listing:
+    return Listing(name, title, columns, tuple(rows[:MOST_ROWS]), len(rows))
+
+
+def _flags(values: NDArray[np.int32], wanted: Indices) -> NDArray[np.bool_]:
+    """Return whether each of `values` is in `wanted`. Both are indices, or -1 for none."""
+    is_wanted = np.zeros(len(values) + 1, np.bool_)  # the extra entry: false for -1
+    is_wanted[wanted] = True
+    return is_wanted[values]
+
+
+def _grouped(operator: NDArray[Any], times_s: Floats) -> Iterable[tuple[int, int, float]]:
+    """Return each operator with its number of rows and its time, the largest time first."""
+    groups = [
+        (int(operator[members[0]]), len(members), total(times_s[members]))
+        for members in _members(operator)
+    ]
+    return sorted(groups, key=lambda group: -np.nan_to_num(group[2]))
+
+
+def _members(*labels: NDArray[Any]) -> list[Indices]:
+    """Return the rows of each distinct combination of `labels`, in order of first appearance."""
+    combined = np.zeros(len(labels[0]), np.int64)
+    for one in labels:
+        combined = combined * (int(one.max(initial=0)) + 1) + one
+    number, first = numbered(combined)
+    order = np.argsort(number, kind="stable")
+    return (
+        np.split(order, np.searchsorted(number[order], np.arange(1, len(first))))
+        if len(first)
+        else []
+    )
+
+
+def _median(values: Floats) -> float:
+    return float(quantile_of_runs(values[np.newaxis], 0.5)[0])

@@ -1,0 +1,64 @@
+"""Lists of what surrounds an operator, as cells for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.model.visible import visible
+from profile_analyze.report.cells import Cells
+from profile_analyze.units import NOT_AVAILABLE, percent
+
+if TYPE_CHECKING:
+    from profile_analyze.query.inspection import Listing
+    from profile_analyze.report.base import Display
+    from profile_analyze.report.times import Times
+
+_SECONDS: Final = "s"
+
+
+def listing_times(listing: Listing) -> list[float]:
+    """Return all times of a listing."""
+    return [
+        value
+        for index, (_, unit) in enumerate(listing.columns)
+        for value in (row[index] for row in listing.rows)
+        if unit == _SECONDS
+    ]
+
+
+def listing_title(listing: Listing) -> str:
+    """Return the title of a listing, with the number of rows that it leaves out."""
+    left_out = listing.available - len(listing.rows)
+    return f"{listing.title} ({left_out} more)" if left_out else listing.title
+
+
+def listing_cells(listing: Listing, times: Times, display: Display) -> list[Cells]:
+    """Return the columns of a listing. Numbers are on the right.
+
+    Keys are left out if they are the names.
+    """
+    columns = [
+        Cells(
+            _header(name, unit, times),
+            [visible(_text(row[index], unit, times), display.encoding) for row in listing.rows],
+            is_number=bool(unit),
+        )
+        for index, (name, unit) in enumerate(listing.columns)
+    ]
+    names = {tuple(column.texts) for column in columns if column.header in ("name", "kernel")}
+    return [
+        column for column in columns if column.header != "key" or tuple(column.texts) not in names
+    ]
+
+
+def _header(name: str, unit: str, times: Times) -> str:
+    words = name.replace("_", " ")
+    return times.title(f"{words} (s)") if unit == _SECONDS else words
+
+
+def _text(value: Any, unit: str, times: Times) -> str:
+    if value is None:
+        return NOT_AVAILABLE
+    if unit == _SECONDS:
+        return times.number(value)
+    return percent(value) if unit == "1" else str(value)

@@ -1,0 +1,275 @@
+"""`--inspect`: all that is known of one operator."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.executions import Run
+from profile_analyze.query.inspection import inspect
+from profile_analyze.report.inspection import inspection_report
+from tests.conftest import FIXTURES, PROFILES, run_command
+from tests.in_memory import averages, nested, profile_of, static
+from tests.report.json_schema import check_report
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+
+RESNET = str(PROFILES / "resnet18.json")
+MS = 1e-3
+
+
+def shown(profile: Profile, key: str, output_format: str = "plain", **display: Any) -> str:
+    return pa.render(inspection_report(profile, key), output_format, display=pa.Display(**display))
+
+
+def test_an_operator_with_a_kernel() -> None:
+    assert (
+        shown(nested(), "addmm")
+        == """\
+name                   addmm
+key                    2
+type                   addmm
+level                  operator
+scope                  net
+computation of a call  8.00 MFLO (measured)
+memory of a call       2.93 KiB (measured)
+executions             1
+tracks                 thread 1
+time                   3.000 ms
+own time               3.000 ms
+device time            3.000 ms
+own time / all         25.0%
+
+stack, outermost first:
+
+name    key  level     time (ms)
+net     0    module       12.000
+linear  1    operator      5.000
+
+parents: what it ran in, or what launched it:
+
+name    key  level     calls  time (ms)
+linear  1    operator      1      3.000
+
+children: what ran inside:
+
+name    key  level    calls  time (ms)  share
+launch  4    runtime      1      1.000  33.3%
+
+kernels that it launched:
+
+kernel  key  launched by     calls  time (ms)  queue (ms)
+gemm    5    addmm > launch      1      3.000           0
+"""
+    )
+
+
+def test_an_execution_with_neighbours_in_markdown() -> None:
+    profile = profile_of(
+        [{"name": "a|b", "type": "A"}, {"name": "b"}],
+        [
+            {"operator": 0, "start_s": 3 * MS, "duration_s": 2 * MS},
+            {"operator": 1, "start_s": 2 * MS, "duration_s": 0.5 * MS},
+            {"operator": 0, "start_s": 1 * MS, "duration_s": 0.25 * MS},
+            {"operator": 1, "start_s": 6 * MS, "duration_s": 1 * MS, "run": 1},
+        ],
+        runs=(Run(0, 7), Run(0, 8)),
+    )
+    assert (
+        shown(profile, "0@2", "markdown")
+        == """\
+| total          |    value |
+|:---------------|---------:|
+| name           |   `a\\|b` |
+| key            |        0 |
+| type           |        A |
+| level          | operator |
+| execution      |        2 |
+| start          | 2.000 ms |
+| step           |        7 |
+| tracks         | stream 7 |
+| time           | 2.000 ms |
+| own time       | 2.000 ms |
+| own time / all |    53.3% |
+
+neighbours on the same track:
+
+| side   | name   | key   | level    |   calls |   gap (ms) |
+|:-------|:-------|:------|:---------|--------:|-----------:|
+| before | b      | 1     | operator |       1 |      0.500 |
+| after  | b      | 1     | operator |       1 |      1.000 |
+"""
+    )
+    found = inspect(profile, "0")
+    assert [one.name for one in found.listings] == ["neighbours", "executions"]
+    assert found.listings[1].rows == (
+        (2, pytest.approx(2 * MS), 2 * MS, "stream 7", 7),
+        (1, 0.0, 0.25 * MS, "stream 7", 7),
+    )
+    assert found.statistics_s() == pytest.approx(
+        {
+            "time_s": 2.25 * MS, "own_time_s": 2.25 * MS, "time_min_s": 0.25 * MS,
+            "time_median_s": 1.125 * MS, "time_p90_s": 1.825 * MS, "time_max_s": 2 * MS,
+            "share": 0.6,
+        }
+    )  # fmt: skip
+
+
+def test_json_has_the_same_facts_and_lists() -> None:
+    text = shown(nested(), "relu_kernel", "json")
+    document = json.loads(text)
+    check_report(document)
+    assert (document["summary"], document["tables"]) == (None, [])
+    assert document["inspection"] == {
+        "name": "relu_kernel", "key": 6, "type": "relu_kernel", "level": "kernel",
+        "executions": 1, "tracks": ["stream 7"], "time_s": 1 * MS, "own_time_s": 1 * MS,
+        "share": 0.25,
+        "stack": [
+            {"name": "net", "key": 0, "level": "module", "time_s": 12 * MS},
+            {"name": "relu", "key": 3, "level": "operator", "time_s": 2 * MS},
+            {"name": "launch", "key": 4, "level": "runtime", "time_s": 0.5 * MS},
+        ],
+        "parents": [
+            {"name": "launch", "key": 4, "level": "runtime", "calls": 1, "time_s": 1 * MS}
+        ],
+        "neighbours": [
+            {
+                "side": "before", "name": "gemm", "key": 5, "level": "kernel", "calls": 1,
+                "gap_s": pytest.approx(2 * MS),
+            }
+        ],
+    }  # fmt: skip
+
+
+def test_formats_without_executions_or_starts_show_what_they_know() -> None:
+    assert (
+        shown(static(), "conv2")
+        == """\
+name                   conv2
+key                    conv2
+type                   Conv
+level                  operator
+computation of a call  1.00 GFLO (measured)
+memory of a call       1.91 MiB (measured)
+executions             0
+"""
+    )
+    assert (
+        shown(averages(), "fc", time_unit="us")
+        == """\
+name            fc
+key             1
+type            Gemm
+category        matmul
+level           operator
+executions      1
+tracks          stream 7
+time            500.000 us
+own time        500.000 us
+own time / all  28.6%
+"""
+    )
+
+
+def test_an_execution_without_a_start() -> None:
+    found = inspect(averages(), "fc@1")
+    assert (found.number, str(found.start_s), found.listings) == (1, "nan", ())
+
+
+def test_times_of_the_host_and_the_device_are_apart() -> None:
+    found = inspect(pa.load(RESNET), "324")
+    assert len(found.rows) == 1
+    times = found.statistics_s()
+    assert times["time_s"] > 100 * times["host_time_s"] > 0
+    assert times["share"] == pytest.approx(0.0846, abs=1e-4)
+
+
+def test_long_texts_are_cut_to_the_width() -> None:
+    lines = shown(pa.load(FIXTURES / "megengine-timeline" / "train.json.gz"),
+                  "backward.ConvolutionBackward", width=60).split("children")[1]  # fmt: skip
+    assert "\N{HORIZONTAL ELLIPSIS}" in lines
+    assert max(map(len, lines.splitlines())) <= 60
+
+
+def test_what_a_window_left_out_of_an_operator_is_no_execution() -> None:
+    found = inspect(pa.within_times(nested(), 6.5 * MS, 6.75 * MS), "gemm")
+    assert [row[:2] for row in found.listings[0].rows] == [
+        ("net", 0), ("linear", 1), ("addmm", 2), ("launch", 4),
+    ]  # fmt: skip
+    assert len(inspect(pa.within_times(nested(), 6.5 * MS, 6.75 * MS), "addmm").rows) == 0
+
+
+def same_names() -> Profile:
+    operators = [{"name": "conv", "key": f"{n}/conv"} for n in range(7)]
+    executions = [{"operator": n, "duration_s": 1.0} for n in range(7)]
+    return profile_of([*operators, {"name": "x@1", "key": "x"}], executions)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (
+            "conv",
+            "7 operators have the name 'conv'; write the key of one: 0/conv, 1/conv, 2/conv, "
+            "3/conv, 4/conv and 2 more",
+        ),
+        ("2/conv@2", "2/conv has 1 execution, so there is none with the number 2"),
+        ("2/conv@0", "2/conv has 1 execution, so there is none with the number 0"),
+        ("con", "no operator 'con' in made.json; did you mean conv, 0/conv or 1/conv?"),
+        ("zzzz", "no operator 'zzzz' in made.json; --columns id,name -t 0 lists the keys"),
+        (
+            "a" * 300,
+            f"no operator '{'a' * 300}' in made.json; --columns id,name -t 0 lists the keys",
+        ),
+    ],
+)
+def test_a_wrong_key_gets_near_names(key: str, message: str) -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        inspect(same_names(), key)
+    assert str(caught.value) == f"inspect: {message}"
+
+
+def test_a_name_may_end_like_a_number_of_an_execution() -> None:
+    assert inspect(same_names(), "x@1").number is None
+    assert inspect(same_names(), "2/conv@1").number == 1
+
+
+def test_the_command_shows_one_operator() -> None:
+    outcome = run_command(RESNET, "--inspect", "324", "--format", "json")
+    assert outcome.code == 0
+    document = json.loads(outcome.out)
+    check_report(document)
+    assert document["inspection"]["parameters"]["stride_h"] == 1
+    wrong = run_command(RESNET, "--inspect", "fc99")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err.startswith("profile_analyze: error: argument --inspect: no operator 'fc99' in")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("--where", "time > 1ms"), "--where"),
+        (("--compare", RESNET), "--compare"),
+        (("--format", "csv"), "--format csv"),
+        (("--format", "github"), "--format github"),
+        (("--plot", "a.svg"), "--plot"),
+    ],
+)
+def test_options_about_rows_are_rejected(arguments: tuple[str, ...], option: str) -> None:
+    outcome = run_command(RESNET, "--inspect", "324", *arguments)
+    assert (outcome.code, outcome.err) == (
+        2,
+        "profile_analyze: error: --inspect shows one operator and no table, so "
+        f"{option} has no effect; leave one out\n",
+    )
+
+
+@pytest.mark.parametrize("output_format", ["table", "wiki", "markdown", "plain"])
+def test_every_format_for_people_has_the_lists(output_format: str) -> None:
+    text = shown(nested(), "addmm", output_format)
+    assert "kernels that it launched" in text
+    assert "gemm" in text

@@ -1,0 +1,132 @@
+"""Regions as the iterations of a profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.executions import Run
+from profile_analyze.model.levels import at_level
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.regions import note_on_outside, regions_of, with_step_region
+from profile_analyze.model.runs import join_runs
+from tests.in_memory import STREAM, THREAD, bare, nested, profile_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+
+UNKNOWN: Any = pytest.approx(np.nan, nan_ok=True)
+
+
+def two_batches(file: str = "made.json") -> Profile:
+    """Return two executions of a region, one of which holds a region of the same name.
+
+    batch  0 s ........... 4      batch  6 ......... 9
+      op     1 ... 3         op 4-5        op 7 - 8
+    stream           3 .. 4 kernel         kernel  8 ....... 11    kernel 12-13
+    """
+    return profile_of(
+        [
+            {"name": "batch", "level": "module"},
+            {"name": "op", "type": "Op"},
+            {"name": "kernel", "level": "kernel"},
+            {"name": "other", "level": "module"},
+        ],
+        [
+            {"operator": 0, "start_s": 6.0, "duration_s": 3.0},
+            {"operator": 1, "start_s": 7.0, "duration_s": 1.0, "parent": 0},
+            {"operator": 0, "start_s": 0.0, "duration_s": 4.0},
+            {"operator": 0, "start_s": 1.0, "duration_s": 2.0, "parent": 2},
+            {"operator": 1, "start_s": 1.0, "duration_s": 2.0, "parent": 3},
+            {"operator": 1, "start_s": 4.0, "duration_s": 1.0},
+            {"operator": 2, "start_s": 12.0, "duration_s": 1.0, "track": 1, "launched_by": 4},
+            {"operator": 2, "start_s": 8.0, "duration_s": 3.0, "track": 1, "launched_by": 1},
+            {"operator": 2, "start_s": 3.0, "duration_s": 1.0, "track": 1, "launched_by": 4},
+        ],
+        tracks=(THREAD, STREAM),
+        processes=(file,),
+        notes=(note_on_outside(1), Note("the file is old", Importance.CONTEXT)),
+    )
+
+
+def test_the_executions_of_a_region_are_runs() -> None:
+    found = with_step_region(two_batches(), "batch")
+    assert found.check() == ()
+    assert found.runs == (
+        Run(0, 1, "batch", wall_s=UNKNOWN),
+        Run(0, 2, "batch", 3.0),
+    )
+    assert found.executions.run.tolist() == [1, 1, 0, 0, 0, 0, 0, 1, 0]
+    rows = at_level(found)
+    assert rows.measured("time").tolist() == [[2.0, 3.0]]
+    assert rows.measured("host_time").tolist() == [[3.0, 1.0]]
+    assert found.notes == (
+        "the file is old",
+        "1 execution (25.0% of the time) of operators outside of all regions batch count in the "
+        "iteration before",
+    )
+
+
+def test_what_comes_before_the_first_region_counts_in_the_first() -> None:
+    profile = nested()
+    found = with_step_region(
+        profile_of(
+            [{"name": "batch", "level": "module"}, {"name": "op"}],
+            [
+                {"operator": 1, "start_s": 0.0, "duration_s": 1.0},
+                {"operator": 0, "start_s": 2.0, "duration_s": 1.0},
+            ],
+        ),
+        "batch",
+    )
+    assert found.executions.run.tolist() == [0, 0]
+    assert with_step_region(profile, "net").notes == ()
+    assert with_step_region(profile, "net").runs == (Run(0, 1, "net", 12e-3),)
+
+
+def test_each_process_has_iterations_of_its_own() -> None:
+    found = with_step_region(join_runs([two_batches("a.json"), two_batches("b.json")]), "batch")
+    assert [(run.process, run.step) for run in found.runs] == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    assert found.executions.run.tolist() == [
+        *[1, 1, 0, 0, 0, 0, 0, 1, 0],
+        *[3, 3, 2, 2, 2, 2, 2, 3, 2],
+    ]
+
+
+def test_the_most_frequent_regions_come_first() -> None:
+    assert regions_of(two_batches()) == ["batch"]
+    assert regions_of(nested()) == ["net"]
+    assert regions_of(bare()) == []
+
+
+def test_an_unknown_region_is_an_error() -> None:
+    many = profile_of(
+        [{"name": f"r{n}", "level": "module"} for n in range(12)],
+        [{"operator": n, "duration_s": 1.0} for n in range(12)],
+    )
+    other = profile_of(
+        [{"name": "r1", "level": "module"}],
+        [{"operator": 0, "duration_s": 1.0}],
+        processes=("other.json",),
+    )
+    for profile, name, text in [
+        (nested(), "linear", "no region 'linear' in made.json; it has net"),
+        (bare(), "net", "no regions in made.json"),
+        (
+            many,
+            "r",
+            "no region 'r' in made.json; it has r0, r1, r2, r3, r4, r5, r6, r7, r8, r9 and 2 more",
+        ),
+        (join_runs([many, other]), "r2", "no region 'r2' in other.json"),
+        (
+            many,
+            "r1",
+            "made.json is a a made-up runtime without start times, so it cannot be cut by time",
+        ),
+    ]:
+        with pytest.raises(QueryError) as caught:
+            with_step_region(profile, name)
+        assert str(caught.value) == f"step_region: {text}"
