@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from profile_analyze.cli.appearance import Appearance
+from profile_analyze.cli.cache_folder import cache_folder
 from profile_analyze.cli.explain import column_to_explain
 from profile_analyze.cli.option_checks import check_options, requested_output_format
 from profile_analyze.cli.progress import status_line
@@ -52,6 +53,8 @@ class Request(NamedTuple):
     """The files of the baseline, as in `files`."""
     max_size: int
     """The largest decompressed size of a file, in bytes."""
+    cache: str | None
+    """The folder that keeps the decoded profiles of large files; None keeps nothing."""
     inputs: ModelInputs
     """The sizes of a model's inputs."""
     model: str | None
@@ -108,8 +111,7 @@ class Request(NamedTuple):
 def request_of(arguments: argparse.Namespace) -> Request:
     """Check the arguments and return the request.
 
-    Raises `QueryError` if options contradict each other or an expression is wrong. Raises
-    `PeaksError` if the peaks are invalid.
+    Raises `QueryError` if options contradict each other or a value is wrong.
     """
     check_options(arguments)
     peaks, measure_peaks = _peaks(arguments.peaks, arguments.files)
@@ -119,6 +121,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         files=tuple(arguments.files),
         baseline=tuple(arguments.compare),
         max_size=arguments.max_size,
+        cache=cache_folder(arguments),
         inputs=ModelInputs.of(arguments.input_shape, arguments.dim),
         model=arguments.model[0] if arguments.model else None,
         skip_bad=arguments.skip_bad,
