@@ -33,5 +33,7 @@ def clear_cache(arguments: argparse.Namespace) -> str:
         raise OutputError(
             f"{folder}: the cache cannot be cleared: {(error.strerror or str(error)).lower()}"
         ) from None
+    if not files:
+        return f"there are no decoded profiles in {folder}\n"
     size = " ".join(scaled(sum(file.size for file in files), "byte"))
     return f"removed {counted(len(files), 'decoded profile')} ({size}) from {folder}\n"
