@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ SIZES = {"15 MB": 9_400, "155 MB": 94_000, "1.5 GB": 940_000}
 OURS = "profile_analyze"
 ORIGINAL = "original"
 FLOOR = "floor"
+COLD = "--no-cache"
 AT_155_MB = "at 155 MB"
 JSON_LOAD = "json.load"
 INFERENCE = "onnx.load and shape_inference"
@@ -84,8 +86,8 @@ class Case:
 
 
 def ours(*arguments: str) -> list[str]:
-    """Return the command under test with these arguments."""
-    return [sys.executable, "-m", "profile_analyze", *arguments]
+    """Return the command under test with these arguments. It decodes its files every time."""
+    return [sys.executable, "-m", "profile_analyze", *arguments, "--no-cache"]
 
 
 def python(code: str, *arguments: str) -> list[str]:
@@ -173,6 +175,17 @@ def onnx_runtime() -> Iterator[Case]:
         library = {JSON_LOAD: python(LIBRARIES[JSON_LOAD], str(large))}
         commands = {OURS: ours(str(large), *query)} | library
         yield Case("0.9 GB", f"ONNX Runtime, {name}", commands)
+
+
+def cached() -> Iterator[Case]:
+    """Yield the cases of a second question about a large file, whose decoded profile is kept."""
+    large = DATA / "1000000-events.json"
+    events.write(large, 1_000_000)
+    for name in ("default table", "by type"):
+        arguments = [str(large), *QUERIES[name]]
+        warm = [sys.executable, "-m", "profile_analyze", *arguments, "--cache", str(DATA / "cache")]
+        subprocess.run(warm, stdout=subprocess.DEVNULL, check=True)  # the first question
+        yield Case("0.9 GB", f"second question, {name}", {OURS: warm, COLD: ours(*arguments)})
 
 
 def _small_profile_of_onnx_runtime() -> Path:

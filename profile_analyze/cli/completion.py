@@ -30,7 +30,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The names that complete a value, by its placeholder. `KEY` also stands for `KEY[,KEY...]`."""
 
-_MAY_BE_FILES: Final = ("FILE", "SPEC")
+_MAY_BE_FILES: Final = ("FILE", "DIR", "SPEC")
 """The placeholders of values that may be names of files."""
 
 

@@ -1,4 +1,4 @@
-"""The options on runs and models. `options.py` adds them to its table."""
+"""The options on runs, models and the cache. `options.py` adds them to its table."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
+    StoreOnce,
     input_shape,
     run_count,
     symbol_size,
@@ -82,6 +83,32 @@ MODELS: Final = OptionGroup(
             help="the model that ran, beside a profile: adds its multiply-adds, parameters and "
             "attributes to the operators, and the computation, memory and shapes that the profile "
             "lacks; operators are matched with its nodes by name, then by order",
+        ),
+    ),
+)
+
+CACHE: Final = OptionGroup(
+    "cache: decoded profiles of large files",
+    (
+        Option.of(
+            "--cache",
+            action=StoreOnce,
+            metavar="DIR",
+            example="/var/tmp/profiles",
+            help="the folder that keeps the decoded profiles of files of 100 MB and more (of 5 MB "
+            "and more if compressed), so that the next question about a file is fast; at most 5 "
+            "GB, the least recently used are removed first (default: profile_analyze/profiles in "
+            "the user's cache folder)",
+        ),
+        Option.of(
+            "--no-cache",
+            action="store_true",
+            help="neither use nor keep decoded profiles",
+        ),
+        Option.of(
+            "--clear-cache",
+            action="store_true",
+            help="remove the decoded profiles from the folder, and exit",
         ),
     ),
 )

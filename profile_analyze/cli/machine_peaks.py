@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.peaks import STABLE_DOUBT, Measured, Peaks, is_plausible_rate
+from profile_analyze.cli.cache_folder import user_cache_folder
 from profile_analyze.cli.output import write_file
 from profile_analyze.errors import OutputError, PeaksError
 from profile_analyze.model.terms import CPU
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     """A function that measures peaks. It calls its argument with the name of each slow step."""
 
 _HERE: Final = "here"
-_CACHE: Final = Path("profile_analyze") / "peaks-here.json"
+_CACHE: Final = "peaks-here.json"
 _CHILD: Final = (
     "import sys\n"
     "sys.path[0] = sys.argv[2]\n"  # replaces the current folder, which may have a json.py
@@ -205,10 +206,8 @@ def _measure(threads: int, say: Callable[[str], None]) -> Measured:
 
 
 def _cache_file() -> Path | None:
-    folder = os.environ.get("XDG_CACHE_HOME")
-    with suppress(RuntimeError):  # the user has no home folder
-        return (Path(folder) if folder else Path.home() / ".cache") / _CACHE
-    return None
+    folder = user_cache_folder()
+    return None if folder is None else folder / _CACHE
 
 
 def _whole_cache() -> dict[str, Any]:

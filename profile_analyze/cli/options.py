@@ -1,13 +1,14 @@
 """The table of all options of the command. The parser and docs/options.md are made from it.
 
-`input_options.py` has the groups on runs and models, `output_options.py` has the group on output.
+`input_options.py` has the groups on runs, models and the cache, `output_options.py` has the group
+on output.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.input_options import MODELS, RUNS
+from profile_analyze.cli.input_options import CACHE, MODELS, RUNS
 from profile_analyze.cli.option_types import (
     ColumnsAction,
     Option,
@@ -323,6 +324,8 @@ VIEW: Final = OptionGroup(
     ),
 )
 
-OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, WINDOW, RUNS, COMPARISON, MODELS, VIEW, OUTPUT)
+OPTION_GROUPS: Final = (
+    *(ROWS, GROUPS, ORDER, WINDOW, RUNS, COMPARISON, MODELS, VIEW, OUTPUT, CACHE),
+)
 OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
 """All options, without the positional argument."""

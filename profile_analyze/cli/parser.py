@@ -186,6 +186,12 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     if unknown:
         check_unknown(unknown, written)
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    if arguments.clear_cache:
+        # Imported here, because only this option removes files.
+        from profile_analyze.cli.clear_cache import clear_cache
+
+        print_text(clear_cache(arguments))
+        command_parser.exit()
     if arguments.explain is not None and not (arguments.files or arguments.compare):
         # Imported here, because only this text needs it.
         from profile_analyze.report.column_explanation import general_explanation

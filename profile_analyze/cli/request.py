@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from profile_analyze.cli.appearance import Appearance
+from profile_analyze.cli.cache_folder import cache_folder
 from profile_analyze.cli.explain import column_to_explain
 from profile_analyze.cli.option_checks import check_options, requested_output_format
 from profile_analyze.cli.progress import status_line
@@ -72,6 +73,8 @@ class Request(NamedTuple):
     """The files of the baseline, as in `files`."""
     max_size: int
     """The largest decompressed size of a file, in bytes."""
+    cache: str | None
+    """The folder that keeps the decoded profiles of large files; None keeps nothing."""
     inputs: ModelInputs
     """The sizes of a model's inputs."""
     model: str | None
@@ -156,6 +159,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         files=tuple(arguments.files),
         baseline=tuple(arguments.compare),
         max_size=arguments.max_size,
+        cache=cache_folder(arguments),
         inputs=ModelInputs.of(arguments.input_shape, arguments.dim),
         model=arguments.model[0] if arguments.model else None,
         skip_bad=arguments.skip_bad,

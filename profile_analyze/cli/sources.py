@@ -154,6 +154,7 @@ def _loaded(
             max_size=request.max_size,
             inputs=request.inputs,
             beside=request.model is None,
+            cache=request.cache,
         )
     except InputError as error:
         if request.skip_bad or len(files) == 1:
@@ -172,6 +173,7 @@ def _load(request: Request, file: str, wanted: frozenset[str], progress: Progres
         inputs=request.inputs,
         # With `--model`, a description of the model in the profile's folder is ignored.
         beside=request.model in (None, file),
+        cache=request.cache,
     )
 
 

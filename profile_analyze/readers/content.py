@@ -34,6 +34,22 @@ _STEP: Final = 1 << 16  # bytes to read from a stream in one call: the capacity 
 _LARGE_STEP: Final = 16 << 20  # the most bytes to read from a plain file in one call
 
 
+class FileState(NamedTuple):
+    """The size of a file in bytes, and the time of its last change."""
+
+    size: int
+    changed_ns: int
+
+
+def state_of_file(path: str | PathLike[str]) -> FileState | None:
+    """Return the state of a regular file; None if there is no such file."""
+    try:
+        status = os.stat(path)  # noqa: PTH116  # `Path` changes some names
+    except (OSError, ValueError):  # `ValueError`: the name has a NUL character
+        return None
+    return FileState(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+
+
 def display_name(path: str | PathLike[str]) -> str:
     """Return the name that messages use for the input `path`."""
     name = os.fspath(path)
@@ -251,6 +267,11 @@ def _compression_of(file: str, first: bytes) -> _Compression | None:
     if first.startswith(_ZSTD):
         return _zstd(file)
     return None
+
+
+def is_compressed(first: bytes) -> bool:
+    """Return whether a file that begins with `first` is compressed."""
+    return first.startswith((_GZIP, _ZSTD))
 
 
 def _decompressed(file: str, raw: Iterator[bytes], compression: _Compression) -> Iterator[bytes]:

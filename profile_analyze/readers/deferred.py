@@ -58,6 +58,8 @@ class DeferredReader:
 
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """See `Reader.read`."""
+        if self._extra is not None:
+            source.packages.add(self._extra)
         try:
             module = import_module(self._module)
         except ModuleNotFoundError as error:

@@ -68,6 +68,8 @@ class _InstalledReader:
 
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """See `Reader.read`."""
+        # The cache cannot tell when the code of another package changes.
+        source.cache = None
         with self._blamed(source.name):
             return self._reader.read(source, wanted)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import MalformedProfileError, QueryError
@@ -12,15 +13,18 @@ from profile_analyze.readers.deferred import DeferredReader
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.recognition import first_reader, reader_among
-from profile_analyze.readers.source import Source
+from profile_analyze.readers.source import Cache, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from os import PathLike
+    from typing import TypeAlias
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.base import Reader, ReadTogether
     from profile_analyze.readers.model_inputs import ModelInputs
+
+    CacheFolder: TypeAlias = Cache | str | PathLike[str]
 
 _SEARCHED: Final = 1 << 20
 """How many bytes of a text file are searched for a line that is typical of its format."""
@@ -126,6 +130,7 @@ def load(
     progress: Callable[[int, int], None] | None = None,
     inputs: ModelInputs = NO_INPUTS,
     beside: bool = True,
+    cache: CacheFolder | None = None,
 ) -> Profile:
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
@@ -139,25 +144,50 @@ def load(
       `ModelInputs.of({"data": (1, 3, 224, 224)})` or `ModelInputs.of(dims={"batch": 8})`.
     - `beside` says whether to read files that describe the profile in the same folder, such as the
       description of a TensorRT engine. Pass False if `with_model` will add another model.
+    - `cache` is a folder that keeps the decoded profiles of large files. Reading such a file again
+      is then fast. By default, nothing is kept. A `Cache` also says which files are large.
 
     Raises `UnknownFormatError` if the format is not supported, `MalformedProfileError` for a
     damaged profile, and `InputError` for any other file that cannot be read. Raises `QueryError` if
     `inputs` names inputs or symbols that the file does not have.
     """
-    source = Source(path, max_size=max_size, progress=progress, inputs=inputs, beside=beside)
+    source = Source(
+        path,
+        max_size=max_size,
+        progress=progress,
+        inputs=inputs,
+        beside=beside,
+        cache=cache_of(cache),
+    )
     return read_profile(source, wanted)
+
+
+def cache_of(folder: CacheFolder | None) -> Cache | None:
+    """Return the cache in a folder, with the usual limits unless `folder` has its own."""
+    return folder if folder is None or isinstance(folder, Cache) else Cache(os.fspath(folder))
 
 
 def read_profile(source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile in `source`, which is closed afterwards. See `load`."""
     with source:
-        reader = _reader_of(source)
-        if source.inputs != NO_INPUTS and not reader.has_inputs:
-            raise QueryError(
-                f"{source.name}: is a {reader.format}, which has no inputs to give sizes to; "
-                "leave out --input-shape and --dim"
-            )
-        profile = reader.read(source, wanted)
+        cache = source.cache
+        if cache is None or source.file_size() < cache.smallest_compressed:
+            return _decoded(source, wanted)
+        # Imported here, because only large files need the cache.
+        from profile_analyze.readers.cache import through_cache
+
+        return through_cache(source, wanted, _decoded)
+
+
+def _decoded(source: Source, wanted: Collection[str]) -> Profile:
+    """Decode and check the profile in `source`."""
+    reader = _reader_of(source)
+    if source.inputs != NO_INPUTS and not reader.has_inputs:
+        raise QueryError(
+            f"{source.name}: is a {reader.format}, which has no inputs to give sizes to; "
+            "leave out --input-shape and --dim"
+        )
+    profile = reader.read(source, wanted)
     _check(profile, source.name)
     return profile
 

@@ -11,7 +11,7 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import IDENTITY_COLUMNS, RunJoiner
 from profile_analyze.readers.content import MAX_SIZE
-from profile_analyze.readers.loading import read_profile, read_together
+from profile_analyze.readers.loading import cache_of, read_profile, read_together
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.source import Source
 from profile_analyze.units import counted
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from profile_analyze.model.profile import Profile
+    from profile_analyze.readers.loading import CacheFolder
     from profile_analyze.readers.model_inputs import ModelInputs
     from profile_analyze.readers.pool import ReaderPool
 
@@ -49,21 +50,22 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     max_size: int = MAX_SIZE,
     inputs: ModelInputs = NO_INPUTS,
     beside: bool = True,
+    cache: CacheFolder | None = None,
 ) -> Profile:
     """Return one profile with the runs of all files in `paths`, joined by the rules of `join_runs`.
 
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
     is above 1 and there are at least 100 files, a pool of that many processes reads them.
     `progress` is called now and then with the number of files that have been read. With `skip_bad`,
-    files that cannot be read are left out, and a note names the first of them. `max_size`, `inputs`
-    and `beside` apply to each file: see `load`.
+    files that cannot be read are left out, and a note names the first of them. `max_size`,
+    `inputs`, `beside` and `cache` apply to each file: see `load`.
 
     Raises the errors of `load`. Raises `InputError` also if all files were left out, and
     `QueryError` if one of the files is a model that has not run.
     """
     # Joining needs shapes, even if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})
-    opened = partial(Source, max_size=max_size, inputs=inputs, beside=beside)
+    opened = partial(Source, max_size=max_size, inputs=inputs, beside=beside, cache=cache_of(cache))
     read_files: ReadFiles = partial(_read_files, wanted=needed, source_of=opened)
     join = partial(_join, files=len(paths), skip_bad=skip_bad, progress=progress)
     pool = _start_pool(paths, read_files, processes)

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.readers.content import (
     BYTE_ORDER_MARK,
@@ -15,6 +15,7 @@ from profile_analyze.readers.content import (
     ByteStream,
     display_name,
     input_errors,
+    state_of_file,
 )
 from profile_analyze.readers.model_inputs import NO_INPUTS
 
@@ -23,12 +24,29 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import TracebackType
 
+    from profile_analyze.readers.content import FileState
     from profile_analyze.readers.model_inputs import ModelInputs
 
 HEAD_SIZE: Final = 1 << 16
 """The number of bytes that readers get to recognise their format."""
 CHUNK_SIZE: Final = 16 << 20
 _ALL: Final = 1 << 62  # bytes, more than any input has
+
+
+class Cache(NamedTuple):
+    """A folder that keeps the decoded profiles of large files: see `readers.cache`."""
+
+    folder: str
+    smallest: int = 100_000_000
+    """The size in bytes from which on an uncompressed file is large."""
+    most: int = 5_000_000_000
+    """The largest total size of the folder's profiles, in bytes."""
+
+    @property
+    def smallest_compressed(self) -> int:
+        """The size in bytes from which on a compressed file is large."""
+        # Profiles shrink to a twentieth to a tenth of their size.
+        return self.smallest // 20
 
 
 class Source:
@@ -49,11 +67,12 @@ class Source:
         progress: Callable[[int, int], None] | None = None,
         inputs: ModelInputs = NO_INPUTS,
         beside: bool = True,
+        cache: Cache | None = None,
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 
         `max_size` limits the size of the decompressed file in bytes. For `progress` and `beside`
-        see `load`.
+        see `load`. `cache` may keep the profile of the file.
         """
         self.inputs = inputs
         """The sizes that the caller gives to the inputs, if the file is a model."""
@@ -62,10 +81,16 @@ class Source:
         self.folder = None if path == "-" or not beside else Path(path).parent
         """The folder of the file, where readers look for further files of the profile. None for
         standard input, or if the caller does not want further files."""
+        self.cache = cache
+        """Where the profile of the input may be kept; None if it must not be kept."""
+        self.files_beside: dict[str, FileState | None] = {}
+        """The files beside the input that a reader has asked for; None for a missing file."""
+        self.packages: set[str] = set()
+        """Packages whose version may change what a reader reads."""
         self.parts = tuple(parts)
         """Further inputs that belong to this input, for formats that use several files."""
-        self._path = path
-        self._max_size = max_size
+        self.path = path
+        self.max_size = max_size
         self._progress = progress
         self._stream: ByteStream | None = None
         self._buffered = _Buffer()
@@ -139,16 +164,26 @@ class Source:
 
         Standard input has no folder, so the result is False.
         """
-        if self._path == "-" or "\0" in name:
+        if self.path == "-" or "\0" in name:
             return False
-        return os.path.isfile(os.path.join(os.path.dirname(self._path), name))  # noqa: PTH113, PTH118, PTH120  # `Path` changes some names
+        self.files_beside[name] = self.state_of_neighbour(name)
+        return self.files_beside[name] is not None
+
+    def state_of_neighbour(self, name: str) -> FileState | None:
+        """Return the size and time of a file in the folder of the input; None if it is missing."""
+        return state_of_file(os.path.join(os.path.dirname(self.path), name))  # noqa: PTH118, PTH120  # `Path` changes some names
 
     def neighbour(self, name: str) -> Source | None:
         """Return the source of the file `name` in `folder`; None if there is no such file."""
         if self.folder is None or not self.has_neighbour(name):
             return None
-        path = os.path.join(os.path.dirname(self._path), name)  # noqa: PTH118, PTH120  # as above
-        return Source(path, max_size=self._max_size)
+        path = os.path.join(os.path.dirname(self.path), name)  # noqa: PTH118, PTH120  # as above
+        return Source(path, max_size=self.max_size)
+
+    def file_size(self) -> int:
+        """Return the size of the file in bytes, compressed if it is; 0 if it is no regular file."""
+        state = None if self.path == "-" else state_of_file(self.path)
+        return 0 if state is None else state.size
 
     def close(self) -> None:
         """Close the input and its parts, and free their bytes."""
@@ -191,7 +226,7 @@ class Source:
 
     def _open(self) -> ByteStream:
         if self._stream is None:
-            self._stream = ByteStream(self._path, self._max_size, self._progress)
+            self._stream = ByteStream(self.path, self.max_size, self._progress)
             self._buffered.add(self._stream.first)
         return self._stream
 
@@ -202,7 +237,7 @@ class Source:
         if self._error is not None:
             raise self._error
         try:
-            with input_errors(self.name, self._max_size):
+            with input_errors(self.name, self.max_size):
                 yield
         except Exception as error:
             self._release(error)

@@ -190,7 +190,7 @@ def _operators(
             "backward_macs": floats(cost.backward_macs for cost in in_run),
             **costly,
         },
-        not_loaded=frozenset((*ONNX_TOOL_NAMES, *SPARSITY_NAMES)) - costly.keys(),
+        not_loaded=frozenset((*ONNX_TOOL_NAMES, *SPARSITY_NAMES)) - frozenset(costly),
     )
 
 

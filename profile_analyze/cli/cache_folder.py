@@ -1,0 +1,49 @@
+"""The user's folder for caches, and the folder in it that keeps decoded profiles."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from profile_analyze.errors import QueryError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def user_cache_folder() -> Path | None:
+    """Return the folder of this program among the user's caches; None without a home folder."""
+    with suppress(RuntimeError):  # the user has no home folder
+        return _folder_of_caches() / "profile_analyze"
+    return None
+
+
+def _folder_of_caches() -> Path:
+    folder = os.environ.get("XDG_CACHE_HOME")
+    if folder:
+        return Path(folder)
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) if local else Path.home() / "AppData" / "Local"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path.home() / ".cache"
+
+
+def cache_folder(arguments: argparse.Namespace) -> str | None:
+    """Return the folder that keeps decoded profiles; None if nothing is kept.
+
+    Raises `QueryError` if the options contradict each other.
+    """
+    if arguments.cache is not None:
+        if arguments.no_cache:
+            raise QueryError("--cache names a folder, and --no-cache keeps nothing; leave one out")
+        if not arguments.cache:
+            raise QueryError("--cache: the name of the folder is empty; is a variable unset?")
+        folder: str = arguments.cache
+        return folder
+    user = None if arguments.no_cache else user_cache_folder()
+    return None if user is None else str(user / "profiles")

@@ -1,0 +1,39 @@
+"""`--clear-cache`: removes the decoded profiles that earlier calls kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.cli.cache_folder import cache_folder
+from profile_analyze.errors import OutputError, QueryError
+from profile_analyze.readers.cache_files import cache_files, remove
+from profile_analyze.units import counted, scaled
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def clear_cache(arguments: argparse.Namespace) -> str:
+    """Remove all decoded profiles, and return a line that says how many there were.
+
+    Raises `QueryError` if other options ask for something else, and `OutputError` if a file cannot
+    be removed.
+    """
+    if arguments.files or arguments.compare:
+        raise QueryError("--clear-cache answers no question; leave it out, or leave out the files")
+    if arguments.no_cache:
+        raise QueryError("--no-cache uses no folder, so --clear-cache has nothing to clear")
+    folder = cache_folder(arguments)
+    if folder is None:
+        return "there is no cache: the user has no home folder\n"
+    try:
+        files = cache_files(folder)
+        remove(files)
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: the cache cannot be cleared: {(error.strerror or str(error)).lower()}"
+        ) from None
+    if not files:
+        return f"there are no decoded profiles in {folder}\n"
+    size = " ".join(scaled(sum(file.size for file in files), "byte"))
+    return f"removed {counted(len(files), 'decoded profile')} ({size}) from {folder}\n"

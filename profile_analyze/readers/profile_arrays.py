@@ -1,0 +1,213 @@
+"""Turns a profile into bytes and back: a document in MessagePack, followed by the arrays.
+
+The bytes hold numbers and texts only. Reading them runs no code from the file, unlike pickle.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from msgspec import msgpack
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions, Run, Track
+from profile_analyze.model.frozen import packed, unpacked
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.static import BodyWork, Port, StaticModel, Stored
+from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import BinaryIO, TypeAlias
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.notes import Beside
+
+    Array: TypeAlias = NDArray[Any]
+
+_MAGIC: Final = b"profile\n"
+_HEADER_SIZE: Final = len(_MAGIC) + 8 + 4
+"""The magic bytes, the size of the document, and the checksum of the document."""
+_ALIGNMENT: Final = 64
+"""Each array starts at a multiple of this number of bytes."""
+UNWRITABLE: Final = (TypeError, UnicodeEncodeError, OverflowError)
+"""The errors about values that the bytes cannot hold: types that no reader of this package uses,
+texts that are not valid Unicode, and integers of more than 64 bits."""
+
+_SCALARS: Final = frozenset((bool, int, float, str, type(None)))
+_NARROW: Final = (np.int8, np.int16, np.int32)
+
+_RECORDS: Final[Mapping[str, Any]] = {
+    record.__name__: record
+    for record in (
+        *(Profile, Categorical, Operators, Executions, Tensors, Uses, Dependencies, Allocations),
+        *(Origin, RecordedFact, Track, Run, StaticModel, Port, Stored, BodyWork),
+    )
+}
+"""The classes of the model that a file may have, by name."""
+
+
+def pieces_of(profile: Profile, conditions: Any) -> list[bytes | memoryview]:
+    """Return the bytes of a profile. `conditions` are plain values that belong to it.
+
+    Raises one of `UNWRITABLE` if the profile has a value that the bytes cannot hold.
+    """
+    writer = _Writer()
+    tree = writer.tree(profile)
+    body = list(_aligned(writer.arrays))
+    checksum = 0
+    for piece in body:
+        checksum = zlib.crc32(piece, checksum)
+    data = {"size": sum(map(len, body)), "checksum": checksum, "arrays": writer.descriptions}
+    document = msgpack.encode({"conditions": conditions, "data": data, "profile": tree})
+    header = b"".join(
+        (_MAGIC, len(document).to_bytes(8, "little"), zlib.crc32(document).to_bytes(4, "little"))
+    )
+    return [header, document, *body]
+
+
+def read_document(stream: BinaryIO) -> Any:
+    """Return the document at the start of `stream`. Its `conditions` are those of `pieces_of`.
+
+    Raises `ValueError` if the bytes are damaged.
+    """
+    header = stream.read(_HEADER_SIZE)
+    size = int.from_bytes(header[8:16], "little")
+    if len(header) < _HEADER_SIZE or header[:8] != _MAGIC or size > stream.seek(0, 2):
+        raise ValueError("no profile")
+    stream.seek(_HEADER_SIZE)
+    document = stream.read(size)
+    if zlib.crc32(document) != int.from_bytes(header[16:], "little"):
+        raise ValueError("the document is damaged")
+    return msgpack.decode(document)
+
+
+def read_profile(stream: BinaryIO, document: Any) -> Profile:
+    """Return the profile in `stream`, from which `read_document` returned `document`.
+
+    Raises `ValueError` if the bytes are damaged.
+    """
+    # Read, not mapped: if the file vanished from a network drive, a process with a map of it would
+    # be killed.
+    data = np.empty(document["data"]["size"], np.uint8)
+    read = stream.readinto(data)  # type: ignore[attr-defined]  # of files
+    if read != len(data) or zlib.crc32(data.data) != document["data"]["checksum"]:
+        raise ValueError("the arrays are damaged")
+    arrays, start = [], 0
+    for stored, dtype, count, size in document["data"]["arrays"]:
+        end = start + count * np.dtype(stored).itemsize
+        values = data[start:end].view(stored).astype(dtype, copy=False)
+        arrays.append(unpacked(values, size))
+        start = _next_aligned(end)
+    profile = _value(document["profile"], arrays)
+    assert isinstance(profile, Profile)
+    return profile
+
+
+class _Writer:
+    """Turns values into trees of plain values, and collects their arrays.
+
+    A tree is a scalar, or a list that begins with the kind of the value.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: list[Array] = []
+        self.descriptions: list[tuple[str, str, int, int | None]] = []
+        """For each array its dtype in the file, its dtype, the number of its stored elements, and
+        the length if the array is constant."""
+
+    def tree(self, value: Any) -> Any:
+        if type(value) in _SCALARS:
+            return value
+        if type(value) is np.ndarray:
+            return ["array", self._number_of(value)]
+        if isinstance(value, Mapping):
+            return ["map", {str(name): self.tree(one) for name, one in value.items()}]
+        if type(value) is tuple and _SCALARS.issuperset(map(type, value)):
+            return ["scalars", value]  # such as the names of all operators
+        kind, parts = _parts(value)
+        return [kind, *map(self.tree, parts)]
+
+    def _number_of(self, array: Array) -> int:
+        """Add an array, and return its number."""
+        if array.ndim != 1 or array.dtype.kind not in "bif":
+            raise TypeError(f"a profile cannot be written with an array of {array.dtype}")
+        values, size = packed(array)
+        stored = np.ascontiguousarray(_narrowed(values))
+        self.descriptions.append((stored.dtype.str, values.dtype.str, len(stored), size))
+        self.arrays.append(stored)
+        return len(self.arrays) - 1
+
+
+def _parts(value: Any) -> tuple[str, Iterable[Any]]:
+    """Return the kind of a value, and the values that it consists of."""
+    kind = type(value)
+    if kind is tuple:
+        return "tuple", value
+    if kind is frozenset:
+        return "set", sorted(value)
+    if kind is Note:
+        beside = value.dropped_beside
+        return "note", (value.pattern, int(value.importance), value.share, beside)
+    if _RECORDS.get(kind.__name__) is not kind:
+        raise TypeError(f"a profile cannot be written with a {kind.__name__}")
+    names = [one.name for one in fields(kind) if one.init] if is_dataclass(kind) else kind._fields
+    return kind.__name__, [getattr(value, name) for name in names]
+
+
+def _narrowed(values: Array) -> Array:
+    """Return the integers with as few bytes as their values need: codes are mostly small."""
+    if values.dtype.kind != "i" or not len(values):
+        return values
+    lowest, highest = int(values.min()), int(values.max())
+    for narrow in _NARROW:
+        if np.iinfo(narrow).min <= lowest and highest <= np.iinfo(narrow).max:
+            return values.astype(narrow, copy=False)
+    return values
+
+
+def _aligned(arrays: Sequence[Array]) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of the arrays, with padding between them."""
+    for array in arrays:
+        piece = array.view(np.uint8).data
+        yield piece
+        yield bytes(_next_aligned(len(piece)) - len(piece))
+
+
+def _next_aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _value(tree: Any, arrays: Sequence[Array]) -> Any:
+    """Return the value from which `_Writer.tree` made `tree`."""
+    if type(tree) is not list:
+        return tree
+    kind, *parts = tree
+    if kind == "array":
+        return arrays[parts[0]]
+    if kind == "map":
+        return {name: _value(one, arrays) for name, one in parts[0].items()}
+    if kind == "scalars":
+        return tuple(parts[0])
+    return _MAKERS[kind](*(_value(one, arrays) for one in parts))
+
+
+def _note(pattern: str, importance: int, share: float, beside: Beside) -> Note:
+    return Note(pattern, Importance(importance), share, dropped_beside=beside)
+
+
+_MAKERS: Final[Mapping[str, Callable[..., Any]]] = {
+    **_RECORDS,
+    "tuple": lambda *values: values,
+    "set": lambda *values: frozenset(values),
+    "note": _note,
+}
+"""The functions that make a value of its parts, by the kind of the value."""

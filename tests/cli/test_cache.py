@@ -1,0 +1,147 @@
+"""The options on the cache: the folder, what is kept in it, and what a plain call does not do."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from profile_analyze.cli.cache_folder import user_cache_folder
+from tests.conftest import PROFILES, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TINY = PROFILES / "tiny.json"
+ARGUMENTS = ("--format", "json", "-t", "0")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder for the caches of the user."""
+    folder = tmp_path / "caches"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> str:
+    """Return a compressed file that counts as large, because its padding is not compressed."""
+    path = tmp_path / "large.json.gz"
+    path.write_bytes(gzip.compress(TINY.read_bytes() + b"\n" * 5_000_000, 0))
+    return str(path)
+
+
+def test_a_large_file_is_kept_in_the_users_folder(home: Path, large: str) -> None:
+    plain = run_command(large, *ARGUMENTS, "--no-cache")
+    assert not home.exists()
+    assert run_command(large, *ARGUMENTS) == plain
+    (kept,) = (home / "profile_analyze" / "profiles").iterdir()
+    written = kept.stat().st_ino
+    assert run_command(large, *ARGUMENTS) == plain
+    assert kept.stat().st_ino == written
+
+
+def test_another_folder(home: Path, large: str, tmp_path: Path) -> None:
+    folder = tmp_path / "of" / "profiles"
+    plain = run_command(large, *ARGUMENTS, "--no-cache")
+    assert run_command(large, *ARGUMENTS, "--cache", str(folder)) == plain
+    assert len([*folder.iterdir()]) == 1
+    both = run_command(large, large, "--cache", str(folder))
+    assert both.out == run_command(large, large, "--no-cache").out
+    assert not home.exists()
+
+
+def test_the_cache_can_be_cleared(home: Path, large: str, tmp_path: Path) -> None:
+    folder = home / "profile_analyze" / "profiles"
+    cleared = run_command("--clear-cache")
+    assert (cleared.code, cleared.out) == (
+        0,
+        f"there are no decoded profiles in {folder}\n",
+    )
+    run_command(large)
+    foreign = folder / "notes.txt"
+    foreign.touch()
+    (kept,) = set(folder.iterdir()) - {foreign}
+    size = f"{kept.stat().st_size / 1024:.2f} KiB"
+    cleared = run_command("--clear-cache")
+    assert cleared.out == f"removed 1 decoded profile ({size}) from {folder}\n"
+    assert [*folder.iterdir()] == [foreign]
+    cleared = run_command("--clear-cache", "--cache", str(tmp_path / "x"))
+    assert cleared.out == f"there are no decoded profiles in {tmp_path / 'x'}\n"
+    failed = run_command("--clear-cache", "--cache", large)
+    message = f"profile_analyze: error: {large}: the cache cannot be cleared: not a directory\n"
+    assert (failed.code, failed.out, failed.err) == (1, "", message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["run.json", "--cache", "a", "--no-cache"],
+            "--cache names a folder, and --no-cache keeps nothing; leave one out",
+        ),
+        (
+            ["run.json", "--cache", ""],
+            "--cache: the name of the folder is empty; is a variable unset?",
+        ),
+        (
+            ["run.json", "--clear-cache"],
+            "--clear-cache answers no question; leave it out, or leave out the files",
+        ),
+        (
+            ["--clear-cache", "--no-cache"],
+            "--no-cache uses no folder, so --clear-cache has nothing to clear",
+        ),
+    ],
+)
+def test_options_that_contradict_each_other(arguments: list[str], message: str) -> None:
+    outcome = run_command(*arguments)
+    assert (outcome.code, outcome.err) == (2, f"profile_analyze: error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "folder"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/caches"}, "/caches"),
+        ("linux", {}, "/home/me/.cache"),
+        ("darwin", {}, "/home/me/Library/Caches"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local"),
+        ("win32", {}, "/home/me/AppData/Local"),
+    ],
+)
+def test_the_users_folder(
+    monkeypatch: pytest.MonkeyPatch, platform: str, variables: dict[str, str], folder: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in ({"HOME": "/home/me"} | variables).items():
+        monkeypatch.setenv(name, value)
+    assert str(user_cache_folder()) == f"{folder}/profile_analyze"
+
+
+def test_a_plain_call_neither_imports_the_cache_nor_looks_at_its_folder(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "opened = []\n"
+        "def note(event, parts):\n"
+        "    if event == 'open' or event.startswith('os.'):\n"
+        "        opened.append(str(parts[0]))\n"
+        "sys.addaudithook(note)\n"
+        "from profile_analyze.cli.main import main\n"
+        "main([sys.argv[1]])\n"
+        "assert opened and not [one for one in opened if 'caches' in one]\n"
+        "assert not [one for one in sys.modules if 'readers.cache' in one or 'profile_arrays' in one]"
+    )
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "caches")}
+    subprocess.run(
+        [sys.executable, "-c", code, str(TINY)],
+        stdout=subprocess.DEVNULL,
+        env=environment,
+        check=True,
+    )

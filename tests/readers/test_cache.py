@@ -1,0 +1,363 @@
+"""Kept profiles: warm answers equal cold ones, whatever happens to the files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+
+import profile_analyze as pa
+from profile_analyze.readers import loading
+from profile_analyze.readers.source import Cache
+from tests.conftest import FIXTURES, PROFILES, examples
+from tests.readers.same_profiles import difference
+from tests.readers.test_installed import documented_reader, install
+from tests.small import Operator as SmallOperator
+from tests.small import document
+from tests.strategies import documents
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FILES = {
+    "MegEngine": PROFILES / "resnet18.json",
+    "ONNX Runtime": FIXTURES / "onnxruntime" / "loop-1.31.json.gz",
+    "TensorRT": FIXTURES / "tensorrt" / "net.profile.json",
+    "OpenVINO": FIXTURES / "openvino" / "resnet50-2026.4.xml.gz",
+    "ONNX": FIXTURES / "classifiers" / "smallcnn.onnx",
+    "MIGraphX": FIXTURES / "migraphx" / "current.txt",
+    "TensorFlow Lite": FIXTURES / "tflite" / "xnnpack-new.txt",
+    "MegEngine timeline": FIXTURES / "megengine-timeline" / "modules.json.gz",
+}
+
+
+class Loader:
+    """Loads files with a cache that keeps even the smallest, and counts how many are decoded."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.cache = Cache(str(folder), smallest=1)
+        self.folder = folder
+        self.decoded = 0
+        decode = loading._decoded
+
+        def counted(*arguments: Any) -> pa.Profile:
+            self.decoded += 1
+            return decode(*arguments)
+
+        monkeypatch.setattr(loading, "_decoded", counted)
+
+    def __call__(self, path: Path, **options: Any) -> pa.Profile:
+        return pa.load(path, **({"cache": self.cache} | options))
+
+    def decodes(self, path: Path, **options: Any) -> bool:
+        """Load a file, compare the profile with one that is not cached, and say if it was read."""
+        before = self.decoded
+        profile = self(path, **options)
+        is_decoded = self.decoded > before
+        assert difference(profile, self(path, **(options | {"cache": None}))) is None
+        return is_decoded
+
+    @property
+    def kept(self) -> list[Path]:
+        return sorted(self.folder.iterdir()) if self.folder.exists() else []
+
+
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Loader:
+    """Return a loader with an empty cache."""
+    return Loader(tmp_path / "cache", monkeypatch)
+
+
+def changed_file(path: Path, data: bytes, *, time_ns: int | None = None) -> Path:
+    path.write_bytes(data)
+    if time_ns is not None:
+        os.utime(path, ns=(time_ns, time_ns))
+    return path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_decoded_once(load: Loader, name: str) -> None:
+    assert load.decodes(FILES[name])
+    assert not load.decodes(FILES[name])
+    assert len(load.kept) == 1
+
+
+@examples(30)
+@given(documents())
+def test_warm_answers_equal_cold_ones(
+    tmp_path_factory: pytest.TempPathFactory, one: dict[str, Any]
+) -> None:
+    folder = tmp_path_factory.mktemp("cache")
+    file = changed_file(folder / "run.json", json.dumps(one).encode())
+    cache = Cache(str(folder), smallest=1)
+    plain = outcome(file, None)
+    for _ in range(2):  # the second time, the profile is kept
+        again = outcome(file, cache)
+        assert difference(again, plain) is None
+    assert len([*folder.iterdir()]) == (1 if isinstance(plain, str) else 2)
+
+
+def outcome(file: Path, cache: Cache | None) -> pa.Profile | str:
+    """Return the profile, or the error."""
+    try:
+        return pa.load(file, cache=cache)
+    except pa.MalformedProfileError as error:
+        return str(error)
+
+
+def test_a_changed_file_is_decoded_again(load: Loader, tmp_path: Path) -> None:
+    data = FILES["MegEngine"].read_bytes()
+    file = changed_file(tmp_path / "run.json", data, time_ns=10**18)
+    assert load.decodes(file)
+    changed_file(file, data + b" ", time_ns=10**18)  # another size
+    assert load.decodes(file)
+    changed_file(file, data + b" ", time_ns=10**18 + 1)  # another time
+    assert load.decodes(file)
+    changed_file(file, data + b"\n", time_ns=10**18 + 1)  # other bytes
+    assert load.decodes(file)
+    assert len(load.kept) == 1  # stale profiles are removed
+    assert not load.decodes(file)
+
+
+def test_arguments_that_decide_what_is_read(load: Loader, tmp_path: Path) -> None:
+    model = FIXTURES / "models" / "quantized_qoperator.onnx"
+    file = FILES["MegEngine"]
+    assert load.decodes(file)
+    assert load.decodes(file, max_size=10**6)
+    with pytest.raises(pa.InputError, match="holds more than"):
+        load(file, max_size=1000)
+    link = tmp_path / "other.json"
+    link.symlink_to(file)
+    assert load.decodes(link)
+    assert load(link).file == str(link)
+    assert load.decodes(model)
+    assert load.decodes(model, beside=False)
+    assert not load.decodes(model)
+
+
+def test_the_sizes_of_a_models_inputs_decide_what_is_read(load: Loader) -> None:
+    file = FIXTURES / "models" / "cnn_script.onnx"
+    assert load.decodes(file)
+    for batch in (2, 3):
+        assert load.decodes(file, inputs=pa.ModelInputs.of(dims={"batch": batch}))
+        assert not load.decodes(file, inputs=pa.ModelInputs.of(dims={"batch": batch}))
+    with pytest.raises(pa.QueryError):
+        load(FILES["MegEngine"], inputs=pa.ModelInputs.of(dims={"batch": 1}))
+
+
+def test_columns_are_read_again_only_for_readers_that_look_at_them(load: Loader) -> None:
+    file = FILES["MegEngine"]
+    assert [load.decodes(file, wanted=one) for one in ((), ["in_shapes"], ())] == [
+        True,
+        True,
+        False,
+    ]
+    file = FILES["ONNX Runtime"]
+    assert [load.decodes(file, wanted=one) for one in ((), ["in_shapes"], ())] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_files_beside_the_profile_count(load: Loader, tmp_path: Path) -> None:
+    source = FILES["TensorRT"]
+    profile = changed_file(tmp_path / f"a.{source.name.partition('.')[2]}", source.read_bytes())
+    assert profile.name.startswith("a.profile.json")
+    times = tmp_path / "a.times.json"
+    assert load.decodes(profile)
+    assert not load.decodes(profile)
+    changed_file(times, b"[]")  # an empty list is worth a note
+    assert load.decodes(profile)
+    assert not load.decodes(profile)
+    changed_file(times, b"[ ]")
+    assert load.decodes(profile)
+    times.unlink()
+    assert not load.decodes(profile)  # as at first
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "other"])
+def test_a_damaged_profile_is_decoded_again_and_replaced(load: Loader, damage: str) -> None:
+    file = FILES["MegEngine"]
+    load(file)
+    (kept,) = load.kept
+    good = kept.read_bytes()
+    middle = len(good) // 2
+    flipped = good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
+    kept.write_bytes({"cut": good[:-1], "flip": flipped, "empty": b"", "other": b"{}"}[damage])
+    assert load.decodes(file)
+    assert load.kept == [kept]
+    assert kept.read_bytes() == good
+    assert not load.decodes(file)
+
+
+def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Path) -> None:
+    files = []
+    for number, name in enumerate("abcd"):
+        operators = [SmallOperator(name, "Conv", 1.0)]
+        files.append(
+            changed_file(tmp_path / f"{name}.json", json.dumps(document(operators)).encode())
+        )
+        if number < 3:
+            load(files[-1])
+            for kept in load.kept:  # all are older now
+                status = kept.stat()
+                os.utime(kept, ns=(status.st_mtime_ns - 10**9, status.st_mtime_ns - 10**9))
+    foreign = changed_file(load.folder / "foreign.profile", b"x" * 10_000)
+    sizes = {path.stat().st_size for path in load.kept if path != foreign}
+    (size,) = sizes
+    cache = load.cache._replace(most=3 * size)
+    assert not load.decodes(files[0], cache=cache)  # used now, so `b` is the next to go
+    assert load.decodes(files[3], cache=cache)
+    assert len(load.kept) == 4
+    assert [load.decodes(file, cache=cache) for file in (files[0], files[2], files[3])] == [
+        False
+    ] * 3
+    assert load.decodes(files[1], cache=cache)
+    assert load.decodes(files[1], cache=cache._replace(folder=str(tmp_path / "new"), most=size - 1))
+    assert not (tmp_path / "new").exists()
+    assert foreign.exists()
+
+
+def test_files_that_processes_write_stay(load: Loader) -> None:
+    file = FILES["MegEngine"]
+    load(file)
+    (kept,) = load.kept
+    recent = changed_file(kept.with_suffix(".abc.unfinished"), b"half")
+    old = changed_file(kept.with_suffix(".def.unfinished"), b"half", time_ns=10**18)
+    assert not load.decodes(file)
+    assert load.decodes(file, cache=load.cache._replace(most=kept.stat().st_size), wanted=())
+    assert recent.exists()
+    assert not old.exists()
+
+
+@contextmanager
+def full_disk(folder: Path) -> Iterator[Path]:
+    """Make every write of more than a hundred bytes fail."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        yield folder
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@contextmanager
+def file_as_folder(folder: Path) -> Iterator[Path]:
+    """Have a file where the folder should be."""
+    folder.touch()
+    yield folder / "profiles"
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[Path]:
+    """Have a folder where nothing can be created, not even by root."""
+    yield Path("/proc/profile_analyze") if Path("/proc").exists() else folder / "\0"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        (full_disk, "file too large"),
+        (file_as_folder, "not a directory"),
+        (read_only, "no such file or directory"),
+    ],
+)
+def test_a_profile_that_cannot_be_kept_has_a_note(
+    tmp_path: Path, trouble: Callable[[Path], Any], reason: str
+) -> None:
+    file = FILES["MegEngine"]
+    plain = pa.load(file)
+    with trouble(tmp_path / "cache") as folder:
+        note = (
+            f"{folder}: the decoded profile cannot be kept for the next question: {reason}; "
+            "--cache names another folder, and --no-cache keeps nothing"
+        )
+        for _ in range(2):
+            profile = pa.load(file, cache=Cache(str(folder), smallest=1))
+            assert profile.notes == (*plain.notes, note)
+            assert difference(profile.changed(notes=plain.notes), plain) is None
+        if folder.exists():
+            assert [*folder.iterdir()] == []
+        file = FILES["ONNX Runtime"]  # files of MegEngine would be read together
+        runs = pa.load_runs([file, file], cache=Cache(str(folder), smallest=1))
+        assert [one for one in runs.notes if str(folder) in one] == [f"in each of 2 files: {note}"]
+
+
+def test_processes_that_keep_a_profile_at_once(tmp_path: Path) -> None:
+    code = (
+        "import sys, profile_analyze as pa\n"
+        "from profile_analyze.readers.source import Cache\n"
+        "profile = pa.load(sys.argv[1], cache=Cache(sys.argv[2], smallest=1))\n"
+        "print(pa.render(pa.run(pa.Query(top=9), profile), 'json'), *profile.notes)"
+    )
+    arguments = [sys.executable, "-c", code, str(FILES["MegEngine"])]
+    folder = tmp_path / "cache"
+    started = [
+        subprocess.Popen([*arguments, str(folder)], stdout=subprocess.PIPE) for _ in range(4)
+    ]
+    answers = {process.communicate()[0] for process in started}
+    assert [process.returncode for process in started] == [0] * 4
+    (answer,) = answers
+    assert answer
+    assert len([*folder.iterdir()]) == 1
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_kept(
+    load: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = changed_file(tmp_path / "run.json", FILES["MegEngine"].read_bytes())
+    decode = loading._decoded
+
+    def changing(*arguments: Any) -> pa.Profile:
+        profile = decode(*arguments)
+        file.write_bytes(file.read_bytes() + b" ")
+        return profile
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loading, "_decoded", changing)
+        load(file)
+    assert load.kept == []
+
+
+def test_only_large_files_are_kept(load: Loader, tmp_path: Path) -> None:
+    data = FILES["MegEngine"].read_bytes()
+    file = changed_file(tmp_path / "run.json", data)
+    packed = changed_file(tmp_path / "run.json.gz", gzip.compress(data))
+    smaller, larger = sorted((len(data), 20 * packed.stat().st_size))
+    assert smaller < larger  # this profile shrinks to more than a twentieth
+    for smallest, kept in ((larger + 20, 0), (larger, 1), (smaller, 2)):
+        for path in (file, packed):
+            load(path, cache=load.cache._replace(smallest=smallest))
+        assert len(load.kept) == kept
+        shutil.rmtree(load.folder, ignore_errors=True)
+
+
+def test_a_profile_with_a_name_that_is_not_unicode_is_not_kept(
+    load: Loader, tmp_path: Path
+) -> None:
+    file = changed_file(tmp_path / "run\udcff.json", FILES["MegEngine"].read_bytes())
+    assert load.decodes(file)
+    assert load.decodes(file)
+    assert load.kept == []
+
+
+def test_profiles_of_other_packages_are_not_kept(
+    load: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, documented_reader())
+    file = changed_file(tmp_path / "run.txt", b"made-up\nconv1 Conv 3000\n")
+    assert load(file).origin.format == "made-up text"
+    sys.modules.pop("made_up")
+    assert load.kept == []
