@@ -1,0 +1,199 @@
+"""Parses the arguments of an operator: tensors, lists of tensors, and values."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from profile_analyze.readers.json_errors import DECODING_ERRORS
+from profile_analyze.work.tensor import Tensor, is_possible_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from profile_analyze.model.operators import Shape
+    from profile_analyze.readers.pytorch.columns import HostFacts
+
+Value: TypeAlias = "int | float | bool | str | tuple[int | float | bool | str, ...]"
+
+_DTYPES: Final[Mapping[str, str]] = {
+    "float": "fp32",
+    "double": "fp64",
+    "c10::Half": "fp16",
+    "c10::BFloat16": "bf16",
+    "bool": "bool",
+    **dict.fromkeys(("long int", "long", "long long"), "int64"),
+    "int": "int32",
+    **dict.fromkeys(("short", "short int"), "int16"),
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    **dict.fromkeys(("unsigned short", "short unsigned int"), "uint16"),
+    **dict.fromkeys(("unsigned int", "unsigned"), "uint32"),
+    **dict.fromkeys(("unsigned long", "long unsigned int"), "uint64"),
+    "c10::qint8": "int8",
+    "c10::quint8": "uint8",
+    "c10::qint32": "int32",
+    "c10::complex<float>": "complex64",
+    "c10::complex<double>": "complex128",
+}
+"""The canonical names of dtypes, by their names in C++."""
+SCALAR_TYPES: Final[Mapping[int, str]] = {
+    **dict(enumerate(("uint8", "int8", "int16", "int32", "int64", "fp16", "fp32", "fp64"))),
+    9: "complex64",
+    10: "complex128",
+    11: "bool",
+    15: "bf16",
+    **dict.fromkeys(range(23, 27), "fp8"),
+}
+"""The canonical names of dtypes, by the number that stands for them in an argument."""
+_FLOAT8: Final = "c10::Float8_"
+_VALUE_TYPES: Final = frozenset(("Scalar", "ScalarList"))
+_TENSOR_LIST: Final = "TensorList"
+_ABSENT_TYPES: Final = frozenset(("", "nullptr (uninitialized)"))
+
+_INTEGER: Final = re.compile(r"-?\d{1,18}")
+_NUMBER: Final = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,3})?|inf)|nan")
+_LARGEST_LIST: Final = 1 << 12
+"""The longest text of a list that is parsed. Lists of sizes, strides and the like are short."""
+
+
+class Argument(NamedTuple):
+    """One argument of an operator."""
+
+    type: str
+    """The dtype of a tensor as the file names it; `Scalar`, `ScalarList`, `TensorList`; or empty
+    for no tensor, for a text, and for what the profiler does not describe."""
+    tensors: tuple[Tensor, ...] | None = None
+    """The tensor or the tensors in the list; None for a value, or for an unknown list."""
+    dtypes: tuple[str | None, ...] = ()
+    """The dtype of each tensor, as the file names it; None if it is unknown."""
+    strides: tuple[Shape | None, ...] = ()
+    """The strides of each tensor in elements; None if they are unknown."""
+    value: Value | None = None
+    """The value of an argument that is no tensor; None if it is unknown or left out."""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the argument is a list of tensors."""
+        return self.type == _TENSOR_LIST
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether the argument is a single tensor."""
+        return self.tensors is not None and not self.is_list
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the argument is left out. The file does not tell this from an unknown text."""
+        return self.type in _ABSENT_TYPES and self.value is None
+
+
+def arguments_of(facts: HostFacts) -> tuple[Argument, ...]:
+    """Return the arguments of an operator; empty if the file has none that can be read."""
+    shapes, types, strides, values = map(
+        _decoded_list, (facts.shapes, facts.dtypes, facts.strides, facts.values)
+    )
+    return tuple(
+        _argument(shape, _at(types, index), _at(strides, index), _at(values, index))
+        for index, shape in enumerate(shapes)
+    )
+
+
+def canonical_dtype(name: str | None) -> str | None:
+    """Return the canonical name of a dtype, or the name in the file if there is none."""
+    if name is None or name in _ABSENT_TYPES:
+        return None
+    return "fp8" if name.startswith(_FLOAT8) else _DTYPES.get(name, name)
+
+
+def is_contiguous(shape: Shape, strides: Shape) -> bool:
+    """Return whether the elements of a tensor follow each other in memory, row by row."""
+    expected = 1
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size not in (1, 0) and stride != expected:
+            return 0 in shape
+        expected *= max(size, 1)
+    return True
+
+
+def _decoded_list(text: bytes) -> list[Any]:
+    try:
+        decoded = msgspec.json.decode(text) if text else []
+    except DECODING_ERRORS:
+        return []
+    return decoded if isinstance(decoded, list) else []
+
+
+def _at(values: Sequence[Any], index: int) -> Any:
+    return values[index] if index < len(values) else None
+
+
+def _argument(shape: Any, type_: Any, strides: Any, value: Any) -> Argument:
+    if type_ == _TENSOR_LIST or isinstance(type_, list):
+        return _list_argument(shape, type_, strides)
+    name = type_ if isinstance(type_, str) else ""
+    is_tensor = bool(shape) if not isinstance(type_, str) else name not in _ABSENT_TYPES
+    if not is_tensor or name in _VALUE_TYPES:
+        return Argument(name, value=_value(value))
+    found = _sizes(shape)
+    tensor = Tensor(found, canonical_dtype(name))
+    return Argument(name, (tensor,), (name or None,), (_strides(strides, found),))
+
+
+def _list_argument(shapes: Any, types: Any, strides: Any) -> Argument:
+    """Return a list of tensors. Old versions do not describe the tensors in it."""
+    if not isinstance(shapes, list) or not shapes:
+        return Argument(_TENSOR_LIST)
+    of_each = types if isinstance(types, list) else ()
+    indices = range(len(shapes))
+    dtypes = [one if isinstance(one := _at(of_each, index), str) else None for index in indices]
+    found = [_sizes(shape) for shape in shapes]
+    of_list = strides if isinstance(strides, list) else ()
+    return Argument(
+        _TENSOR_LIST,
+        tuple(map(Tensor, found, map(canonical_dtype, dtypes))),
+        tuple(dtypes),
+        tuple(_strides(_at(of_list, index), found[index]) for index in indices),
+    )
+
+
+def _integers(values: Any) -> tuple[int, ...] | None:
+    """Return a list of integers; None if it is something else."""
+    is_whole = isinstance(values, list) and {*map(type, values)} <= {int}
+    return tuple(values) if is_whole else None
+
+
+def _sizes(values: Any) -> Shape | None:
+    """Return a shape; None if no tensor can have it."""
+    found = _integers(values)
+    if found is None or min(found, default=0) < 0 or not is_possible_shape(found):
+        return None
+    return found
+
+
+def _strides(values: Any, shape: tuple[int | None, ...] | None) -> Shape | None:
+    """Return strides; None if they are unknown or do not fit the shape."""
+    found = _integers(values)
+    return found if found is not None and shape is not None and len(found) == len(shape) else None
+
+
+def _value(value: Any) -> Value | None:
+    """Return a value, which the file has as a text; None if it is unknown."""
+    if isinstance(value, bool | int | float):
+        return value
+    if not isinstance(value, str) or not value:
+        return None
+    if value.startswith("[") and value.endswith("]") and len(value) <= _LARGEST_LIST:
+        inside = value[1:-1].strip()
+        return tuple(_single(one.strip()) for one in inside.split(",")) if inside else ()
+    return _single(value)
+
+
+def _single(text: str) -> int | float | bool | str:
+    if text in {"True", "False"}:
+        return text == "True"
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _NUMBER.fullmatch(text) else text

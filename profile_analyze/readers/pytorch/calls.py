@@ -1,0 +1,166 @@
+"""`Call`: the arguments of an operator by name, matched with its signatures."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from profile_analyze.model.operators import Shape
+    from profile_analyze.readers.pytorch.arguments import Argument, Value
+    from profile_analyze.work.tensor import Tensor
+
+
+_MOST_OUTPUTS: Final = 3
+"""The outputs of the operators with the most of them."""
+
+
+class UnknownError(Exception):
+    """A size, value or argument is unknown, or does not fit the others."""
+
+
+class Parameter(NamedTuple):
+    """One parameter of an operator."""
+
+    name: str
+    sort: str
+    """`Tensor`, `Tensor?`, `Tensor[]`, `any`, or empty for a value."""
+
+    def accepts(self, argument: Argument) -> bool:
+        """Return whether an argument can have this place."""
+        if self.sort == "any":
+            return True
+        if self.sort == "Tensor[]":
+            return argument.is_list
+        if self.sort == "Tensor":
+            return argument.is_tensor
+        if argument.is_absent:
+            return True
+        return argument.is_tensor if self.sort == "Tensor?" else argument.tensors is None
+
+
+@cache
+def _parameters(signature: str) -> tuple[Parameter, ...]:
+    """Return the parameters in a text such as `Tensor input, Tensor? bias, stride`."""
+    words = (one.split() for one in signature.split(",") if one.strip())
+    return tuple(Parameter(one[-1], one[0] if len(one) > 1 else "") for one in words)
+
+
+class Call:
+    """One call of an operator.
+
+    The methods that return sizes and values raise `UnknownError` if these are unknown.
+    """
+
+    def __init__(self, name: str, arguments: Mapping[str, Argument]) -> None:
+        self.name = name
+        """The name without its namespace."""
+        self.arguments = arguments
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.arguments and not self.arguments[name].is_absent
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the operator writes its result to its first input."""
+        return self.name.endswith("_") and not self.name.endswith("__")
+
+    def optional(self, name: str) -> Tensor | None:
+        """Return a tensor; None if it is left out or no tensor."""
+        argument = self.arguments.get(name)
+        return argument.tensors[0] if argument and argument.is_tensor and argument.tensors else None
+
+    def tensor(self, name: str) -> Tensor:
+        """Return a tensor."""
+        found = self.optional(name)
+        return _unknown() if found is None else found
+
+    def shape(self, name: str) -> Shape:
+        """Return the shape of a tensor."""
+        return shape_of(self.tensor(name))
+
+    def tensors(self, name: str) -> tuple[Tensor, ...]:
+        """Return the tensors of a list."""
+        argument = self.arguments.get(name)
+        return _unknown() if argument is None or not argument.tensors else argument.tensors
+
+    def listed(self, name: str) -> tuple[Tensor, ...]:
+        """Return a tensor or the tensors of a list; empty if there are none."""
+        argument = self.arguments.get(name)
+        return () if argument is None else argument.tensors or ()
+
+    def every_tensor(self) -> tuple[Tensor, ...]:
+        """Return the tensors of all arguments, also those in lists."""
+        return tuple(tensor for name in self.arguments for tensor in self.listed(name))
+
+    def value(self, name: str, default: Value | None = None) -> Value:
+        """Return a value, or `default` for an argument that the call does not have."""
+        argument = self.arguments.get(name)
+        found = default if argument is None else argument.value
+        return _unknown() if found is None else found
+
+    def flag(self, name: str, *, default: bool | None = None) -> bool:
+        """Return a value that is true or false. Some versions write 0 or 1."""
+        found = self.value(name, default)
+        return bool(found) if isinstance(found, bool | int) else _unknown()
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        """Return an integer."""
+        found = self.value(name, default)
+        return found if type(found) is int else _unknown()
+
+    def integers(self, name: str, default: Sequence[int] | None = None) -> Shape:
+        """Return a list of integers, also if the call has a single one."""
+        found = self.value(name, None if default is None else tuple(default))
+        return tuple(integers_in(found if isinstance(found, tuple) else (found,)))
+
+    def sizes(self, name: str, count: int, default: int | None = None) -> Shape:
+        """Return a size for each of `count` dimensions. A single one is for all of them."""
+        found = self.integers(name, None if default is None else (default,))
+        found = found * count if len(found) == 1 else found
+        return found if len(found) == count and min(found, default=0) >= 0 else _unknown()
+
+
+def call_of(name: str, signatures: Sequence[str], arguments: Sequence[Argument]) -> Iterator[Call]:
+    """Yield the ways in which arguments fit the signatures of an operator, the likeliest first.
+
+    A call may have more arguments than its signature: variants with `out` have the output as the
+    last one. For an operator of a scripted model, the profiler records everything on the stack of
+    the interpreter, so that the arguments are the last ones.
+    """
+    found = [_parameters(signature) for signature in signatures if arguments]
+    for parameters in found:
+        surplus = arguments[len(parameters) :]
+        if len(surplus) <= _MOST_OUTPUTS and all(one.is_tensor for one in surplus):
+            yield from _matched(name, parameters, arguments)
+    for parameters in found:
+        first = len(arguments) - len(parameters)
+        if first > 0:
+            yield from _matched(name, parameters, arguments[first:])
+
+
+def _matched(
+    name: str, parameters: Sequence[Parameter], arguments: Sequence[Argument]
+) -> Iterator[Call]:
+    """Yield a call if each argument fits its parameter. The last parameters may be missing."""
+    pairs = list(zip(parameters, arguments, strict=False))
+    if all(parameter.accepts(argument) for parameter, argument in pairs):
+        yield Call(name, {parameter.name: argument for parameter, argument in pairs})
+
+
+def shape_of(tensor: Tensor) -> Shape:
+    """Return the shape of a tensor. Raises `UnknownError` if it is unknown."""
+    sizes = tensor.shape
+    return _unknown() if sizes is None else tuple(integers_in(sizes))
+
+
+def integers_in(values: Sequence[object]) -> list[int]:
+    """Return integers. Raises `UnknownError` if one of the values is no integer."""
+    found = [one for one in values if type(one) is int]
+    return found if len(found) == len(values) else _unknown()
+
+
+def _unknown() -> NoReturn:
+    raise UnknownError

@@ -1,0 +1,149 @@
+"""`Cost`: what one call of an operator costs, and the parts that several translations share."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from profile_analyze.readers.pytorch.calls import UnknownError, shape_of
+from profile_analyze.work.kind import nothing
+from profile_analyze.work.kinds import KINDS, work_of
+from profile_analyze.work.operation import Operation, Work
+from profile_analyze.work.tensor import Tensor, is_possible_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from profile_analyze.model.operators import Shape
+    from profile_analyze.readers.pytorch.calls import Call
+
+    Translate: TypeAlias = Callable[[Call], "Cost"]
+
+_PROMOTION: Final = (
+    *("bool", "uint8", "int8", "int16", "int32", "int64"),
+    *("fp8", "fp16", "bf16", "fp32", "fp64", "complex64", "complex128"),
+)
+"""Dtypes in the order in which one replaces those before it in a result."""
+_FIRST_FLOAT: Final = _PROMOTION.index("fp8")
+
+
+class Cost(NamedTuple):
+    """What one call of an operator costs."""
+
+    work: Work = Work()
+    outputs: tuple[Tensor, ...] | None = None
+    """None if they are unknown."""
+    kind: str | None = None
+    """The kind of work; None if it is that of the operator's entry."""
+
+
+def unknown(_: Call) -> Cost:
+    """Raise `UnknownError`: the cost does not follow from the arguments."""
+    raise UnknownError
+
+
+class Entry(NamedTuple):
+    """How an operator is translated."""
+
+    kind: str
+    """The name of a kind in `kinds.KINDS`."""
+    signatures: tuple[str, ...] = ()
+    """The signatures of the operator's variants, the likeliest first."""
+    translate: Translate = unknown
+    category: str | None = None
+    """One of `terms.CATEGORIES`; None if it is that of the kind."""
+
+    def category_of(self, kind: str | None = None) -> str:
+        """Return the category of a call that has `kind`."""
+        return self.category or KINDS[kind or self.kind].category
+
+
+def work_without_shapes(kind: str) -> Work:
+    """Return the work of a call whose shapes are unknown: 0 where its kind never has any."""
+    formulas = KINDS[kind]
+    macs = 0.0 if formulas.macs is nothing else nan
+    computation = macs if formulas.other_operations is nothing else nan
+    return Work(macs, computation, 0.0 if formulas.memory is nothing else nan)
+
+
+def cost(
+    kind: str,
+    inputs: Sequence[Tensor | None],
+    outputs: Sequence[Tensor],
+    *,
+    written: Sequence[Tensor] | None = None,
+    **attributes: Any,
+) -> Cost:
+    """Return the cost of a call.
+
+    `written` are the parts of the outputs that the call writes, if it does not write all of them.
+    """
+    checked = possible(outputs)
+    moved = checked if written is None else possible(written)
+    return Cost(work_of(Operation(kind, tuple(inputs), moved, attributes)), checked, kind)
+
+
+def possible(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
+    """Return tensors. Raises `UnknownError` if one of them has an impossible shape.
+
+    That happens only if a file is damaged, or if its arguments were matched with a wrong signature.
+    """
+    found = tuple(tensors)
+    for one in found:
+        sizes = shape_of(one)
+        if any(size < 0 for size in sizes) or not is_possible_shape(sizes):
+            raise UnknownError
+    return found
+
+
+def ignored(_: Call) -> Cost:
+    """Return the cost of a call that neither computes nor moves anything."""
+    return Cost(Work(0.0, 0.0, 0.0))
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """Return the shape of an elementwise result."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    aligned = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    sizes = [{size for size in dimension if size != 1} for dimension in zip(*aligned, strict=True)]
+    if any(len(of_one) > 1 for of_one in sizes):
+        raise UnknownError
+    return tuple(of_one.pop() if of_one else 1 for of_one in sizes)
+
+
+def promoted(tensors: Iterable[Tensor], *, to_float: bool = False) -> str | None:
+    """Return the dtype of an elementwise result; None if it is unknown.
+
+    Tensors without dimensions count only if there are no others. `to_float` says that integers
+    give a float.
+    """
+    found = list(tensors)
+    dtypes = [one.dtype for one in found if one.shape != ()] or [one.dtype for one in found]
+    known = [_PROMOTION.index(one) for one in dtypes if one in _PROMOTION]
+    if not known or len(known) < len(dtypes):
+        return None
+    result = _PROMOTION[max(known)]
+    if {"fp16", "bf16"} <= set(dtypes) and result == "bf16":
+        return "fp32"
+    return "fp32" if to_float and max(known) < _FIRST_FLOAT else result
+
+
+def axis_of(dimension: int, rank: int) -> int:
+    """Return the index of a dimension, which may count from the last."""
+    if not -max(rank, 1) <= dimension < max(rank, 1):
+        raise UnknownError
+    return dimension % max(rank, 1)
+
+
+def reduced(shape: Shape, dimensions: Shape | None, *, keeps: bool) -> Shape:
+    """Return a shape without some dimensions, or with size 1 there; None for all dimensions."""
+    rank = len(shape)
+    chosen = {*range(rank)} if not dimensions else {axis_of(one, rank) for one in dimensions}
+    if keeps:
+        return tuple(1 if axis in chosen else size for axis, size in enumerate(shape))
+    return tuple(size for axis, size in enumerate(shape) if axis not in chosen)
+
+
+def entries(kind: str, names: str, *signatures: str, translate: Translate) -> dict[str, Entry]:
+    """Return an entry for each of the names, which are separated by blanks."""
+    return dict.fromkeys(names.split(), Entry(kind, signatures, translate))
