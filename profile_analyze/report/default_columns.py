@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
+
+
+_CONTEXT: Final = ("scope", "in_shapes")
+"""The columns that may tell operators with equal names apart, the shortest first."""
 
 
 def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
@@ -47,12 +53,40 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
     """Return the group keys, and the columns of `names` that have a value in at least one row.
 
     The column `type` is left out if it only repeats the names. The column `calls` is included if
-    operators have several calls in a run. Columns of work are included if there are no times. If no
-    column has a value, as in a table without rows, all of `names` are returned.
+    operators have several calls in a run. Columns of work are included if there are no times.
+    Columns that tell operators with equal names apart follow the name. If no column has a value, as
+    in a table without rows, all of `names` are returned.
     """
     candidates = _with_calls_and_work(names, table)
     filled = filled_columns(candidates, table, if_none=names)
-    return tuple(name for name in filled if name != "type" or not _type_repeats_name(table))
+    shown = (name for name in filled if name != "type" or not _type_repeats_name(table))
+    return tuple(
+        column
+        for name in shown
+        for column in ((name, *_telling_apart(table)) if name == "name" else (name,))
+    )
+
+
+def _telling_apart(table: Table) -> Iterator[str]:
+    """Yield the columns that tell operators with equal names apart, as few as possible.
+
+    Kernels always have the operator that launched them.
+    """
+    if table.query.keys is not None:
+        return
+    rows = [(name,) for name in table["name"].tolist()]
+    if table.has_values("launched_by"):
+        yield "launched_by"
+        rows = [*zip(*(table[name].tolist() for name in ("name", "launched_by")), strict=True)]
+    for column in _CONTEXT:
+        if len({*rows}) == len(rows):
+            return
+        is_read = column not in table.shown.profile.operators.not_loaded
+        if is_read and table.has_values(column):
+            longer = [(*row, one) for row, one in zip(rows, table[column].tolist(), strict=True)]
+            if len({*longer}) > len({*rows}):
+                rows = longer
+                yield column
 
 
 def _type_repeats_name(table: Table) -> bool:
