@@ -142,7 +142,10 @@ class Request(NamedTuple):
         return self.queries[self.asked_side]
 
 
-_AS_GIVEN: Final = ("notes", "work", "inspect")
+_AS_GIVEN: Final = (
+    *("notes", "work", "inspect", "skip_bad", "skip_runs", "match", "max_size"),
+    *("correct_drift", "correct_sync", "force", "plot"),
+)
 """The fields of `Request` whose options have the same name and value."""
 
 
@@ -158,16 +161,10 @@ def request_of(arguments: argparse.Namespace) -> Request:
     return Request(
         files=tuple(arguments.files),
         baseline=tuple(arguments.compare),
-        max_size=arguments.max_size,
         cache=cache_folder(arguments),
         inputs=ModelInputs.of(arguments.input_shape, arguments.dim),
         model=arguments.model[0] if arguments.model else None,
-        skip_bad=arguments.skip_bad,
-        skip_runs=arguments.skip_runs,
         part=Part.of(arguments),
-        match=arguments.match,
-        correct_drift=arguments.correct_drift,
-        correct_sync=arguments.correct_sync,
         queries=queries,
         measure_peaks=measure_peaks,
         peaks_of_profile=peaks_of_profile,
@@ -180,8 +177,6 @@ def request_of(arguments: argparse.Namespace) -> Request:
         failing_outcomes=_FAILING_OUTCOMES[arguments.fail_uncertain],
         output_format=requested_output_format(arguments),
         output=None if arguments.output == "-" else arguments.output,
-        force=arguments.force,
-        plot=arguments.plot,
         most_bars=arguments.top or 0,
         appearance=Appearance.of(arguments),
         **{name: getattr(arguments, name) for name in _AS_GIVEN},

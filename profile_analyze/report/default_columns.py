@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def _telling_apart(table: Table) -> Iterator[str]:
     """
     if table.query.keys is not None:
         return
-    rows = [(name,) for name in table["name"].tolist()]
+    rows: list[tuple[Any, ...]] = [(name,) for name in table["name"].tolist()]
     if table.has_values("launched_by"):
         yield "launched_by"
         rows = [*zip(*(table[name].tolist() for name in ("name", "launched_by")), strict=True)]
@@ -98,7 +98,9 @@ def _type_repeats_name(table: Table) -> bool:
     if query.keys is not None or query.types or any(one.base_name == "type" for one in query.used):
         return False
     pairs = {*zip(table["name"].tolist(), table["type"].tolist(), strict=True)}
-    return all(name == type_ or str(name).startswith(f"{type_}<") for name, type_ in pairs)
+    return bool(pairs) and all(
+        name == type_ or str(name).startswith(f"{type_}<") for name, type_ in pairs
+    )
 
 
 def filled_columns(

@@ -52,7 +52,7 @@ WRONG = {
     "--time-unit": "min",
     "--print-completion": "csh",
 }
-FREE = {"--type", "--input-dtype", "--compare", "--model", "--step-region", "--inspect"}
+FREE = {"--type", "--input-dtype", "--compare", "--model", "--step-region", "--inspect", "--cache"}
 """Options that accept any text."""
 
 

@@ -69,7 +69,7 @@ def test_every_format_can_show_all_columns_of_groups(output_format: str) -> None
     text = pa.render(result, output_format, columns="all")
     assert "nan" not in text
     if output_format == "csv":
-        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 42
+        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 44
 
 
 def test_all_columns_for_people_are_those_with_values() -> None:
@@ -229,7 +229,7 @@ def test_which_columns_have_values() -> None:
     table = pa.run(pa.Query(), profile)
     assert [name for name in table.columns if not table.has_values(name)] == [
         *("scope", "spread", "time_median", "host_time", "wait", "queue", "thread_wait"),
-        *("macs", "macs_share"),
+        *("allocated", "device_allocated", "macs", "macs_share"),
         *("macs_with_bias", "macs_without_padding", "conv_kind", "backward_macs", "params"),
         *("param_share", "param_bytes"),
         *("reused_weights", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory"),
