@@ -250,6 +250,7 @@ CALLS = (
     *(f"{FILE} --threshold {share}" for share in ("5", "100", "105%")),
     f"{FILE} --aggregate 90%",
     # options that are given twice
+    f"{FILE} --compare runs/base --compare 'old run.json' runs/changed",
     f"{FILE} --columns name --columns time",
     f"{FILE} --aggregate-by type --aggregate-by scope",
     f"{FILE} --aggregate sum --aggregate p90",

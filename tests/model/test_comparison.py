@@ -48,7 +48,7 @@ def test_groups_of_a_comparison() -> None:
 
 
 def test_the_heading_says_that_count_is_of_both_sides() -> None:
-    assert "<th>count of both sides</th>" in compared(by="type")._repr_html_()
+    assert "<th>count on either side</th>" in compared(by="type")._repr_html_()
     groups = pa.run(pa.Query(by="type"), profile_of([Operator("a", "T", 1)]))
     assert "<th>count</th>" in groups._repr_html_()
 
