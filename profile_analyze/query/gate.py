@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
 """`met`: the value is beyond the limit. `uncertain`: it is beyond the limit, but noise may be the
-reason. `unjudged`: the data do not suffice for a verdict."""
+reason, or (if asked for) it is within the limit, but noise may be the reason. `unjudged`: the data
+do not suffice for a verdict."""
 
 
 class FailVerdict(NamedTuple):
@@ -61,11 +62,6 @@ class FailVerdict(NamedTuple):
     baseline."""
     base_amount: float = np.nan
 
-    @property
-    def strict_outcome(self) -> str:
-        """The outcome, or `not ruled out` if the real value may still be beyond the limit."""
-        return self.outcome if np.isnan(self.not_ruled_out) else "not ruled out"
-
 
 class _Measured(NamedTuple):
     """The measured times for one condition, shape (1, units): one per process or iteration."""
@@ -81,9 +77,16 @@ class _Measured(NamedTuple):
 
 
 def judge_conditions(
-    conditions: Sequence[FailCondition], query: Query, source: Profile | Comparison
+    conditions: Sequence[FailCondition],
+    query: Query,
+    source: Profile | Comparison,
+    *,
+    strict: bool = False,
 ) -> tuple[FailVerdict, ...]:
     """Return the verdict on each condition.
+
+    If `strict` is set, a condition passes only if the whole confidence interval is within the
+    limit. Otherwise, it is uncertain.
 
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
     estimate is the median over the runs, or the ratio of the two medians if the limit is relative.
@@ -99,7 +102,7 @@ def judge_conditions(
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
     of_times = iter(
         [
-            _verdict(condition, one, float(p))._replace(unit=one.unit)
+            _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
             for condition, one, p in zip(timed, measured, p_values, strict=True)
         ]
     )
@@ -162,7 +165,9 @@ def _p_value(measured: _Measured) -> float:
     return float(permutation_test(measured.times, measured.base)[0])
 
 
-def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> FailVerdict:
+def _verdict(
+    condition: FailCondition, measured: _Measured, p_value: float, *, strict: bool
+) -> FailVerdict:
     time_s = _median(measured.times)
     base_s = np.nan if measured.base is None else _median(measured.base)
     reason_unjudged = _reason_unjudged(measured)
@@ -176,12 +181,12 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
         limit = 1 + limit / (base_s if condition.limit_unit == "s more" else 1.0)
     bounds = (float(interval.low[0]), float(interval.high[0]))
     verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, p_value)
-    verdict = _decided(verdict, estimate, limit)
+    verdict = _decided(verdict, estimate, limit, strict=strict)
     hint = "" if verdict.outcome == "passed" else measured.hint
     return verdict._replace(reason=verdict.reason + hint)
 
 
-def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict:
+def _decided(verdict: FailVerdict, estimate: float, limit: float, *, strict: bool) -> FailVerdict:
     """Return the verdict with its outcome and the reason."""
     condition = verdict.condition
     ends = (verdict.low, verdict.high)
@@ -205,7 +210,8 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict
             reason = f"beyond the limit; a {change} is beyond noise, but its size is uncertain"
         return verdict._replace(outcome="met", reason=reason)
     if exceeds(far, limit):
-        return verdict._replace(reason="within the limit", not_ruled_out=far)
+        outcome: Outcome = "uncertain" if strict else "passed"
+        return verdict._replace(outcome=outcome, reason="within the limit", not_ruled_out=far)
     return verdict._replace(reason="within the limit, and so is the confidence interval")
 
 

@@ -93,8 +93,9 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
         return signed(ratio - 1, percent)
 
     interval = interval_text(change_text(verdict.low), change_text(verdict.high))
-    # p does not matter for the other outcomes.
-    has_p = verdict.outcome != "passed" and verdict.condition.asks_for_change
+    # p matters only if the change is beyond the limit.
+    is_beyond = verdict.outcome in ("met", "uncertain") and isnan(verdict.not_ruled_out)
+    has_p = is_beyond and verdict.condition.asks_for_change
     certainty = ", ".join(filter(None, (interval, p_text(verdict.p_value) if has_p else "")))
     # Division by 0 cannot happen: with a baseline of 0, the condition is unjudged.
     change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)

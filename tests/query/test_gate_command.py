@@ -69,6 +69,21 @@ def test_exit_status_of_the_command(
         assert (choice, found) == (choice, code_of_choice.get(choice, code))
 
 
+def test_a_condition_that_is_not_ruled_out_is_uncertain_if_that_fails(
+    files: dict[str, list[str]],
+) -> None:
+    call = (*files["noisy"], "--compare", *files["base"], "--fail-if", "total > +12%")
+    call = (*call, "--print-only", "device", "--format", "github")
+    reason = (
+        "total > +12%: +6.3% (95 %: -17.9% to +22.0%), 0.00011 s against 0.000103 s of the "
+        "baseline: within the limit, but changes up to +22.0% are not ruled out; take more runs"
+    ).replace("%", "%25")
+    loose, strict = run_command(*call), run_command(*call, "--fail-uncertain", "not-ruled-out")
+    assert (loose.code, strict.code) == (0, 4)
+    assert loose.out == f"::notice title=profile_analyze::passed: {reason}\n"
+    assert strict.out == f"::warning title=profile_analyze::uncertain: {reason}\n"
+
+
 def test_an_uncertain_condition_does_not_look_like_one_that_passes(
     files: dict[str, list[str]], tmp_path: Path
 ) -> None:
