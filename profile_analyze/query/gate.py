@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.analysis.statistics import (
-    LEAST_RUNS,
     SIGNIFICANT,
+    SUGGESTED_RUNS,
     adjusted,
     median_interval,
     permutation_test,
     ratio_interval,
+    too_few_runs,
 )
 from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.numbers import quantile_of_runs
@@ -236,18 +237,23 @@ def _reason_unjudged(measured: _Measured) -> str:
     """Return why the condition cannot be judged; empty if it can be."""
     if not measured.operators:
         return "no operator matches"
-    sides = [("", measured.times)]
-    if measured.base is not None:
-        sides.append((" of the baseline", measured.base))
-    for of_side, times in sides:
-        known = int((~np.isnan(times)).sum())
-        if not known:
-            return f"the time{of_side} is N/A"
-        if known < LEAST_RUNS:
-            return f"only {known} of the {LEAST_RUNS} required {measured.unit}{of_side}"
+    runs, base_runs = _known(measured.times), _known(measured.base)
+    if 0 in (runs, base_runs):
+        return f"the time{'' if runs == 0 else ' of the baseline'} is N/A"
+    if too_few := too_few_runs(measured.unit, runs or 0, base_runs):
+        where = "" if base_runs is None else " on each side"
+        return (
+            f"{too_few}; record at least {SUGGESTED_RUNS} profiles{where}, each by its own "
+            "process, and name them all"
+        )
     if measured.base is not None and not _median(measured.base) > 0:
         return "the time of the baseline is 0"
     return ""
+
+
+def _known(times: NDArray[np.float64] | None) -> int | None:
+    """Return how many times are known; None without a baseline."""
+    return None if times is None else int((~np.isnan(times)).sum())
 
 
 def _median(times: NDArray[np.float64]) -> float:

@@ -69,7 +69,9 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
     # Drift correction removes a change that all operators share, so no change of the total is left.
-    missing = _HIDDEN_VERDICT if change.drift_corrected else NOT_AVAILABLE
+    missing = NOT_AVAILABLE + in_brackets(change.too_few_runs)
+    if change.drift_corrected:
+        missing = _HIDDEN_VERDICT
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
     return (
         (change.verdict or missing)

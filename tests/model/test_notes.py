@@ -120,7 +120,10 @@ def test_verdicts_are_printed_whatever_is_asked() -> None:
     call = (str(PROFILES / "resnet18.json"), "--format", "csv", "--fail-if", "time > 1us")
     outcome = run_command(*call, "--notes", "none")
     assert outcome.code == 4
-    assert outcome.err == "note: cannot be judged: time > 1us: only 1 of the 4 required runs\n"
+    assert outcome.err == (
+        "note: cannot be judged: time > 1us: 104 ms: only 1 of the 4 required runs; record at "
+        "least 8 profiles, each by its own process, and name them all\n"
+    )
 
 
 def test_a_short_copy_time_is_noted_only_where_it_is_shown_as_zero() -> None:

@@ -33,7 +33,7 @@ def files(tmp_path: Path) -> dict[str, list[str]]:
 
 
 UNCERTAIN = (
-    "total > +5%: +6.3% (95 %: -17.9% to +22.0%, p 0.442), 0.00011 s against 0.000103 s of the "
+    "total > +5%: +6.3% (95 %: -17.9% to +22.0%, p 0.442), 110 us against 104 us of the "
     "baseline: beyond the limit, but p is over 0.05, so noise may explain that; take more runs"
 )
 
@@ -75,7 +75,7 @@ def test_a_condition_that_is_not_ruled_out_is_uncertain_if_that_fails(
     call = (*files["noisy"], "--compare", *files["base"], "--fail-if", "total > +12%")
     call = (*call, "--print-only", "device", "--format", "github")
     reason = (
-        "total > +12%: +6.3% (95 %: -17.9% to +22.0%), 0.00011 s against 0.000103 s of the "
+        "total > +12%: +6.3% (95 %: -17.9% to +22.0%), 110 us against 104 us of the "
         "baseline: within the limit, but changes up to +22.0% are not ruled out; take more runs"
     ).replace("%", "%25")
     loose, strict = run_command(*call), run_command(*call, "--fail-uncertain", "not-ruled-out")
@@ -138,8 +138,8 @@ def test_a_file_hides_no_verdict(
 
 def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> None:
     sentence = (
-        "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%, p < 0.001), 0.000113 s against "
-        "0.000103 s of the baseline: beyond the limit, and beyond noise"
+        "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%, p < 0.001), 114 us against "
+        "104 us of the baseline: beyond the limit, and beyond noise"
     )
     call = [*files["slow"], "--compare", *files["base"], "--fail-if", "total > +5%"]
     for form in pa.OUTPUT_FORMATS:
@@ -164,7 +164,7 @@ def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> N
             assert failure is not None
             assert failure.text == sentence.removeprefix("FAILED: total > +5%: ")
         elif form in ("plain", "markdown"):
-            in_us = sentence.replace("0.000113 s", "113.500 us").replace("0.000103 s", "103.500 us")
+            in_us = sentence.replace("114 us", "113.500 us").replace("104 us", "103.500 us")
             assert in_us in outcome.out
         else:
             assert sentence in outcome.out
@@ -180,7 +180,7 @@ def test_junit_whole(files: dict[str, list[str]]) -> None:
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="profile_analyze" tests="2" failures="0" errors="0" skipped="1">
   <testcase classname="profile_analyze" name="total &gt; +50%">
-    <system-out>+9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the baseline: within the limit, and so is the confidence interval</system-out>
+    <system-out>+9.7% (95 %: +6.5% to +13.2%), 114 us against 104 us of the baseline: within the limit, and so is the confidence interval</system-out>
   </testcase>
   <testcase classname="profile_analyze" name="type=&lt;b&gt;&amp;\\x01\\ufffe\\uffff: time &gt; +1%">
     <skipped message="no operator matches; there are Conv"/>
@@ -196,7 +196,7 @@ def test_github_whole(files: dict[str, list[str]]) -> None:
     conditions = [part for text in options for part in ("--fail-if", text)]
     assert run_command(*call, *conditions, "--format", "github").out == (
         "::notice title=profile_analyze::passed: total > +50%25: +9.7%25 (95 %25: +6.5%25 to "
-        "+13.2%25), 0.000113 s against 0.000103 s of the baseline: within the limit, and so is the confidence "
+        "+13.2%25), 114 us against 104 us of the baseline: within the limit, and so is the confidence "
         "interval\n"
         "::warning title=profile_analyze::cannot be judged: type=a\\n::error::b: time > +1%25: no operator "
         "matches; there are Conv\n"
