@@ -16,7 +16,9 @@ from profile_analyze.analysis.statistics import (
     too_few_runs,
 )
 from profile_analyze.model.iterations import unit_noun
+from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import quantile_of_runs
+from profile_analyze.model.profile import Profile
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
 from profile_analyze.query.work_gate import Amounts, amounts_of, is_beyond, reason_unjudged
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.profile import Profile
     from profile_analyze.query.gate_conditions import FailCondition
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
@@ -87,7 +88,7 @@ def judge_conditions(
     """Return the verdict on each condition.
 
     If `strict` is set, a condition passes only if the whole confidence interval is within the
-    limit. Otherwise, it is uncertain.
+    limit. Otherwise, it is uncertain. If a file is damaged, no condition can be judged.
 
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
     estimate is the median over the runs, or the ratio of the two medians if the limit is relative.
@@ -98,6 +99,8 @@ def judge_conditions(
     - The limit is absolute, or demands an improvement, such as `> -3%`. The whole confidence
       interval is beyond the limit.
     """
+    if damage := _damage(source):
+        return tuple(FailVerdict(condition, "unjudged", damage) for condition in conditions)
     timed = [condition for condition in conditions if not condition.is_of_work]
     measured = [_measure(condition, query, source) for condition in timed]
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
@@ -113,6 +116,13 @@ def judge_conditions(
         else next(of_times)
         for condition in conditions
     )
+
+
+def _damage(source: Profile | Comparison) -> str:
+    """Return the note that a file is damaged; empty if there is none."""
+    own = source.notes
+    notes = own if isinstance(source, Profile) else (*source.profile.notes, *own)
+    return next((note for note in notes if note.importance == Importance.DAMAGED), "")
 
 
 def _verdict_on_work(condition: FailCondition, amounts: Amounts) -> FailVerdict:
