@@ -113,7 +113,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     return Change(
         base_file=comparison.base.file,
         base_runs=len(comparison.base.runs),
-        base_processes=units_in(comparison.base.runs, "process"),
+        base_processes=len({run.process for run in comparison.base.runs}),
         base_time_s=_number(whole, "base"),
         base_spread=comparison.base.spread(),
         difference_s=difference_s,

@@ -99,6 +99,7 @@ def test_a_note_on_several_runs_has_their_mean_share() -> None:
     path = str(PROFILES / "trace-dyn.json")
     outcome = run_command(path, path, "-t", "1", "--notes", "all")
     assert outcome.err.startswith(
+        "note: 1 file named again: the same run counts twice in totals, and once in verdicts\n"
         "note: in each of 2 files: the shapes of 10 operators (99.7% of the time) changed between "
         "runs: "
     )

@@ -180,13 +180,19 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
         ("total > -3%", BASE, SLOW, "passed", WITHIN),
         ("total > -9%", NOISY, BASE, "uncertain", BY_LIMIT),
         ("total < -5%", QUIET, BASE, "uncertain", BY_P),
-        ("total > +5%", [102.2, 102.5, 102.9, *[150] * 7], BASE, "uncertain", BY_INTERVAL),
+        (
+            "total > +5%",
+            [102.2, 102.5, 102.9, *(150 + run / 100 for run in range(7))],
+            BASE,
+            "uncertain",
+            BY_INTERVAL,
+        ),
         ("total > +5%", SLOW, [0, 0, 0, *BASE[3:]], "uncertain", NO_INTERVAL),
         ("total > 105us", SLOW, None, "met", CLEAR),
         ("total > 105us", NOISY, None, "uncertain", BY_LIMIT),
         (
             "total > 50us",
-            [40, 40, 40, 40, 60, 60, 60, 60, 60],
+            [*(40 + run / 100 for run in range(4)), *(60 + run / 100 for run in range(5))],
             SLOW,
             "uncertain",
             f"{BY_LIMIT}{ABSOLUTE}'total > +50us'",
@@ -218,7 +224,13 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
             f"{CLEAR}{ABSOLUTE}'type=Conv: time > +50 us'",
         ),
         ("total > 50us", SLOW, None, "met", CLEAR),
-        ("total > +1%", SLOW, [0] * 8, "unjudged", "the time of the baseline is 0"),
+        (
+            "total > +5%",  # copies count once
+            [113] * 5,
+            [100] * 5,
+            "unjudged",
+            f"only 1 of the 4 required runs on each side{RECORD_BOTH}",
+        ),
         ("host_time > 1us", SLOW, None, "unjudged", "no operator matches"),
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
     ],
@@ -228,6 +240,15 @@ def test_when_a_condition_is_met(
 ) -> None:
     found = verdict(text, new, base)
     assert (found.outcome, found.reason) == (outcome, reason)
+
+
+def test_a_baseline_that_takes_no_time() -> None:
+    # The runs differ only in their start: otherwise, they would be copies.
+    base = pa.join_runs(profile_of([Operator("a", "A", 0, start=run)]) for run in range(4))
+    query = pa.Query(compared=True)
+    condition = pa.FailCondition.parse("total > +1%", query)
+    (found,) = pa.judge_conditions([condition], query, pa.compare(runs_of("a", SLOW), base))
+    assert gate_sentence(found) == ("cannot be judged: total > +1%: the time of the baseline is 0")
 
 
 @pytest.mark.parametrize(

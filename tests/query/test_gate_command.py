@@ -251,3 +251,37 @@ def test_a_profile_must_be_named() -> None:
         "profile_analyze: error: the following arguments are required: FILE; see "
         "profile-analyze --help\n"
     )
+
+
+def test_copies_of_a_file_count_once(tmp_path: Path) -> None:
+    def copies(side: str, time: float) -> list[str]:
+        (tmp_path / side).mkdir()
+        files = [tmp_path / side / f"{number}.json" for number in range(5)]
+        return [written(file, [Operator("conv", "Conv", time)]) for file in files]
+
+    call = (*copies("new", 150), "--compare", *copies("base", 100), "--fail-if", "total > +5%")
+    outcome = run_command(*call, "--print-only", "summary", "--format", "plain", "--notes", "few")
+    assert (
+        outcome.out
+        == """\
+total device time     150.000 us
+total host time       N/A
+runs                  5 (spread 0.0%)
+baseline device time  100.000 us
+baseline runs         5 (spread 0.0%)
+difference            +50.000 us (+50.0%)
+ratio                 1.50
+verdict               N/A (only 1 of the 4 required runs on each side)
+no verdict: 150.000 us instead of 100.000 us, +50.0%
+largest differences by type: Conv +50.000 us, 100.0% of the difference
+
+cannot be judged: total > +5%: +50.0%, 150.000 us against 100.000 us of the baseline: only 1 of the \
+4 required runs on each side; record at least 8 profiles on each side, each by its own process, and \
+name them all
+"""
+    )
+    assert outcome.err.startswith(
+        "note: 4 files with exactly the times of another: copies of one file under several names? "
+        "The same run counts twice in totals, and once in verdicts\n"
+    )
+    assert outcome.code == 4
