@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LEAST_RUNS: Final = 4
 """The fewest runs of each side for a verdict. Three runs against three never give p < 0.1."""
 
+SUGGESTED_RUNS: Final = 8
+"""The number of runs of each side that messages advise: enough to detect 10 % in most totals."""
+
 SIGNIFICANT: Final = 0.05
 """A row counts as changed if its p, corrected for the number of rows, is at most this."""
 
@@ -69,6 +72,23 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
         for rank_bytes, indices in by_ties.items():
             p_values[rows[indices]] = _tails(count, rank_bytes, sums[indices])
     return p_values
+
+
+def too_few_runs(noun: str, runs: int, base_runs: int | None = None) -> str:
+    """Return which side has too few runs for a verdict; empty if no side has too few.
+
+    `noun` is the plural of what counts as a run. `base_runs` is None without a baseline.
+    """
+    if runs >= LEAST_RUNS and (base_runs is None or base_runs >= LEAST_RUNS):
+        return ""
+    of_required = f"of the {LEAST_RUNS} required {noun}"
+    if base_runs is None or base_runs >= LEAST_RUNS:
+        return f"only {runs} {of_required}"
+    if runs >= LEAST_RUNS:
+        return f"only {base_runs} {of_required} of the baseline"
+    if runs == base_runs:
+        return f"only {runs} {of_required} on each side"
+    return f"only {runs} {of_required}, and {base_runs} of the baseline"
 
 
 def least_p(runs: int, base_runs: int) -> float:

@@ -142,7 +142,7 @@ def _zsh_option(option: Option) -> str:
         (flag + ("=" if flag.startswith("--") else "+")) if option.takes_value else flag
         for flag in option.flags
     ]
-    repeated = option.settings.get("action") in ("append", "extend")
+    repeated = option.settings.get("action") == "append"
     before = "'*'" if repeated else f"'({' '.join(option.flags)})'"
     named = f"{{{','.join(flags)}}}" if len(flags) > 1 else flags[0]
     # The text between the colons names the value. For zsh, an empty text makes a value optional.

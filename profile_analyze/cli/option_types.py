@@ -195,7 +195,7 @@ def row_count(text: str) -> int:
 
 
 class StoreOnce(argparse.Action):
-    """An option with one value. A second, different value is an error.
+    """An option with one value or one list. A second, different value or list is an error.
 
     If `joined_by` is given, such as a comma, the message suggests one value that joins both.
     """
@@ -219,9 +219,11 @@ class StoreOnce(argparse.Action):
             raise QueryError(f"argument {name}: {self._given_twice(before, values)}")
         setattr(namespace, self.dest, values)
 
-    def _given_twice(self, first: str, second: str) -> str:
-        """Return the message about two values."""
+    def _given_twice(self, first: Any, second: Any) -> str:
+        """Return the message about two values, or two lists of values."""
         name = self.option_strings[-1]
+        if isinstance(first, list):
+            return f"is given twice; write {name} {shlex.join([*first, *second])}"
         if self.joined_by:
             both = shlex.quote(self.joined_by.join((first, second)))
             return f"is given twice; write {name} {both}"

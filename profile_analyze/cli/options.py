@@ -195,7 +195,7 @@ COMPARISON: Final = OptionGroup(
         Option.of(
             "--compare",
             nargs="+",
-            action="extend",
+            action=StoreOnce,
             default=[],
             metavar="FILE",
             example="old.json",

@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 DEFAULT_TOP: Final = 3
 """How many rows a table shows by default, as in the original."""
 
+_NOT_RULED_OUT: Final = "not-ruled-out"
 _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
-    "not-ruled-out": frozenset({"not ruled out", "uncertain", "unjudged"}),
+    # Conditions are then uncertain if a change beyond the limit is not ruled out: see `_judge`.
+    _NOT_RULED_OUT: frozenset({"uncertain", "unjudged"}),
     "yes": frozenset({"uncertain", "unjudged"}),
     "unjudged": frozenset({"unjudged"}),
     "no": frozenset(),
@@ -42,7 +44,7 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
     # and this must not make a pipeline fail.
     None: frozenset({"unjudged"}),
 }
-"""For each value of `--fail-uncertain`, the values of `strict_outcome` that lead to exit code 4."""
+"""For each value of `--fail-uncertain`, the outcomes that lead to exit code 4."""
 
 
 class Part(NamedTuple):
@@ -327,8 +329,9 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
                 f"argument --fail-if: '{condition.text}': --correct-drift hides what changed in "
                 "all operators at once; name some of them and a change: 'type=Copy: time > +5%'"
             )
+    strict = arguments.fail_uncertain == _NOT_RULED_OUT
     # The peaks of the query may be known only later, so the query is passed once more.
-    return lambda query, source: gate.judge_conditions(conditions, query, source)
+    return lambda query, source: gate.judge_conditions(conditions, query, source, strict=strict)
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, ...]:

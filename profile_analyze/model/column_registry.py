@@ -68,7 +68,7 @@ _IDENTITY: Final = (
         FORMULA,
         shown_as="count",
         # Beside the times of one side, the heading `count` would look like a count of that side.
-        heading_compared="count of both sides",
+        heading_compared="count on either side",
         of_operators=None,
         worked_of_groups="counted",
     ),

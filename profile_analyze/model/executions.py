@@ -76,6 +76,8 @@ class Run(NamedTuple):
     label: str | None = None
     wall_s: float = float("nan")
     """The seconds from start to end; NaN if the file does not say."""
+    is_copy: bool = False
+    """Whether the process is a copy of an earlier one. Statistics leave copies out."""
 
 
 _INTEGERS: Final[Mapping[str, int]] = {

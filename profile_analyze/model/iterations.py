@@ -68,8 +68,11 @@ def by_unit(
     """Return one value for each unit, shape (rows, units), from `values` of shape (rows, runs).
 
     The value of a process is the median of its runs, and NaN is left out. The value of an iteration
-    stays as it is.
+    stays as it is. Copies of processes are left out.
     """
+    if any(run.is_copy for run in runs):
+        values = values[:, [not run.is_copy for run in runs]]
+        runs = tuple(run for run in runs if not run.is_copy)
     processes = [run.process for run in runs]
     distinct = tuple(dict.fromkeys(processes))  # in order of first appearance
     if unit == "iteration" or len(distinct) == len(processes):
@@ -80,8 +83,9 @@ def by_unit(
 
 
 def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:
-    """Return the number of processes or iterations in `runs`."""
-    return len(runs) if unit == "iteration" else len({run.process for run in runs})
+    """Return the number of processes or iterations in `runs`, without copies."""
+    own = [run for run in runs if not run.is_copy]
+    return len(own) if unit == "iteration" else len({run.process for run in own})
 
 
 def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
@@ -90,6 +94,6 @@ def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
     The noun is `runs` if each process on all `sides` has one run. If not, it is `processes` or
     `iterations`.
     """
-    if all(units_in(runs, "process") == len(runs) for runs in sides):
+    if all(units_in(runs, "process") == units_in(runs, "iteration") for runs in sides):
         return "runs"
     return "processes" if unit == "process" else "iterations"

@@ -28,14 +28,17 @@ class Importance(IntEnum):
     VERDICT = 0
     """The verdict on a condition, in output formats that do not show verdicts elsewhere. It is
     printed in addition to the three most important notes."""
-    ANSWER = 1
-    """The answer may mislead: it is empty, it covers only a part of a damaged file, or it may not
-    answer the question that was meant. For example, a model matches only some operators."""
-    WRONG = 2
+    DAMAGED = 1
+    """The file is cut, or lacks some of its rows. Times may be too short, so conditions of
+    `--fail-if` cannot be judged."""
+    ANSWER = 2
+    """The answer may mislead: it is empty, or it may not answer the question that was meant. For
+    example, a model matches only some operators."""
+    WRONG = 3
     """Some numbers are wrong, or are not what they seem to be."""
-    INCOMPLETE = 3
+    INCOMPLETE = 4
     """Some numbers are missing: they are N/A or were left out."""
-    CONTEXT = 4
+    CONTEXT = 5
     """How to read numbers that are right and complete."""
 
 

@@ -59,8 +59,9 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
     repeated = len(partial.processes) - len(set(partial.processes))
     if repeated:
         yield Note(
-            f"{counted(repeated, 'file')} named again: the same run counts twice",
-            Importance.WRONG,
+            f"{counted(repeated, 'file')} named again: the same run counts twice in totals, "
+            "and once in verdicts",
+            Importance.ANSWER,
         )
     digests = [digest for digest in partial.digests if digest is not None]
     # A file that is named again also has an equal digest. The note above already reports it.
@@ -68,8 +69,8 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
     if copies > 0:
         yield Note(
             f"{counted(copies, 'file')} with exactly the times of another: copies of one file "
-            "under several names? The same run counts twice",
-            Importance.WRONG,
+            "under several names? The same run counts twice in totals, and once in verdicts",
+            Importance.ANSWER,
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -18,6 +17,7 @@ from profile_analyze.model.numbers import first_of_each
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.ranks import as_one_job
+from profile_analyze.model.run_copies import digests_of, with_copies_marked
 from profile_analyze.model.run_notes import (
     NotesOfFiles,
     collected_notes,
@@ -28,7 +28,7 @@ from profile_analyze.model.terms import DERIVED, DEVICE, EACH, MEAN, MEASURED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -132,7 +132,7 @@ class RunJoiner:
                 tracks=profile.tracks,
                 runs=profile.runs,
                 processes=profile.processes,
-                digests=tuple(_digests(profile)),
+                digests=tuple(digests_of(profile)),
                 files=1 if file_of is None else len(profile.processes),
                 origins=(profile.origin,),
                 lost_tables=profile.without_tables()["not_loaded"],
@@ -243,7 +243,7 @@ class RunJoiner:
             operators=partial.operators,
             executions=executions,
             tracks=tracks,
-            runs=partial.runs,
+            runs=with_copies_marked(partial.runs, partial.digests),
             processes=partial.processes,
             not_loaded=partial.lost_tables,
             notes=(*notes, *notes_from_files(partial)),
@@ -292,24 +292,6 @@ def _run_counts(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[
     is_in_run = np.zeros((len(profile), runs), np.bool_)
     is_in_run[profile.executions.operator, profile.executions.run] = True
     return np.asarray(is_in_run.sum(axis=1), np.int64)
-
-
-def _digests(profile: Profile) -> Iterator[bytes | None]:
-    """For each process, yield a digest of its times, to detect copies; None without times."""
-    executions = profile.executions
-    process_of = np.array([run.process for run in profile.runs], np.int64)[executions.run]
-    by_process = np.argsort(process_of, kind="stable")
-    times = [
-        values[by_process]
-        for values in (executions.start_s, executions.duration_s, executions.first_kernel_s)
-    ]
-    end = 0
-    for size in np.bincount(process_of, minlength=len(profile.processes)).tolist():
-        start, end = end, end + size
-        digest = blake2b(digest_size=16)  # 128 bits are never equal by chance
-        for values in times:
-            digest.update(values[start:end].tobytes())
-        yield digest.digest() if size else None
 
 
 def _devices_first(

@@ -14,6 +14,7 @@ from profile_analyze.analysis.statistics import (
     SLOWER,
     UNCERTAIN,
     least_p,
+    too_few_runs,
 )
 from profile_analyze.model.iterations import unit_noun, units_in
 from profile_analyze.model.notes import Importance, Note, counted_and_share
@@ -78,6 +79,8 @@ class Change(NamedTuple):
     verdict: str | None
     """`slower`, `faster`, `same` or `uncertain`. None if there are too few runs, if the baseline's
     time is 0, or if drift is corrected."""
+    too_few_runs: str
+    """Which side has too few runs for verdicts; empty if no side has too few."""
     contributions: tuple[Contribution, ...]
     """At most three groups, the largest differences first. `by` has the keys of the groups."""
     called: tuple[Contribution, ...]
@@ -110,7 +113,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     return Change(
         base_file=comparison.base.file,
         base_runs=len(comparison.base.runs),
-        base_processes=units_in(comparison.base.runs, "process"),
+        base_processes=len({run.process for run in comparison.base.runs}),
         base_time_s=_number(whole, "base"),
         base_spread=comparison.base.spread(),
         difference_s=difference_s,
@@ -121,6 +124,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         p_value=_number(whole, "p_value"),
         # Drift correction removes any change that all operators share, so the total has no verdict.
         verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
+        too_few_runs=too_few_runs(_unit_noun(comparison, query.unit), *_units(comparison, query)),
         contributions=tuple(_contributions(groups, difference_s)),
         called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
         verdicts=verdicts,
@@ -200,8 +204,7 @@ def _no_verdict_notes(
 ) -> Iterator[Note]:
     """Yield a note if some rows have no verdict although there are enough runs for verdicts."""
     unit = rows.query.unit
-    sides = (comparison.profile, comparison.base)
-    if min(units_in(side.runs, unit) for side in sides) < LEAST_RUNS:
+    if min(_units(comparison, rows.query)) < LEAST_RUNS:
         return
     noun = "group" if rows.query.grouped else "operator"
     for one in counts:
@@ -222,7 +225,7 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
     """
     unit = rows.query.unit
     noun = _unit_noun(comparison, unit)
-    ours, theirs = (units_in(side.runs, unit) for side in (comparison.profile, comparison.base))
+    ours, theirs = _units(comparison, rows.query)
     if min(ours, theirs) < LEAST_RUNS:
         yield Note(
             f"verdicts are N/A: they need {LEAST_RUNS} {noun} or more on each side; the profile "
@@ -248,3 +251,11 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
 
 def _unit_noun(comparison: Comparison, unit: SampleUnit) -> str:
     return unit_noun(unit, comparison.profile.runs, comparison.base.runs)
+
+
+def _units(comparison: Comparison, query: Query) -> tuple[int, int]:
+    """Return how many processes or iterations the profile and the baseline have."""
+    ours, theirs = (
+        units_in(side.runs, query.unit) for side in (comparison.profile, comparison.base)
+    )
+    return ours, theirs

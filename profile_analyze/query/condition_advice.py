@@ -43,6 +43,9 @@ _COLUMN_OF_UNIT: Final = {
 }
 """For each unit, the column that a value with this unit probably belongs to."""
 
+_FRACTION_OF: Final = {name: {"1": "change"} for name in ("difference", "absolute_difference")}
+"""For each column, the entry of `_COLUMN_OF_UNIT` that differs: the change is a fraction, too."""
+
 NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
 
 
@@ -66,7 +69,7 @@ def advice_on_unit(column: Column, operator: str, value: str) -> str:
     return did_you_mean(
         [
             f"'{name} {operator} {quantity}'"
-            for unit, name in _COLUMN_OF_UNIT.items()
+            for unit, name in (_COLUMN_OF_UNIT | _FRACTION_OF.get(column.name, {})).items()
             for quantity in likely_quantities(value, unit)
         ]
     )

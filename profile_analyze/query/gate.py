@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.analysis.statistics import (
-    LEAST_RUNS,
     SIGNIFICANT,
+    SUGGESTED_RUNS,
     adjusted,
     median_interval,
     permutation_test,
     ratio_interval,
+    too_few_runs,
 )
 from profile_analyze.model.iterations import unit_noun
+from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import quantile_of_runs
+from profile_analyze.model.profile import Profile
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
 from profile_analyze.query.work_gate import Amounts, amounts_of, is_beyond, reason_unjudged
@@ -26,14 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.profile import Profile
     from profile_analyze.query.gate_conditions import FailCondition
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
 Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
 """`met`: the value is beyond the limit. `uncertain`: it is beyond the limit, but noise may be the
-reason. `unjudged`: the data do not suffice for a verdict."""
+reason, or (if asked for) it is within the limit, but noise may be the reason. `unjudged`: the data
+do not suffice for a verdict."""
 
 
 class FailVerdict(NamedTuple):
@@ -61,11 +64,6 @@ class FailVerdict(NamedTuple):
     baseline."""
     base_amount: float = np.nan
 
-    @property
-    def strict_outcome(self) -> str:
-        """The outcome, or `not ruled out` if the real value may still be beyond the limit."""
-        return self.outcome if np.isnan(self.not_ruled_out) else "not ruled out"
-
 
 class _Measured(NamedTuple):
     """The measured times for one condition, shape (1, units): one per process or iteration."""
@@ -81,9 +79,16 @@ class _Measured(NamedTuple):
 
 
 def judge_conditions(
-    conditions: Sequence[FailCondition], query: Query, source: Profile | Comparison
+    conditions: Sequence[FailCondition],
+    query: Query,
+    source: Profile | Comparison,
+    *,
+    strict: bool = False,
 ) -> tuple[FailVerdict, ...]:
     """Return the verdict on each condition.
+
+    If `strict` is set, a condition passes only if the whole confidence interval is within the
+    limit. Otherwise, it is uncertain. If a file is damaged, no condition can be judged.
 
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
     estimate is the median over the runs, or the ratio of the two medians if the limit is relative.
@@ -94,12 +99,14 @@ def judge_conditions(
     - The limit is absolute, or demands an improvement, such as `> -3%`. The whole confidence
       interval is beyond the limit.
     """
+    if damage := _damage(source):
+        return tuple(FailVerdict(condition, "unjudged", damage) for condition in conditions)
     timed = [condition for condition in conditions if not condition.is_of_work]
     measured = [_measure(condition, query, source) for condition in timed]
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
     of_times = iter(
         [
-            _verdict(condition, one, float(p))._replace(unit=one.unit)
+            _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
             for condition, one, p in zip(timed, measured, p_values, strict=True)
         ]
     )
@@ -109,6 +116,13 @@ def judge_conditions(
         else next(of_times)
         for condition in conditions
     )
+
+
+def _damage(source: Profile | Comparison) -> str:
+    """Return the note that a file is damaged; empty if there is none."""
+    own = source.notes
+    notes = own if isinstance(source, Profile) else (*source.profile.notes, *own)
+    return next((note for note in notes if note.importance == Importance.DAMAGED), "")
 
 
 def _verdict_on_work(condition: FailCondition, amounts: Amounts) -> FailVerdict:
@@ -162,7 +176,9 @@ def _p_value(measured: _Measured) -> float:
     return float(permutation_test(measured.times, measured.base)[0])
 
 
-def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> FailVerdict:
+def _verdict(
+    condition: FailCondition, measured: _Measured, p_value: float, *, strict: bool
+) -> FailVerdict:
     time_s = _median(measured.times)
     base_s = np.nan if measured.base is None else _median(measured.base)
     reason_unjudged = _reason_unjudged(measured)
@@ -176,12 +192,12 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
         limit = 1 + limit / (base_s if condition.limit_unit == "s more" else 1.0)
     bounds = (float(interval.low[0]), float(interval.high[0]))
     verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, p_value)
-    verdict = _decided(verdict, estimate, limit)
+    verdict = _decided(verdict, estimate, limit, strict=strict)
     hint = "" if verdict.outcome == "passed" else measured.hint
     return verdict._replace(reason=verdict.reason + hint)
 
 
-def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict:
+def _decided(verdict: FailVerdict, estimate: float, limit: float, *, strict: bool) -> FailVerdict:
     """Return the verdict with its outcome and the reason."""
     condition = verdict.condition
     ends = (verdict.low, verdict.high)
@@ -205,7 +221,8 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict
             reason = f"beyond the limit; a {change} is beyond noise, but its size is uncertain"
         return verdict._replace(outcome="met", reason=reason)
     if exceeds(far, limit):
-        return verdict._replace(reason="within the limit", not_ruled_out=far)
+        outcome: Outcome = "uncertain" if strict else "passed"
+        return verdict._replace(outcome=outcome, reason="within the limit", not_ruled_out=far)
     return verdict._replace(reason="within the limit, and so is the confidence interval")
 
 
@@ -230,18 +247,23 @@ def _reason_unjudged(measured: _Measured) -> str:
     """Return why the condition cannot be judged; empty if it can be."""
     if not measured.operators:
         return "no operator matches"
-    sides = [("", measured.times)]
-    if measured.base is not None:
-        sides.append((" of the baseline", measured.base))
-    for of_side, times in sides:
-        known = int((~np.isnan(times)).sum())
-        if not known:
-            return f"the time{of_side} is N/A"
-        if known < LEAST_RUNS:
-            return f"only {known} of the {LEAST_RUNS} required {measured.unit}{of_side}"
+    runs, base_runs = _known(measured.times), _known(measured.base)
+    if 0 in (runs, base_runs):
+        return f"the time{'' if runs == 0 else ' of the baseline'} is N/A"
+    if too_few := too_few_runs(measured.unit, runs or 0, base_runs):
+        where = "" if base_runs is None else " on each side"
+        return (
+            f"{too_few}; record at least {SUGGESTED_RUNS} profiles{where}, each by its own "
+            "process, and name them all"
+        )
     if measured.base is not None and not _median(measured.base) > 0:
         return "the time of the baseline is 0"
     return ""
+
+
+def _known(times: NDArray[np.float64] | None) -> int | None:
+    """Return how many times are known; None without a baseline."""
+    return None if times is None else int((~np.isnan(times)).sum())
 
 
 def _median(times: NDArray[np.float64]) -> float:

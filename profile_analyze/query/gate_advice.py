@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'time > 0.120s'"
-_RATIOS: Final = ("ratio", "change", "difference", "speedup")
+_RATIOS: Final = ("ratio", "change", "difference", "speedup", "base", "baseline")
+_RATES: Final = ("fps", "throughput", "qps", "ips", "rate", "rps", "inferences_per_second")
+_PERCENTILE: Final = r"(?:p\d+|median|mean|avg|average|min|max|best|worst)(?:_time|_latency)?"
 _CHANGES: Final = ("verdict", "slower", "faster", "regression", "slowdown", "p_value")
 """Words for a change beyond noise. They are no metrics, because every condition tests for noise."""
 _UNCERTAIN: Final = {
@@ -33,12 +35,36 @@ _AS_CHANGE: Final = "write +5% for 5% more than the baseline, -5% for 5% less"
 def advice_on_form(text: str, metrics: Sequence[str]) -> str:
     """Return what to write instead of `text`, which is not of the form METRIC > LIMIT."""
     stripped = text.strip()
-    ways = (_limit_alone, _metric_in_words, _meant) if len(stripped) <= LONGEST_ADVISED else ()
-    meant = (way(stripped, metrics) for way in ways)
+    ways = (_spare_signs, _limit_first, _limit_alone, _metric_in_words, _meant)
+    is_short = len(stripped) <= LONGEST_ADVISED
+    meant = (way(stripped, metrics) for way in (ways if is_short else ()))
     return next(filter(None, meant), "") or (
         f"write [CONDITION:] METRIC > LIMIT, such as {_EXAMPLES}; METRIC is one of "
         f"{', '.join(metrics)}"
     )
+
+
+def _spare_signs(text: str, _: Sequence[str]) -> str:
+    """Return advice on signs that a shell did not remove; empty if there are none.
+
+    A second pair of quotes, as in `"'total > +5%'"`, and a backslash before `>` are not needed.
+    """
+    if match := re.fullmatch(r"""(["'])([^"']+)\1""", text):
+        return f"leave out one pair of quotes: write {match[2].strip()!r}"
+    if re.search(r"\\\s*[<>]", text):
+        plain = re.sub(r"\\(?=\s*[<>])", "", text)
+        return f"inside of quotes, > needs no backslash; write {plain!r}"
+    return ""
+
+
+def _limit_first(text: str, metrics: Sequence[str]) -> str:
+    """Return advice if the limit comes first, as in `+5% < total`; empty otherwise."""
+    limit = rf"[+-]?\s*(?:{_NUMBER})\s*(?:%|[a-zA-Z]+)?"
+    match = re.fullmatch(rf"({limit})\s*([<>])\s*({'|'.join(metrics)})", text)
+    if match is None:
+        return ""
+    mirrored = ">" if match[2] == "<" else "<"
+    return did_you_mean([f"'{match[3]} {mirrored} {match[1].strip()}'"])
 
 
 def _limit_alone(text: str, metrics: Sequence[str]) -> str:
@@ -90,43 +116,63 @@ def _meant(text: str, metrics: Sequence[str]) -> str:
 
 def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
     """Return the error message for the condition `text`, whose metric `name` does not exist."""
-    if name in _RATIOS:
-        return f"there is no metric {name!r}; write 'total > +5%' for 5% more than the baseline"
-    if name.lower() in _CHANGES:
-        return (
-            f"there is no metric {name!r}; every condition asks for a change beyond noise; "
-            f"write 'total {_DEFAULT}'"
-        )
     metric = "|".join(metrics)
     form = rf"\s*({_SELECTION})(?:\s+({metric}))?\s*([<>].*)?"
-    if name in _COLUMNS:
-        match = re.fullmatch(form, text) if len(text) <= LONGEST_ADVISED else None
-        if match is None:
-            known = ", ".join(metrics)
-            return (
-                f"there is no metric {name!r}; a condition is on times or work: METRIC is one of "
-                f"{known}"
-            )
+    advice = _advice_on_word(name.lower())
+    is_column = name in _COLUMNS and not advice
+    match = re.fullmatch(form, text) if is_column and len(text) <= LONGEST_ADVISED else None
+    if match is not None:
         condition = f"{match[1]}: {match[2] or 'time'} {match[3] or _DEFAULT}"
         return f"a colon separates operators from the metric; {did_you_mean([f'{condition!r}'])}"
-    if name.lower() in _ACTIVATIONS:
-        return (
-            f"there is no metric {name!r}; METRIC is one of {', '.join(metrics)}; the summary has "
-            "the memory of activations"
-        )
-    near = suggestion(name, metrics, METRIC_WORDS)
-    limit = re.search(r"[<>].*", text, re.DOTALL)
-    return f"there is no metric {name!r}; " + (near or _colon_after(name, limit and limit[0]))
+    known = f"METRIC is one of {', '.join(metrics)}"
+    if not advice:
+        limit = re.search(r"[<>].*", text, re.DOTALL)
+        near = suggestion(name, metrics, METRIC_WORDS)
+        if is_column:
+            advice = f"a condition is on times or work: {known}"
+        elif name.lower() in _ACTIVATIONS:
+            advice = f"{known}; the summary has the memory of activations"
+        elif near or not name.islower():  # most names of types have a capital letter
+            advice = near or _colon_after(name, limit and limit[0])
+        else:
+            selected = f"name ~ {name}: time {limit[0] if limit else _DEFAULT}"
+            advice = f"{known}; {selected!r} selects operators"
+    return f"there is no metric {name!r}; {advice}"
 
 
-def advice_on_subject(subject: str, rest: str) -> str:
-    """Return advice if `subject` is just a name, as in `Conv: time > +5%`; empty otherwise.
-
-    `rest` is the text after the colon.
-    """
-    if re.search(r"[=!~<>\s]", subject) or len(subject) > LONGEST_ADVISED:
+def _advice_on_word(word: str) -> str:
+    """Return the advice on a word that has to do with times, but is no metric; else empty."""
+    if word in _RATIOS:
+        return f"write 'total {_DEFAULT}' for 5% more than the baseline"
+    if word in _RATES:
+        why = "conditions are on times, which are longer if the model is slower"
+    elif re.fullmatch(_PERCENTILE, word):
+        why = "conditions are on medians over the runs"
+    elif word in _CHANGES:
+        why = "every condition asks for a change beyond noise"
+    else:
         return ""
-    return f"{subject!r} selects no operators; {_both_ways(subject, rest.strip())}"
+    return f"{why}; write 'total {_DEFAULT}'"
+
+
+def advice_on_subject(subject: str, metric: str, rest: str, metrics: Sequence[str]) -> str:
+    """Return advice on the operators that a condition selects; empty if they look right.
+
+    `rest` is the text after the colon, which begins with `metric`. The subject may be just a name,
+    as in `Conv: time > +5%`.
+    """
+    limit = rest.strip().removeprefix(metric).strip()
+    of_operators = "time" if metric == "total" else metric
+    if subject in metrics:
+        meant = f"{subject} {limit}"
+        return f"{subject!r} selects no operators; {did_you_mean([f'{meant!r}'])}"
+    is_name = not re.search(r"[=!~<>\s]", subject)
+    if is_name and len(subject) <= LONGEST_ADVISED:
+        return f"{subject!r} selects no operators; {_both_ways(subject, f'{of_operators} {limit}')}"
+    if metric == "total":
+        condition = f"{subject}: {of_operators} {limit}"
+        return f"total is of all operators; write {condition!r}"
+    return ""
 
 
 def advice_on_inverted(text: str, limit: str) -> str:

@@ -124,10 +124,11 @@ class FailCondition(NamedTuple):
             )
         unit = WORK_METRICS.get(match["metric"], "s")
         limit, limit_unit = parse_limit(text, match["sign"], match["limit"], unit)
-        # Before a colon, `type=Conv` is allowed because it reads well. It means `type == Conv`.
-        subject = re.sub(r"^([\w.]+)\s*=(?=[^=~])\s*", r"\1 == ", subject.strip())
-        if subject and (advice := advice_on_subject(subject, rest)):
+        subject = subject.strip()
+        if subject and (advice := advice_on_subject(subject, match["metric"], rest, _METRICS)):
             raise QueryError(f"fail-if: {text!r}: {advice}")
+        # Before a colon, `type=Conv` is allowed because it reads well. It means `type == Conv`.
+        subject = re.sub(r"^([\w.]+)\s*=(?=[^=~])\s*", r"\1 == ", subject)
         above = match["operator"] == ">"
         condition = cls(text.strip(), subject, match["metric"], above, limit, limit_unit)
         if condition.relative and not above and limit > 0:

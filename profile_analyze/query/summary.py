@@ -110,8 +110,8 @@ def summarise(
     # rows are split by `run`, the split profile has one run, and totals cover all runs together.
     profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
     # In a comparison, verdicts compare processes or iterations, and totals are medians over them.
-    unit: SampleUnit = (
-        "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
+    unit: SampleUnit | None = (
+        None if judged_by is None or isinstance(source, Profile) else query.unit
     )
     copy = None if copies_of is None else _copy_time(profile, copies_of)
     parts = _parts(source, profile, query)
@@ -154,9 +154,14 @@ def _parts(source: Profile | Comparison, profile: Profile, query: Query) -> dict
     return parts
 
 
-def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> float:
-    """Return the total seconds of all operators, combined over processes or iterations."""
-    totals_s = by_unit(profile.totals_s(measure)[np.newaxis], profile.runs, unit)
+def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit | None) -> float:
+    """Return the total seconds of all operators, combined over processes or iterations.
+
+    If `unit` is None, it is combined over all runs, as the rows of a table are.
+    """
+    totals_s = profile.totals_s(measure)[np.newaxis]
+    if unit is not None:
+        totals_s = by_unit(totals_s, profile.runs, unit)
     return float(over_runs(totals_s, query.run_statistic)[0])
 
 

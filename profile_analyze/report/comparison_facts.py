@@ -55,8 +55,11 @@ def _change(summary: Summary) -> Change:
 
 def _difference_text(summary: Summary, times: Times) -> str:
     change = _change(summary)
+    # Like the verdict, a reader must not take this for the change of the model's time.
+    is_corrected = change.drift_corrected and not isnan(change.change)
+    corrected = ", corrected for drift" if is_corrected else ""
     return times.text(change.difference_s, signed=True) + in_brackets(
-        signed(change.change, percent)
+        signed(change.change, percent) + corrected
     )
 
 
@@ -69,7 +72,9 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
     # Drift correction removes a change that all operators share, so no change of the total is left.
-    missing = _HIDDEN_VERDICT if change.drift_corrected else NOT_AVAILABLE
+    missing = NOT_AVAILABLE + in_brackets(change.too_few_runs)
+    if change.drift_corrected:
+        missing = _HIDDEN_VERDICT
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
     return (
         (change.verdict or missing)
@@ -94,9 +99,16 @@ def _verdict_sentence(summary: Summary, times: Times) -> Iterator[str]:
         yield (
             f"{_VERDICT_IN_WORDS[change.verdict]}: {times.text(summary.device_time_s)} "
             f"instead of {times.text(change.base_time_s)}, "
-            f"{signed(change.change, percent)}{_possible_changes(change)}"
+            f"{signed(change.change, percent)}{_possible_changes(change)}{_drift_remark(change)}"
             f"{iterations_remark(change.unit)}"
         )
+
+
+def _drift_remark(change: Change) -> str:
+    """Return what the change means if drift is corrected; empty otherwise."""
+    if not change.drift_corrected:
+        return ""
+    return "; the times are corrected for drift, so this is not how the model's time changed"
 
 
 def _possible_changes(change: Change) -> str:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.model.visible import visible
 from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.report.times import ORIGINAL
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text, three_digits
+from profile_analyze.units import (
+    NOT_AVAILABLE,
+    counted,
+    percent,
+    scaled_text,
+    short_time,
+    three_digits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,31 +83,51 @@ def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
 
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for a condition, and the reason for the verdict."""
-    if verdict.outcome == "unjudged":  # the times may be N/A
-        return visible(verdict.reason, "utf-8")  # it may contain names from the profile
+    # The original has no gate, so each time has the unit that suits it.
+    to_text = short_time if times.as_original else times.text
+    reason = visible(verdict.reason, "utf-8")  # it may contain names from the profile
     if verdict.condition.is_of_work:
-        return _reason_of_work(verdict)
-    measured = f"{times.text(verdict.time_s)}{iterations_remark(verdict.unit)}"
-    if not verdict.condition.relative:
-        interval = interval_text(times.number(verdict.low), times.number(verdict.high))
-        reason = verdict.reason + _not_ruled_out(verdict, "times", times.text)
-        return f"{measured}{in_brackets(interval)}: {reason}"
+        measured = _amounts(verdict)
+    elif verdict.condition.relative:
+        measured, not_ruled_out = _measured_change(verdict, to_text)
+        reason += not_ruled_out
+    else:
+        measured, not_ruled_out = _measured_time(verdict, to_text)
+        reason += not_ruled_out
+    return f"{measured}: {reason}" if measured else reason
+
+
+def _measured_time(verdict: FailVerdict, to_text: Callable[[float], str]) -> tuple[str, str]:
+    """Return the time, and what to add to the reason; two empty texts if the time is N/A."""
+    if isnan(verdict.time_s):
+        return "", ""
+    interval = in_brackets(interval_text(to_text(verdict.low), to_text(verdict.high)))
+    measured = f"{to_text(verdict.time_s)}{iterations_remark(verdict.unit)}{interval}"
+    return measured, _not_ruled_out(verdict, "times", to_text)
+
+
+def _measured_change(verdict: FailVerdict, to_text: Callable[[float], str]) -> tuple[str, str]:
+    """Return the change, and what to add to the reason; two empty texts if the change is N/A."""
+    if isnan(verdict.time_s) or not verdict.base_s > 0:
+        return "", ""
 
     def change_text(ratio: float) -> str:
         """Return a change in the unit of the limit."""
         if verdict.condition.limit_unit == "s more":
-            return times.text((ratio - 1) * verdict.base_s, signed=True)
+            return signed((ratio - 1) * verdict.base_s, to_text)
         return signed(ratio - 1, percent)
 
     interval = interval_text(change_text(verdict.low), change_text(verdict.high))
-    # p does not matter for the other outcomes.
-    has_p = verdict.outcome != "passed" and verdict.condition.asks_for_change
+    # p matters only if the change is beyond the limit.
+    is_beyond = verdict.outcome in ("met", "uncertain") and isnan(verdict.not_ruled_out)
+    has_p = is_beyond and verdict.condition.asks_for_change
     certainty = ", ".join(filter(None, (interval, p_text(verdict.p_value) if has_p else "")))
-    # Division by 0 cannot happen: with a baseline of 0, the condition is unjudged.
     change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
-    against = f"{measured} against {times.text(verdict.base_s)} of the baseline"
-    reason = verdict.reason + _not_ruled_out(verdict, "changes", change_text)
-    return f"{change}, {against}: {reason}"
+    measured = f"{to_text(verdict.time_s)}{iterations_remark(verdict.unit)}"
+    return (
+        f"{change}, {measured} against {to_text(verdict.base_s)} of the baseline",
+        _not_ruled_out(verdict, "changes", change_text),
+    )
 
 
 def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], str]) -> str:
@@ -111,10 +138,11 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
     return f", but {noun} {up_to} are not ruled out; take more runs"
 
 
-def _reason_of_work(verdict: FailVerdict) -> str:
-    """Return the amount of work that a condition limits, and the reason for the verdict."""
+def _amounts(verdict: FailVerdict) -> str:
+    """Return the amount of work that a condition limits; empty if it cannot be judged."""
+    if verdict.outcome == "unjudged":
+        return ""
     unit = WORK_METRICS[verdict.condition.metric]
     amount, base = (scaled_text(value, unit) for value in (verdict.amount, verdict.base_amount))
-    if not verdict.condition.relative:
-        return f"{amount}: {verdict.reason}"
-    return f"{amount} against {base} of the baseline: {verdict.reason}"
+    of_base = f" against {base} of the baseline" if verdict.condition.relative else ""
+    return f"{amount}{of_base}"

@@ -201,8 +201,12 @@ CALLS = (
             *("big time > 1s", "total > baseline*1.05", "total > 1.05 * base", "total > base * 20"),
             *("total > baseline + 5%", "total > baseline", "total > +5 percent", "macs > 5pct"),
             *("verdict == slower", "regression > 5%", "total > ++5%", ": total > +5%"),
+            *("fps < -5%", "throughput < 30", "p95 > +5%", "baseline > +5%", "colour > +5%"),
+            *("+5% < total", "12.5ms > time", "total: time > +5%", "Conv: total > +5%"),
+            *("type=ConvolutionForward: total > +5%", '"total > +5%"', r"total \> +5%"),
         )
     ),
+    f"{FILE} --compare {FILE} --where 'difference > 5%'",
     # lists
     f"{NOTES} --type ConvolutionForward,PoolingForward",
     *(f"{FILE} --columns {names}" for names in ("'name time'", "name, time", "name,")),
@@ -250,6 +254,7 @@ CALLS = (
     *(f"{FILE} --threshold {share}" for share in ("5", "100", "105%")),
     f"{FILE} --aggregate 90%",
     # options that are given twice
+    f"{FILE} --compare runs/base --compare 'old run.json' runs/changed",
     f"{FILE} --columns name --columns time",
     f"{FILE} --aggregate-by type --aggregate-by scope",
     f"{FILE} --aggregate sum --aggregate p90",

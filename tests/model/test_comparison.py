@@ -48,7 +48,7 @@ def test_groups_of_a_comparison() -> None:
 
 
 def test_the_heading_says_that_count_is_of_both_sides() -> None:
-    assert "<th>count of both sides</th>" in compared(by="type")._repr_html_()
+    assert "<th>count on either side</th>" in compared(by="type")._repr_html_()
     groups = pa.run(pa.Query(by="type"), profile_of([Operator("a", "T", 1)]))
     assert "<th>count</th>" in groups._repr_html_()
 
@@ -154,6 +154,7 @@ def test_models_that_share_little_but_constants_look_different(
     assert pa.compare(new, base).notes == (note + end,)
 
 
+QUIET = [100 + run / 100 for run in range(8)]
 WIDE = [80, 85, 90, 100, 105, 110, 120, 130]
 
 
@@ -163,15 +164,16 @@ WIDE = [80, 85, 90, 100, 105, 110, 120, 130]
         (SLOW, FAST, "slower"),
         (FAST, SLOW, "faster"),
         (FAST, FAST, "uncertain"),
-        ([100] * 8, [100] * 8, "same"),
-        ([101] * 8, [100] * 8, "same"),
+        (QUIET, QUIET, "same"),
+        ([time + 1 for time in QUIET], QUIET, "same"),
+        ([100] * 8, FAST, None),  # copies count once
         (WIDE, FAST, "uncertain"),
         (SLOW[:4], FAST[:4], "slower"),
         (SLOW[:3], FAST, None),
         (SLOW, FAST[:3], None),
     ],
 )
-def test_verdicts(new: list[int], base: list[int], verdict: str | None) -> None:
+def test_verdicts(new: list[float], base: list[float], verdict: str | None) -> None:
     comparison = pa.compare(runs_of("conv", new), runs_of("conv", base))
     result = pa.run(pa.Query(compared=True), comparison)
     assert result["verdict"].tolist() == [verdict]

@@ -32,7 +32,7 @@ def files(tmp_path: Path) -> dict[str, list[str]]:
 
 
 UNCERTAIN = (
-    "total > +5%: +6.3% (95 %: -17.9% to +22.0%, p 0.442), 0.00011 s against 0.000103 s of the "
+    "total > +5%: +6.3% (95 %: -17.9% to +22.0%, p 0.442), 110 us against 104 us of the "
     "baseline: beyond the limit, but p is over 0.05, so noise may explain that; take more runs"
 )
 
@@ -66,6 +66,21 @@ def test_exit_status_of_the_command(
     for choice in ("not-ruled-out", "yes", "unjudged", "no"):
         found = run_command(*call, "--fail-uncertain", choice).code
         assert (choice, found) == (choice, code_of_choice.get(choice, code))
+
+
+def test_a_condition_that_is_not_ruled_out_is_uncertain_if_that_fails(
+    files: dict[str, list[str]],
+) -> None:
+    call = (*files["noisy"], "--compare", *files["base"], "--fail-if", "total > +12%")
+    call = (*call, "--print-only", "device", "--format", "github")
+    reason = (
+        "total > +12%: +6.3% (95 %: -17.9% to +22.0%), 110 us against 104 us of the "
+        "baseline: within the limit, but changes up to +22.0% are not ruled out; take more runs"
+    ).replace("%", "%25")
+    loose, strict = run_command(*call), run_command(*call, "--fail-uncertain", "not-ruled-out")
+    assert (loose.code, strict.code) == (0, 4)
+    assert loose.out == f"::notice title=profile_analyze::passed: {reason}\n"
+    assert strict.out == f"::warning title=profile_analyze::uncertain: {reason}\n"
 
 
 def test_an_uncertain_condition_does_not_look_like_one_that_passes(
@@ -122,8 +137,8 @@ def test_a_file_hides_no_verdict(
 
 def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> None:
     sentence = (
-        "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%, p < 0.001), 0.000113 s against "
-        "0.000103 s of the baseline: beyond the limit, and beyond noise"
+        "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%, p < 0.001), 114 us against "
+        "104 us of the baseline: beyond the limit, and beyond noise"
     )
     call = [*files["slow"], "--compare", *files["base"], "--fail-if", "total > +5%"]
     for form in TABLE_FORMATS:
@@ -148,7 +163,7 @@ def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> N
             assert failure is not None
             assert failure.text == sentence.removeprefix("FAILED: total > +5%: ")
         elif form in ("plain", "markdown"):
-            in_us = sentence.replace("0.000113 s", "113.500 us").replace("0.000103 s", "103.500 us")
+            in_us = sentence.replace("114 us", "113.500 us").replace("104 us", "103.500 us")
             assert in_us in outcome.out
         else:
             assert sentence in outcome.out
@@ -164,7 +179,7 @@ def test_junit_whole(files: dict[str, list[str]]) -> None:
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="profile_analyze" tests="2" failures="0" errors="0" skipped="1">
   <testcase classname="profile_analyze" name="total &gt; +50%">
-    <system-out>+9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the baseline: within the limit, and so is the confidence interval</system-out>
+    <system-out>+9.7% (95 %: +6.5% to +13.2%), 114 us against 104 us of the baseline: within the limit, and so is the confidence interval</system-out>
   </testcase>
   <testcase classname="profile_analyze" name="type=&lt;b&gt;&amp;\\x01\\ufffe\\uffff: time &gt; +1%">
     <skipped message="no operator matches; there are Conv"/>
@@ -180,7 +195,7 @@ def test_github_whole(files: dict[str, list[str]]) -> None:
     conditions = [part for text in options for part in ("--fail-if", text)]
     assert run_command(*call, *conditions, "--format", "github").out == (
         "::notice title=profile_analyze::passed: total > +50%25: +9.7%25 (95 %25: +6.5%25 to "
-        "+13.2%25), 0.000113 s against 0.000103 s of the baseline: within the limit, and so is the confidence "
+        "+13.2%25), 114 us against 104 us of the baseline: within the limit, and so is the confidence "
         "interval\n"
         "::warning title=profile_analyze::cannot be judged: type=a\\n::error::b: time > +1%25: no operator "
         "matches; there are Conv\n"
@@ -235,3 +250,37 @@ def test_a_profile_must_be_named() -> None:
         "profile_analyze: error: the following arguments are required: FILE; see "
         "profile-analyze --help\n"
     )
+
+
+def test_copies_of_a_file_count_once(tmp_path: Path) -> None:
+    def copies(side: str, time: float) -> list[str]:
+        (tmp_path / side).mkdir()
+        files = [tmp_path / side / f"{number}.json" for number in range(5)]
+        return [written(file, [Operator("conv", "Conv", time)]) for file in files]
+
+    call = (*copies("new", 150), "--compare", *copies("base", 100), "--fail-if", "total > +5%")
+    outcome = run_command(*call, "--print-only", "summary", "--format", "plain", "--notes", "few")
+    assert (
+        outcome.out
+        == """\
+total device time     150.000 us
+total host time       N/A
+runs                  5 (spread 0.0%)
+baseline device time  100.000 us
+baseline runs         5 (spread 0.0%)
+difference            +50.000 us (+50.0%)
+ratio                 1.50
+verdict               N/A (only 1 of the 4 required runs on each side)
+no verdict: 150.000 us instead of 100.000 us, +50.0%
+largest differences by type: Conv +50.000 us, 100.0% of the difference
+
+cannot be judged: total > +5%: +50.0%, 150.000 us against 100.000 us of the baseline: only 1 of the \
+4 required runs on each side; record at least 8 profiles on each side, each by its own process, and \
+name them all
+"""
+    )
+    assert outcome.err.startswith(
+        "note: 4 files with exactly the times of another: copies of one file under several names? "
+        "The same run counts twice in totals, and once in verdicts\n"
+    )
+    assert outcome.code == 4

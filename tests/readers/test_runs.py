@@ -109,7 +109,7 @@ def test_operators_with_different_shapes_do_not_match() -> None:
     one = profile_of([Operator("conv", "Conv", 10, shape=[1])])
     two = profile_of([Operator("conv", "Conv", 20, shape=[2])])
     assert pa.join_runs([one, two]).notes_on_runs == (
-        "1 file named again: the same run counts twice",
+        "1 file named again: the same run counts twice in totals, and once in verdicts",
         "none of 2 operators are in all 2 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )
@@ -186,7 +186,7 @@ def test_runs_that_disagree_on_work_are_noted() -> None:
     assert joined.operators.memory.tolist() == one.operators.memory.tolist()
     assert joined.notes_on_runs == (
         "1 file with exactly the times of another: copies of one file under several names? The same "
-        "run counts twice",
+        "run counts twice in totals, and once in verdicts",
         "the runs disagree on computation or memory of 2 operators; the first known value is used",
     )
 

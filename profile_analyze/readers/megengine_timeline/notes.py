@@ -32,12 +32,12 @@ def notes_on(
         yield Note(
             f"the file ends in the middle: left out {executions} of operators in an iteration that "
             "is cut; copy it again",
-            Importance.ANSWER,
+            Importance.DAMAGED,
         )
     elif not timeline.is_complete:
         yield Note(
             "the file ends in the middle, so events may be missing; copy it again",
-            Importance.ANSWER,
+            Importance.DAMAGED,
         )
     elif incomplete:
         yield Note(

@@ -69,14 +69,14 @@ def _notes_on_totals(report: Report, rows: Rows) -> Iterator[Note]:
         yield Note(
             "the file ends before the time of a whole run (Total time), so instructions may be "
             f"missing; {_KEEP}",
-            Importance.INCOMPLETE,
+            Importance.DAMAGED,
         )
     whole_s = report.totals.get("instructions", nan) / MS_PER_S
     if whole_s - rows.time_s > _MISSING_SHARE * whole_s:
         yield Note(
             f"the rows have {short_time(rows.time_s)} of the report's Total instructions time, "
             f"{short_time(whole_s)}: the lines of the others are missing; {_KEEP}",
-            Importance.INCOMPLETE,
+            Importance.DAMAGED,
         )
 
 

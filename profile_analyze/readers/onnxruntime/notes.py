@@ -57,7 +57,7 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
         yield Note(
             f"the file ends in the middle{lost}; copy it again, or end the session's profiling "
             "before the program ends",
-            Importance.ANSWER,
+            Importance.DAMAGED,
         )
     if events.count >= MOST_EVENTS:
         yield Note(

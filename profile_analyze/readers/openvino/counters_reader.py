@@ -144,7 +144,7 @@ def _notes_on_totals(report: Report) -> Iterator[Note]:
         yield Note(
             "the file has one layer, because benchmark_app writes only the first layer of average "
             "counters as JSON; use detailed_counters, or CSV (without -json_stats)",
-            Importance.INCOMPLETE,
+            Importance.DAMAGED,
         )
     for section in report.sections:
         found_ms = sum(counter.real_ms for counter in section.counters)
@@ -152,11 +152,11 @@ def _notes_on_totals(report: Report) -> Iterator[Note]:
             if not report.is_sorted:
                 yield Note(
                     "the file ends before the total, so layers may be missing; copy it again",
-                    Importance.INCOMPLETE,
+                    Importance.DAMAGED,
                 )
         elif abs(found_ms - section.total_ms) > _ROUNDING_MS * (len(section.counters) + 1):
             yield Note(
                 f"the layers add up to {found_ms:.3f} ms, but the file states a total of "
                 f"{section.total_ms:.3f} ms: layers are missing or were changed",
-                Importance.WRONG,
+                Importance.DAMAGED,
             )

@@ -36,7 +36,7 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
     if not log.is_complete:
         yield Note(
             "the file ends inside of a table, so nodes may be missing; copy it again",
-            Importance.INCOMPLETE,
+            Importance.DAMAGED,
         )
     for name, part in section.parts.items():
         missing = (part.executed or 0) - len(part.nodes)
@@ -44,7 +44,7 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
             where = f" of {name}" if name else ""
             yield Note(
                 f"the table{where} has {len(part.nodes)} of {part.executed} nodes; copy it again",
-                Importance.INCOMPLETE,
+                Importance.DAMAGED,
             )
     if lines := log.unread:
         yield Note(

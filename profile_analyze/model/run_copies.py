@@ -1,0 +1,45 @@
+"""Detects copies of files among joined runs, by the times of each process."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from profile_analyze.model.executions import Run
+    from profile_analyze.model.profile import Profile
+
+
+def digests_of(profile: Profile) -> Iterator[bytes | None]:
+    """For each process, yield a digest of its times, to detect copies; None without times."""
+    executions = profile.executions
+    process_of = np.array([run.process for run in profile.runs], np.int64)[executions.run]
+    by_process = np.argsort(process_of, kind="stable")
+    times = [
+        values[by_process]
+        for values in (executions.start_s, executions.duration_s, executions.first_kernel_s)
+    ]
+    end = 0
+    for size in np.bincount(process_of, minlength=len(profile.processes)).tolist():
+        start, end = end, end + size
+        digest = blake2b(digest_size=16)  # 128 bits are never equal by chance
+        for values in times:
+            digest.update(values[start:end].tobytes())
+        yield digest.digest() if size else None
+
+
+def with_copies_marked(runs: tuple[Run, ...], digests: Sequence[bytes | None]) -> tuple[Run, ...]:
+    """Return the runs. All runs of a process are marked if an earlier process has its digest."""
+    seen: set[bytes] = set()
+    is_copy = []
+    for digest in digests:
+        is_copy.append(digest in seen)
+        if digest is not None:
+            seen.add(digest)
+    if not any(is_copy):
+        return runs
+    return tuple(run._replace(is_copy=is_copy[run.process]) for run in runs)

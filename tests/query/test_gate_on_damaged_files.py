@@ -1,0 +1,64 @@
+"""`--fail-if` on files that are cut: times may be too short, so no condition can be judged."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import FIXTURES, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REASONS = {
+    "tflite/xnnpack-new.txt": (
+        "the file ends inside of a table, so nodes may be missing; copy it again"
+    ),
+    "onnxruntime/squeezenet-1.31.json.gz": (
+        "the file ends in the middle: left out 19 executions of nodes in a run that is cut; copy "
+        "it again, or end the session's profiling before the program ends"
+    ),
+    "megengine-timeline/train.json.gz": (
+        "the file ends in the middle, so events may be missing; copy it again"
+    ),
+    "migraphx/detailed.txt": (
+        "the file ends before the time of a whole run (Total time), so instructions may be "
+        "missing; keep the whole output of migraphx-driver perf"
+    ),
+    "openvino/layers-f32-2026.4.csv.gz": (
+        "the file ends before the total, so layers may be missing; copy it again"
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "reason"), REASONS.items())
+def test_no_condition_is_judged(name: str, reason: str, tmp_path: Path) -> None:
+    content = (FIXTURES / name).read_bytes()
+    content = gzip.decompress(content) if name.endswith(".gz") else content
+    file = tmp_path / name.removesuffix(".gz").rpartition("/")[2]
+    file.write_bytes(content[: len(content) // 2])
+    conditions = ("--fail-if", "total > 1h", "--fail-if", "macs > 1G", "--notes", "none")
+    outcome = run_command(str(file), *conditions, "--format", "csv", "--columns", "name")
+    assert outcome.err == (
+        f"note: cannot be judged: total > 1h: {reason}\n"
+        f"note: cannot be judged: macs > 1G: {reason}\n"
+    )
+    assert outcome.code == 4
+
+
+def test_a_damaged_baseline(tmp_path: Path) -> None:
+    whole = FIXTURES / "tflite/xnnpack-new.txt"
+    cut = tmp_path / "cut.txt"
+    cut.write_bytes(whole.read_bytes()[:2500])
+    outcome = run_command(
+        *[str(whole)] * 4,
+        *("--compare", *[str(cut)] * 4, "--fail-if", "total > +5%"),
+        *("--print-only", "summary", "--notes", "none"),
+    )
+    assert outcome.out.endswith(
+        "\ncannot be judged: total > +5%: baseline: in each of 4 files: the file ends inside of a "
+        "table, so nodes may be missing; copy it again\n"
+    )
+    assert outcome.code == 4
