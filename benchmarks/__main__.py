@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.cases import (
     AT_155_MB,
+    AT_HALF_A_MILLION,
     COLD,
     DATA,
     FLOOR,
@@ -28,6 +29,7 @@ from benchmarks.cases import (
     many,
     models,
     onnx_runtime,
+    pytorch,
     sizes,
     starts,
 )
@@ -85,6 +87,7 @@ def _cases(chosen: list[str], original: Path | None) -> Iterator[Case]:
     yield from many()
     yield from models()
     yield from onnx_runtime()
+    yield from pytorch()
     yield from cached()
 
 
@@ -138,7 +141,11 @@ _LIMITS = (
     ("1,000 x 154 KB", "by type", JSON_LOAD, "seconds", 1 / 2),
     ("80 KB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),
     ("102 MB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),
+    ("1.1 GB", "PyTorch, by type", JSON_LOAD, "seconds", 0.45),
+    ("1.1 GB", "PyTorch, by type", JSON_LOAD, "peak_mib", 0.25),
+    ("1.1 GB", "PyTorch, by type", AT_HALF_A_MILLION, "seconds", 12),
     ("0.9 GB", "second question, by type", COLD, "seconds", 1 / 10),
+    ("1.1 GB", "second question, PyTorch", COLD, "seconds", 1 / 10),
     ("no file", "--help", "import argparse", "seconds", 2.5),
     ("no file", "--version", "import argparse", "seconds", 2.5),
     ("155 MB", "-t 0, full table", ORIGINAL, "seconds", 1 / 5),

@@ -6,6 +6,7 @@ import gzip
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import onnx
 import zstandard
 
-from benchmarks import events
+from benchmarks import events, traces
 from benchmarks.generate import write
 from tests.readers.onnx.onnx_tool_models import LIGHT, with_stored_weights
 
@@ -31,6 +32,7 @@ ORIGINAL = "original"
 FLOOR = "floor"
 COLD = "--no-cache"
 AT_155_MB = "at 155 MB"
+AT_HALF_A_MILLION = "at half a million events"
 JSON_LOAD = "json.load"
 INFERENCE = "onnx.load and shape_inference"
 
@@ -71,6 +73,10 @@ _JSON_OF_FOLDER = (
 )
 _INFERENCE = (
     "import onnx, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1]), data_prop=True)"
+)
+_HTA = (
+    "import pathlib, sys; from hta.trace_analysis import TraceAnalysis; "
+    "path = pathlib.Path(sys.argv[1]); TraceAnalysis({0: path.name}, str(path.parent))"
 )
 _IMPORTS = "import numpy, tabulate, msgspec"
 _FLOOR = f"{_READ} {_IMPORTS}, simdjson; simdjson.Parser().parse(data)"
@@ -177,6 +183,28 @@ def onnx_runtime() -> Iterator[Case]:
         yield Case("0.9 GB", f"ONNX Runtime, {name}", commands)
 
 
+def pytorch() -> Iterator[Case]:
+    """Yield the cases with PyTorch traces of half a million and of five million events."""
+    smaller, large = _trace(500_000), _trace(5_000_000)
+    for size, path in (("0.1 GB", smaller), ("1.1 GB", large)):
+        commands = {
+            OURS: ours(path, *QUERIES["by type"]),
+            JSON_LOAD: python(LIBRARIES[JSON_LOAD], path),
+        }
+        if path == large:  # to compare the time per event
+            commands[AT_HALF_A_MILLION] = ours(smaller, *QUERIES["by type"])
+        if find_spec("hta"):
+            commands["HTA"] = python(_HTA, path)
+        yield Case(size, "PyTorch, by type", commands)
+
+
+def _trace(count: int) -> str:
+    """Generate a trace with this number of events, and return its path."""
+    path = DATA / f"{count}-events-pytorch.json"
+    traces.write(path, count)
+    return str(path)
+
+
 def cached() -> Iterator[Case]:
     """Yield the cases of a second question about a large file, whose decoded profile is kept."""
     large = DATA / "1000000-events.json"
@@ -186,6 +214,10 @@ def cached() -> Iterator[Case]:
         warm = [sys.executable, "-m", "profile_analyze", *arguments, "--cache", str(DATA / "cache")]
         subprocess.run(warm, stdout=subprocess.DEVNULL, check=True)  # the first question
         yield Case("0.9 GB", f"second question, {name}", {OURS: warm, COLD: ours(*arguments)})
+    arguments = [_trace(5_000_000), *QUERIES["by type"]]
+    warm = [sys.executable, "-m", "profile_analyze", *arguments, "--cache", str(DATA / "cache")]
+    subprocess.run(warm, stdout=subprocess.DEVNULL, check=True)
+    yield Case("1.1 GB", "second question, PyTorch", {OURS: warm, COLD: ours(*arguments)})
 
 
 def _small_profile_of_onnx_runtime() -> Path:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SOURCE: Final = (
-    Path(__file__).parent.parent / "tests" / "fixtures" / "pytorch" / "cnn_train.json.gz"
+    Path(__file__).parent.parent / "tests" / "fixtures" / "pytorch" / "cnn-train.json.gz"
 )
 _LAUNCH: Final = """\
   {{

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from benchmarks import events
+from benchmarks import events, traces
 from benchmarks.cases import LIBRARIES, models
 from benchmarks.generate import SOURCE, generated, write
 from tests import oracle
@@ -62,6 +62,23 @@ def test_a_profile_of_onnx_runtime_can_have_any_number_of_events(tmp_path: Path)
     assert [run.wall_s for run in profile.runs] == 3 * [run.wall_s for run in real.runs]
     assert (profile.totals_s("time")[:3] < real.totals_s("time")).all()
     assert profile.notes == real.notes
+
+
+def test_a_trace_can_have_any_number_of_events(tmp_path: Path) -> None:
+    path, real = tmp_path / "trace.json", pa.load(traces.SOURCE)
+    traces.write(path, 6000)  # a copy has about 4,900 events
+    events_of_copies = json.loads(path.read_bytes())["traceEvents"]
+    copies = 2
+    recorded = [event["name"] for event in events_of_copies if event.get("cat") == "cpu_op"]
+    profile = pa.load(path)
+    calls = profile.executions.calls[profile.executions.launched_by >= 0].sum()
+    assert len(events_of_copies) >= 6000
+    assert recorded == recorded[: len(recorded) // copies] * copies
+    assert [run.step for run in profile.runs] == [2, 3, 4, 5, 6, 7]
+    assert [run.wall_s for run in profile.runs] == [run.wall_s for run in real.runs] * copies
+    assert calls == sum(event.get("cat") == "kernel" for event in events_of_copies)
+    assert profile.origin.hardware == "NVIDIA A100-SXM4-40GB"
+    assert profile.notes == ()
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
