@@ -226,8 +226,10 @@ class Events:
         self._add_functions(groups[_FUNCTION])
         self._add_calls(groups[_CALL])
         self._add_work(groups[_WORK])
-        if sum(map(len, groups.values())) < len(events):
+        types = {*map(type, events)}
+        if Instant in types:
             self._add_instants([event for event in events if type(event) is Instant])
+        if Metadata in types:
             self._add_names([event for event in events if type(event) is Metadata])
 
     def _add_functions(self, events: Sequence[Complete]) -> None:
@@ -275,7 +277,9 @@ class Events:
             recorded += _as_bytes((collective, *others))
         facts = map(self._facts_of_work.__getitem__, zip(*recorded, strict=True))
         self.work.facts.extend(facts)
-        self.work.moved_bytes.extend([bytes(args.moved_bytes) for args in arguments])
+        moved = [args.moved_bytes for args in arguments]
+        is_missing = moved.count(NOTHING) == len(moved)  # as of kernels
+        self.work.moved_bytes.extend([b""] * len(moved) if is_missing else map(bytes, moved))
 
     def _add_columns(
         self, columns: Columns, events: Sequence[Complete]
