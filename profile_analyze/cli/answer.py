@@ -214,6 +214,10 @@ def _notes(
     arranges_rows = request.query.grouped or not request.query.has_default_order
     if arranges_rows and not (tables or request.plot):
         yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
+    if request.leaves_out_host:
+        yield Note(
+            "--print-only leaves out the host times that --show-host asks for", Importance.CONTEXT
+        )
     yield from _notes_on_format(renderer, summary, tables, verdicts)
     yield from notes_on_columns(request, profile)
     yield from _notes_on_suffix(request.output, renderer)

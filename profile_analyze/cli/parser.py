@@ -80,7 +80,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise `QueryError` with the message of argparse."""
-        see_help = "" if message.endswith("?") else f"; see {COMMAND} --help"
+        has_advice = message.endswith("?") or "; write " in message
+        see_help = "" if has_advice else f"; see {COMMAND} --help"
         raise QueryError(message + see_help)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -73,6 +73,8 @@ class Request(NamedTuple):
     `device` otherwise."""
     sides: tuple[Side, ...]
     """The sides that have a table, in the order of the tables."""
+    leaves_out_host: bool
+    """Whether `--print-only` leaves out the host times that `--show-host` asks for."""
     shows_summary: bool
     shows_copy_time: bool
     columns: tuple[str, ...]
@@ -108,8 +110,7 @@ class Request(NamedTuple):
 def request_of(arguments: argparse.Namespace) -> Request:
     """Check the arguments and return the request.
 
-    Raises `QueryError` if options contradict each other or an expression is wrong. Raises
-    `PeaksError` if the peaks are invalid.
+    Raises `QueryError` if options contradict each other, or an expression or the peaks are wrong.
     """
     check_options(arguments)
     peaks, measure_peaks = _peaks(arguments.peaks, arguments.files)
@@ -130,6 +131,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         measure_peaks=measure_peaks,
         asked_side=asked_side,
         sides=_sides(arguments),
+        leaves_out_host=arguments.show_host and arguments.print_only in ("summary", "device"),
         shows_summary=arguments.print_only in (None, "summary"),
         shows_copy_time=arguments.copy_time,
         columns=_columns(arguments.columns, queries["device"]),

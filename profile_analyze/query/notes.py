@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Final
@@ -121,12 +122,14 @@ def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) ->
     dtypes = operators.profile.operators.categorical("input_dtypes")
     known = sorted({dtype for inputs in dtypes.categories for dtype in inputs if dtype})
     if known and query.input_dtype not in known:
-        dtypes_text = ", ".join(known)
+        meant = [one for one in known if _same_dtype(one, query.input_dtype)]
+        advice = did_you_mean(meant) or f"the known dtypes are {', '.join(known)}"
         yield Note(
-            f"input dtype {query.input_dtype}: no input is known to have it; the known dtypes are "
-            f"{dtypes_text}",
+            f"input dtype {query.input_dtype}: no input is known to have it; {advice}",
             Importance.ANSWER,
         )
+        if meant:  # a misspelt dtype says nothing about the inputs of unknown dtype
+            return
     left_out = selection.unknown_dtype
     if left_out.any():
         yield Note(
@@ -135,6 +138,12 @@ def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) ->
             Importance.INCOMPLETE,
             share_of(operators, left_out),
         )
+
+
+def _same_dtype(one: str, other: str) -> bool:
+    """Whether two names of dtypes have the same first letter and number, such as fp32, Float32."""
+    first, second = (re.findall(r"^[a-z]|\d+", name.lower()) for name in (one, other))
+    return first == second
 
 
 def _unjudged_notes(operators: OperatorRows, unjudged: Unjudged) -> Iterator[Note]:
