@@ -58,17 +58,27 @@ def _peaks_text(summary: Summary, _: Times) -> str:
 
 
 def _misfit(judgement: Judgement) -> str:
-    """Return a warning if half of the time or more is on another kind of device than the peaks.
+    """Return a warning if the peaks do not fit half of the time or more; empty if they fit.
 
-    The warning is empty if the peaks fit.
+    The operators may have run on another kind of device, or faster than their roofs.
     """
     share = sum(share for _, share in judgement.other_kinds)
     if not share >= _HALF:
-        return ""
+        return _too_low(judgement)
     kinds = " or a ".join(kind.upper() for kind, _ in judgement.other_kinds)
     return (
         f"these are peaks of a {str(judgement.peaks.device_kind).upper()}, but operators on a "
         f"{kinds} take {percent(share)} of the time: efficiency, lost and gain mean nothing"
+    )
+
+
+def _too_low(judgement: Judgement) -> str:
+    """Return a warning if most of the time is faster than its roof; otherwise an empty text."""
+    if not judgement.faster >= _HALF:
+        return ""
+    return (
+        f"operators faster than their roofs take {percent(judgement.faster)} of the time: these "
+        "peaks are too low, so efficiency, lost and gain mean nothing"
     )
 
 

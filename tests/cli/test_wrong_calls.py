@@ -371,6 +371,11 @@ CALLS = (
     *(f"{NOTES} --input-dtype {dtype}" for dtype in ("fp32", "float32", "Float16")),
     f"{NOTES} --show-host",
     "tflite",
+    # peak rates that are too low, or that there is no work for
+    "onnxruntime/squeezenet-1.31.json.gz --peaks 100G:20G --print-only summary",
+    "tflite/xnnpack-new.txt --peaks 100G:20G --order-by lost --print-only device --format csv "
+    "--columns name,lost -t 1",
+    "tflite/xnnpack-new.txt --peaks 100G:20G --plot roof.png",
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",
