@@ -82,8 +82,9 @@ def _too_low(judgement: Judgement) -> str:
     )
 
 
-def _gain_sentence(judgement: Judgement, times: Times) -> str:
+def _gain_sentence(summary: Summary, times: Times) -> str:
     """Return a sentence on how much faster the whole model could be."""
+    judgement = _judgement(summary)
     gain = f"{judgement.gain:.2f}"
     if gain == "1.00":
         return "with these peaks, the whole model could gain next to nothing"
@@ -95,7 +96,20 @@ def _gain_sentence(judgement: Judgement, times: Times) -> str:
     )
     return (
         f"the whole model at its roof takes {times.text(judgement.total_s)}, "
-        f"{gain} times as fast{but}"
+        f"{gain} times as fast{_than_what(summary, times)}{but}"
+    )
+
+
+def _than_what(summary: Summary, times: Times) -> str:
+    """Return what the gain is relative to, if that is more than a whole run took; otherwise empty.
+
+    The times of operators add up to more than a run if the runtime waited for each of them.
+    """
+    if not summary.device_time_s > summary.wall_s:
+        return ""
+    return (
+        f" as {times.text(summary.device_time_s)}, the sum of the operators, which is more than a "
+        "whole run took"
     )
 
 
@@ -105,7 +119,7 @@ def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
     if misfit := _misfit(judgement):
         yield misfit
     elif not isnan(judgement.gain):
-        yield _gain_sentence(judgement, times)
+        yield _gain_sentence(summary, times)
     if judgement.peaks.source != AS_GIVEN:
         yield f"peaks: {visible(judgement.peaks.source, 'utf-8')}"
 

@@ -376,6 +376,7 @@ CALLS = (
     "tflite/xnnpack-new.txt --peaks 100G:20G --order-by lost --print-only device --format csv "
     "--columns name,lost -t 1",
     "tflite/xnnpack-new.txt --peaks 100G:20G --plot roof.png",
+    "migraphx/current.txt --peaks 100G:20G --print-only summary",
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",
