@@ -5,12 +5,14 @@ This module imports NumPy, so it is imported only after the options have been ch
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
 from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
+from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
@@ -70,6 +72,15 @@ def answer(request: Request) -> Report:
     return report
 
 
+def notes_to_print(report: Report, request: Request) -> list[str]:
+    """Return the notes to print after the answer, the most important first."""
+    return [
+        *verdicts_missed_in_file(report, request),
+        *printed_notes(report.notes, request.notes),
+        *files_written(request),
+    ]
+
+
 def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
     """Return the notes to print. `which` is the value of `--notes`.
 
@@ -100,6 +111,16 @@ def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
         if verdict.outcome != "passed"
     )
     return [sentence for sentence in sentences if sentence not in report.notes]
+
+
+def files_written(request: Request) -> list[str]:
+    """Return a sentence on each file that the answered request wrote.
+
+    Only people need these sentences, so there are none if standard error is not a terminal.
+    """
+    if request.notes == "none" or not is_terminal(sys.stderr):
+        return []
+    return [f"wrote {file}" for file in (request.output, request.plot) if file is not None]
 
 
 def _with_measured_peaks(request: Request) -> Request:
