@@ -55,6 +55,7 @@ _COLUMN_OF_UNIT: Final = {
 """For each unit, the column that a value with this unit probably belongs to."""
 
 _SMALL: Final = 0.5
+"""A factor in per cent below this is meant as a change: `ratio > 5%`."""
 
 NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
 
