@@ -12,13 +12,18 @@ if TYPE_CHECKING:
 
 COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("duration", "dur", "latency", "elapsed", "runtime", "total_time"), "time"),
-    "total": "time",
+    **dict.fromkeys(("total", "slowest", "longest", "worst"), "time"),
     **dict.fromkeys(("cuda_time", "gpu_time", "kernel_time"), "device_time"),
-    **dict.fromkeys(("cpu_time", "wall_time"), "host_time"),
+    **dict.fromkeys(("cpu_time", "wall_time", "host_self_time"), "host_time"),
     **dict.fromkeys(("self_time", "self_cpu_time"), "self"),
-    **dict.fromkeys(("operator", "op", "op_name", "layer", "node", "opr_name"), "name"),
+    **dict.fromkeys(
+        ("operator", "op", "op_name", "layer", "node", "operator_info", "opr_name"), "name"
+    ),
     **dict.fromkeys(("kind", "op_type", "opr_type", "class"), "type"),
-    **dict.fromkeys(("module", "region", "path"), "scope"),
+    **dict.fromkeys(("cuda_time_total", "self_cuda_time_total", "self_device_time_total"), "time"),
+    **dict.fromkeys(("device_time_total", "cpu_time_total", "self_cpu_time_total"), "time"),
+    **dict.fromkeys(("new_time", "candidate_time", "device_self_time"), "time"),
+    **dict.fromkeys(("module", "region", "path", "stack", "call_stack"), "scope"),
     **dict.fromkeys(("percent", "percentage", "pct", "%", "fraction"), "share"),
     **dict.fromkeys(("num", "number", "n", "occurrences"), "count"),
     "invocations": "calls",
@@ -38,10 +43,8 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("std", "stddev", "variance", "noise", "iqr"), "spread"),
     **dict.fromkeys(("min", "fastest", "best"), "time_min"),
     "max": "time_max",
-    **dict.fromkeys(("slowest", "longest", "worst"), "time"),
-    **dict.fromkeys(("baseline", "before", "old"), "base"),
-    **dict.fromkeys(("base_time", "baseline_time", "old_time", "time_base"), "base"),
-    **dict.fromkeys(("new_time", "candidate_time"), "time"),
+    **dict.fromkeys(("baseline", "before", "old", "base_time", "baseline_time"), "base"),
+    **dict.fromkeys(("old_time", "time_base"), "base"),
     **dict.fromkeys(("diff", "delta", "regression", "slowdown", "increase"), "difference"),
     "speedup": "ratio",
     **dict.fromkeys(("p", "pvalue", "significance"), "p_value"),
@@ -49,10 +52,7 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("bottleneck", "limit"), "bound"),
     "roof": "attainable",
     "opr_id": "id",
-    "device_self_time": "time",
-    "host_self_time": "host_time",
     "cumulative": "cumulative_time",
-    "operator_info": "name",
 }
 
 OPTION_WORDS: Final[Mapping[str, str]] = {
@@ -118,7 +118,11 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("module", "modules"), "--level module"),
     **dict.fromkeys(("layer", "layers"), "--level operator or --level module"),
     "host": "--show-host",
-    "only": "--where 'name ~ {PATTERN}'",
+    **dict.fromkeys(("only", "kernel_regex", "kernel_name"), "--where 'name ~ {PATTERN}'"),
+    **dict.fromkeys(
+        ("group_by_input_shape", "group_by_input_shapes"), "--aggregate-by type,in_shapes"
+    ),
+    **dict.fromkeys(("units", "time_units"), "--time-unit"),
     **dict.fromkeys(("verdict", "verdicts"), "--where 'verdict == {slower}'"),
     **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
     **dict.fromkeys(("chart", "graph", "picture", "svg", "png", "pdf"), "--plot"),
@@ -139,11 +143,17 @@ A message completes the option with the value that the user gave, or with an exa
 """
 
 OPTION_WORDS_OF_VALUE: Final = (
-    (r"only", r"(slower|faster|within noise|added|removed)", r"--where 'verdict == \1'"),
-    (r"fail\w*|gate|assert|max_regression", r"\+?(\d+(?:\.\d*)?)%?", r"--fail-if 'total > +\1%'"),
+    (r"only (slower|faster|within noise|added|removed)", r"--where 'verdict == \1'"),
+    (
+        r"(?:fail\w*|gate|assert|max_regression) \+?(\d+(?:\.\d*)?)%?",
+        r"--fail-if 'total > +\1%'",
+    ),
+    (r"(?:filter|query|condition|if) ([\w.]+)", r"--where 'name ~ \1'"),
+    (r"top_?(\d+) .*", r"-t \1"),
+    (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
 )
-"""Each entry has a pattern for a word, a pattern for the value after it, and what to write instead
-of both. These entries take precedence over `OPTION_WORDS`."""
+"""Each entry has a pattern for a word, a blank and the value after it, which may be empty, and what
+to write instead of both. These entries take precedence over the other tables of options."""
 
 _NO_OTHER_LEVEL: Final = (
     "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
@@ -163,6 +173,31 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("title", "dpi", "figsize"),
         "--plot sets title and size itself; the texts and the size of an .svg can be edited",
+    ),
+    "flamegraph": (
+        "--plot times.svg draws the longest times as bars; --aggregate-by scope adds up modules"
+    ),
+    **dict.fromkeys(("stdio", "tui"), "leave it out: the answer is text on standard output"),
+    **dict.fromkeys(
+        ("width", "max_width", "max_name_column_width", "max_src_column_width"),
+        "tables fit the terminal, whose width COLUMNS=80 before the command sets; --format csv "
+        "has whole names",
+    ),
+    "no_header": "--format jsonl has no header; of --format csv, tail -n +2 leaves it out",
+    **dict.fromkeys(
+        ("delimiter", "separator", "sep"),
+        "--format csv separates by commas, --format jsonl has a JSON object in each line",
+    ),
+    "report": "there are no named reports; --aggregate-by, --level and --columns choose the rows",
+    **dict.fromkeys(
+        ("avgruns", "avg_runs"),
+        "a time is the median of all runs in the profile; --run-stat mean takes their mean, "
+        "--skip-runs 1 leaves out the first",
+    ),
+    "dumpprofile": "leave it out: the profile is always shown",
+    **dict.fromkeys(
+        ("exportprofile", "exporttimes"),
+        "it is an option of trtexec, which records the profile; name its file without an option",
     ),
 }
 """Options of other tools for settings that this tool lacks, each with the advice to print."""

@@ -223,6 +223,10 @@ NOT_IN_ONE_STRING = {
     "FILE: permission denied",
     "flops < 40: 40 means 40 FLOPS, which no operator meets; ...",
     "type ~ conv: no operator has this value; case matters; did you mean (?i)conv?",
+    "name ~ conv[3]: no operator has this value; brackets are special in a pattern; did you mean "
+    "'name == conv[3]'?",
+    "argument --where: 'gain > 5%', at character 8: gain is a factor, without %; did you mean "
+    "'gain > 1.05'?",
     "\N{EN DASH}t: no such file; did you mean -t, with a hyphen?",
     "FILE: damaged gzip: ...",
     "FILE: at PATH: expected `object`, got `array`",

@@ -470,8 +470,23 @@ def test_rows_can_be_ordered_by_parts_of_shapes() -> None:
     assert pa.run(pa.Query(by=part, order=part), profile)[part].tolist() == ["5", "4", "3"]
 
 
+@pytest.mark.parametrize(("unknown_us", "is_most"), [(5, False), (6, True)])
+def test_an_order_that_leaves_out_most_of_the_time_has_a_note(
+    unknown_us: int, *, is_most: bool
+) -> None:
+    known = Operator("a", "T", 5, work=(1, 1))
+    profile = profile_of([known, Operator("b", "T", unknown_us)])
+    note = (
+        "computation is N/A for 1 operator (54.5% of the time), which come last; --order-by time "
+        "ranks them, too"
+    )
+    for query in (pa.Query(order="computation"), pa.Query(order="computation", where="name == a")):
+        expected = [note] if is_most and not query.where else []
+        assert [one for one in pa.run(query, profile).notes if "ranks" in one] == expected
+
+
 def test_an_order_without_effect_has_a_note_from_two_rows_on() -> None:
-    note = "computation is N/A in all rows, so ordering by it has no effect"
+    note = "computation is N/A in all rows, so ordering by it has no effect; --order-by time ranks them"
     for count, notes in ((1, []), (2, [note])):
         profile = profile_of([Operator(f"a{number}", "T", 1) for number in range(count)])
         found = pa.run(pa.Query(order="computation"), profile).notes

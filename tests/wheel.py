@@ -68,6 +68,8 @@ def check_without_extras(installed: Installation) -> None:
     for case in cases[:3]:
         outcome = installed.answer(str(TINY), *case["args"])
         assert (outcome.code, outcome.out) == (0, case["stdout"]), outcome
+    # Both spellings of the name are commands.
+    assert installed.run("profile_analyze", "--version") == installed.answer("--version")
     for shell in ("bash", "zsh", "fish"):
         assert installed.answer("--print-completion", shell).code == 0
     code = (

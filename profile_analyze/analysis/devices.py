@@ -21,6 +21,13 @@ DTYPES: Final = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8")
 rates of matrix units that accumulate in FP32."""
 
 
+CONFIDENCES: Final[Mapping[str, str]] = {
+    "confirmed": "at least two sources agree",
+    "derived": "computed from units and clock rate",
+}
+"""What each value of `Device.confidence` means, in words to print after the source."""
+
+
 class Device(NamedTuple):
     """The peak rates of one device."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
+from profile_analyze.analysis.devices import CONFIDENCES, DEVICES, DTYPES, Device
 from profile_analyze.analysis.rates_advice import advice_on_numbers, advice_on_rates
 from profile_analyze.errors import PeaksError, QuantityError
 from profile_analyze.suggestions import did_you_mean, similar_names
@@ -123,7 +123,8 @@ def peaks_of(devices: Iterable[Device], name: str, dtype: str | None) -> Peaks:
     """
     device = find_device(name, devices)
     flops = tuple((name, rate * 1e12) for name, rate in device.rates.items())
-    source = "; ".join(filter(None, (device.source, device.confidence, device.remark)))
+    confidence = CONFIDENCES.get(device.confidence, "")
+    source = "; ".join(filter(None, (device.source, confidence, device.remark)))
     bandwidth = device.bandwidth_gb_s * 1e9
     peaks = _checked(Peaks(device.name, flops, bandwidth, source, device_kind=device.kind))
     return _with_dtype(peaks, dtype)

@@ -5,7 +5,7 @@ This module imports NumPy, so it is imported only after the options have been ch
 
 from __future__ import annotations
 
-from importlib import import_module
+import sys
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
@@ -13,6 +13,7 @@ from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
 from profile_analyze.cli.request import naming_option
 from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
+from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import QueryError
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
@@ -82,13 +83,22 @@ def answer(request: Request) -> Report:
 
 def _inspection(source: Profile | Comparison, key: str) -> Report:
     """Return the report on one operator. Raises `QueryError` if `key` means no operator."""
-    # Imported by name, because only calls with `--inspect` need the module.
-    module = import_module("profile_analyze.report.inspection")
+    # Imported here, because only calls with `--inspect` need it.
+    from profile_analyze.report.inspection import inspection_report
+
     try:
-        report: Report = module.inspection_report(_profile_of(source), key)
+        return inspection_report(_profile_of(source), key)
     except QueryError as error:
         raise naming_option(error) from None
-    return report
+
+
+def notes_to_print(report: Report, request: Request) -> list[str]:
+    """Return the notes to print after the answer, the most important first."""
+    return [
+        *verdicts_missed_in_file(report, request),
+        *printed_notes(report.notes, request.notes),
+        *files_written(request),
+    ]
 
 
 def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
@@ -121,6 +131,16 @@ def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
         if verdict.outcome != "passed"
     )
     return [sentence for sentence in sentences if sentence not in report.notes]
+
+
+def files_written(request: Request) -> list[str]:
+    """Return a sentence on each file that the answered request wrote.
+
+    Only people need these sentences, so there are none if standard error is not a terminal.
+    """
+    if request.notes == "none" or not is_terminal(sys.stderr):
+        return []
+    return [f"wrote {file}" for file in (request.output, request.plot) if file is not None]
 
 
 def _with_measured_peaks(request: Request) -> Request:
@@ -249,6 +269,10 @@ def _notes(
     arranges_rows = request.query.grouped or not request.query.has_default_order
     if arranges_rows and not (tables or request.plot):
         yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
+    if request.leaves_out_host:
+        yield Note(
+            "--print-only leaves out the host times that --show-host asks for", Importance.CONTEXT
+        )
     yield from _notes_on_format(renderer, summary, tables, verdicts)
     yield from notes_on_columns(request, profile)
     yield from _notes_on_suffix(request.output, renderer)

@@ -87,7 +87,7 @@ _profile_analyze() {
         COMPREPLY+=("$head$name")
     done < <(compgen -W "$names" -- "${word#"$head"}")
 }
-complete -o bashdefault -o default -F _profile_analyze profile-analyze
+complete -o bashdefault -o default -F _profile_analyze profile-analyze profile_analyze
 """
 
 
@@ -105,7 +105,7 @@ def _bash_case(option: Option) -> str:
 
 
 _ZSH: Final = """\
-#compdef profile-analyze
+#compdef profile-analyze profile_analyze
 # Completion of profile-analyze for zsh, by: profile-analyze --print-completion zsh
 _profile_analyze_list() {
     compset -P '*[,+]'
@@ -121,7 +121,7 @@ _profile_analyze() {
 if [[ $funcstack[1] == _profile-analyze ]]; then
     _profile_analyze "$@"
 else
-    compdef _profile_analyze profile-analyze
+    compdef _profile_analyze profile-analyze profile_analyze
 fi
 """
 
@@ -186,7 +186,8 @@ def _fish_option(option: Option) -> str:
         f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags
     )
     description = re.sub(r"([\\'])", r"\\\1", _description(option))
-    return f"complete -c profile-analyze {flags}{_fish_value(option)} -d '{description}'"
+    commands = "-c profile-analyze -c profile_analyze"
+    return f"complete {commands} {flags}{_fish_value(option)} -d '{description}'"
 
 
 def _fish_value(option: Option) -> str:

@@ -39,12 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         request = request_of(arguments)
         # Imported here, because this module imports NumPy. Wrong options are reported before.
-        from profile_analyze.cli.answer import answer, printed_notes, verdicts_missed_in_file
+        from profile_analyze.cli.answer import answer, notes_to_print
 
         with gc_paused():
             report = answer(request)
-        say("note", verdicts_missed_in_file(report, request), color=color)
-        say("note", printed_notes(report.notes, request.notes), color=color)
+        say("note", notes_to_print(report, request), color=color)
         return _exit_code(report, request.failing_outcomes)
     except ProfileAnalyzeError as error:
         advice = advice_on_quotes(argv, str(error)) if isinstance(error, QueryError) else ""

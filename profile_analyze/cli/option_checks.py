@@ -103,7 +103,6 @@ def _has_standard_input() -> bool:
 def _check_output_format(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if options ask for two formats, or for a picture of an unknown format."""
     if arguments.plot is not None:
-        picture_format_of(arguments.plot)
         _check_that_it_is_one_file("--plot", arguments.plot, picture_format_of)
     _check_that_it_is_one_file("-o/--output", arguments.output or "", output_format_of)
     if arguments.dump_only_opr:

@@ -13,7 +13,9 @@ from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import split_names
 from profile_analyze.readers.model_inputs import parse_dim, parse_input_shape
+from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.report.column_list import column_list
+from profile_analyze.report.output_formats import picture_format_of
 from profile_analyze.report.paragraphs import as_plain_text
 from profile_analyze.units import parse_quantity, parse_time
 
@@ -135,6 +137,19 @@ def fraction(text: str) -> float:
             f"{text!r} could be {value:g}% or {100 * value:g}%; write one of these"
         )
     return value
+
+
+def picture_file(text: str) -> str:
+    """Check that the name of a picture has the suffix of a picture, and return it unchanged."""
+    if text.endswith(SUFFIXES):
+        raise argparse.ArgumentTypeError(
+            f"took the profile {text} as the picture; write --plot result.svg {text}"
+        )
+    try:
+        picture_format_of(text)
+    except QueryError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def input_shape(text: str) -> str:
@@ -285,12 +300,7 @@ class PeaksAction(_PrintingAction):
 
     def text(self, value: str) -> str | None:
         """See the base class."""
-        if value != "list":
-            return None
-        # Imported here, because only `--peaks list` needs it.
-        from profile_analyze.report.device_list import device_list
-
-        return device_list(terminal_width(sys.stdout))
+        return printed_text("--peaks") if value == "list" else None
 
 
 class CompletionAction(_PrintingAction):
@@ -302,6 +312,14 @@ class CompletionAction(_PrintingAction):
         from profile_analyze.cli.completion import completion_script
 
         return completion_script(value)
+
+
+def printed_text(option: str, arguments: argparse.Namespace | None = None) -> str:
+    """Return the text that an option prints instead of an answer; see `printed_texts.py`."""
+    # Imported here, because few calls print such a text.
+    from profile_analyze.cli import printed_texts
+
+    return printed_texts.printed_text(option, arguments or argparse.Namespace())
 
 
 def print_text(text: str, *, paged: bool = False) -> None:

@@ -10,6 +10,7 @@ from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
     StoreOnce,
+    picture_file,
 )
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
 from profile_analyze.report.times import AUTO, TIME_UNITS
@@ -49,6 +50,7 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "--plot",
             action=StoreOnce,
+            type=picture_file,
             metavar="FILE",
             example="result.svg",
             help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "

@@ -8,7 +8,7 @@ from functools import cache, partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
+from profile_analyze.cli.option_types import NO_PAGER, Option, print_text, printed_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.cli.unknown_options import (
@@ -80,7 +80,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise `QueryError` with the message of argparse."""
-        see_help = "" if message.endswith("?") else f"; see {COMMAND} --help"
+        has_advice = message.endswith("?") or "; write " in message
+        see_help = "" if has_advice else f"; see {COMMAND} --help"
         raise QueryError(message + see_help)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -186,18 +187,10 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     if unknown:
         check_unknown(unknown, written)
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    if arguments.clear_cache:
-        # Imported here, because only this option removes files.
-        from profile_analyze.cli.clear_cache import clear_cache
-
-        print_text(clear_cache(arguments))
-        command_parser.exit()
-    if arguments.explain is not None and not (arguments.files or arguments.compare):
-        # Imported here, because only this text needs it.
-        from profile_analyze.report.column_explanation import general_explanation
-
-        explanation = general_explanation(arguments.explain)
-        print_text(with_own_indent(explanation, terminal_width(sys.stdout)) + "\n")
+    names_files = bool(arguments.files or arguments.compare)
+    if arguments.clear_cache or (arguments.explain is not None and not names_files):
+        option = "--clear-cache" if arguments.clear_cache else "--explain"
+        print_text(printed_text(option, arguments))
         command_parser.exit()
     return arguments
 

@@ -12,6 +12,7 @@ from profile_analyze.model.profile import Profile
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.report.base import Report
+from profile_analyze.report.chart_texts import rows_with_dots
 from profile_analyze.report.comparison_facts import comparison_caption
 from profile_analyze.report.model_texts import macs_text
 from profile_analyze.report.roofline_facts import least_text, roofline_caption
@@ -87,6 +88,8 @@ def _why_empty(chart: Chart) -> str:
     """Return why the chart would be empty, and what to do; an empty text if it has data."""
     table = chart.table
     if len(table):
+        if chart.kind == "roofline" and not len(rows_with_dots(table)):
+            return "no operator has known work and a time; without --peaks, --plot draws times"
         if chart.kind != "work" or len(rows_with_work(chart)):
             return ""
         return f"{chart.column} is 0 or N/A in all rows; without --plot, notes say why"

@@ -105,6 +105,8 @@ class Request(NamedTuple):
     `device` otherwise."""
     sides: tuple[Side, ...]
     """The sides that have a table, in the order of the tables."""
+    leaves_out_host: bool
+    """Whether `--print-only` leaves out the host times that `--show-host` asks for."""
     shows_summary: bool
     shows_copy_time: bool
     columns: tuple[str, ...]
@@ -154,7 +156,7 @@ _AS_GIVEN: Final = (
 def request_of(arguments: argparse.Namespace) -> Request:
     """Check the arguments and return the request.
 
-    Raises `QueryError` for a wrong option or expression, and `PeaksError` for wrong peaks.
+    Raises `QueryError` if options contradict each other, or an expression or the peaks are wrong.
     """
     check_options(arguments)
     peaks, measure_peaks, peaks_of_profile = _peaks(arguments.peaks, arguments.files)
@@ -172,6 +174,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         peaks_of_profile=peaks_of_profile,
         asked_side=asked_side,
         sides=_sides(arguments),
+        leaves_out_host=arguments.show_host and arguments.print_only in ("summary", "device"),
         shows_summary=arguments.print_only in (None, "summary"),
         shows_copy_time=arguments.copy_time,
         columns=_columns(arguments.columns, queries["device"]),

@@ -6,12 +6,14 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.option_types import column_names
 from profile_analyze.cli.options import OPTIONS
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.suggestions import (
     ABSENT_OPTIONS,
+    COLUMN_WORDS,
     LONGEST_ADVISED,
     OPTION_WORDS,
     OPTION_WORDS_OF_VALUE,
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 
     from profile_analyze.cli.option_types import Option
 
-_FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile", "path")
+_FILE_WORDS: Final = (
+    *("i", "input", "in", "file", "files", "filename", "profile", "path"),
+    *("loadprofile", "load_profile"),
+)
 """Options with which other tools name the input file."""
 
 _LONG_NAME: Final = 8
@@ -91,13 +96,13 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     plain = plain_name(name)
     if plain in _FILE_WORDS:
         return "name the file without an option"
-    if plain in ABSENT_OPTIONS:
-        return ABSENT_OPTIONS[plain]
     # argparse may have split an argument such as `-xt5`, so `argument` may not be in `arguments`.
     start = arguments.index(argument) if argument in arguments else len(arguments)
     value = _value(argument, arguments[start:])
     if meant := _meant_with_value(plain, value):
         return did_you_mean([meant])
+    if plain in ABSENT_OPTIONS:
+        return ABSENT_OPTIONS[plain]
     if plain not in OPTION_WORDS and f"--{plain}" not in _OPTION_OF:
         for column in CATALOG:
             if column.name == plain:
@@ -116,9 +121,8 @@ def _meant_with_value(word: str, value: str) -> str:
     """
     if len(value) > LONGEST_ADVISED:
         return ""
-    for words, values, meant in OPTION_WORDS_OF_VALUE:
-        match = re.fullmatch(values, value)
-        if match and re.fullmatch(words, word):
+    for pattern, meant in OPTION_WORDS_OF_VALUE:
+        if match := re.fullmatch(pattern, f"{word} {value}"):
             return match.expand(meant)
     return ""
 
@@ -147,6 +151,8 @@ def _with_value(meant: str, value: str) -> str:
     is_profile = value.endswith(SUFFIXES) and not option.names_file
     if is_profile or len(value) > LONGEST_ADVISED or not option.accepts(value):
         value = ""
+    if option.settings.get("type") is column_names:
+        value = COLUMN_WORDS.get(plain_name(value), value)
     if meant not in _OPTION_OF:
         safe = value if shlex.quote(value) == value else ""
         return re.sub(r"\{(.+?)\}", safe or r"\1", meant)

@@ -76,6 +76,26 @@ class Comparison:
             self.match.where(how != ADDED for how in categories),
         )
 
+    def split(self, keys: Iterable[str]) -> Comparison:
+        """Split each operator into a row for each value of `keys`: see `splitting.split`.
+
+        A row with executions on only one side is `added` or `removed`.
+        """
+        (profile, base), former_row = split_alike([self.profile, self.base], keys)
+        if profile is self.profile:
+            return self
+        in_profile, in_base = (_has_executions(side) for side in (profile, base))
+        # A row that ran on both sides keeps the match of its operator.
+        former = self.match.take(former_row).values()
+        match = np.where(in_profile & in_base, former, np.where(in_profile, ADDED, REMOVED))
+        return replace(
+            self,
+            profile=profile,
+            base=base,
+            match=Categorical.of(match.tolist()),
+            base_name=self.base_name.take(former_row),
+        )
+
 
 def compare(
     profile: Profile, base: Profile, match: str = "auto", level: str | None = None
@@ -196,27 +216,6 @@ def _with_work_of(side: Profile, rows: NDArray[np.int64], shared: Operators) -> 
         computation_source=side.operators.computation_source.take_or_missing(rows),
         memory_source=side.operators.memory_source.take_or_missing(rows),
         optional={**shared.optional, **numbers},
-    )
-
-
-def split_comparison(comparison: Comparison, keys: Iterable[str]) -> Comparison:
-    """Split each operator into a row for each value of `keys`: see `splitting.split`.
-
-    A row with executions on only one side is `added` or `removed`.
-    """
-    (profile, base), former_row = split_alike([comparison.profile, comparison.base], keys)
-    if profile is comparison.profile:
-        return comparison
-    in_profile, in_base = (_has_executions(side) for side in (profile, base))
-    # A row that ran on both sides keeps the match of its operator.
-    former = comparison.match.take(former_row).values()
-    match = np.where(in_profile & in_base, former, np.where(in_profile, ADDED, REMOVED))
-    return replace(
-        comparison,
-        profile=profile,
-        base=base,
-        match=Categorical.of(match.tolist()),
-        base_name=comparison.base_name.take(former_row),
     )
 
 

@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 _EXAMPLE: Final = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "==", "==": "==", "!=": "!="}
 _NEGATED: Final = {"==": "!=", "~": "!~"}
+_OPPOSITE: Final = {
+    **_NEGATED,
+    "=": "!=",
+    "!=": "==",
+    "!~": "~",
+    "<": ">=",
+    "<=": ">",
+    ">": "<=",
+    ">=": "<",
+}
+_NOT: Final = r"(?:not\s+|!\s*)(?P<name>[\w.]+)\s*(?P<operator>[<>=!~]+)\s*(?P<value>[^'\s].*)"
 _QUANTITY: Final = r"[\d.]+(?:[eE][+-]?\d+)?\s*(?:%|[A-Za-z]\w*(?:/\w+)?)?"
 _VALUE_FIRST: Final = (
     rf"(?P<low>{_QUANTITY})\s*(?P<first>[<>=!]+)\s*(?P<name>[a-z]\w*)"
@@ -45,6 +56,8 @@ _COLUMN_OF_UNIT: Final = {
 
 _FRACTION_OF: Final = {name: {"1": "change"} for name in ("difference", "absolute_difference")}
 """For each column, the entry of `_COLUMN_OF_UNIT` that differs: the change is a fraction, too."""
+_SMALL: Final = 0.5
+"""A factor in per cent below this is meant as a change: `ratio > 5%`."""
 
 NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
 
@@ -73,6 +86,15 @@ def advice_on_unit(column: Column, operator: str, value: str) -> str:
             for quantity in likely_quantities(value, unit)
         ]
     )
+
+
+def advice_on_factor(name: str, operator: str, fraction: float) -> str:
+    """Return the message about a factor in per cent, such as `ratio > 5%`."""
+    # A small percentage is meant as a change, a large one, such as 95 %, as the factor itself.
+    change = -fraction if operator.startswith("<") else fraction
+    factor = 1 + change if fraction < _SMALL else fraction
+    better = did_you_mean([f"'{name} {operator} {factor:.6g}'"])
+    return f"{name} is a factor, without %; {better}"
 
 
 def advice_on_operator(name: str, operator: str, value: str, known: Collection[str]) -> str:
@@ -118,13 +140,36 @@ def advice_on_condition(text: str) -> str:
         return _EXAMPLE
     if re.fullmatch(r"[\w.]+", stripped):
         return f"{_EXAMPLE}, in quotes, because a shell takes < and > for itself"
-    if match := re.fullmatch(_VALUE_FIRST, stripped):
-        return _with_value_first(**match.groupdict()) or _EXAMPLE
-    if match := re.fullmatch(_BETWEEN, stripped, re.IGNORECASE):
-        return _two_conditions(f"{match['name']} >= {match['low']}", match["name"], match["high"])
-    if match := re.fullmatch(_WORD_AS_OPERATOR, stripped, re.IGNORECASE):
-        return _with_operator(**match.groupdict()) or _EXAMPLE
-    return _EXAMPLE
+    return next(filter(None, (way(stripped) for way in _WAYS)), _EXAMPLE)
+
+
+def _value_first(text: str) -> str:
+    match = re.fullmatch(_VALUE_FIRST, text)
+    return _with_value_first(**match.groupdict()) if match else ""
+
+
+def _negated(text: str) -> str:
+    """Return advice on `not time > 1ms`; empty for other texts."""
+    match = re.fullmatch(_NOT, text, re.IGNORECASE)
+    if match is None or match["operator"] not in _OPPOSITE:
+        return ""
+    return did_you_mean([f"'{match['name']} {_OPPOSITE[match['operator']]} {match['value']}'"])
+
+
+def _between(text: str) -> str:
+    match = re.fullmatch(_BETWEEN, text, re.IGNORECASE)
+    if match is None:
+        return ""
+    return _two_conditions(f"{match['name']} >= {match['low']}", match["name"], match["high"])
+
+
+def _word_as_operator(text: str) -> str:
+    match = re.fullmatch(_WORD_AS_OPERATOR, text, re.IGNORECASE)
+    return _with_operator(**match.groupdict()) if match else ""
+
+
+_WAYS: Final = (_value_first, _negated, _between, _word_as_operator)
+"""Functions that each return advice on one way to write conditions; empty for other ways."""
 
 
 def _with_value_first(low: str, first: str, name: str, second: str | None, high: str | None) -> str:

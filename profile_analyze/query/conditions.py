@@ -16,6 +16,7 @@ from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import CATALOG, check_needs, find_column
 from profile_analyze.query.condition_advice import (
     advice_on_condition,
+    advice_on_factor,
     advice_on_operator,
     advice_on_or,
     advice_on_unit,
@@ -189,6 +190,8 @@ def _parse_bound(column: Column, operator: str, value: str) -> float:
     # A user who writes `share > 5` almost certainly means 5 %. As 500 %, it would match nothing.
     if column.name == _SHARE and bound > 1 and not value.endswith("%"):
         raise QueryError(f"{value} is {percent(bound)}, and no share is above 100%: write {value}%")
+    if column.unit == "1" and column.shown_as in ("digits", "decimals") and value.endswith("%"):
+        raise QueryError(advice_on_factor(column.name, operator, bound))
     return bound
 
 

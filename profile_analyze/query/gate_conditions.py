@@ -142,7 +142,9 @@ class FailCondition(NamedTuple):
         try:
             condition.about(query)
         except QueryError as error:
-            raise QueryError(f"fail-if: {text!r}: {error}") from None
+            # The error begins with the field of `Query` that has the subject.
+            reason = str(error).removeprefix("where: ")
+            raise QueryError(f"fail-if: {text!r}: {reason}") from None
         return condition
 
     def about(self, query: Query) -> Query:

@@ -85,6 +85,8 @@ class Judgement(NamedTuple):
     other_kinds: tuple[tuple[str, float], ...]
     """The kinds of device that operators ran on, with their shares of the device time. The kind
     that the peaks are for is left out."""
+    faster: float
+    """The share of the device time that operators faster than their roof take."""
     notes: tuple[Note, ...]
 
 
@@ -118,6 +120,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
         other_kinds=tuple(
             (kind, share_of(rows, ran)) for kind, ran in time_on_other_kinds(rows, query.peaks)
         ),
+        faster=share_of(rows, rows["efficiency"] > 1),
         notes=tuple(roofline_notes(rows)),
     )
 

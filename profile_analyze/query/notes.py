@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Final
@@ -32,6 +33,8 @@ from profile_analyze.units import counted, short_time
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
     from profile_analyze.query.filters import Selection, Unjudged
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 _OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
 """Measures whose shares need no explanation."""
 
+_MOST: Final = 0.5
+"""If operators with an unknown value take a larger share of the time, an order by it misleads."""
 _MOST_SUGGESTIONS: Final = 8
 """The largest number of names in one suggestion."""
 
@@ -69,7 +74,7 @@ def notes_on(
         *time_range_notes(query, operators, selection),
         *_measure_notes(query, operators, selection),
         *_roofline_notes(query, operators, shown),
-        *_order_notes(query, rows, selection),
+        *_order_notes(query, operators, rows, selection),
     )
 
 
@@ -121,12 +126,14 @@ def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) ->
     dtypes = operators.profile.operators.categorical("input_dtypes")
     known = sorted({dtype for inputs in dtypes.categories for dtype in inputs if dtype})
     if known and query.input_dtype not in known:
-        dtypes_text = ", ".join(known)
+        meant = [one for one in known if _same_dtype(one, query.input_dtype)]
+        advice = did_you_mean(meant) or f"the known dtypes are {', '.join(known)}"
         yield Note(
-            f"input dtype {query.input_dtype}: no input is known to have it; the known dtypes are "
-            f"{dtypes_text}",
+            f"input dtype {query.input_dtype}: no input is known to have it; {advice}",
             Importance.ANSWER,
         )
+        if meant:  # a misspelt dtype says nothing about the inputs of unknown dtype
+            return
     left_out = selection.unknown_dtype
     if left_out.any():
         yield Note(
@@ -135,6 +142,12 @@ def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) ->
             Importance.INCOMPLETE,
             share_of(operators, left_out),
         )
+
+
+def _same_dtype(one: str, other: str) -> bool:
+    """Whether two names of dtypes have the same first letter and number, such as fp32, Float32."""
+    first, second = (re.findall(r"^[a-z]|\d+", name.lower()) for name in (one, other))
+    return first == second
 
 
 def _unjudged_notes(operators: OperatorRows, unjudged: Unjudged) -> Iterator[Note]:
@@ -253,7 +266,10 @@ def _roofline_notes(query: Query, operators: OperatorRows, shown: ShownRows) -> 
 
 
 def _order_notes(
-    query: Query, rows: OperatorRows | GroupRows, selection: Selection
+    query: Query,
+    operators: OperatorRows,
+    rows: OperatorRows | GroupRows,
+    selection: Selection,
 ) -> Iterator[Note]:
     # One row needs no order. Without times, `run` replaces the default order, so it needs no note.
     is_static = rows.profile.origin.times == ABSENT
@@ -263,7 +279,26 @@ def _order_notes(
         values = rows[order.column.name]
         unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         if unknown.all():
+            times = "" if np.isnan(rows["time"]).all() else "; --order-by time ranks them"
             yield Note(
-                f"{order.column.name} is N/A in all rows, so ordering by it has no effect",
+                f"{order.column.name} is N/A in all rows, so ordering by it has no effect{times}",
                 Importance.ANSWER,
             )
+        elif not query.grouped:
+            yield from _unranked_notes(order.column.name, operators, selection, unknown)
+
+
+def _unranked_notes(
+    name: str, operators: OperatorRows, selection: Selection, unknown: NDArray[np.bool_]
+) -> Iterator[Note]:
+    """Yield a note if most of the time is in rows that an order by column `name` puts last."""
+    left_out = np.zeros_like(unknown)
+    left_out[selection.operators] = unknown[selection.operators]
+    share = share_of(operators, left_out)
+    if share > _MOST:
+        yield Note(
+            f"{name} is N/A for {operators_and_share(left_out.sum())}, which come last; --order-by "
+            "time ranks them, too",
+            Importance.ANSWER,
+            share,
+        )

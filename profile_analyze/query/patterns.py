@@ -37,8 +37,16 @@ def compile_pattern(text: str) -> regex.Pattern[str]:
         position = "" if reason.pos is None else f", at character {reason.pos + 1}"
         # `*conv*` is a pattern for a shell, and no regular expression.
         is_glob = re.fullmatch(r"\*[\w./:-]+\*?", text) and len(text) <= LONGEST_ADVISED
-        advice = f"; {did_you_mean(['.*' + text.strip('*')])}" if is_glob else ""
+        advice = f"; {did_you_mean(['.*' + text.strip('*')])}" if is_glob else _escaping(reason)
         raise PatternError(f"pattern {text!r}{position}: {reason.msg}{advice}") from None
+
+
+def _escaping(reason: Any) -> str:
+    """Return how to write the bracket that makes a pattern invalid; empty for other mistakes."""
+    character = {"missing )": "(", "unbalanced parenthesis": ")"}.get(reason.msg, "")
+    if "set" in reason.msg or reason.msg == "missing ]":
+        character = "["
+    return f"; write \\{character} for the character {character}" if character else ""
 
 
 def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -> Iterator[bool]:

@@ -8,7 +8,7 @@ from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.errors import QueryError, UnknownColumnError
+from profile_analyze.errors import PatternError, QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, SPLIT_KEYS
@@ -81,6 +81,8 @@ def _group_key_column(text: str, kind: RowKind) -> Column:
         if column.is_key:
             check_needs(column, kind)
             return column
+    except PatternError as error:
+        raise PatternError(f"by: {error}") from None
     except UnknownColumnError:
         advice = missing_part(text) or KEY_WORDS.get(plain_name(text), "")
         advice = advice or likely_columns(text, keys)

@@ -100,16 +100,13 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     """
     if isinstance(source, Profile):
         return split(at_level(source, query.level, keep_nested=True), query.split_by)
-    # Imported here because only comparisons need it. Making `source` has already loaded the module.
-    from profile_analyze.model.comparison import split_comparison
-
     level = source.profile.level or OPERATOR
     if query.level not in (None, level):
         raise QueryError(
             f"level: the comparison has rows of level {level}, not {query.level}; pass the level "
             "to compare()"
         )
-    return split_comparison(source, query.split_by)
+    return source.split(query.split_by)
 
 
 def _sorted_indices(

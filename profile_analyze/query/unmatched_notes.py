@@ -41,7 +41,9 @@ _NEARLY_ALL: Final = 0.95
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
 """For each operator on texts, the same operator without negation."""
+_WHOLE_TEXT: Final = {pattern: whole for whole, pattern in PATTERN_OF.items()}
 _ANY_CASE: Final = "(?i)"
+_SPECIAL: Final = "brackets are special in a pattern"
 
 
 def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
@@ -54,7 +56,9 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         if distinct and _is_met_by_none(positive, distinct):
             texts = list(map(condition.column.as_text, distinct))
             if positive.operator == "~":
-                advice = _advice_on_pattern(condition.value, texts)
+                advice = _advice_on_brackets(condition, texts) or _advice_on_pattern(
+                    condition.value, texts
+                )
             elif shape := _meant_shape(condition.value, texts):
                 advice = did_you_mean([shape])
             elif pattern := meant_pattern(condition.value, texts):
@@ -64,6 +68,25 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
             else:
                 advice = _advice_on_text(condition.value, texts)
             yield Note(f"{condition.text}: {NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+
+
+def _advice_on_brackets(condition: Condition, texts: Sequence[str]) -> str:
+    """Return advice if a pattern has brackets that are meant as characters; otherwise empty.
+
+    Names such as `conv[2241]` are often pasted as patterns.
+    """
+    pattern, name = condition.value, condition.column.name
+    if len(pattern) > LONGEST_ADVISED:
+        return ""
+    if pattern in texts:
+        better = f"'{name} {_WHOLE_TEXT[condition.operator]} {pattern}'"
+        return f"{_SPECIAL}; {did_you_mean([better])}"
+    escaped = re.sub(r"(?<!\\)([()\[\]])", r"\\\1", pattern)
+    with suppress(PatternError):
+        if any(finds(escaped, texts, limit_s=SUGGESTION_LIMIT_S)):
+            better = f"'{name} {condition.operator} {escaped}'"
+            return f"{_SPECIAL}; {did_you_mean([better])}"
+    return ""
 
 
 def _meant_shape(text: str, known: Sequence[str]) -> str:

@@ -18,6 +18,9 @@ SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
 """The suffixes of the files in a folder that count as profiles."""
 
 _MODEL: Final = ".onnx"
+_TEXTS: Final = (".txt", ".csv", ".xml", ".log")
+"""Suffixes that some profiles have. A folder may have other files with them, such as notes, so only
+an error message suggests them."""
 _MOST_FOLDERS: Final = 2
 """The most subfolders that an error message names."""
 
@@ -91,6 +94,10 @@ def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
     models = [path for path in paths if path.endswith(_MODEL)]
     if models:
         return f"; models are named one by one: {models[0]}"
+    texts = sorted({os.path.splitext(path)[1] for path in paths if path.endswith(_TEXTS)})
+    if texts:
+        patterns = " ".join(os.path.join(folder, f"*{suffix}") for suffix in texts)
+        return f"; name files with other suffixes: {patterns}"
     with_profiles = [path for path in paths if _has_profiles(path)][:_MOST_FOLDERS]
     return (
         f"; subfolders are not searched: name one, such as {' or '.join(with_profiles)}"

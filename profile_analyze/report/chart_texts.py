@@ -1,9 +1,11 @@
-"""Texts of pictures: names of rows and of the sides of a comparison."""
+"""What pictures show: names of rows and of the sides of a comparison, and the rows with dots."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.labels import join_keys, row_labels
@@ -11,6 +13,8 @@ from profile_analyze.report.text_layout import shortened_in_middle, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.table import Table
@@ -66,3 +70,9 @@ def names(table: Table, width: int) -> list[str]:
     """
     labels = (join_keys(label)[0] for label in row_labels(table))
     return [shortened_in_middle(visible(label, "utf-8"), width, ELLIPSIS) for label in labels]
+
+
+def rows_with_dots(table: Table) -> NDArray[np.int64]:
+    """Return the indices of the rows with a dot on the roofline: FLOPS and intensity above 0."""
+    with np.errstate(invalid="ignore"):
+        return np.flatnonzero((table["flops"] > 0) & (table["intensity"] > 0))

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.model.visible import visible
 from profile_analyze.report.bar_chart import draw_times
-from profile_analyze.report.chart_texts import ELLIPSIS, names, sides, title
+from profile_analyze.report.chart_texts import ELLIPSIS, names, rows_with_dots, sides, title
 from profile_analyze.report.text_layout import shortened
 from profile_analyze.report.times import AUTO, times_for
 from profile_analyze.report.work_chart import draw_work
@@ -89,8 +89,7 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
     assert peaks is not None
     axes = figure.add_subplot()
     flops, intensity = table["flops"], table["intensity"]
-    with np.errstate(invalid="ignore"):
-        drawn = np.flatnonzero((flops > 0) & (intensity > 0))
+    drawn = rows_with_dots(table)
     x, y, times = intensity[drawn], flops[drawn], table["time"][drawn]
     base_x, base_y = _baseline_dots(table, drawn)
     base_drawn = ~np.isnan(base_y)

@@ -115,13 +115,14 @@ def picture_format_of(file: str) -> str:
         known = ", ".join(f".{name}" for name in PICTURE_FORMATS)
         if file == "-":
             raise QueryError(
-                "argument --plot: a picture needs a file name, such as result.svg, and cannot be "
-                "written to standard output"
+                "a picture cannot be written to standard output; write a file name, such as "
+                "result.svg"
             )
         # The advice for both out.jpg and out.svg.gz is out.svg.
         stem = re.sub(r"(?<=.)(\.(svg|png|pdf))?\.\w*$", "", file, flags=re.IGNORECASE)
-        advice = f"; write {stem}.svg"
-        raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}{advice}")
+        # `--plot png` asks for a format, not for a file png.svg.
+        write = f"chart.{file.lower()}" if file.lower() in PICTURE_FORMATS else f"{stem}.svg"
+        raise QueryError(f"{file!r} has none of the suffixes {known}; write {write}")
     return suffix
 
 

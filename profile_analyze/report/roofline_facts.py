@@ -58,13 +58,13 @@ def _peaks_text(summary: Summary, _: Times) -> str:
 
 
 def _misfit(judgement: Judgement) -> str:
-    """Return a warning if half of the time or more is on another kind of device than the peaks.
+    """Return a warning if the peaks do not fit half of the time or more; empty if they fit.
 
-    The warning is empty if the peaks fit.
+    The operators may have run on another kind of device, or faster than their roofs.
     """
     share = sum(share for _, share in judgement.other_kinds)
     if not share >= _HALF:
-        return ""
+        return _too_low(judgement)
     kinds = " or a ".join(kind.upper() for kind, _ in judgement.other_kinds)
     return (
         f"these are peaks of a {str(judgement.peaks.device_kind).upper()}, but operators on a "
@@ -72,8 +72,19 @@ def _misfit(judgement: Judgement) -> str:
     )
 
 
-def _gain_sentence(judgement: Judgement, times: Times) -> str:
+def _too_low(judgement: Judgement) -> str:
+    """Return a warning if most of the time is faster than its roof; otherwise an empty text."""
+    if not judgement.faster >= _HALF:
+        return ""
+    return (
+        f"operators faster than their roofs take {percent(judgement.faster)} of the time: these "
+        "peaks are too low, so efficiency, lost and gain mean nothing"
+    )
+
+
+def _gain_sentence(summary: Summary, times: Times) -> str:
     """Return a sentence on how much faster the whole model could be."""
+    judgement = _judgement(summary)
     gain = f"{judgement.gain:.2f}"
     if gain == "1.00":
         return "with these peaks, the whole model could gain next to nothing"
@@ -85,7 +96,20 @@ def _gain_sentence(judgement: Judgement, times: Times) -> str:
     )
     return (
         f"the whole model at its roof takes {times.text(judgement.total_s)}, "
-        f"{gain} times as fast{but}"
+        f"{gain} times as fast{_than_what(summary, times)}{but}"
+    )
+
+
+def _than_what(summary: Summary, times: Times) -> str:
+    """Return what the gain is relative to, if that is more than a whole run took; otherwise empty.
+
+    The times of operators add up to more than a run if the runtime waited for each of them.
+    """
+    if not summary.device_time_s > summary.wall_s:
+        return ""
+    return (
+        f" as {times.text(summary.device_time_s)}, the sum of the operators, which is more than a "
+        "whole run took"
     )
 
 
@@ -95,7 +119,7 @@ def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
     if misfit := _misfit(judgement):
         yield misfit
     elif not isnan(judgement.gain):
-        yield _gain_sentence(judgement, times)
+        yield _gain_sentence(summary, times)
     if judgement.peaks.source != AS_GIVEN:
         yield f"peaks: {visible(judgement.peaks.source, 'utf-8')}"
 

@@ -116,7 +116,7 @@ def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
         "efficiency, judged  0.2%\n"
         "lost                103.514 ms\n"
         "these are peaks of a GPU, but operators on a CPU take 100.0% of the time: efficiency, lost and gain mean nothing\n"
-        "peaks: PyTorch Lightning's, PyTorch's and nsys-ai's tables; confirmed\n"
+        "peaks: PyTorch Lightning's, PyTorch's and nsys-ai's tables; at least two sources agree\n"
     )
 
 
@@ -159,8 +159,21 @@ def test_rates_that_are_probably_swapped(peaks: str, suggestion: str | None) -> 
         f"and FLO/s come first; did you mean {suggestion}?\n"
     )
     assert outcome.err.startswith(note) == (suggestion is not None)
-    nothing = "with these peaks, the whole model could gain next to nothing\n"
-    assert (nothing in outcome.out) == peaks.startswith("20G")
+    too_low = (
+        "operators faster than their roofs take 99.1% of the time: these peaks are too low, so "
+        "efficiency, lost and gain mean nothing\n"
+    )
+    assert outcome.out.endswith(too_low) == (peaks != "100G:20G")
+
+
+def test_only_peaks_below_most_of_the_time_mean_nothing() -> None:
+    operators = [{"name": name, "computation": 1e12, "memory": 1.0} for name in "ab"]
+    for faster_s, is_most in ((0.1, False), (0.5, True)):
+        executions = [{"operator": 0, "duration_s": faster_s}, {"operator": 1, "duration_s": 0.5}]
+        peaks = ON_GPU._replace(flops=(("fp32", 1.5e12 if is_most else 3e12),), dtype="fp32")
+        profile = profile_of(operators, executions)
+        summary = pa.summarise(profile, judged_by=pa.Query(peaks=peaks))
+        assert ("peaks are too low" in pa.render(pa.Report.of(summary, ()), "plain")) == is_most
 
 
 def test_operators_that_are_not_judged_take_a_noteworthy_share() -> None:

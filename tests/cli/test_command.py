@@ -174,9 +174,8 @@ def test_options_can_be_abbreviated(short: list[str], full: list[str]) -> None:
         ([], "the following arguments are required: FILE"),
         ([TINY, "--no-such-option"], "unrecognized arguments: --no-such-option"),
         (
-            [TINY, "--min-time", "abc"],
-            "argument --min-time: 'abc' is not a time; write seconds, or a number with one of "
-            "s, ms, us, ns, min, h: 0.001, 1ms",
+            [TINY, "--threshold", "much"],
+            "argument --threshold: 'much' is not a number, such as 5%",
         ),
         (
             [TINY, "--aggr", "sum"],
@@ -188,6 +187,13 @@ def test_a_usage_error_is_one_line(arguments: list[str], message: str) -> None:
     outcome = run_command(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == f"profile_analyze: error: {message}; see profile-analyze --help\n"
+
+
+def test_a_message_that_says_what_to_write_does_not_refer_to_the_help() -> None:
+    assert run_command(TINY, "--min-time", "abc").err == (
+        "profile_analyze: error: argument --min-time: 'abc' is not a time; write seconds, or a "
+        "number with one of s, ms, us, ns, min, h: 0.001, 1ms\n"
+    )
 
 
 @pytest.mark.parametrize("option", ["--print-only", "--top-end-key", "--format", "--color"])
@@ -204,7 +210,10 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
             ["--aggregate-by", "xyz"],
             "argument --aggregate-by: 'xyz' is not one of name, type, categor",
         ),
-        (["--aggregate-by", "name~("], "pattern '(', at character 2: missing )\n"),
+        (
+            ["--aggregate-by", "name~("],
+            "argument --aggregate-by: pattern '(', at character 2: missing ); write \\( for the ",
+        ),
         (
             ["--aggregate", "sum,most"],
             "argument --aggregate: 'most' is not one of sum, mean, max, m",

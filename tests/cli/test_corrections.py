@@ -290,7 +290,10 @@ def test_f16_whole_seconds(tmp_path: Path) -> None:
 
 
 def test_f17_a_wrong_pattern_is_a_usage_error() -> None:
-    assert usage_error("none", "--opr-name", "(") == "pattern '(', at character 2: missing )"
+    assert (
+        usage_error("none", "--opr-name", "(")
+        == "pattern '(', at character 2: missing ); write \\( for the character ("
+    )
     nested = usage_error("none", "--opr-name", "(" * 3000 + "a" + ")" * 3000)
     assert nested == f"pattern {'(' * 40!r}... is nested too deeply"
     assert usage_error("none", "--opr-name", "a**").startswith("pattern 'a**', at character ")

@@ -14,6 +14,7 @@ import pytest
 from profile_analyze.cli import output
 from profile_analyze.errors import OutputError
 from tests.conftest import PROFILES, run_command
+from tests.pseudo_terminal import COMMAND, run_on_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -239,3 +240,12 @@ def test_formats_for_programs_are_always_utf8(form: str) -> None:
     assert not plain.out.isascii()
     latin = run_command(path, "--format", form, encoding="latin-1")
     assert latin.out.encode("latin-1") == plain.out.encode()
+
+
+def test_the_last_note_on_a_terminal_names_the_file(tmp_path: Path) -> None:
+    file = str(tmp_path / "a.csv")
+    call = (TINY, "-t", "0", "-o", file, "--force")
+    for notes, expected in (((), f"note: wrote {file}\n"), (("--notes", "none"), "")):
+        shown = run_on_terminal((*COMMAND, *call, *notes), (1000, 9), {"NO_COLOR": "1"})
+        assert shown == (expected, 0)
+    assert run_command(*call).err == ""

@@ -53,11 +53,11 @@ def test_both_sides_of_a_comparison_are_cut() -> None:
         ((TRAIN, "--step", "3"), f"argument --step: no step 3 in {TRAIN}; its steps: 1-2"),
         (
             (TRAIN, "--step", "x"),
-            "argument --step: 'x' is not a step; write 3, or 3-5 for several; see profile-analyze --help",
+            "argument --step: 'x' is not a step; write 3, or 3-5 for several",
         ),
         (
             (TRAIN, "--step", "3-"),
-            "argument --step: '3-' is not a step; write 3, or 3-5 for several; see profile-analyze --help",
+            "argument --step: '3-' is not a step; write 3, or 3-5 for several",
         ),
         ((TRAIN, "--step", "2-1"), "argument --step: '2-1' has no steps; did you mean 1-2?"),
         (

@@ -121,7 +121,7 @@ def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -
         (
             ["--where", "name ~ a\n("],
             "argument --where: 'name ~ a\\n(', at character 8: pattern 'a\\n(', at character 4: "
-            "missing )",
+            "missing ); write \\( for the character (",
         ),
         (
             ["--agregate-by=type"],

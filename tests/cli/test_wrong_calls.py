@@ -339,6 +339,49 @@ CALLS = (
     *(f"{FILE} --peaks {spec}" for spec in ("100G:20G:5", "100G,20G,5G,1", "1e9:2:3")),
     f"--compare {FILE} profiles/tiny.json {FILE}",
     *(f"{FILE} --plot {file}" for file in ("-", "out.jpg", "out.svg.gz", "out.html", ".jpg")),
+    # options of PyTorch, perf, Nsight Systems and trtexec
+    *(f"{FILE} {option}" for option in ("--sort cuda_time_total", "--sort-by=self_cpu_time_total")),
+    *(f"{FILE} {option}" for option in ("--row-limit 10", "--group-by-input-shape", "--width 80")),
+    *(f"{FILE} {option}" for option in ("--flamegraph", "--stdio", "--no-header", "--delimiter ,")),
+    *(f"{FILE} {option}" for option in ("--report cuda_gpu_kern_sum", "--report x")),
+    *(f"{FILE} {option}" for option in ("--kernel-regex conv", "--max-name-column-width 50")),
+    *(f"{FILE} {option}" for option in ("--avgRuns=10", "--exportProfile=x.json", "--top-10")),
+    f"--loadProfile={FILE} --dumpProfile",
+    f"{FILE} --dumpProfile",
+    *(f"{FILE} {option}" for option in ("--units us", "--chart bar", "--filter Conv")),
+    f"{FILE} --aggregate-by stack",
+    *(f"{FILE} --plot {file}" for file in ("png", "pie")),
+    f"{FILE} --plot {FILE}",
+    f"--plot {FILE}",
+    # brackets in patterns, factors in per cent
+    *(
+        f"{NOTES} --where 'name {text}'"
+        for text in (
+            "~ ADD(l.2.RELU[1],conv[2241])[3360]",
+            "!~ ADD(l.2.RELU[1],conv[2241])[3360]",
+            "~ l.2.RELU[1]",
+            "~ conv(",
+            "~ conv)",
+            "~ conv[",
+        )
+    ),
+    *(
+        f"{NOTES} --fail-uncertain no --fail-if 'name ~ {text}: time > 1ms'"
+        for text in ("l.2.RELU[1]", "conv(l")
+    ),
+    f"{FILE} --aggregate-by 'name~conv('",
+    f"{FILE} --peaks 100G:20G --where 'gain > 5%'",
+    *(f"{FILE} --compare {FILE} --where 'ratio {text}'" for text in ("< 95%", "< 5%", ">= 5%")),
+    f"{FILE} --where 'not type ~ Conv'",
+    *(f"{NOTES} --input-dtype {dtype}" for dtype in ("fp32", "float32", "Float16")),
+    f"{NOTES} --show-host",
+    "tflite",
+    # peak rates that are too low, or that there is no work for
+    "onnxruntime/squeezenet-1.31.json.gz --peaks 100G:20G --print-only summary",
+    "tflite/xnnpack-new.txt --peaks 100G:20G --order-by lost --print-only device --format csv "
+    "--columns name,lost -t 1",
+    "tflite/xnnpack-new.txt --peaks 100G:20G --plot roof.png",
+    "migraphx/current.txt --peaks 100G:20G --print-only summary",
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",

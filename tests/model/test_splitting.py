@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from profile_analyze.model.comparison import compare, split_comparison
+from profile_analyze.model.comparison import compare
 from profile_analyze.model.executions import Run, Track
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.runs import join_runs
@@ -131,8 +131,8 @@ def test_a_comparison_is_split_on_both_sides() -> None:
         tracks=[TWO_DEVICES[0], TWO_DEVICES[1]],
     )
     comparison = compare(two_devices(), base)
-    assert split_comparison(comparison, []) is comparison
-    found = split_comparison(comparison, ["device"])
+    assert comparison.split([]) is comparison
+    found = comparison.split(["device"])
     match = found.match.values().tolist()
     nan = pytest.approx(np.nan, nan_ok=True)
     rows = [

@@ -75,7 +75,10 @@ _NO_OR = (
         ),
         ("count > 3", "at character 1: operators have no count; filter groups with --having"),
         ("time.p90 > 3", "at character 1: operators have no time.p90; filter groups with --having"),
-        ("name ~ (", "at character 8: pattern '(', at character 2: missing )"),
+        (
+            "name ~ (",
+            "at character 8: pattern '(', at character 2: missing ); write \\( for the character (",
+        ),
         ("param.x > y", "at character 11: 'y' is not a number, such as 12"),
     ],
 )

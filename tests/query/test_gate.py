@@ -118,7 +118,7 @@ FORM = (
         ),
         (
             "bogus=1: time > 1s",
-            "fail-if: 'bogus=1: time > 1s': where: 'bogus == 1', at character 1: there is no column "
+            "fail-if: 'bogus=1: time > 1s': 'bogus == 1', at character 1: there is no column "
             "'bogus'; did you mean bound?",
         ),
     ],

@@ -30,6 +30,15 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
     with pytest.raises(pa.InputError) as caught:
         files_in([str(tmp_path / "inner")])
     assert caught.value.reason == "is a directory without profiles (*.json, *.json.gz, *.json.zst)"
+    for name in ("b.csv", "a.txt", "c.txt", "d.py"):
+        (tmp_path / "inner" / name).touch()
+    with pytest.raises(pa.InputError) as caught:
+        files_in([str(tmp_path / "inner")])
+    inner = tmp_path / "inner"
+    assert caught.value.reason == (
+        "is a directory without profiles (*.json, *.json.gz, *.json.zst); name files with other "
+        f"suffixes: {inner}/*.csv {inner}/*.txt"
+    )
     listed.write_text("# nothing\n")
     with pytest.raises(pa.InputError, match="is a list without names; write one in each line"):
         files_in([f"@{listed}"])

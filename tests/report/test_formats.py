@@ -250,7 +250,7 @@ def test_the_suffix_chooses_the_picture_format() -> None:
     with pytest.raises(pa.QueryError) as caught:
         picture_format_of("a.svg.gif")
     assert str(caught.value) == (
-        "argument --plot: 'a.svg.gif' has none of the suffixes .svg, .png, .pdf; write a.svg"
+        "'a.svg.gif' has none of the suffixes .svg, .png, .pdf; write a.svg"
     )
 
 

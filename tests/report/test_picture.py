@@ -203,8 +203,13 @@ def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> N
     assert (again.code, again.out) == (1, "")
 
 
-@pytest.mark.parametrize("name", ["derived-zero", "derived-utf8names", "names"])
-@pytest.mark.parametrize("peaks", [[], ["--peaks", "1T:1G"]])
+@pytest.mark.parametrize(
+    ("name", "peaks"),
+    [
+        *((name, []) for name in ("derived-zero", "derived-utf8names", "names")),
+        *((name, ["--peaks", "1T:1G"]) for name in ("derived-utf8names", "names")),
+    ],
+)
 def test_odd_profiles_can_be_drawn(tmp_path: Path, name: str, peaks: list[str]) -> None:
     path = str(PROFILES / f"{name}.json")
     outcome = run_command(path, "--plot", str(tmp_path / "a.svg"), *peaks)
@@ -214,6 +219,17 @@ def test_odd_profiles_can_be_drawn(tmp_path: Path, name: str, peaks: list[str]) 
     texts = list(ET.fromstring(text).itertext())
     assert ("nan" in text) == (name == "names" and not peaks)  # an operator is called nan
     assert any("卷积" in text for text in texts) == (name == "derived-utf8names")
+
+
+def test_a_roofline_without_dots_is_not_drawn(tmp_path: Path) -> None:
+    path, file = str(PROFILES / "derived-zero.json"), tmp_path / "a.svg"
+    outcome = run_command(path, "--plot", str(file), "--peaks", "1T:1G")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == (
+        f"profile_analyze: error: {file}: not drawn: no operator has known work and a time; without "
+        "--peaks, --plot draws times\n"
+    )
+    assert not file.exists()
 
 
 def test_names_are_shown_without_markup(tmp_path: Path) -> None:

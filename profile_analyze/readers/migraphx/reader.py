@@ -62,7 +62,7 @@ def _nothing_to_analyse(text: Text) -> str:
     if text.untimed:
         return (
             f"lists {counted(text.untimed, 'instruction')} without times; record with "
-            "migraphx-driver perf"
+            "migraphx-driver perf, or copy the whole report if this one was cut"
         )
     return (
         "has no line of an instruction, no summary and no Total instructions time; keep the whole "

@@ -207,7 +207,8 @@ def test_impossible_times_are_unknown(time: str, tmp_path: Path) -> None:
     [
         (
             f"module: main\n@0 = check_context::migraphx::gpu::context -> {FLOAT}\n@1 = neg(@0) -> {FLOAT}\n",
-            "lists 2 instructions without times; record with migraphx-driver perf",
+            "lists 2 instructions without times; record with migraphx-driver perf, or copy the "
+            "whole report if this one was cut",
         ),
         (
             "Batch size: 1\nRate: 2 inferences/sec\nTotal time: 3ms\n",
