@@ -73,9 +73,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("wide", "all_columns"), "--columns all"),
     **dict.fromkeys(("threads", "num_threads"), "--peaks here:{1}"),
     **{name: f"--format {name}" for name in ("json", "jsonl", "csv", "markdown", "junit")},
-    **dict.fromkeys(
-        ("collapsed", "folded", "flamegraph", "flame_graph", "stacks"), "--format collapsed"
-    ),
+    **dict.fromkeys(("collapsed", "folded", "flamegraph", "stacks"), "--format collapsed"),
     **dict.fromkeys(("output_format", "out_format", "fmt", "f"), "--format"),
     "md": "--format markdown",
     "text": "--format plain",

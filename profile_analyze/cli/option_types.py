@@ -300,7 +300,7 @@ class PeaksAction(_PrintingAction):
 
     def text(self, value: str) -> str | None:
         """See the base class."""
-        return printed_text("--peaks") if value == "list" else None
+        return printed_text("--peaks", value) if value == "list" else None
 
 
 class CompletionAction(_PrintingAction):
@@ -308,18 +308,15 @@ class CompletionAction(_PrintingAction):
 
     def text(self, value: str) -> str:
         """See the base class."""
-        # Imported here, because only `--print-completion` writes scripts.
-        from profile_analyze.cli.completion import completion_script
-
-        return completion_script(value)
+        return printed_text("--print-completion", value)
 
 
-def printed_text(option: str, arguments: argparse.Namespace | None = None) -> str:
+def printed_text(option: str, value: str = "", arguments: argparse.Namespace | None = None) -> str:
     """Return the text that an option prints instead of an answer; see `printed_texts.py`."""
     # Imported here, because few calls print such a text.
     from profile_analyze.cli import printed_texts
 
-    return printed_texts.printed_text(option, arguments or argparse.Namespace())
+    return printed_texts.printed_text(option, value, arguments or argparse.Namespace())
 
 
 def print_text(text: str, *, paged: bool = False) -> None:

@@ -187,10 +187,15 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     if unknown:
         check_unknown(unknown, written)
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    names_files = bool(arguments.files or arguments.compare)
-    if arguments.clear_cache or (arguments.explain is not None and not names_files):
-        option = "--clear-cache" if arguments.clear_cache else "--explain"
-        print_text(printed_text(option, arguments))
+    if arguments.clear_cache:
+        print_text(printed_text("--clear-cache", arguments=arguments))
+        command_parser.exit()
+    if arguments.explain is not None and not (arguments.files or arguments.compare):
+        # Imported here, because only this text needs it.
+        from profile_analyze.report.column_explanation import general_explanation
+
+        explanation = general_explanation(arguments.explain)
+        print_text(with_own_indent(explanation, terminal_width(sys.stdout)) + "\n")
         command_parser.exit()
     return arguments
 

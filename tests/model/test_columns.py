@@ -163,7 +163,7 @@ def test_numbers_without_a_unit_have_the_unit_1() -> None:
     ]
     assert value_text(find_column("p_value"), 0.04567) == "0.0457"
     assert value_text(find_column("efficiency"), 1.0666) == "106.7%"
-    gains = pa.Query(peaks=pa.parse_peaks("100G:20G"), where="gain > 101%").conditions
+    gains = pa.Query(peaks=pa.parse_peaks("100G:20G"), where="gain > 1.01").conditions
     assert [one.bound for one in gains] == [1.01]
 
 

@@ -83,10 +83,7 @@ ERRORS = {
         "FILE: the input 'scale' has dtype fp32, which cannot hold -1e+39; give another value"
     ),
     "--dim batch=2 --dim batch=3": "'batch' is given twice, with different values; leave one out",
-    "--dim batch=-2": (
-        "argument --dim: 'batch=-2': the size -2 is negative; write one such as 8; see "
-        "profile-analyze --help"
-    ),
+    "--dim batch=-2": ("argument --dim: 'batch=-2': the size -2 is negative; write one such as 8"),
     "--input-shape image": (
         "argument --input-shape: 'image' is not NAME:SHAPE, such as data:1x3x224x224 or "
         "ratio:f32:-1:0.25; see profile-analyze --help"
