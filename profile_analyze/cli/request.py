@@ -142,7 +142,7 @@ class Request(NamedTuple):
         return self.queries[self.asked_side]
 
 
-_AS_GIVEN: Final = ("notes", "work", "inspect")
+_AS_GIVEN: Final = ("notes", "work", "inspect", "force", "plot")
 """The fields of `Request` whose options have the same name and value."""
 
 
@@ -180,8 +180,6 @@ def request_of(arguments: argparse.Namespace) -> Request:
         failing_outcomes=_FAILING_OUTCOMES[arguments.fail_uncertain],
         output_format=requested_output_format(arguments),
         output=None if arguments.output == "-" else arguments.output,
-        force=arguments.force,
-        plot=arguments.plot,
         most_bars=arguments.top or 0,
         appearance=Appearance.of(arguments),
         **{name: getattr(arguments, name) for name in _AS_GIVEN},
