@@ -24,7 +24,7 @@ _COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)  # a line may end 
 
 
 _MANY_LINES = 1000  # enough for any answer, so that none goes through a pager
-_WIDTHS = {"README.md": 90}
+_WIDTHS = {"README.md": 90, "pytorch.md": 90}
 """The documents whose sessions are on a terminal of so many columns. The others are not on a
 terminal, where output has no width."""
 

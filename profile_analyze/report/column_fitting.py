@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # Columns that are shown by default. On a narrow terminal, they are left out in this order.
 _EXTRAS: Final = (
-    *("in_shapes", "out_shapes", "cumulative_time", "intensity", "spread", "memory"),
-    *("computation", "bandwidth", "scope", "launched_by", "flops", "calls", "count", "share"),
+    *("out_shapes", "cumulative_time", "intensity", "spread", "memory", "computation"),
+    *("bandwidth", "flops", "calls", "in_shapes", "scope", "launched_by", "count", "share"),
 )
 # These columns are left out last. The type belongs to the name. Options such as --compare and
 # --peaks add the other columns.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def _telling_apart(table: Table) -> Iterator[str]:
     """
     if table.query.keys is not None:
         return
-    rows: list[tuple[Any, ...]] = [(name,) for name in table["name"].tolist()]
+    rows: list[tuple[object, ...]] = [(name,) for name in table["name"].tolist()]
     if table.has_values("launched_by"):
         yield "launched_by"
         rows = [*zip(*(table[name].tolist() for name in ("name", "launched_by")), strict=True)]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _HEADER_WIDTH: Final = 12  # if headers do not fit, they are wrapped to this width
 _COMFORTABLE_WIDTH: Final = 32  # `Removal.extras` are left out until texts can have this width
+_COMFORTABLE_EXTRA: Final = 24  # as `_COMFORTABLE_WIDTH`, for texts that may be left out
 _SHORT_WIDTH: Final = 14  # `Removal.asked_for` are left out until texts can have this width
 _MIN_WIDTH: Final = 8  # no text is cut to less than this
 
@@ -95,17 +96,21 @@ def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[
     is not enough, the columns in `removal.asked_for` are left out until texts can have a short
     width.
     """
-    comfortable, short = (
-        [
-            min(column.width(), most) if not column.is_number else column.width()
-            for column in columns
-        ]
-        for most in (min(_COMFORTABLE_WIDTH, available // 2), _SHORT_WIDTH)
-    )
+    most = min(_COMFORTABLE_WIDTH, available // 2)
+    comfortable = [
+        _needed(column, min(_COMFORTABLE_EXTRA, most) if index in removal.extras else most)
+        for index, column in enumerate(columns)
+    ]
+    short = [_needed(column, _SHORT_WIDTH) for column in columns]
     indices, excess = fit_columns(comfortable, available, _gaps_width, removal.extras)
     if excess > 0:
         indices, _ = fit_columns(short, available, _gaps_width, removal.asked_for, indices)
     return indices
+
+
+def _needed(column: Cells, most: int) -> int:
+    """Return the width of a column whose texts are shortened to at most `most` columns."""
+    return column.width() if column.is_number else min(column.width(), most)
 
 
 def _gaps_width(columns: int) -> int:

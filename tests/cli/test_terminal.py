@@ -15,6 +15,7 @@ from tests.conftest import PROFILES, run_command
 
 RESNET = str(PROFILES / "resnet18.json")
 TINY = str(PROFILES / "tiny.json")
+TRACES = PROFILES.parent / "pytorch"
 
 
 def on_terminal(columns: int, *arguments: str, encoding: str = "utf-8", **environment: str) -> str:
@@ -45,6 +46,26 @@ def test_narrow_terminals_leave_out_columns(columns: int, left_out: str) -> None
     _, _, note = text.replace("\n  ", " ").partition("left out to fit the width: ")
     assert note.partition(";")[0] == left_out
     assert max(map(text_width, text.splitlines())) <= columns
+
+
+@pytest.mark.parametrize(
+    ("columns", "arguments", "header"),
+    [
+        (120, ("cnn-shapes.json.gz",), "calls share flops bandwidth name scope"),
+        (90, ("cnn-shapes.json.gz",), "calls share name scope"),
+        (80, ("cnn-shapes.json.gz",), "share name scope"),
+        (90, ("cnn-train.json.gz", "--level", "top"), "calls share name in_shapes"),
+        (80, ("gpu.json", "--level", "kernel"), "calls share name launched_by"),
+    ],
+)
+def test_columns_that_tell_equal_names_apart_stay_longer_than_rates(
+    columns: int, arguments: tuple[str, ...], header: str
+) -> None:
+    file, *options = arguments
+    text = on_terminal(columns, str(TRACES / file), "-t", "6", *options)
+    lines = without_colors(text).splitlines()
+    assert any(" ".join(line.split()).endswith(f") {header}") for line in lines), text
+    assert max(map(text_width, lines)) <= columns
 
 
 def test_chosen_columns_are_left_out_from_the_last() -> None:

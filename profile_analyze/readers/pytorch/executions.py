@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 _NS_PER_S = 1e9
 _OPTIMIZER = "Optimizer."
 """The start of the names of the regions around the work of an optimizer."""
+_ACCUMULATION = "torch::autograd::AccumulateGrad"
+"""The end of the names of the operators that add gradients to weights."""
 
 
 class Recorded(NamedTuple):
@@ -109,6 +111,7 @@ class _Names(NamedTuple):
     is_operator: Flags
     is_region: Flags
     is_optimizer: Flags
+    is_accumulation: Flags
     name: Indices
     """The index in `names`. A step keeps its number here."""
     names: list[str]
@@ -123,17 +126,24 @@ def _names(events: Events) -> _Names:
         is_region = one.kind == REGION_EVENT
         name = one.name if is_region else kind.name
         is_optimizer = is_region and name.startswith(_OPTIMIZER)
+        is_accumulation = not is_region and name.endswith(_ACCUMULATION)
         code = names.setdefault(name, len(names))
-        rows.append((kind.level == OPERATOR, kind.is_scope, is_optimizer, code))
-    columns = np.array(rows, np.int64).reshape(-1, 4)[facts].T
-    is_operator, is_region_of_scope, is_in_optimizer = columns[:3].astype(np.bool_)
-    return _Names(is_operator, is_region_of_scope, is_in_optimizer, columns[3], [*names])
+        rows.append((kind.level == OPERATOR, kind.is_scope, is_optimizer, is_accumulation, code))
+    columns = np.array(rows, np.int64).reshape(-1, 5)[facts].T
+    is_operator, is_region_of_scope, is_in_optimizer, adds_gradient = columns[:4].astype(np.bool_)
+    return _Names(
+        is_operator, is_region_of_scope, is_in_optimizer, adds_gradient, columns[4], [*names]
+    )
 
 
 def _host(events: Events, timeline: Timeline) -> _Host:
     """Return the scopes, phases and steps of the events of the host."""
     found = _names(events)
-    autograd = Autograd(integers(events.host.sequence), integers(events.host.forward_thread) > 0)
+    autograd = Autograd(
+        integers(events.host.sequence),
+        integers(events.host.forward_thread) > 0,
+        found.is_accumulation,
+    )
     scope, inner_scope, scopes = scopes_of(
         timeline.parent, found.is_region, found.name, found.names
     )

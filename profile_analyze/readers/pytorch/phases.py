@@ -26,6 +26,8 @@ class Autograd(NamedTuple):
     """The number that a forward operator and its backward operator share, or -1."""
     is_backward: Flags
     """Whether the event is such a backward operator."""
+    is_accumulation: Flags
+    """Whether the event adds a gradient to a weight. It has no forward operator."""
 
 
 def backward_above(parent: Indices, autograd: Autograd) -> Indices:
@@ -56,6 +58,7 @@ def phases_of(
     if not autograd.is_backward.any():
         return Categorical.missing(len(parent))
     is_in_backward = backward_above(parent, autograd) >= 0
+    is_in_backward |= at_or_above(parent, autograd.is_accumulation) >= 0
     is_in_optimizer = at_or_above(parent, is_optimizer) >= 0
     above = innermost_above(parent, is_operator)
     outer = outermost(at_or_above(parent, is_operator), above)

@@ -70,6 +70,18 @@ def test_self_times_and_counts_equal_those_of_torch(path: Path) -> None:
     assert len(profile.runs) == STEPS.get(name_of(path), 1)
 
 
+def test_operators_that_add_gradients_to_weights_belong_to_the_backward_phase() -> None:
+    profile = pa.load(FOLDER / "cnn-train.json.gz")
+    phases = defaultdict(set)
+    for row in pa.run(pa.Query(by="name,phase", top=0), profile):
+        phases[row["phase"]].add(row["name"])
+    assert {"torch::autograd::AccumulateGrad", "aten::detach"} <= phases["backward"]
+    # The gradient of the loss itself is no operator's gradient.
+    assert phases[None] == {"aten::ones_like", "aten::empty_like", "aten::empty_strided"} | {
+        "aten::fill_"
+    }
+
+
 @pytest.mark.parametrize("path", [*SAMPLES, GPU], ids=name_of)
 def test_the_rows_of_each_level_add_up_to_its_total(path: Path) -> None:
     profile = pa.load(path)
