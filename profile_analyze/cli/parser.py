@@ -182,8 +182,14 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     check_abbreviations(written)
     # `defaults` belong to this call. They are not set in the parser, because all calls share it.
     values = argparse.Namespace(**defaults or {})
-    # The `intermixed` method also accepts options between the files.
-    arguments, unknown = command_parser.parse_known_intermixed_args(written, values)
+    try:
+        # The `intermixed` method also accepts options between the files.
+        arguments, unknown = command_parser.parse_known_intermixed_args(written, values)
+    except AttributeError as error:
+        # Without memory, argparse fails once more when it restores what it had not yet changed.
+        if isinstance(error.__context__, MemoryError):
+            raise error.__context__ from None
+        raise
     if unknown:
         check_unknown(unknown, written)
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
