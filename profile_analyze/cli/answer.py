@@ -234,7 +234,7 @@ def _notes(
     """Yield the notes on the whole answer. The same note may come several times."""
     yield from notes_on_merged_sides(request.files, request.baseline)
     profile = _profile_of(source)
-    yield from profile.notes
+    yield from _notes_of_profile(profile, request)
     # Notes on runs matter only if runs are combined. A table that is split by run keeps them apart.
     keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)
     if not keeps_runs_apart:
@@ -252,6 +252,17 @@ def _notes(
     yield from _notes_on_format(renderer, summary, tables, verdicts)
     yield from notes_on_columns(request, profile)
     yield from _notes_on_suffix(request.output, renderer)
+
+
+def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
+    """Return the notes of the profile, without those on what a level leaves out of stacks."""
+    if request.has_stacks and profile.nested is not None:
+        # Imported here, because only formats of stacks need it.
+        from profile_analyze.query.stacks import selects_rows
+
+        if not selects_rows(request.query):  # stacks of all time leave out nothing
+            return profile.nested.notes
+    return profile.notes
 
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:

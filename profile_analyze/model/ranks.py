@@ -125,7 +125,7 @@ def notes_on_incomplete_runs(profile: Profile) -> Iterator[Note]:
     if len(ranks) < 2:
         return
     executions = profile.executions
-    rank = np.searchsorted(ranks, _rank_of_tracks(profile)[executions.track])
+    rank = np.searchsorted(ranks, rank_of_tracks(profile)[executions.track])
     pairs = executions.run.astype(np.int64) * len(ranks) + rank
     _, first = numbered(pairs)
     found = np.bincount(executions.run[first], minlength=len(profile.runs))
@@ -138,7 +138,7 @@ def notes_on_incomplete_runs(profile: Profile) -> Iterator[Note]:
         )
 
 
-def _rank_of_tracks(profile: Profile) -> Indices:
+def rank_of_tracks(profile: Profile) -> Indices:
     """Return the rank of each track, or -1."""
     ranks = (-1 if track.rank is None else track.rank for track in profile.tracks)
     return np.fromiter(ranks, np.int64, len(profile.tracks))
@@ -149,7 +149,7 @@ def times_of_ranks(profile: Profile, measure: str = "time") -> Floats:
 
     With several runs, it is the median over the runs.
     """
-    rank = _rank_of_tracks(profile)[profile.executions.track]
+    rank = rank_of_tracks(profile)[profile.executions.track]
     columns = []
     for one in ranks_of(profile):
         executions = profile.executions.take(np.flatnonzero(rank == one))
@@ -202,7 +202,7 @@ def waiting_in_collectives(profile: Profile) -> list[Waiting]:
     sizes = operators.categorical("group_size")
     is_collective &= sizes.where(one == len(ranks) for one in sizes.categories)
     chosen = np.flatnonzero(is_collective[executions.operator])
-    rank = np.searchsorted(ranks, _rank_of_tracks(profile)[executions.track[chosen]])
+    rank = np.searchsorted(ranks, rank_of_tracks(profile)[executions.track[chosen]])
     kind = collective.codes[executions.operator[chosen]].astype(np.int64)
     start_s, durations_s = executions.start_s[chosen], executions.duration_s[chosen]
     number, first = numbered(kind * len(profile.runs) + executions.run[chosen])

@@ -91,8 +91,8 @@ def check_starts(profile: Profile, field: str) -> None:
     starts = profile.executions.start_s
     if profile.origin.times != EACH or np.isnan(starts).all():
         raise QueryError(
-            f"{field}: {profile.file} is a {profile.origin.format} without start times, so it "
-            "cannot be cut by time"
+            f"{field}: {profile.file} cannot be cut by time: it has no start times (format: "
+            f"{profile.origin.format})"
         )
 
 

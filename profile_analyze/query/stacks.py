@@ -42,7 +42,7 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
 
 def notes_on_stacks(table: Table) -> Iterator[Note]:
     """Yield notes on the stacks of a table."""
-    if _selects_rows(table.query):  # otherwise, stacks also have what no row has
+    if selects_rows(table.query):  # otherwise, stacks also have what no row has
         yield from table.notes
     if not stacks_of_table(table):
         side = MEASURES[table.query.measure].side
@@ -51,7 +51,7 @@ def notes_on_stacks(table: Table) -> Iterator[Note]:
         )
 
 
-def _selects_rows(query: Query) -> bool:
+def selects_rows(query: Query) -> bool:
     """Return whether the answer to `query` may leave out rows."""
     limits = (query.min_time_s, query.max_time_s)
     filters = (query.types, query.name, query.input_dtype, query.where, query.top)
@@ -61,7 +61,7 @@ def _selects_rows(query: Query) -> bool:
 def _stacks(shown: ShownRows) -> dict[Stack, float]:
     profile = shown.profile
     nested = profile.nested or profile
-    if _selects_rows(shown.query):
+    if selects_rows(shown.query):
         counts = _is_owned(profile, nested, shown.chosen)
     else:
         counts = np.ones(len(nested.executions), np.bool_)

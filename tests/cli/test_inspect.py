@@ -254,6 +254,9 @@ def test_the_command_shows_one_operator() -> None:
     [
         (("--where", "time > 1ms"), "--where"),
         (("--compare", RESNET), "--compare"),
+        (("--max-time", "1ms"), "--max-time"),
+        (("--run-stat", "max"), "--run-stat"),
+        (("--peaks", "auto"), "--peaks"),
         (("--format", "csv"), "--format csv"),
         (("--format", "github"), "--format github"),
         (("--plot", "a.svg"), "--plot"),

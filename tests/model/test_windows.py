@@ -144,12 +144,18 @@ def test_an_execution_without_a_start_is_left_out() -> None:
 
 def test_what_cannot_be_cut_by_time_is_an_error() -> None:
     for profile, text in [
-        (bare(), "made.json is a a made-up runtime without start times"),
-        (averages(), "made.json is a a made-up report without start times"),
+        (
+            bare(),
+            "made.json cannot be cut by time: it has no start times (format: a made-up runtime)",
+        ),
+        (
+            averages(),
+            "made.json cannot be cut by time: it has no start times (format: a made-up report)",
+        ),
     ]:
         with pytest.raises(QueryError) as caught:
             within_times(profile, 1.0)
-        assert str(caught.value) == f"from_s: {text}, so it cannot be cut by time"
+        assert str(caught.value) == f"from_s: {text}"
     with pytest.raises(QueryError) as caught:
         within_times(nested(), 1.0, 2.0)
     assert str(caught.value) == (

@@ -8,8 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -23,6 +22,9 @@ from tests.readers.test_installed import documented_reader, install
 from tests.small import Operator as SmallOperator
 from tests.small import document
 from tests.strategies import documents
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILES = {
     "MegEngine": PROFILES / "resnet18.json",
