@@ -81,7 +81,8 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
         if run.step is not None:
             yield _text("step", run.step, str(run.step))
     else:
-        yield _text("executions", count, str(count))
+        # In formats for programs, `executions` is the list of the longest ones.
+        yield _text("execution_count", count, str(count), "executions")
     names = [*names_of_tracks(found.profile, rows).values()]
     if names:
         yield _text("tracks", names, ", ".join(names))

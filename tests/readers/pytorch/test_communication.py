@@ -382,7 +382,12 @@ def test_peaks_of_the_device_that_a_profile_names(
         (
             "NVIDIA GeForce RTX 4090 Laptop GPU",
             "the profile names 'NVIDIA GeForce RTX 4090 Laptop GPU', which is not clear; give the "
-            "rates of the device, or name it: rtx-3090, rtx-4090",
+            "rates of the device, or name it: rtx-4090",
+        ),
+        (
+            "NVIDIA GeForce RTX 3080",
+            "the profile names 'NVIDIA GeForce RTX 3080', which is not in the table; give its "
+            "rates, as in --peaks 19.5T:1555G (--peaks list shows all devices)",
         ),
         (
             "AMD Radeon Graphics",
