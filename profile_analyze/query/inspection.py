@@ -266,12 +266,11 @@ def _neighbours(profile: Profile, rows: Indices) -> Listing:
 
 def _executions(profile: Profile, rows: Indices, longest: Indices) -> Listing:
     executions = profile.executions
-    number = {row: place for place, row in enumerate(rows.tolist(), 1)}
     track_names = names_of_tracks(profile, rows)
     first_s = _first_start_s(profile)
     found = [
         (
-            number[row],
+            int(np.flatnonzero(rows == row)[0]) + 1,
             float(executions.start_s[row] - first_s),
             float(executions.duration_s[row]),
             track_names[executions.track[row]],
