@@ -183,8 +183,8 @@ def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
 def _with_outer(executions: Executions, is_inside: Flags) -> tuple[Executions, Indices, Flags]:
     """Return executions, the run of each, and whether each is kept.
 
-    Those that launched or surround an execution inside are kept, without time, amounts and calls. They
-    count in the run of the execution inside.
+    Those that launched or surround an execution inside are kept, without time, amounts and calls.
+    They count in the run of the execution inside.
     """
     is_kept, run = is_inside.copy(), executions.run.astype(np.int64)
     outer = executions.above
