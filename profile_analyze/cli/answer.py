@@ -256,13 +256,9 @@ def _notes(
 
 def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
     """Return the notes of the profile, without those on what a level leaves out of stacks."""
-    if request.has_stacks and profile.nested is not None:
-        # Imported here, because only formats of stacks need it.
-        from profile_analyze.query.stacks import selects_rows
-
-        if not selects_rows(request.query):  # stacks of all time leave out nothing
-            return profile.nested.notes
-    return profile.notes
+    # Stacks of all time leave out nothing.
+    has_all_time = request.has_stacks and not request.query.selects_rows
+    return profile.nested.notes if has_all_time and profile.nested is not None else profile.notes
 
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
