@@ -62,10 +62,16 @@ def _is_called(device: Device, hardware: str) -> bool:
     return False
 
 
+def _model_of(name: str) -> str:
+    """Return the word of a name that says the model: 4090 in `RTX 4090`."""
+    words = words_of(name)
+    return next((word for word in words if any(map(str.isdigit, word))), words[0])
+
+
 def _advice(hardware: str) -> str:
     """Return why no device was chosen, with the devices that it may be."""
     reported = {*words_of(hardware)}
-    similar = [device.name for device in DEVICES if words_of(device.name)[0] in reported]
+    similar = [device.name for device in DEVICES if _model_of(device.name) in reported]
     if not similar:
         return (
             f"the profile names {hardware!r}, which is not in the table; give its rates, as in "

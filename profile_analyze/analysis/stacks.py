@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.ancestors import innermost_above
+from profile_analyze.model.ancestors import depths, innermost_above
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import numbered
-from profile_analyze.model.ownership import (
-    nested_targets,
-    without_nested,
-)
+from profile_analyze.model.ownership import nested_targets, without_nested
 from profile_analyze.model.terms import KERNEL, MODULE, RUNTIME
 
 if TYPE_CHECKING:
@@ -79,7 +76,7 @@ def _contexts(profile: Profile) -> tuple[_Contexts, Indices]:
     # further inside, so that no execution is handled by itself.
     operator = profile.executions.operator.astype(np.int64)
     parent = profile.executions.above
-    depth = _depths(parent)
+    depth = depths(parent)
     by_depth = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
     context = np.full(len(parent) + 1, -1)  # the extra entry is that of an execution around none
@@ -95,17 +92,6 @@ def _contexts(profile: Profile) -> tuple[_Contexts, Indices]:
     nothing = np.empty(0, np.int64)
     found = _Contexts(np.concatenate([nothing, *arounds]), np.concatenate([nothing, *operators]))
     return found, context[:-1]
-
-
-def _depths(parent: Indices) -> Indices:
-    """Return how many executions are around each execution."""
-    depth = (parent >= 0).astype(np.int64)
-    above = np.append(parent, -1)
-    depth = np.append(depth, 0)
-    while (above >= 0).any():  # each pass goes up twice as far as the one before
-        depth += depth[above]
-        above = above[above]
-    return depth[:-1]
 
 
 def _stacks(operators: Operators, contexts: _Contexts) -> list[Stack]:

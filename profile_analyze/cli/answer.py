@@ -254,7 +254,7 @@ def _notes(
     """Yield the notes on the whole answer. The same note may come several times."""
     yield from notes_on_merged_sides(request.files, request.baseline)
     profile = _profile_of(source)
-    yield from profile.notes
+    yield from _notes_of_profile(profile, request)
     # Notes on runs matter only if runs are combined. A table that is split by run keeps them apart.
     keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)
     if not keeps_runs_apart:
@@ -276,6 +276,13 @@ def _notes(
     yield from _notes_on_format(renderer, summary, tables, verdicts)
     yield from notes_on_columns(request, profile)
     yield from _notes_on_suffix(request.output, renderer)
+
+
+def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
+    """Return the notes of the profile, without those on what a level leaves out of stacks."""
+    # Stacks of all time leave out nothing.
+    has_all_time = request.has_stacks and not request.query.selects_rows
+    return profile.nested.notes if has_all_time and profile.nested is not None else profile.notes
 
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:

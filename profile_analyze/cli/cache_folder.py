@@ -22,9 +22,9 @@ def user_cache_folder() -> Path | None:
 
 
 def _folder_of_caches() -> Path:
-    folder = os.environ.get("XDG_CACHE_HOME")
-    if folder:
-        return Path(folder)
+    folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if folder.is_absolute():  # the specification says to ignore a relative path
+        return folder
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return Path(local) if local else Path.home() / "AppData" / "Local"

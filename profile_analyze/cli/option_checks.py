@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
+from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.readers.model_inputs import parse_input_shape
 from profile_analyze.readers.paths import SUFFIXES
@@ -181,12 +182,19 @@ def _check_inspection(arguments: argparse.Namespace) -> None:
         ("--where", arguments.where),
         ("--type", arguments.type),
         ("--opr-name", arguments.opr_name),
+        ("--input-dtype", arguments.input_dtype),
+        ("--min-time", arguments.min_time),
+        ("--max-time", arguments.max_time),
         ("--aggregate-by", arguments.aggregate_by),
         ("--aggregate", arguments.aggregate),
         ("--order-by", arguments.order_by),
         ("--columns", arguments.columns),
         ("--dump-only-opr", arguments.dump_only_opr),
         ("--print-only", arguments.print_only),
+        ("--show-host", arguments.show_host),
+        ("--copy-time", arguments.copy_time),
+        ("--run-stat", arguments.run_stat != RUN_STATISTICS[0]),
+        ("--peaks", arguments.peaks),
         ("--plot", arguments.plot),
         (f"--format {name}", not has_facts),
     ):

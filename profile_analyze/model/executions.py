@@ -66,6 +66,18 @@ class Track(NamedTuple):
         return self._replace(device=None, device_kind=None, threads=None)
 
 
+def distinct_names(tracks: Sequence[Track]) -> list[str]:
+    """Return the names of tracks, with the rank or the device of each track if names are equal."""
+    # Two devices may each have a `stream 7`.
+    if len({track.name for track in tracks}) == len(tracks):
+        return [track.name for track in tracks]
+    owners = (track.device if track.rank is None else f"rank {track.rank}" for track in tracks)
+    return [
+        f"{track.name} of {owner}" if owner else track.name
+        for track, owner in zip(tracks, owners, strict=True)
+    ]
+
+
 class Run(NamedTuple):
     """One iteration of the network."""
 

@@ -38,6 +38,7 @@ from profile_analyze.model.ownership import (
     ownership,
     without_nested,
 )
+from profile_analyze.model.ranks import collective_notes
 from profile_analyze.model.terms import (
     KERNEL,
     LEVELS,
@@ -106,7 +107,8 @@ def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = 
         result = _rows_of(profile, kernels, KERNEL, profile.operators)
     else:
         result = _with_owned_executions(profile, chosen)
-    return result.changed(nested=profile) if keep_nested else result
+    notes = (*result.notes, *collective_notes(profile))
+    return result.changed(notes=notes, nested=profile if keep_nested else None)
 
 
 def common_level(profile: Profile, other: Profile) -> str | None:

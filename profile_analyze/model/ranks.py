@@ -7,7 +7,7 @@ of several streams.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Indices: TypeAlias = NDArray[np.int64]
 
+_BETWEEN_TWO: Final = ("send", "recv")
+"""Communication between two ranks, which is no collective."""
+
 
 def ranks_of(profile: Profile) -> tuple[int, ...]:
     """Return the ranks of the profile's tracks, in ascending order."""
@@ -49,21 +52,20 @@ def as_one_job(profile: Profile) -> Profile:
     if len({*ranks}) < 2:
         return profile
     _check(profile.processes, ranks)
-    name = f"{len(ranks)} ranks"
+    first, *others = profile.processes
     number = _numbers_in_job(profile)
     values = sorted({*number.tolist()})
     new_run = np.searchsorted(values, number)
     members = [np.flatnonzero(new_run == index).tolist() for index in range(len(values))]
     executions = profile.executions
-    job = profile.changed(
-        file=name,
+    return profile.changed(
+        file=f"{len(ranks)} ranks",
         executions=executions.changed(run=new_run[executions.run].astype(np.int32)),
         runs=tuple(_joined_run([profile.runs[one] for one in group]) for group in members),
-        processes=(name,),
+        # The jobs on the two sides of a comparison need different names.
+        processes=(f"{first} and {counted(len(others), 'more rank')}",),
         notes_on_runs=(),
     )
-    notes = (*_notes_on_runs(members, len(ranks)), *collective_notes(job))
-    return job.changed(notes=(*job.notes, *notes))
 
 
 def _numbers_in_job(profile: Profile) -> Indices:
@@ -117,14 +119,29 @@ def _joined_run(runs: Sequence[Run]) -> Run:
     )
 
 
-def _notes_on_runs(members: Sequence[Sequence[int]], ranks: int) -> Iterator[Note]:
-    incomplete = sum(len(group) < ranks for group in members)
+def notes_on_incomplete_runs(profile: Profile) -> Iterator[Note]:
+    """Yield a note if some runs of a job lack the executions of some ranks."""
+    ranks = ranks_of(profile)
+    if len(ranks) < 2:
+        return
+    executions = profile.executions
+    rank = np.searchsorted(ranks, rank_of_tracks(profile)[executions.track])
+    pairs = executions.run.astype(np.int64) * len(ranks) + rank
+    _, first = numbered(pairs)
+    found = np.bincount(executions.run[first], minlength=len(profile.runs))
+    incomplete = int((found < len(ranks)).sum())
     if incomplete:
         yield Note(
-            f"{incomplete} of {counted(len(members), 'run')} are not in the files of all {ranks} "
-            "ranks, so their times are too short; record the same steps on each rank",
+            f"{incomplete} of {counted(len(profile.runs), 'run')} lack executions of some of the "
+            f"{len(ranks)} ranks, so their times are too short; record the same steps on each rank",
             Importance.WRONG,
         )
+
+
+def rank_of_tracks(profile: Profile) -> Indices:
+    """Return the rank of each track, or -1."""
+    ranks = (-1 if track.rank is None else track.rank for track in profile.tracks)
+    return np.fromiter(ranks, np.int64, len(profile.tracks))
 
 
 def times_of_ranks(profile: Profile, measure: str = "time") -> Floats:
@@ -132,8 +149,7 @@ def times_of_ranks(profile: Profile, measure: str = "time") -> Floats:
 
     With several runs, it is the median over the runs.
     """
-    rank_of_track = np.array([-1 if one.rank is None else one.rank for one in profile.tracks])
-    rank = rank_of_track[profile.executions.track]
+    rank = rank_of_tracks(profile)[profile.executions.track]
     columns = []
     for one in ranks_of(profile):
         executions = profile.executions.take(np.flatnonzero(rank == one))
@@ -181,35 +197,28 @@ def waiting_in_collectives(profile: Profile) -> list[Waiting]:
     ranks = ranks_of(profile)
     operators, executions = profile.operators, profile.executions
     collective = operators.categorical("collective")
-    is_kernel = operators.level.where(one == KERNEL for one in operators.level.categories)
+    is_collective = collective.where(one not in _BETWEEN_TWO for one in collective.categories)
+    is_collective &= operators.level.where(one == KERNEL for one in operators.level.categories)
     sizes = operators.categorical("group_size")
-    is_of_all = sizes.where(one == len(ranks) for one in sizes.categories)
-    chosen = np.flatnonzero((is_kernel & is_of_all & (collective.codes >= 0))[executions.operator])
-    rank_of_track = np.array([-1 if one.rank is None else one.rank for one in profile.tracks])
-    rank = np.searchsorted(ranks, rank_of_track[executions.track[chosen]])
-    kind = collective.codes[executions.operator[chosen]]
-    run = executions.run[chosen]
-    found = []
-    for code in sorted({*kind.tolist()}):
-        calls = []
-        for one in sorted({*run[kind == code].tolist()}):
-            rows = np.flatnonzero((kind == code) & (run == one))
-            calls.append(_matched(executions.start_s, executions.duration_s, chosen, rank, rows))
-        durations = np.concatenate([one for one in calls if one is not None] or [np.empty((0, 1))])
-        if len(durations):
-            found.append(_waiting(collective.categories[code], durations, ranks))
+    is_collective &= sizes.where(one == len(ranks) for one in sizes.categories)
+    chosen = np.flatnonzero(is_collective[executions.operator])
+    rank = np.searchsorted(ranks, rank_of_tracks(profile)[executions.track[chosen]])
+    kind = collective.codes[executions.operator[chosen]].astype(np.int64)
+    start_s, durations_s = executions.start_s[chosen], executions.duration_s[chosen]
+    number, first = numbered(kind * len(profile.runs) + executions.run[chosen])
+    order = np.lexsort((start_s, rank, number))
+    bounds = np.searchsorted(number[order], np.arange(1, len(first)))
+    calls: dict[int, list[Floats]] = {}
+    for one, rows in zip(first.tolist(), np.split(order, bounds), strict=False):
+        counts = np.bincount(rank[rows], minlength=len(ranks))
+        if (counts == counts[0]).all():  # otherwise, it is unclear which calls belong together
+            of_run = durations_s[rows].reshape(len(ranks), -1).T
+            calls.setdefault(int(kind[one]), []).append(of_run)
+    found = (
+        _waiting(collective.categories[code], np.concatenate(of_runs), ranks)
+        for code, of_runs in calls.items()
+    )
     return sorted(found, key=lambda one: -one.waited_s)
-
-
-def _matched(
-    start_s: Floats, duration_s: Floats, chosen: Indices, rank: Indices, rows: Indices
-) -> Floats | None:
-    """Return the durations of each call, shape (calls, ranks); None if ranks differ in calls."""
-    counts = np.bincount(rank[rows], minlength=int(rank.max()) + 1)
-    if (counts != counts[0]).any():
-        return None
-    order = rows[np.lexsort((start_s[chosen[rows]], rank[rows]))]
-    return duration_s[chosen[order]].reshape(len(counts), -1).T
 
 
 def _waiting(collective: str, durations: Floats, ranks: Sequence[int]) -> Waiting:
@@ -228,7 +237,12 @@ def _waiting(collective: str, durations: Floats, ranks: Sequence[int]) -> Waitin
 
 
 def collective_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note on the waiting time in each kind of collective."""
+    """Yield a note on the waiting time in each kind of collective.
+
+    `profile` has all levels.
+    """
+    if len(ranks_of(profile)) < 2:
+        return
     for one in waiting_in_collectives(profile):
         if one.waited_s > 0:
             yield Note(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.ancestors import innermost_above
+from profile_analyze.model.ancestors import innermost_above, outermost
 from profile_analyze.model.executions import Run
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.numbers import total
+from profile_analyze.model.ranks import rank_of_tracks, ranks_of
 from profile_analyze.model.terms import MODULE, OPERATOR
 from profile_analyze.model.windows import check_starts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
     Flags: TypeAlias = NDArray[np.bool_]
+    Floats: TypeAlias = NDArray[np.float64]
     Indices: TypeAlias = NDArray[np.int64]
 
 _MOST_LISTED: Final = 10
@@ -42,19 +46,21 @@ def regions_of(profile: Profile) -> list[str]:
 def with_step_region(profile: Profile, name: str) -> Profile:
     """Return the profile with a run for each execution of the region `name`.
 
-    The runs of each process are numbered from 1, which is their step. An execution belongs to the
-    last region that began before it, or else to the first. Work on a device belongs to the run that
-    launched it. A region inside a region of the same name is no run.
+    The runs of each process are numbered from 1, which is their step. In a distributed job, the
+    n-th regions of all ranks are one run. An execution belongs to the last region of its rank that
+    began before it, or else to the first. Work on a device belongs to the run that launched it. A
+    region inside a region of the same name is no run.
 
-    Raises `QueryError` if a process has no such region, or if the format has no start times.
+    Raises `QueryError` if a process or a rank has no such region, or if the format has no start
+    times.
     """
-    process = np.array([run.process for run in profile.runs], np.int64)[profile.executions.run]
     regions = _regions_called(profile, name)
-    missing = sorted({*process.tolist()} - {*process[regions].tolist()})
-    if missing or not len(regions):
+    members = _members_of_ranks(profile)
+    missing = [owner for owner, rows in members.items() if not regions[rows].any()]
+    if missing or not members:
         raise QueryError(_unknown_region(profile, name, missing))
     check_starts(profile, "step_region")
-    run, runs, is_outside = _iterations(profile.executions, process, regions, name)
+    run, runs, is_outside = _iterations(profile.executions, members, regions, name)
     notes = [note for note in profile.notes if not note.endswith(_BEFORE_STEPS)]
     return profile.changed(
         executions=profile.executions.changed(run=run.astype(np.int32)),
@@ -63,8 +69,27 @@ def with_step_region(profile: Profile, name: str) -> Profile:
     )
 
 
-def _regions_called(profile: Profile, name: str) -> Indices:
-    """Return the executions of regions called `name` that are not inside another one."""
+def _members_of_ranks(profile: Profile) -> dict[tuple[int, int], Indices]:
+    """Return the executions of each rank of each process, in the order of processes.
+
+    The rank is -1 if the process has none.
+    """
+    executions = profile.executions
+    process = np.array([run.process for run in profile.runs], np.int64)[executions.run]
+    rank = rank_of_tracks(profile)[executions.track]
+    order = np.lexsort((rank, process))
+    process, rank = process[order], rank[order]
+    bounds = np.flatnonzero((np.diff(process) != 0) | (np.diff(rank) != 0)) + 1
+    groups = np.split(order, bounds) if len(order) else []
+    starts = [0, *bounds.tolist()]
+    return {
+        (int(process[start]), int(rank[start])): rows
+        for start, rows in zip(starts, groups, strict=False)
+    }
+
+
+def _regions_called(profile: Profile, name: str) -> Flags:
+    """Return whether each execution is a region called `name` that is not inside another one."""
     operators = profile.operators
     is_region = operators.level.where(one == MODULE for one in operators.level.categories)
     is_region &= operators.name.where(one == name for one in operators.name.categories)
@@ -72,27 +97,42 @@ def _regions_called(profile: Profile, name: str) -> Indices:
 
 
 def _iterations(
-    executions: Executions, process: Indices, regions: Indices, name: str
+    executions: Executions,
+    members: Mapping[tuple[int, int], Indices],
+    is_region: Flags,
+    name: str,
 ) -> tuple[Indices, list[Run], Flags]:
-    """Return the run of each execution, all runs, and whether each execution is in no region."""
+    """Return the run of each execution, all runs, and whether each execution is in no region.
+
+    `members` are the executions of each process and rank.
+    """
+    launched_by = executions.launched_by.astype(np.int64)
+    starts = executions.start_s[outermost(np.arange(len(executions)), launched_by)]
     run = np.zeros(len(executions), np.int64)
-    runs: list[Run] = []
-    starts = executions.start_s[_launching(executions.launched_by)]
     is_outside = np.zeros(len(executions), np.bool_)
-    for one in sorted({*process.tolist()}):
-        own = regions[process[regions] == one]
-        own = own[np.argsort(executions.start_s[own], kind="stable")]
-        begins, walls = executions.start_s[own], executions.duration_s[own]
-        rows = np.flatnonzero(process == one)
-        index = np.searchsorted(begins, starts[rows], side="right") - 1
-        is_outside[rows] = (index < 0) | (starts[rows] >= (begins + walls)[index])
-        index = np.maximum(index, 0)
-        run[rows] = index + len(runs)
-        # The duration of a region is not the wall time of what ran outside of it.
-        outside = np.bincount(index[is_outside[rows]], minlength=len(own))
-        walls = np.where(outside > 0, np.nan, walls)
-        runs += [Run(one, number, name, wall) for number, wall in enumerate(walls.tolist(), 1)]
+    runs: list[Run] = []
+    for process, ranks in groupby(members, key=itemgetter(0)):
+        walls = np.empty(0)
+        for owner in ranks:  # one by one, because their clocks differ
+            rows = members[owner]
+            own = rows[is_region[rows]]
+            own = own[np.argsort(executions.start_s[own], kind="stable")]
+            begins, durations = executions.start_s[own], executions.duration_s[own]
+            index = np.searchsorted(begins, starts[rows], side="right") - 1
+            is_outside[rows] = (index < 0) | (starts[rows] >= (begins + durations)[index])
+            index = np.maximum(index, 0)
+            run[rows] = index + len(runs)
+            # The duration of a region is not the wall time of what ran outside of it.
+            outside = np.bincount(index[is_outside[rows]], minlength=len(own))
+            walls = _longer(walls, np.where(outside > 0, np.nan, durations))
+        runs += [Run(process, number, name, wall) for number, wall in enumerate(walls.tolist(), 1)]
     return run, runs, is_outside
+
+
+def _longer(walls: Floats, others: Floats) -> Floats:
+    """Return the longer of two wall times of each run; NaN if one is unknown."""
+    size = max(len(walls), len(others))
+    return np.maximum(*(np.append(one, np.zeros(size - len(one))) for one in (walls, others)))
 
 
 _BEFORE_STEPS: Final = "of operators outside of all steps count in the step before"
@@ -103,25 +143,15 @@ def note_on_outside(count: int) -> Note:
     return Note(f"{counted_and_share(count, 'execution')} {_BEFORE_STEPS}", Importance.CONTEXT)
 
 
-def _outermost(profile: Profile, is_target: Flags) -> Indices:
-    """Return the targets that are in no other target."""
-    return np.flatnonzero(is_target & (innermost_above(profile.executions.above, is_target) < 0))
-
-
-def _launching(launched_by: NDArray[np.int32]) -> Indices:
-    """Return the first execution of the chain that launched each execution, or itself."""
-    result = np.arange(len(launched_by))
-    while True:
-        above = launched_by[result]
-        if (above < 0).all():
-            return result
-        result = np.where(above >= 0, above, result)
+def _outermost(profile: Profile, is_target: Flags) -> Flags:
+    """Return whether each execution is a target that is in no other target."""
+    return is_target & (innermost_above(profile.executions.above, is_target) < 0)
 
 
 def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterator[Note]:
     level, executions = profile.operators.level, profile.executions
     is_operator = level.where(one == OPERATOR for one in level.categories)[executions.operator]
-    rows = _outermost(profile, is_operator)
+    rows = np.flatnonzero(_outermost(profile, is_operator))
     outside = rows[is_outside[rows]]
     if len(outside):
         share = total(executions.duration_s[outside]) / (
@@ -135,11 +165,13 @@ def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterato
         )
 
 
-def _unknown_region(profile: Profile, name: str, missing: list[int]) -> str:
-    """Return the message on a region that the processes `missing` do not have."""
+def _unknown_region(profile: Profile, name: str, missing: list[tuple[int, int]]) -> str:
+    """Return the message on a region that the processes and ranks `missing` do not have."""
     known = regions_of(profile)
     if name in known:
-        return f"step_region: no region {name!r} in {profile.processes[missing[0]]}"
+        process, rank = missing[0]
+        of_rank = "" if len(ranks_of(profile)) < 2 else f" on rank {rank}"
+        return f"step_region: no region {name!r}{of_rank} in {profile.processes[process]}"
     if not known:
         return f"step_region: no regions in {profile.file}"
     more = f" and {len(known) - _MOST_LISTED} more" if len(known) > _MOST_LISTED else ""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.executions import AMOUNTS
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.numbers import total
@@ -78,8 +79,9 @@ def only_steps(profile: Profile, first: int, last: int) -> Profile:
         raise QueryError(f"steps: no step {wanted} in {profile.file}; {has}")
     is_chosen = np.array([run.step in chosen for run in profile.runs], np.bool_)
     is_inside = is_chosen[profile.executions.run]
+    noun = "step" if len(chosen) == 1 else "steps"
     left_out = counted(len(is_chosen) - int(is_chosen.sum()), "run")
-    note = Note(f"only step {numbers_text(chosen)}; left out {left_out}", Importance.CONTEXT)
+    note = Note(f"only {noun} {numbers_text(chosen)}; left out {left_out}", Importance.CONTEXT)
     return _kept(profile.changed(notes=(*profile.notes, note)), is_inside, is_inside)
 
 
@@ -91,8 +93,8 @@ def check_starts(profile: Profile, field: str) -> None:
     starts = profile.executions.start_s
     if profile.origin.times != EACH or np.isnan(starts).all():
         raise QueryError(
-            f"{field}: {profile.file} is a {profile.origin.format} without start times, so it "
-            "cannot be cut by time"
+            f"{field}: {profile.file} cannot be cut by time: it has no start times (format: "
+            f"{profile.origin.format})"
         )
 
 
@@ -181,8 +183,8 @@ def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
 def _with_outer(executions: Executions, is_inside: Flags) -> tuple[Executions, Indices, Flags]:
     """Return executions, the run of each, and whether each is kept.
 
-    Those that launched or surround an execution inside are kept, without time and calls. They
-    count in the run of the execution inside.
+    Those that launched or surround an execution inside are kept, without time, amounts and calls.
+    They count in the run of the execution inside.
     """
     is_kept, run = is_inside.copy(), executions.run.astype(np.int64)
     outer = executions.above
@@ -197,12 +199,12 @@ def _with_outer(executions: Executions, is_inside: Flags) -> tuple[Executions, I
     is_outer = is_kept & ~is_inside
     if not is_outer.any():
         return executions, run, is_kept
-    no_time = {
+    nothing = {
         name: np.where(is_outer, getattr(executions, name) * 0, getattr(executions, name))
-        for name in ("duration_s", "self_s", "first_kernel_s", "thread_wait_s")
+        for name in ("duration_s", "self_s", "first_kernel_s", "thread_wait_s", *AMOUNTS)
     }
     calls = np.where(is_outer, 0, executions.calls)
-    return executions.changed(**no_time, calls=calls), run, is_kept
+    return executions.changed(**nothing, calls=calls), run, is_kept
 
 
 def _notes(  # what each note is about

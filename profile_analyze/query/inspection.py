@@ -11,6 +11,7 @@ import numpy as np
 
 from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import difference, numbered, quantile_of_runs, total
 from profile_analyze.model.terms import DEVICE, RUNTIME
@@ -108,6 +109,13 @@ def inspect(profile: Profile, key: str) -> Inspection:
         *([_executions(profile, rows, longest[:_LONGEST])] if len(rows) > 1 else ()),
     )
     return found._replace(listings=tuple(one for one in listings if one.rows))
+
+
+def names_of_tracks(profile: Profile, rows: Indices) -> dict[int, str]:
+    """Return the name of each track on which `rows` ran, by its index."""
+    used = [*dict.fromkeys(profile.executions.track[rows].tolist())]
+    names = distinct_names([profile.tracks[index] for index in used])
+    return dict(zip(used, names, strict=True))
 
 
 def _first_start_s(profile: Profile) -> float:
@@ -258,14 +266,14 @@ def _neighbours(profile: Profile, rows: Indices) -> Listing:
 
 def _executions(profile: Profile, rows: Indices, longest: Indices) -> Listing:
     executions = profile.executions
-    number = {row: place for place, row in enumerate(rows.tolist(), 1)}
+    track_names = names_of_tracks(profile, rows)
     first_s = _first_start_s(profile)
     found = [
         (
-            number[row],
+            int(np.flatnonzero(rows == row)[0]) + 1,
             float(executions.start_s[row] - first_s),
             float(executions.duration_s[row]),
-            profile.tracks[executions.track[row]].name,
+            track_names[executions.track[row]],
             profile.runs[executions.run[row]].step,
         )
         for row in longest.tolist()

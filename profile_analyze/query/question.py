@@ -252,6 +252,13 @@ class Query(_Parsed):
         return bool(self.aggregates)
 
     @property
+    def selects_rows(self) -> bool:
+        """Whether the answer may leave out rows."""
+        limits = (self.min_time_s, self.max_time_s)
+        filters = (self.types, self.name, self.input_dtype, self.where, self.top)
+        return any(filters) or any(limit is not None for limit in limits)
+
+    @property
     def keys(self) -> tuple[str, ...] | None:
         """The group keys, which may be an empty tuple; None if rows are operators."""
         return self.by if self.grouped else None

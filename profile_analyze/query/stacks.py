@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.stacks import Stack
     from profile_analyze.model.profile import Profile
-    from profile_analyze.query.question import Query
     from profile_analyze.query.rows import ShownRows
     from profile_analyze.query.table import Table
 
@@ -42,7 +41,7 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
 
 def notes_on_stacks(table: Table) -> Iterator[Note]:
     """Yield notes on the stacks of a table."""
-    if _selects_rows(table.query):  # otherwise, stacks also have what no row has
+    if table.query.selects_rows:  # otherwise, stacks also have what no row has
         yield from table.notes
     if not stacks_of_table(table):
         side = MEASURES[table.query.measure].side
@@ -51,17 +50,10 @@ def notes_on_stacks(table: Table) -> Iterator[Note]:
         )
 
 
-def _selects_rows(query: Query) -> bool:
-    """Return whether the answer to `query` may leave out rows."""
-    limits = (query.min_time_s, query.max_time_s)
-    filters = (query.types, query.name, query.input_dtype, query.where, query.top)
-    return any(filters) or any(limit is not None for limit in limits)
-
-
 def _stacks(shown: ShownRows) -> dict[Stack, float]:
     profile = shown.profile
     nested = profile.nested or profile
-    if _selects_rows(shown.query):
+    if shown.query.selects_rows:
         counts = _is_owned(profile, nested, shown.chosen)
     else:
         counts = np.ones(len(nested.executions), np.bool_)

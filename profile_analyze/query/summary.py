@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
+from profile_analyze.model.ranks import notes_on_incomplete_runs
 from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import ABSENT, COPY, DEVICE, MEAN, RUN_KEYS
 from profile_analyze.query.filters import filter_by_type_name_and_dtype
@@ -253,6 +255,7 @@ def _track_notes(profile: Profile) -> Iterator[Note]:
             by_rank[track.rank] = by_rank.get(track.rank, 0.0) + total
     if len(by_rank) > 1:
         yield _note_on_ranks(by_rank)
+        yield from notes_on_incomplete_runs(profile)
         return
     by_line: dict[Track, float] = {}
     for track, total in profile.total_by_track(DEVICE).items():
@@ -261,11 +264,10 @@ def _track_notes(profile: Profile) -> Iterator[Note]:
         return
     kinds = {track.kind for track in by_line}
     noun = kinds.pop() if len(kinds) == 1 else "track"
-    # Two devices may each have a `stream 7`.
-    is_ambiguous = len({track.name for track in by_line}) < len(by_line)
+    lines = sorted(by_line, key=lambda line: line.name)
     parts = ", ".join(
-        f"{short_time(total)} on " + (_full_name(track) if is_ambiguous else track.name)
-        for track, total in sorted(by_line.items(), key=lambda item: item[0].name)
+        f"{short_time(by_line[line])} on {name}"
+        for line, name in zip(lines, distinct_names(lines), strict=True)
     )
     yield Note(
         f"the device time is the sum of {counted(len(by_line), noun)}, which may have run at the "
@@ -287,9 +289,3 @@ def _note_on_ranks(by_rank: dict[int, float]) -> Note:
         "each",
         Importance.WRONG,
     )
-
-
-def _full_name(track: Track) -> str:
-    """Return the name of a track with its device or rank, if it has one."""
-    owner = track.device if track.rank is None else f"rank {track.rank}"
-    return f"{track.name} of {owner}" if owner else track.name

@@ -190,8 +190,8 @@ def _kept(
     """Return the kept profile; None if there is none, or if its file is damaged."""
     with suppress(OSError):
         for file in cache_files(folder, "-".join(identity)):
-            # Damage is no error: the profile is read again, and replaces the damaged file.
-            with suppress(OSError, ValueError), open(file.path, "rb") as stream:  # noqa: PTH123
+            # Whatever is wrong with a kept file, the profile is read again and replaces it.
+            with suppress(Exception), open(file.path, "rb") as stream:  # noqa: PTH123
                 document = read_document(stream)
                 if _hold(document["conditions"], source, wanted):
                     profile = read_profile(stream, document)

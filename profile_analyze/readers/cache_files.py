@@ -1,6 +1,7 @@
 """The files in a cache folder: they appear whole or not at all, and have a total size.
 
-Only files with the names that this module gives count. All other files in the folder stay.
+Only regular files with the names that this module gives count. All other entries of the folder
+stay.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def cache_files(folder: str, start: str = "") -> list[CacheFile]:
     found = []
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(start) and _NAME.fullmatch(entry.name):
+            is_named = entry.name.startswith(start) and _NAME.fullmatch(entry.name)
+            # Opening a pipe would wait for a writer.
+            if is_named and entry.is_file(follow_symlinks=False):
                 with suppress(FileNotFoundError):  # another process removed it just now
                     status = entry.stat()
                     found.append(CacheFile(entry.path, status.st_size, status.st_mtime_ns))

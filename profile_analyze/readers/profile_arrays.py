@@ -5,6 +5,7 @@ The bytes hold numbers and texts only. Reading them runs no code from the file, 
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -81,7 +82,7 @@ def read_document(stream: BinaryIO) -> Any:
     """
     header = stream.read(_HEADER_SIZE)
     size = int.from_bytes(header[8:16], "little")
-    if len(header) < _HEADER_SIZE or header[:8] != _MAGIC or size > stream.seek(0, 2):
+    if len(header) < _HEADER_SIZE or header[:8] != _MAGIC or size > stream.seek(0, os.SEEK_END):
         raise ValueError("no profile")
     stream.seek(_HEADER_SIZE)
     document = stream.read(size)
@@ -97,15 +98,21 @@ def read_profile(stream: BinaryIO, document: Any) -> Profile:
     """
     # Read, not mapped: if the file vanished from a network drive, a process with a map of it would
     # be killed.
-    data = np.empty(document["data"]["size"], np.uint8)
+    size = document["data"]["size"]
+    start = stream.tell()
+    # Checked before memory is reserved: a damaged size may be huge.
+    if size != stream.seek(0, os.SEEK_END) - start:
+        raise ValueError("the arrays are damaged")
+    stream.seek(start)
+    data = np.empty(size, np.uint8)
     read = stream.readinto(data)  # type: ignore[attr-defined]  # of files
     if read != len(data) or zlib.crc32(data.data) != document["data"]["checksum"]:
         raise ValueError("the arrays are damaged")
     arrays, start = [], 0
-    for stored, dtype, count, size in document["data"]["arrays"]:
+    for stored, dtype, count, length in document["data"]["arrays"]:
         end = start + count * np.dtype(stored).itemsize
         values = data[start:end].view(stored).astype(dtype, copy=False)
-        arrays.append(unpacked(values, size))
+        arrays.append(unpacked(values, length))
         start = _next_aligned(end)
     profile = _value(document["profile"], arrays)
     assert isinstance(profile, Profile)

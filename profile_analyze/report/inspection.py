@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
-from profile_analyze.query.inspection import inspect
+from profile_analyze.query.inspection import inspect, names_of_tracks
 from profile_analyze.report.base import Report
 from profile_analyze.report.sections import INSPECTION, Facts, FactValue, ListSection
 from profile_analyze.units import percent, scaled_text
@@ -81,9 +81,9 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
         if run.step is not None:
             yield _text("step", run.step, str(run.step))
     else:
-        yield _text("executions", count, str(count))
-    tracks = [*dict.fromkeys(executions.track[rows].tolist())]
-    names = [found.profile.tracks[track].name for track in tracks]
+        # In formats for programs, `executions` is the list of the longest ones.
+        yield _text("execution_count", count, str(count), "executions")
+    names = [*names_of_tracks(found.profile, rows).values()]
     if names:
         yield _text("tracks", names, ", ".join(names))
     phases = [*dict.fromkeys(executions.phase.take(rows).values().tolist())]

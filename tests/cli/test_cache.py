@@ -109,6 +109,7 @@ def test_options_that_contradict_each_other(arguments: list[str], message: str) 
     [
         ("linux", {"XDG_CACHE_HOME": "/caches"}, "/caches"),
         ("linux", {}, "/home/me/.cache"),
+        ("linux", {"XDG_CACHE_HOME": "caches"}, "/home/me/.cache"),
         ("darwin", {}, "/home/me/Library/Caches"),
         ("win32", {"LOCALAPPDATA": "/local"}, "/local"),
         ("win32", {}, "/home/me/AppData/Local"),

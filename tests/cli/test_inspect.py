@@ -126,7 +126,7 @@ def test_json_has_the_same_facts_and_lists() -> None:
     assert (document["summary"], document["tables"]) == (None, [])
     assert document["inspection"] == {
         "name": "relu_kernel", "key": 6, "type": "relu_kernel", "level": "kernel",
-        "executions": 1, "tracks": ["stream 7"], "time_s": 1 * MS, "own_time_s": 1 * MS,
+        "execution_count": 1, "tracks": ["stream 7"], "time_s": 1 * MS, "own_time_s": 1 * MS,
         "share": 0.25,
         "stack": [
             {"name": "net", "key": 0, "level": "module", "time_s": 12 * MS},
@@ -143,6 +143,15 @@ def test_json_has_the_same_facts_and_lists() -> None:
             }
         ],
     }  # fmt: skip
+
+
+def test_no_list_in_json_has_the_name_of_a_fact() -> None:
+    profile = profile_of(
+        [{"name": "a"}], [{"operator": 0, "start_s": n, "duration_s": 0.5} for n in range(7)]
+    )
+    inspection = json.loads(shown(profile, "a", "json"))["inspection"]
+    assert inspection["execution_count"] == 7
+    assert [one["number"] for one in inspection["executions"]] == [1, 2, 3, 4, 5]
 
 
 def test_formats_without_executions_or_starts_show_what_they_know() -> None:
@@ -254,6 +263,9 @@ def test_the_command_shows_one_operator() -> None:
     [
         (("--where", "time > 1ms"), "--where"),
         (("--compare", RESNET), "--compare"),
+        (("--max-time", "1ms"), "--max-time"),
+        (("--run-stat", "max"), "--run-stat"),
+        (("--peaks", "auto"), "--peaks"),
         (("--format", "csv"), "--format csv"),
         (("--format", "github"), "--format github"),
         (("--plot", "a.svg"), "--plot"),

@@ -43,8 +43,8 @@ def test_both_sides_of_a_comparison_are_cut() -> None:
     [
         (
             (TENSORRT, "--to", "1ms"),
-            f"argument --from/--to: {TENSORRT} is a TensorRT profile without start times, so it cannot "
-            "be cut by time",
+            f"argument --from/--to: {TENSORRT} cannot be cut by time: it has no start times (format: "
+            "TensorRT profile)",
         ),
         (
             (TRAIN, "--to", "1ms", "--from", "2ms"),

@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.model.executions import Run
-from profile_analyze.model.ranks import as_one_job, rank_spread, times_of_ranks
+from profile_analyze.model.ranks import (
+    as_one_job,
+    notes_on_incomplete_runs,
+    rank_spread,
+    times_of_ranks,
+)
 from profile_analyze.model.splitting import split
+from profile_analyze.model.windows import only_steps
 from tests.in_memory import STREAM, profile_of
 
 if TYPE_CHECKING:
@@ -43,10 +49,12 @@ def test_runs_of_the_same_step_become_one_run() -> None:
     job = as_one_job(two_ranks(((4, 5), (5, 6))))
     assert [(run.step, run.wall_s) for run in job.runs] == [(4, 1.0), (5, 2.0), (6, 2.0)]
     assert job.measured("time").tolist() == [[1.0, 2.0 + 1.0, 2.0]]
-    assert job.notes == (
-        "2 of 3 runs are not in the files of all 2 ranks, so their times are too short; record the "
-        "same steps on each rank",
-    )
+    assert [*notes_on_incomplete_runs(job)] == [
+        "2 of 3 runs lack executions of some of the 2 ranks, so their times are too short; record "
+        "the same steps on each rank"
+    ]
+    assert [*notes_on_incomplete_runs(only_steps(job, 5, 5))] == []
+    assert job.processes == ("a.json and 1 more rank",)
     assert job.check() == ()
 
 
@@ -54,7 +62,7 @@ def test_without_steps_the_nth_runs_become_one_run() -> None:
     job = as_one_job(two_ranks(((None, None), (None, None))))
     assert [(run.step, run.wall_s) for run in job.runs] == [(None, 1.0), (None, 2.0)]
     assert job.measured("time").tolist() == [[2.0, 4.0]]
-    assert job.notes == ()
+    assert [*notes_on_incomplete_runs(job)] == []
     assert split(job, ["rank"]).measured("time").tolist() == [[1.0, 2.0], [1.0, 2.0]]
 
 

@@ -52,6 +52,41 @@ def two_batches(file: str = "made.json") -> Profile:
     )
 
 
+def two_ranks(counts: tuple[int, int] = (2, 2)) -> Profile:
+    """Return a job whose ranks have regions of 4 s and 5 s. The clock of rank 1 is 5 s ahead."""
+    executions: list[dict[str, Any]] = []
+    for rank, count in enumerate(counts):
+        for number in range(count):
+            start_s = 10.0 * number + 5 * rank
+            region = {"operator": 0, "start_s": start_s, "duration_s": 4.0 + rank, "track": rank}
+            inside = {"operator": 1, "start_s": start_s + 1, "duration_s": 1.0, "track": rank}
+            executions += [region, {**inside, "parent": len(executions)}]
+        late = {"operator": 1, "start_s": 100.0, "duration_s": 1.0, "track": rank}
+        executions += [late] * (count == 0)
+    return profile_of(
+        [{"name": "batch", "level": "module"}, {"name": "op", "type": "Op"}],
+        executions,
+        tracks=[THREAD._replace(rank=rank, clock=str(rank)) for rank in range(2)],
+    )
+
+
+def test_the_nth_regions_of_all_ranks_are_one_run() -> None:
+    found = with_step_region(two_ranks(), "batch")
+    assert found.runs == (Run(0, 1, "batch", wall_s=5.0), Run(0, 2, "batch", wall_s=5.0))
+    assert found.executions.run.tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
+    assert with_step_region(two_ranks((2, 1)), "batch").runs == (
+        Run(0, 1, "batch", wall_s=5.0),
+        Run(0, 2, "batch", wall_s=4.0),
+    )
+
+
+def test_a_rank_without_the_region_is_an_error() -> None:
+    with pytest.raises(
+        QueryError, match=r"^step_region: no region 'batch' on rank 1 in made\.json$"
+    ):
+        with_step_region(two_ranks((2, 0)), "batch")
+
+
 def test_the_executions_of_a_region_are_runs() -> None:
     found = with_step_region(two_batches(), "batch")
     assert found.check() == ()
@@ -124,7 +159,7 @@ def test_an_unknown_region_is_an_error() -> None:
         (
             many,
             "r1",
-            "made.json is a a made-up runtime without start times, so it cannot be cut by time",
+            "made.json cannot be cut by time: it has no start times (format: a made-up runtime)",
         ),
     ]:
         with pytest.raises(QueryError) as caught:

@@ -142,14 +142,29 @@ def test_an_execution_without_a_start_is_left_out() -> None:
     )
 
 
+def test_what_an_outer_execution_allocated_before_the_window_does_not_count() -> None:
+    executions = nested().executions
+    profile = nested().changed(
+        executions=executions.changed(allocated_bytes=np.arange(len(executions)) + 1.0)
+    )
+    found = within_times(profile, 5.5 * MS, 6 * MS)  # the end of `linear`, and of `gemm`
+    assert found.executions.allocated_bytes.tolist() == [1.0, 2.0, 0.0, 0.0, 7.0]
+
+
 def test_what_cannot_be_cut_by_time_is_an_error() -> None:
     for profile, text in [
-        (bare(), "made.json is a a made-up runtime without start times"),
-        (averages(), "made.json is a a made-up report without start times"),
+        (
+            bare(),
+            "made.json cannot be cut by time: it has no start times (format: a made-up runtime)",
+        ),
+        (
+            averages(),
+            "made.json cannot be cut by time: it has no start times (format: a made-up report)",
+        ),
     ]:
         with pytest.raises(QueryError) as caught:
             within_times(profile, 1.0)
-        assert str(caught.value) == f"from_s: {text}, so it cannot be cut by time"
+        assert str(caught.value) == f"from_s: {text}"
     with pytest.raises(QueryError) as caught:
         within_times(nested(), 1.0, 2.0)
     assert str(caught.value) == (
@@ -161,7 +176,7 @@ def test_steps_are_chosen_by_their_number() -> None:
     found = only_steps(four_steps(), 11, 12)
     assert [run.step for run in found.runs] == [11, 12]
     np.testing.assert_allclose(found.measured("time"), [[3 * MS, 4 * MS], [4 * MS, 4 * MS]])
-    assert found.notes == ("only step 11-12; left out 2 runs",)
+    assert found.notes == ("only steps 11-12; left out 2 runs",)
     assert found.check() == ()
     joined = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
     assert [run.process for run in only_steps(joined, 13, 99).runs] == [0, 1]

@@ -5,12 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,7 +24,7 @@ from tests.small import document
 from tests.strategies import documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 FILES = {
     "MegEngine": PROFILES / "resnet18.json",
@@ -37,6 +34,8 @@ FILES = {
     "ONNX": FIXTURES / "classifiers" / "smallcnn.onnx",
     "MIGraphX": FIXTURES / "migraphx" / "current.txt",
     "TensorFlow Lite": FIXTURES / "tflite" / "xnnpack-new.txt",
+    "PyTorch": FIXTURES / "pytorch" / "gpu.json",
+    "PyTorch, compressed": FIXTURES / "pytorch" / "cnn-train.json.gz",
     "MegEngine timeline": FIXTURES / "megengine-timeline" / "modules.json.gz",
 }
 
@@ -186,21 +185,6 @@ def test_files_beside_the_profile_count(load: Loader, tmp_path: Path) -> None:
     assert not load.decodes(profile)  # as at first
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "other"])
-def test_a_damaged_profile_is_decoded_again_and_replaced(load: Loader, damage: str) -> None:
-    file = FILES["MegEngine"]
-    load(file)
-    (kept,) = load.kept
-    good = kept.read_bytes()
-    middle = len(good) // 2
-    flipped = good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
-    kept.write_bytes({"cut": good[:-1], "flip": flipped, "empty": b"", "other": b"{}"}[damage])
-    assert load.decodes(file)
-    assert load.kept == [kept]
-    assert kept.read_bytes() == good
-    assert not load.decodes(file)
-
-
 def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Path) -> None:
     files = []
     for number, name in enumerate("abcd"):
@@ -239,59 +223,6 @@ def test_files_that_processes_write_stay(load: Loader) -> None:
     assert load.decodes(file, cache=load.cache._replace(most=kept.stat().st_size), wanted=())
     assert recent.exists()
     assert not old.exists()
-
-
-@contextmanager
-def full_disk(folder: Path) -> Iterator[Path]:
-    """Make every write of more than a hundred bytes fail."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    try:
-        yield folder
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@contextmanager
-def file_as_folder(folder: Path) -> Iterator[Path]:
-    """Have a file where the folder should be."""
-    folder.touch()
-    yield folder / "profiles"
-
-
-@contextmanager
-def read_only(folder: Path) -> Iterator[Path]:
-    """Have a folder where nothing can be created, not even by root."""
-    yield Path("/proc/profile_analyze") if Path("/proc").exists() else folder / "\0"
-
-
-@pytest.mark.parametrize(
-    ("trouble", "reason"),
-    [
-        (full_disk, "file too large"),
-        (file_as_folder, "not a directory"),
-        (read_only, "no such file or directory"),
-    ],
-)
-def test_a_profile_that_cannot_be_kept_has_a_note(
-    tmp_path: Path, trouble: Callable[[Path], Any], reason: str
-) -> None:
-    file = FILES["MegEngine"]
-    plain = pa.load(file)
-    with trouble(tmp_path / "cache") as folder:
-        note = (
-            f"{folder}: the decoded profile cannot be kept for the next question: {reason}; "
-            "--cache names another folder, and --no-cache keeps nothing"
-        )
-        for _ in range(2):
-            profile = pa.load(file, cache=Cache(str(folder), smallest=1))
-            assert profile.notes == (*plain.notes, note)
-            assert difference(profile.changed(notes=plain.notes), plain) is None
-        if folder.exists():
-            assert [*folder.iterdir()] == []
-        file = FILES["ONNX Runtime"]  # files of MegEngine would be read together
-        runs = pa.load_runs([file, file], cache=Cache(str(folder), smallest=1))
-        assert [one for one in runs.notes if str(folder) in one] == [f"in each of 2 files: {note}"]
 
 
 def test_processes_that_keep_a_profile_at_once(tmp_path: Path) -> None:

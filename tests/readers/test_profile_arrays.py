@@ -54,6 +54,14 @@ def test_truncation_is_noticed(size: int) -> None:
         read_back(DATA[:size])
 
 
+def test_a_size_that_the_bytes_do_not_have_reserves_no_memory() -> None:
+    stream = BytesIO(DATA)
+    document = read_document(stream)
+    document["data"]["size"] = 10**15
+    with pytest.raises(ValueError, match="damaged"):
+        read_profile(stream, document)
+
+
 def test_constants_and_small_integers_take_little_space() -> None:
     rows = 1_000_000
     before = nested()

@@ -201,7 +201,8 @@ def job(folder: Path, *durations_us: tuple[float, ...]) -> list[str]:
 
 def test_files_of_different_ranks_are_one_job(tmp_path: Path) -> None:
     profile = at_level(pa.load_runs(job(tmp_path, (10, 20, 4), (15, 11, 3))))
-    assert (profile.file, len(profile.runs), profile.processes) == ("2 ranks", 1, ("2 ranks",))
+    assert (profile.file, len(profile.runs)) == ("2 ranks", 1)
+    assert profile.processes == (f"{tmp_path}/rank0.json and 1 more rank",)
     assert profile.measured("time").tolist() == [[pytest.approx(63e-6)]]
     result = pa.run(pa.Query(by="rank"), profile)
     assert [(row["rank"], round(row["time"] * 1e6, 6)) for row in result.rows] == [(0, 34), (1, 29)]
@@ -211,6 +212,52 @@ def test_files_of_different_ranks_are_one_job(tmp_path: Path) -> None:
         "all_reduce: ranks waited 15.0 us (38.5% of the longest times of 3 calls) for the slowest "
         "rank, which was rank 1 in 2 of them"
     ]
+
+
+def test_the_waiting_time_is_that_of_the_chosen_part(tmp_path: Path) -> None:
+    files = job(tmp_path, (10, 20, 4), (15, 11, 3))
+    found = run_command(*files, "--from", "500us", "--notes", "all")
+    assert [line for line in found.err.splitlines() if "waited" in line] == [
+        "note: all_reduce: ranks waited 1.00 us (25.0% of the longest times of 1 call) for the "
+        "slowest rank, which was rank 1 in 1 of them"
+    ]
+
+
+def test_messages_between_two_ranks_are_no_collectives(tmp_path: Path) -> None:
+    files = [
+        Trace(rank)
+        .operator("nccl:send", ("ncclKernel", 9 + rank, message("send", 8, 2)))
+        .write(tmp_path / f"{rank}.json")
+        for rank in range(2)
+    ]
+    assert at_level(pa.load_runs(files)).notes == ()
+
+
+def test_a_collective_that_a_rank_lacks_is_no_call_of_all(tmp_path: Path) -> None:
+    files = [
+        Trace(rank)
+        .operator("nccl:all_reduce", *[("k", 9 + rank, message("allreduce", 8, 3))] * calls)
+        .write(tmp_path / f"{rank}.json")
+        for rank, calls in enumerate((1, 1, 0))
+    ]
+    assert at_level(pa.load_runs(files)).notes == ()
+
+
+def test_an_inspection_names_the_ranks_of_streams(tmp_path: Path) -> None:
+    found = run_command(*job(tmp_path, (10,), (15,)), "--inspect", "ncclKernel")
+    assert "tracks          stream 7 of rank 0, stream 7 of rank 1\n" in found.out
+    assert [line.split()[3:] for line in found.out.splitlines()[-2:]] == [
+        ["stream", "7", "of", "rank", "1", "N/A"],
+        ["stream", "7", "of", "rank", "0", "N/A"],
+    ]
+
+
+def test_two_jobs_can_be_compared(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    files, base = job(tmp_path, (10,), (15,)), job(tmp_path / "base", (20,), (30,))
+    found = run_command(*files, "--compare", *base, "--columns", "time,base", "--format", "csv")
+    assert found.out.splitlines()[1:] == ["0.000025,0.00005"]
+    assert "same runs" not in found.err
 
 
 def test_a_command_about_two_ranks(tmp_path: Path) -> None:
@@ -335,7 +382,12 @@ def test_peaks_of_the_device_that_a_profile_names(
         (
             "NVIDIA GeForce RTX 4090 Laptop GPU",
             "the profile names 'NVIDIA GeForce RTX 4090 Laptop GPU', which is not clear; give the "
-            "rates of the device, or name it: rtx-3090, rtx-4090",
+            "rates of the device, or name it: rtx-4090",
+        ),
+        (
+            "NVIDIA GeForce RTX 3080",
+            "the profile names 'NVIDIA GeForce RTX 3080', which is not in the table; give its "
+            "rates, as in --peaks 19.5T:1555G (--peaks list shows all devices)",
         ),
         (
             "AMD Radeon Graphics",
