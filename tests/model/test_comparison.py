@@ -67,7 +67,8 @@ def test_operators_with_equal_names_match_by_shapes_first() -> None:
     new = [Operator("mm", "mm", 10 * size, start=size, shape=[size]) for size in (2, 3, 4)]
     for rule in ("auto", "name"):
         result = pa.run(
-            pa.Query(compared=True, order="+time"), pa.compare(profile_of(new), profile_of(old), rule)
+            pa.Query(compared=True, order="+time"),
+            pa.compare(profile_of(new), profile_of(old), rule),
         )
         found = [(row["in_shapes"], row["time"], row["base"], row["match"]) for row in result.rows]
         # The rest matches in the order of execution, whatever the shapes.
