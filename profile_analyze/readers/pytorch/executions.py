@@ -29,7 +29,7 @@ from profile_analyze.readers.pytorch.rows import (
 from profile_analyze.readers.pytorch.scopes import scopes_of
 from profile_analyze.readers.pytorch.steps import steps_of
 from profile_analyze.readers.pytorch.timeline import integers, timeline_of
-from profile_analyze.readers.pytorch.tracks import tracks_of
+from profile_analyze.readers.pytorch.tracks import processes_of, tracks_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,6 +69,8 @@ class _Host(NamedTuple):
     """The scope of what runs directly inside."""
     scopes: list[Scope]
     phase: Categorical[str]
+    process: Indices
+    """The number of the process of each event."""
     steps: Steps
 
 
@@ -79,7 +81,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
     launching = _launching_hosts(timeline)
     operator = np.append(at_or_above(timeline.parent, host.is_operator), -1)
     rows, row = _rows(events, timeline, host, launching, operator)
-    run = _runs(timeline, host.steps, launching)
+    run = _runs(timeline, host, processes_of(events), launching)
     of_hosts, of_calls, of_work = timeline.host, timeline.calls, timeline.work
     start_ns = np.concatenate([one.start_ns for one in (of_hosts, of_calls, of_work)])
     end_ns = np.concatenate([one.end_ns for one in (of_hosts, of_calls, of_work)])
@@ -99,7 +101,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
         **_allocated_bytes(events, timeline, len(start_ns)),
     )
     is_outermost = host.is_operator & (innermost_above(timeline.parent, host.is_operator) < 0)
-    outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns))
+    outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns, host.process))
     return Recorded(rows, executions, tracks, host.steps.runs, outside)
 
 
@@ -133,6 +135,7 @@ def _names(events: Events) -> _Names:
 def _host(events: Events, timeline: Timeline) -> _Host:
     """Return the scopes, phases and steps of the events of the host."""
     found = _names(events)
+    process = processes_of(events)[timeline.host.thread]
     autograd = Autograd(integers(events.host.sequence), integers(events.host.forward_thread) > 0)
     scope, inner_scope, scopes = scopes_of(
         timeline.parent, found.is_region, found.name, found.names
@@ -148,7 +151,8 @@ def _host(events: Events, timeline: Timeline) -> _Host:
         inner_scope,
         scopes,
         phases_of(timeline.parent, autograd, found.is_optimizer, found.is_operator),
-        steps_of(timeline.host, found.name, found.names),
+        process,
+        steps_of(timeline.host, process, found.name, found.names),
     )
 
 
@@ -191,15 +195,21 @@ def _rows(
     return rows, np.concatenate([of_hosts.row, of_calls.row + first_call, of_work.row + first_work])
 
 
-def _runs(timeline: Timeline, steps: Steps, launching: Indices) -> Indices:
-    """Return the run of each execution. Work on a device belongs to the run that launched it."""
-    of_hosts = steps.runs_at(timeline.host.start_ns)
-    of_calls = steps.runs_at(timeline.calls.start_ns)
+def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indices) -> Indices:
+    """Return the run of each execution. Work on a device belongs to the run that launched it.
+
+    `processes` has the number of the process of each thread.
+    """
+    steps, calls, work = host.steps, timeline.calls, timeline.work
+    of_hosts = steps.runs_at(timeline.host.start_ns, host.process)
+    of_calls = steps.runs_at(calls.start_ns, processes[calls.thread])
     call = timeline.launching_call
+    # The process of a stream is a device.
+    at_start = steps.runs_at(work.start_ns, np.full(len(work.start_ns), -1))
     of_work = np.where(
         launching >= 0,
         np.append(of_hosts, 0)[launching],
-        np.where(call >= 0, np.append(of_calls, 0)[call], steps.runs_at(timeline.work.start_ns)),
+        np.where(call >= 0, np.append(of_calls, 0)[call], at_start),
     )
     return np.concatenate([of_hosts, of_calls, of_work])
 

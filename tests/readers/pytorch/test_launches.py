@@ -71,6 +71,49 @@ def test_the_tracks_and_the_devices_of_the_trace() -> None:
     assert [phases[name] for name in names] == ["forward", "backward", "optimizer", None]
 
 
+def read(*events: Event) -> pa.Profile:
+    return read_profile(Source.of_bytes("x.json", document(*events)), ())
+
+
+def test_several_processes_may_use_the_same_numbers() -> None:
+    events: list[Event] = []
+    for process, start in ((1, 0), (2, 1000)):
+        host = (op(f"op{process}", start, 50), call(start + 5, 7))
+        events += [{**one, "pid": process} for one in host]
+        # The clock of the device may be ahead of that of the host.
+        events.append(kernel("k", start + (4, 20)[process - 1], 10 * process, 7))
+    for order in (events, events[::-1]):
+        rows = at_level(read(*order), "operator")
+        assert times_by_step(rows) == {("op1", None): 10, ("op2", None): 20}
+
+
+def test_each_process_has_its_own_steps() -> None:
+    events: list[Event] = []
+    for process, first in ((1, 0), (2, 30)):
+        for step in (1, 2):
+            start = first + 100 * step
+            host = (
+                event("user_annotation", f"ProfilerStep#{step}", start, 90),
+                op(f"op{process}", start + 70, step),  # in process 1, the next of 2 has started
+            )
+            events += [{**one, "pid": process} for one in host]
+    # A process without steps belongs to the last step that any process has started.
+    events.append({**op("loader", 215, 3), "pid": 3})
+    profile = read(*events)
+    assert [(run.step, round(run.wall_s * 1e6)) for run in profile.runs] == [(1, 120), (2, 120)]
+    assert times_by_step(at_level(profile)) == {
+        ("op1", 1): 1, ("op1", 2): 2, ("op2", 1): 1, ("op2", 2): 2, ("loader", 2): 3,
+    }  # fmt: skip
+    assert profile.notes == ()
+
+
+def test_equal_steps_of_one_process_are_two_runs() -> None:
+    steps = [event("user_annotation", "ProfilerStep#1", start, 90) for start in (0, 100)]
+    profile = read(*steps, op("mm", 10, 4), op("mm", 110, 6))
+    assert [run.step for run in profile.runs] == [1, 1]
+    assert (at_level(profile).measured("time") * 1e6).round(3).tolist() == [[4, 6]]
+
+
 class Call(NamedTuple):
     thread: int
     start: int
@@ -128,7 +171,7 @@ def test_launches_and_steps_equal_a_search_of_all_events(
             events.append(kernel(f"kernel{number}", at, length, number))
             expected[name, 1 if launched_at < step_at else 2] += length
             waits.append(max(0, at - one.start - 1))
-    profile = read_profile(Source.of_bytes("x.json", document(*events)), ())
+    profile = read(*events)
     assert profile.check() == ()
     if any(one.kernels for one in calls):
         rows = at_level(profile, "operator")
