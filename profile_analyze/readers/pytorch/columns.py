@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import defaultdict
 from itertools import count
@@ -34,6 +35,7 @@ _KIND_OF_CATEGORY: Final = {
     "python_function": _FUNCTION,
     **dict.fromkeys(("cuda_runtime", "cuda_driver", "Runtime"), _CALL),
     **dict.fromkeys(("xpu_runtime", "mtia_runtime", "privateuse1_runtime"), _CALL),
+    **dict.fromkeys(("xpu_driver", "privateuse1_driver"), _CALL),
     **dict.fromkeys(("kernel", "gpu_memcpy", "gpu_memset", "mtia_ccp_events"), _WORK),
     **dict.fromkeys(("Kernel", "Memcpy", "Memset"), _WORK),
 }
@@ -48,6 +50,8 @@ _HOST_KINDS: Final = {
     _FUNCTION: FUNCTION_EVENT,
 }
 _MODULE_PREFIX: Final = "nn.Module: "
+_OLD_REGION: Final = re.compile(r"ProfilerStep#\d|Optimizer\.\w+#")
+"""The start of the names of regions that torch 1.8 and 1.9 recorded as operators."""
 _MEMORY: Final = "[memory]"
 _NO_ARGUMENTS: Final = Arguments()
 
@@ -157,10 +161,13 @@ class _HostFactsOfKind(dict[tuple[Any, ...], int]):
         self._numbers = numbers
 
     def __missing__(self, values: tuple[Any, ...]) -> int:
-        name = values[0].removeprefix(_MODULE_PREFIX) if self._kind == MODULE_EVENT else values[0]
-        self[values] = number = self._numbers[
-            HostFacts(self._kind, name, *map(_as_utf8, values[1:]))
-        ]
+        name, *arguments = values
+        kind = self._kind
+        if kind == MODULE_EVENT:
+            name = name.removeprefix(_MODULE_PREFIX)
+        elif kind == OPERATOR_EVENT and _OLD_REGION.match(name):
+            kind = REGION_EVENT
+        self[values] = number = self._numbers[HostFacts(kind, name, *map(_as_utf8, arguments))]
         return number
 
 

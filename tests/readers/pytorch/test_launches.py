@@ -107,6 +107,35 @@ def test_each_process_has_its_own_steps() -> None:
     assert profile.notes == ()
 
 
+def test_old_versions_record_steps_and_optimizers_as_operators() -> None:
+    def old(name: str, start: int, length: int, **args: int) -> Event:
+        return {**op(name, start, length, **args), "cat": "Operator"}
+
+    profile = read(
+        old("ProfilerStep#4", 0, 100),
+        old("aten::mm", 10, 5, **{"Sequence number": 3}),
+        old("MmBackward", 20, 5, **{"Sequence number": 3, "Fwd thread id": 1}),
+        old("Optimizer.step#SGD.step", 50, 40),
+        old("aten::add_", 60, 7),
+        old("ProfilerStep#5", 100, 100),
+        old("aten::mm", 110, 6),
+    )
+    assert [run.step for run in profile.runs] == [4, 5]
+    table = pa.run(pa.Query(by=("name", "phase"), order="+name"), profile)
+    rows = [(row["name"], row["phase"], round(row["time"] * 1e6, 3)) for row in table.rows]
+    assert rows == [
+        ("MmBackward", "backward", 5), ("aten::add_", "optimizer", 7),
+        ("aten::mm", "forward", 5), ("aten::mm", None, 6),
+    ]  # fmt: skip
+
+
+def test_only_devices_with_work_are_named() -> None:
+    devices = '"deviceProperties": [{"id": 0, "name": "A100"}, {"id": 100, "name": "H100"}]'
+    content = document(op("mm", 0, 9), call(1, 1), kernel("k", 5, 2, 1), head=devices)
+    profile = read_profile(Source.of_bytes("x.json", content), ())  # the process has the id 100
+    assert profile.origin.hardware == "A100"
+
+
 def test_equal_steps_of_one_process_are_two_runs() -> None:
     steps = [event("user_annotation", "ProfilerStep#1", start, 90) for start in (0, 100)]
     profile = read(*steps, op("mm", 10, 4), op("mm", 110, 6))
