@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     Flags: TypeAlias = NDArray[np.bool_]
 
 _NS_PER_S = 1e9
+_GRADIENT = "autograd::engine::evaluate_function: "
+"""The start of the names of the nodes of the graph of gradients."""
 _OPTIMIZER = "Optimizer."
 """The start of the names of the regions around the work of an optimizer."""
 
@@ -111,6 +113,7 @@ class _Names(NamedTuple):
     is_operator: Flags
     is_region: Flags
     is_optimizer: Flags
+    is_gradient: Flags
     name: Indices
     """The index in `names`. A step keeps its number here."""
     names: list[str]
@@ -124,12 +127,16 @@ def _names(events: Events) -> _Names:
         kind = host_kind(one)
         is_region = one.kind == REGION_EVENT
         name = one.name if is_region else kind.name
-        is_optimizer = is_region and name.startswith(_OPTIMIZER)
-        code = names.setdefault(name, len(names))
-        rows.append((kind.level == OPERATOR, kind.is_scope, is_optimizer, code))
-    columns = np.array(rows, np.int64).reshape(-1, 4)[facts].T
-    is_operator, is_region_of_scope, is_in_optimizer = columns[:3].astype(np.bool_)
-    return _Names(is_operator, is_region_of_scope, is_in_optimizer, columns[3], [*names])
+        flags = (
+            kind.level == OPERATOR,
+            kind.is_scope,
+            is_region and name.startswith(_OPTIMIZER),
+            name.startswith(_GRADIENT),
+        )
+        rows.append((*flags, names.setdefault(name, len(names))))
+    columns = np.array(rows, np.int64).reshape(-1, 5)[facts].T
+    is_operator, is_scope, is_optimizer, is_gradient = columns[:4].astype(np.bool_)
+    return _Names(is_operator, is_scope, is_optimizer, is_gradient, columns[4], [*names])
 
 
 def _host(events: Events, timeline: Timeline) -> _Host:
@@ -150,7 +157,9 @@ def _host(events: Events, timeline: Timeline) -> _Host:
         scope,
         inner_scope,
         scopes,
-        phases_of(timeline.parent, autograd, found.is_optimizer, found.is_operator),
+        phases_of(
+            timeline.parent, autograd, found.is_gradient, found.is_optimizer, found.is_operator
+        ),
         process,
         steps_of(timeline.host, process, found.name, found.names),
     )

@@ -129,6 +129,25 @@ def test_old_versions_record_steps_and_optimizers_as_operators() -> None:
     ]  # fmt: skip
 
 
+def test_gradients_of_weights_are_added_up_in_the_backward_phase() -> None:
+    node = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+    profile = read(
+        op("aten::mm", 0, 5, **{"Sequence number": 3}),
+        op("aten::empty", 10, 2),
+        op(node, 20, 20),  # without a sequence number
+        op("aten::add_", 25, 7),
+        event("user_annotation", "nccl:all_reduce", 33, 4),
+    )
+    table = pa.run(pa.Query(by=("name", "phase"), order="+name"), profile)
+    assert [(row["name"], row["phase"]) for row in table.rows] == [
+        ("aten::add_", "backward"),
+        ("aten::empty", None),
+        ("aten::mm", "forward"),
+        (node, "backward"),
+        ("nccl:all_reduce", "backward"),
+    ]
+
+
 def test_only_devices_with_work_are_named() -> None:
     devices = '"deviceProperties": [{"id": 0, "name": "A100"}, {"id": 100, "name": "H100"}]'
     content = document(op("mm", 0, 9), call(1, 1), kernel("k", 5, 2, 1), head=devices)
