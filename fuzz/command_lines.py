@@ -62,7 +62,8 @@ _TEXT_COLUMNS: Final = (
     *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
     *("param.axis", "category", "scope", "track", "stream", "rank", "kernel", "computation_source"),
     *("memory_source", "track~([cg]pu)", "sparsity", "sparsity_pattern", "sparsity_block"),
-    *("reused_weights", "conv_kind", "launched_by", "grid", "block", "registers", "shared_memory"),
+    *("reused_weights", "conv_kind"),
+    *("full_name", "launched_by", "grid", "block", "registers", "shared_memory"),
     *("occupancy", "collective", "group_size", "rank_spread"),
 )
 _DETAILS: Final = ("in_shapes", "out_shapes", "in_strides", "parameters")
@@ -84,7 +85,8 @@ _KEYS: Final = (
     *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
     *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
     *("scope/1", "scope/02", "kernel"),
-    *("sparsity_pattern", "conv_kind", "launched_by", "grid", "block", "collective", "group_size"),
+    *("sparsity_pattern", "conv_kind"),
+    *("full_name", "launched_by", "grid", "block", "collective", "group_size"),
     *_EXECUTION_KEYS,
 )
 _AGGREGATES: Final = ("sum", "mean", "max", "min", "median", "std", "count", "p90", "p0", "p12.5")

@@ -24,7 +24,7 @@ _SIZES = ("params", "param_bytes", "input_bytes", "output_bytes")
 """Columns that only models have, and profiles of runs do not."""
 _MESSAGES = ("message_bytes", "bus_bytes")
 _DEVICE = (
-    *("launched_by", "grid", "block", "registers", "shared_memory", "occupancy"),
+    *("full_name", "launched_by", "grid", "block", "registers", "shared_memory", "occupancy"),
     *("collective", "group_size", "message_size", "bus_bandwidth", "rank_spread"),
 )
 """Columns that profiles of MegEngine do not have."""

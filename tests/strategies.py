@@ -146,7 +146,7 @@ _JUDGED = ("attainable", "compute_time", "memory_time", "least_time", "efficienc
 # powers of two, so that sums of least times are exact
 PEAKS = parse_peaks(f"{2**20}FLOPS:{2**18}B/s")
 _TEXTS = ("name", "type", "category", "input_dtype", "device", "track", "computation_source",
-          "memory_source", "sparsity_pattern", "conv_kind", "launched_by", "grid", "block",
+          "memory_source", "sparsity_pattern", "conv_kind", "full_name", "launched_by", "grid", "block",
           "collective")  # fmt: skip
 _KEYS = (
     *_TEXTS,

@@ -21,8 +21,8 @@ TINY = str(PROFILES / "tiny.json")
 KEYS = (
     "name, type, category, scope, computation_source, memory_source, conv_kind, sparsity_pattern, "
     "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, kernel, "
-    "launched_by, grid, block, collective, group_size, parameters, file, run, step, phase, bound, "
-    "match, scope/N, param.NAME, name~REGEX"
+    "full_name, launched_by, grid, block, collective, group_size, parameters, file, run, step, "
+    "phase, bound, match, scope/N, param.NAME, name~REGEX"
 )
 STATIC = (
     *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),
@@ -66,6 +66,7 @@ MODEL_COLUMNS = (
 )
 
 DEVICE_COLUMNS = (
+    "full_name",
     *("launched_by", "grid", "block", "registers", "shared_memory", "occupancy", "collective"),
     *("group_size", "message_bytes", "message_size", "bus_bytes", "bus_bandwidth", "rank_spread"),
 )

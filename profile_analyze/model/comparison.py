@@ -104,7 +104,8 @@ def compare(
 
     `match` says how operators are matched:
 
-    - `name`: operators with the same name and type match.
+    - `name`: operators with the same name and type match. If several operators have them, those
+      with the same scope and shapes match first, then the others in the order of execution.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
       execution.
     - `shapes`: operators match if category, first input shape and first output shape are the same.

@@ -16,13 +16,16 @@ from profile_analyze.model.model_names import ONE_KIND
 from profile_analyze.model.terms import ADDED, CONTROL, OTHER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.profile import Profile
 
 _BY_NAME: Final = ("name", "name", "type")
+_TELLING_APART: Final = ("scope", "in_shapes", "launched_by", "full_name")
+"""The columns that tell operators with equal names apart, if both profiles have them. A trace of
+PyTorch has many rows of one name. Matched in order alone, one added row would shift all others."""
 _BY_NAME_AND_CATEGORY: Final = ("name", "name", "category")
 _BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
 _BY_SHAPES: Final = (
@@ -68,7 +71,7 @@ def matched_rows(
     base_row_of = np.full(len(profile), -1)
     how = [ADDED] * len(profile)
     rest, base_rest = np.arange(len(profile)), np.arange(len(base))  # not matched yet
-    for step, *columns in steps:
+    for step, *columns in _with_stricter_names(steps, profile, base):
         if not {"in_shapes", "in_shape"}.isdisjoint(columns) and not _have_shapes(profile, base):
             continue  # without shapes, all operators of one type would look the same
         base_rows = _rows_by_identity(base, base_rest, columns)
@@ -84,6 +87,21 @@ def matched_rows(
         rest = rest[~is_match]
         base_rest = np.setdiff1d(base_rest, rows[is_match])
     return base_row_of, how
+
+
+def _with_stricter_names(
+    steps: Sequence[tuple[str, ...]], profile: Profile, base: Profile
+) -> Iterator[tuple[str, ...]]:
+    """Yield the steps. A step that compares names gets a stricter one before it."""
+    loaded = [
+        name
+        for name in _TELLING_APART
+        if name == "scope" or all(name in side.operators.optional for side in (profile, base))
+    ]
+    for step in steps:
+        if step == _BY_NAME:
+            yield (*step, *loaded)
+        yield step
 
 
 def _where_as_many(

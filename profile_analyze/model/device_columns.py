@@ -12,6 +12,11 @@ _OF_EXECUTIONS: Final = "as in the file; N/A if the executions differ"
 
 _KERNELS: Final = (
     _text(
+        "full_name",
+        meaning="the name of the kernel in the file, with template arguments and parameters",
+        optional="full_name",
+    ),
+    _text(
         "launched_by",
         meaning="the operator that launched the kernel",
         optional="launched_by",
@@ -122,7 +127,7 @@ _RANKS: Final = (
 COLUMNS: Final = (*_KERNELS, *_COMMUNICATION, *_RANKS)
 
 MESSAGE_TEXTS: Final = ("collective", "group_size")
-DEVICE_TEXTS: Final = ("launched_by", "grid", "block", *MESSAGE_TEXTS)
+DEVICE_TEXTS: Final = ("full_name", "launched_by", "grid", "block", *MESSAGE_TEXTS)
 """The optional columns of operators that are categorical."""
 DEVICE_NUMBERS: Final = ("registers", "shared_memory", "occupancy")
 """The optional columns of numbers that do not depend on the number of calls."""

@@ -11,7 +11,8 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.delegation import delegating
 from profile_analyze.model.device_columns import MESSAGE_AMOUNTS, MESSAGE_TEXTS
 from profile_analyze.model.numbers import finite
-from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED
+from profile_analyze.model.ownership import is_at_level
+from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED, OPERATOR
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -33,42 +34,55 @@ _WORKS = ("computation", "memory")
 def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: Flags) -> Operators:
     """Return the operators with the work and the messages of the executions that they own.
 
-    Work counts once: see `delegation.py`. An operator whose calls all delegate, and that owns no
-    other work, has none: its computation and memory are N/A. The work of kernels counts only for an
-    operator that knows it of all its kernels: otherwise the bytes of a memset would stand for those
-    of the whole operator.
+    Work counts once: see `delegation.py`. Computation and memory are N/A in these cases:
+
+    - All calls of the operator delegate, and it owns no other work.
+    - All known work that it owns is 0, and some of its work is unknown.
+
+    The work of kernels counts only for an operator that knows it of all its kernels: otherwise the
+    bytes of a memset would stand for those of the whole operator.
     """
     operators, executions = profile.operators, profile.executions
-    counts_of_calls = np.bincount(
-        executions.operator[is_row], executions.calls[is_row], minlength=len(operators)
-    )
-    calls = np.where(counts_of_calls > 0, counts_of_calls, np.nan)
-    kernels = _owned_kernels(profile, owner)
+    calls = _calls(executions, is_row, len(operators))
+    kernels = _owned(profile, owner, KERNEL)
     works: dict[str, Floats] = {name: getattr(operators, name) for name in _WORKS}
-    ignored = {
-        name: _partly_known(kernels, owner, work, executions) for name, work in works.items()
-    }
+    ignored = {name: _partly_known(kernels, owner, works[name], executions) for name in _WORKS}
     delegates = delegating(profile, parent, [ignored[name] for name in _WORKS])
+    owned = _owned(profile, owner, OPERATOR)
     changed: dict[str, Any] = {}
     for name, per_call in works.items():
         is_known = ~np.isnan(per_call)[executions.operator]
+        has_unknown = _owning(owned[~is_known[owned]], owner, executions, len(operators))
         is_known[ignored[name]] = False
         superseded = delegates[is_row[delegates] & is_known[delegates]]
         counts = is_known & (owner >= 0)
         counts[delegates] = False
         inside = np.flatnonzero(counts & ~is_row)
-        if not (len(inside) or len(superseded)):
+        if not (len(inside) or len(superseded) or has_unknown.any()):
             continue
         counted = np.flatnonzero(counts)
         sums = _sums(counted, owner, per_call, executions) / calls
+        sums[has_unknown & (sums == 0)] = np.nan
         # Other operators keep their exact values. Multiplying and dividing by calls could round.
-        is_changed = np.zeros(len(operators), np.bool_)
-        is_changed[executions.operator[owner[inside]]] = True
+        is_changed = has_unknown | _owning(inside, owner, executions, len(operators))
         is_changed[executions.operator[superseded]] = True
         changed[name] = np.where(is_changed, finite(sums), per_call)
         changed[f"{name}_source"] = _source_of_owned(operators, name, counted, owner, executions)
     messages = _with_owned_messages(profile, kernels, owner, calls)
     return replace(operators, **changed, **messages) if changed or messages else operators
+
+
+def _calls(executions: Executions, is_row: Flags, size: int) -> Floats:
+    """Return the calls of each of the operators, which are `size`; NaN without calls."""
+    calls = np.bincount(executions.operator[is_row], executions.calls[is_row], minlength=size)
+    return np.where(calls > 0, calls, np.nan)
+
+
+def _owning(rows: Indices, owner: Indices, executions: Executions, size: int) -> Flags:
+    """Return whether each of the operators, which are `size`, owns one of the executions `rows`."""
+    result = np.zeros(size, np.bool_)
+    result[executions.operator[owner[rows]]] = True
+    return result
 
 
 def _sums(rows: Indices, owner: Indices, per_call: Floats, executions: Executions) -> Floats:
@@ -80,12 +94,9 @@ def _sums(rows: Indices, owner: Indices, per_call: Floats, executions: Execution
     return np.where(np.bincount(owning, minlength=size) > 0, sums, np.nan)
 
 
-def _owned_kernels(profile: Profile, owner: Indices) -> Indices:
-    """Return the executions of kernels that another execution owns."""
-    column = profile.operators.level
-    is_kernel = column.where(one == KERNEL for one in column.categories)
-    rows = np.arange(len(owner))
-    return np.flatnonzero(is_kernel[profile.executions.operator] & (owner >= 0) & (owner != rows))
+def _owned(profile: Profile, owner: Indices, level: str) -> Indices:
+    """Return the executions at `level` that have an owner, which may be themselves."""
+    return np.flatnonzero(is_at_level(profile, level) & (owner >= 0))
 
 
 def _partly_known(
@@ -93,8 +104,8 @@ def _partly_known(
 ) -> Indices:
     """Return the executions of kernels of operators that have a kernel of unknown work."""
     operator = executions.operator
-    has_unknown = np.zeros(len(per_call), np.bool_)
-    has_unknown[operator[owner[kernels[np.isnan(per_call)[operator[kernels]]]]]] = True
+    unknown = kernels[np.isnan(per_call)[operator[kernels]]]
+    has_unknown = _owning(unknown, owner, executions, len(per_call))
     return kernels[has_unknown[operator[owner[kernels]]]]
 
 

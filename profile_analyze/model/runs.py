@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Run, Track
     from profile_analyze.model.notes import Note
 
-IDENTITY: Final = ("level", "scope", "name", "type", "in_shapes", "out_shapes", "launched_by")
+IDENTITY: Final = (
+    *("level", "scope", "name", "type", "in_shapes", "out_shapes", "launched_by", "full_name"),
+)
 """The columns that identify an operator across runs: see `identities`."""
 
-IDENTITY_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "launched_by"})
+IDENTITY_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "launched_by", "full_name"})
 """The optional columns in `IDENTITY`."""
 
 _WORK: Final = ("computation", "memory")

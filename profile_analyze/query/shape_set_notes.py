@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.units import percent
+from profile_analyze.model.numbers import numbered
+from profile_analyze.model.terms import KERNEL
+from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,18 +28,23 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
     if len(runs) < 2 or operators.comparison is not None:
         return
     ran = ~np.isnan(operators.per_run("time"))
-    if ran.shape[1] < len(runs) or (ran.all(axis=1) == ran.any(axis=1)).all():
+    is_partial = ran.any(axis=1) & ~ran.all(axis=1)
+    if ran.shape[1] < len(runs) or not is_partial.any():
         return
-    varies = _has_several_shapes(operators)
+    varies = _has_other_shapes_in_each_run(operators, ran)
     sets_of_runs = [of_run.tobytes() for of_run in ran[varies].T]
     sets = len({*sets_of_runs})
-    # If shapes differ only between processes, the files may be of different models. Another note
+    # If operators differ only between processes, the files may be of different models. Another note
     # is about that.
-    of_processes = {(run.process, one) for run, one in zip(runs, sets_of_runs, strict=True)}
+    of_processes = {
+        (run.process, one.tobytes()) for run, one in zip(runs, ran[is_partial].T, strict=True)
+    }
     if len(of_processes) == len({process for process, _ in of_processes}):
         return
     shares = float(np.nansum(rows["share"]))
-    if sets > 1 and shares > _MOST_SHARES:
+    if shares <= _MOST_SHARES:
+        return
+    if sets > 1:
         yield Note(
             f"the runs have {sets} sets of input shapes: a row covers only the runs of its shapes, "
             f"and its share is of their totals, so all shares add up to {percent(shares)}; "
@@ -46,15 +52,32 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
             "--skip-runs N leaves out the first runs",
             Importance.ANSWER,
         )
+    else:
+        partial = int(np.count_nonzero(is_partial))
+        yield Note(
+            f"{counted(partial, 'operator')} ran in only some of the {len(runs)} runs: a share is "
+            f"of the totals of these runs, so all shares add up to {percent(shares)}; "
+            "--aggregate-by run shows each run",
+            Importance.CONTEXT,
+        )
 
 
-def _has_several_shapes(operators: OperatorRows) -> NDArray[np.bool_]:
-    """Return a mask of the operators whose scope, name and type another row also has.
+def _has_other_shapes_in_each_run(
+    operators: OperatorRows, ran: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return a mask of the rows of nodes that have other shapes in other runs.
 
-    The mask has shape (operators,). Such rows differ in their shapes.
+    The mask has shape (operators,), and `ran` has shape (operators, runs). A node has a row for
+    each of its shapes. It has equally many rows in each run: otherwise, some of its rows merely did
+    not run. Kernels have no shapes.
     """
     of_profile = operators.profile.operators
     keys = (of_profile.scope, of_profile.name, of_profile.type)
-    nodes = [*zip(*(key.codes.tolist() for key in keys), strict=True)]
-    counts = Counter(nodes)
-    return np.array([counts[node] > 1 for node in nodes], np.bool_)
+    nodes = np.zeros(len(ran), np.int64)
+    for key in keys:
+        nodes, _ = numbered(nodes * (len(key.categories) + 1) + key.codes + 1)
+    counts = np.zeros((int(nodes.max()) + 1, ran.shape[1]), np.int64)
+    np.add.at(counts, nodes, ran)
+    is_regular = (counts == counts[:, :1]).all(axis=1) & (np.bincount(nodes) > counts[:, 0])
+    is_kernel = of_profile.level.where(one == KERNEL for one in of_profile.level.categories)
+    return np.asarray(is_regular[nodes] & ~is_kernel)

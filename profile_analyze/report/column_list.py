@@ -81,8 +81,9 @@ _SHOWN: Final = """\
   as `time max`, and as `time_max_s` for programs. These columns are {aggregated}. Conditions and
   orders use the plain names. All other columns are never renamed.
 - By default, csv, json and jsonl show these columns of operators: id, name, type, time, share,
-  computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. For groups, they show
-  the keys, count, the times, share, computation, flops, memory and bandwidth.
+  computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. `--level kernel` adds
+  full_name and launched_by after type. For groups, they show the keys, count, the times, share,
+  computation, flops, memory and bandwidth.
 - These defaults depend on the question. Several runs add spread before share.
   `--peaks` adds bound, efficiency, lost and gain after bandwidth. `--compare` adds base,
   difference, change, ratio, ratio_low, ratio_high, p_value, match and verdict after time.

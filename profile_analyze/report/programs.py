@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from profile_analyze.model.terms import KERNEL
 from profile_analyze.model.visible import escaped_in_json
 from profile_analyze.model.wording import machine_name
 from profile_analyze.report.default_columns import (
@@ -75,8 +76,10 @@ def facts_alone(report: Report) -> dict[str, Any] | None:
 def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     """Return the default columns of formats for programs."""
     beside_time = columns_beside_time(query, several_runs=several_runs)
+    of_kernels = ("full_name", "launched_by") if query.level == KERNEL else ()
+    shapes = ("in_shapes", "in_strides", "out_shapes")
     columns = (
-        ("id", "name", "type", "time", *beside_time, "in_shapes", "in_strides", "out_shapes")
+        ("id", "name", "type", *of_kernels, "time", *beside_time, *shapes)
         if query.keys is None
         else group_columns(query, several_runs=several_runs)
     )

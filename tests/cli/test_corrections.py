@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 OPERATOR_COLUMNS = (
     "id, name, type, category, scope, time, runs, spread, time_min, time_max, share, device_time "
-    "and 57 more (--columns help explains all)"
+    "and 58 more (--columns help explains all)"
 )
 GROUP_COLUMNS = (
     "type, count, time, runs, spread, time_min, time_max, share, device_time, time_median, host_time, wait "

@@ -62,6 +62,23 @@ def test_time_limits_apply_to_either_side() -> None:
     assert compared(by="match", order="+match")["match"].tolist() == ["added", "name", "removed"]
 
 
+def test_operators_with_equal_names_match_by_shapes_first() -> None:
+    old = [Operator("mm", "mm", 10 * size, start=size, shape=[size]) for size in (1, 2, 3)]
+    new = [Operator("mm", "mm", 10 * size, start=size, shape=[size]) for size in (2, 3, 4)]
+    for rule in ("auto", "name"):
+        result = pa.run(
+            pa.Query(compared=True, order="+time"),
+            pa.compare(profile_of(new), profile_of(old), rule),
+        )
+        found = [(row["in_shapes"], row["time"], row["base"], row["match"]) for row in result.rows]
+        # The rest matches in the order of execution, whatever the shapes.
+        assert found == [
+            (((2,),), us(20), us(20), "name"),
+            (((3,),), us(30), us(30), "name"),
+            (((4,),), us(40), us(10), "name"),
+        ]
+
+
 def test_renamed_operators_match_by_structure() -> None:
     base = profile_of([Operator("a", "Conv", 10, shape=[3]), Operator("b", "Conv", 20, shape=[4])])
     new = profile_of([Operator("x", "Conv", 21, shape=[4]), Operator("y", "Conv", 11, shape=[3])])

@@ -78,6 +78,16 @@ def test_an_operator_whose_inner_work_is_unknown_keeps_its_own() -> None:
     assert work_of(chain((5.0, 8.0), (0.0, 0.0))) == [(5.0, 8.0), (0.0, 0.0)]
 
 
+def test_work_is_unknown_if_only_zeros_are_known() -> None:
+    """The node of a gradient computes nothing, but perhaps the operator inside."""
+    unknown = (UNKNOWN, UNKNOWN)
+    assert work_of(chain((0.0, 0.0), unknown), "top") == [(None, None), (None, None)]
+    assert work_of(chain(unknown, (0.0, 0.0)), "top")[0] == (None, None)
+    siblings = chain((0.0, 0.0), unknown, (0.0, 4.0), parents=(-1, 0, 0))
+    assert work_of(siblings, "top")[0] == (None, 4.0)
+    assert work_of(siblings) == [(0.0, 0.0), (None, None), (0.0, 4.0)]
+
+
 def test_stated_work_of_an_operator_that_delegates_does_not_count_above_it() -> None:
     # Operators 1 and 2 state the same 2 of the 10 of operator 0. Counted twice, and with the 2 of
     # operator 3, they would be more than half.

@@ -123,7 +123,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 90 more (--columns help explains all)",
+            "time_max, share and 91 more (--columns help explains all)",
         ),
     ],
 )
@@ -163,11 +163,9 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
             "input_dtype",
             "device",
         ),
+        *("track", "stream", "rank", "kernel"),
         *(
-            "track",
-            "stream",
-            "rank",
-            "kernel",
+            "full_name",
             "launched_by",
             "grid",
             "block",
@@ -196,7 +194,8 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
         *("memory_source", "bandwidth", "intensity", *MODEL_AMOUNTS[:4], "conv_kind"),
         *(*MODEL_AMOUNTS[4:8], "reused_weights", *MODEL_AMOUNTS[8:]),
         *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
-        *("input_dtype", "device", "track", "stream", "rank", "kernel", "launched_by", "grid"),
+        *("input_dtype", "device", "track", "stream", "rank", "kernel"),
+        *("full_name", "launched_by", "grid"),
         *("block", "registers", "shared_memory", "occupancy", "collective", "group_size"),
         *(*MESSAGES, "rank_spread"),
     )

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
+import profile_analyze as pa
 from tests.conftest import run_command
+from tests.readers.pytorch.events import document, event, op
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TRANSFORMER = "tests/fixtures/onnxruntime/transformer-1.31.json.gz"
 START = "note: the runs have "
@@ -43,3 +50,25 @@ def test_files_of_other_shapes_have_another_note() -> None:
     counters = "tests/fixtures/openvino/layers-f32-2026.4.csv.gz"
     graph = "tests/fixtures/openvino/layers-f32-2026.4.xml.gz"
     assert START not in run_command(counters, graph, "--notes", "all").err
+
+
+def mm(start: int, size: int) -> Any:
+    return op("mm", start, 50, **{"Input Dims": [[size]], "Input type": ["float"]})
+
+
+def notes_on_steps(folder: Path, *events: Any) -> tuple[str, ...]:
+    steps = [event("user_annotation", f"ProfilerStep#{step}", 100 * step, 99) for step in (1, 2)]
+    file = folder / "a.json"
+    file.write_bytes(document(*steps, *events))
+    return pa.run(pa.Query(), pa.load(file)).notes
+
+
+def test_operators_that_did_not_run_in_each_step_have_another_note(tmp_path: Path) -> None:
+    found = notes_on_steps(tmp_path, mm(100, 1), mm(200, 1), mm(150, 2))
+    assert found == (
+        "1 operator ran in only some of the 2 runs: a share is of the totals of these runs, so all "
+        "shares add up to 116.7%; --aggregate-by run shows each run",
+    )
+    (other,) = notes_on_steps(tmp_path, mm(100, 1), mm(200, 3), mm(150, 2), mm(250, 4))
+    assert other.startswith("the runs have 2 sets of input shapes: ")
+    assert notes_on_steps(tmp_path, mm(100, 1), mm(200, 1)) == ()

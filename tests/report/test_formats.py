@@ -234,7 +234,7 @@ def test_which_columns_have_values() -> None:
         *("param_share", "param_bytes"),
         *("reused_weights", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory"),
         *("onnx_tool_params", "sparsity", "sparsity_pattern", "sparsity_block", "input_dtype"),
-        *("stream", "rank", "kernel", "launched_by", "grid", "block", "registers"),
+        *("stream", "rank", "kernel", "full_name", "launched_by", "grid", "block", "registers"),
         *("shared_memory", "occupancy", "collective", "group_size", "message_bytes"),
         *("message_size", "bus_bytes", "bus_bandwidth", "rank_spread"),
     ]

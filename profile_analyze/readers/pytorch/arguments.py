@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from profile_analyze.model.operators import Shape
-    from profile_analyze.readers.pytorch.columns import HostFacts
+    from profile_analyze.readers.pytorch.facts import HostFacts
 
 Value: TypeAlias = "int | float | bool | str | tuple[int | float | bool | str, ...]"
 

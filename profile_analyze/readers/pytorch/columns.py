@@ -6,7 +6,7 @@ from array import array
 from collections import defaultdict
 from itertools import count
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -17,6 +17,18 @@ from profile_analyze.readers.pytorch.events import (
     Complete,
     Instant,
     Metadata,
+)
+from profile_analyze.readers.pytorch.facts import (
+    FUNCTION_EVENT,
+    MODULE_EVENT,
+    MODULE_PREFIX,
+    OPERATOR_EVENT,
+    REGION_EVENT,
+    DeviceFacts,
+    FactsOfHost,
+    FactsOfWork,
+    HostFacts,
+    as_utf8,
 )
 
 if TYPE_CHECKING:
@@ -34,20 +46,16 @@ _KIND_OF_CATEGORY: Final = {
     "python_function": _FUNCTION,
     **dict.fromkeys(("cuda_runtime", "cuda_driver", "Runtime"), _CALL),
     **dict.fromkeys(("xpu_runtime", "mtia_runtime", "privateuse1_runtime"), _CALL),
+    **dict.fromkeys(("xpu_driver", "privateuse1_driver"), _CALL),
     **dict.fromkeys(("kernel", "gpu_memcpy", "gpu_memset", "mtia_ccp_events"), _WORK),
     **dict.fromkeys(("Kernel", "Memcpy", "Memset"), _WORK),
 }
-OPERATOR_EVENT: Final = "operator"
-REGION_EVENT: Final = "region"
-MODULE_EVENT: Final = "module"
-FUNCTION_EVENT: Final = "function"
 _HOST_KINDS: Final = {
     _OPERATOR: OPERATOR_EVENT,
     _REGION: REGION_EVENT,
     _MODULE: MODULE_EVENT,
     _FUNCTION: FUNCTION_EVENT,
 }
-_MODULE_PREFIX: Final = "nn.Module: "
 _MEMORY: Final = "[memory]"
 _NO_ARGUMENTS: Final = Arguments()
 
@@ -61,36 +69,6 @@ _OF_KERNELS: Final = attrgetter("grid", "block", "registers", "shared_memory", "
 _OF_COLLECTIVES: Final = attrgetter(
     "collective", "sent_elements", "received_elements", "dtype", "group_size"
 )
-
-
-class HostFacts(NamedTuple):
-    """What the file says of an operator, region, module or function. The arguments are JSON."""
-
-    kind: str
-    """`operator`, `region`, `module` or `function`."""
-    name: str
-    shapes: bytes = b""
-    dtypes: bytes = b""
-    strides: bytes = b""
-    values: bytes = b""
-    """The values of arguments that are no tensors, as texts."""
-
-
-class DeviceFacts(NamedTuple):
-    """What the file says of work on a device. All but category and name are JSON."""
-
-    category: str
-    name: str
-    grid: bytes
-    block: bytes
-    registers: bytes
-    shared_memory: bytes
-    occupancy: bytes
-    collective: bytes = b""
-    sent_elements: bytes = b""
-    received_elements: bytes = b""
-    dtype: bytes = b""
-    group_size: bytes = b""
 
 
 class Columns:
@@ -149,34 +127,6 @@ def _numbering() -> defaultdict[Any, int]:
     return defaultdict(count().__next__)
 
 
-class _HostFactsOfKind(dict[tuple[Any, ...], int]):
-    """The number of the facts of each operator, region or module, by the fields after the kind."""
-
-    def __init__(self, kind: str, numbers: defaultdict[HostFacts, int]) -> None:
-        self._kind = kind
-        self._numbers = numbers
-
-    def __missing__(self, values: tuple[Any, ...]) -> int:
-        name = values[0].removeprefix(_MODULE_PREFIX) if self._kind == MODULE_EVENT else values[0]
-        self[values] = number = self._numbers[
-            HostFacts(self._kind, name, *map(_as_utf8, values[1:]))
-        ]
-        return number
-
-
-class _FactsOfWork(dict[tuple[Any, ...], int]):
-    """The number of the facts of each work on a device, by its fields."""
-
-    def __init__(self, numbers: defaultdict[DeviceFacts, int]) -> None:
-        self._numbers = numbers
-
-    def __missing__(self, values: tuple[Any, ...]) -> int:
-        category, name, *others = values
-        facts = DeviceFacts(category.lower(), name, *map(_as_utf8, others))
-        self[values] = number = self._numbers[facts]
-        return number
-
-
 class Events:
     """The events of a trace as columns."""
 
@@ -194,13 +144,13 @@ class Events:
         self.host = HostColumns()
         self.host_facts: defaultdict[HostFacts, int] = _numbering()
         self._facts = {
-            kind: _HostFactsOfKind(name, self.host_facts) for kind, name in _HOST_KINDS.items()
+            kind: FactsOfHost(name, self.host_facts) for kind, name in _HOST_KINDS.items()
         }
         self.calls = LinkedColumns()
         self.call_names: defaultdict[str, int] = _numbering()
         self.work = LinkedColumns()
         self.device_facts: defaultdict[DeviceFacts, int] = _numbering()
-        self._facts_of_work = _FactsOfWork(self.device_facts)
+        self._facts_of_work = FactsOfWork(self.device_facts)
         self.allocations = Allocations()
         self.untimed = 0
         """The number of events that were left out because they have no time."""
@@ -233,10 +183,10 @@ class Events:
             self._add_names([event for event in events if type(event) is Metadata])
 
     def _add_functions(self, events: Sequence[Complete]) -> None:
-        modules = [event for event in events if event.name.startswith(_MODULE_PREFIX)]
+        modules = [event for event in events if event.name.startswith(MODULE_PREFIX)]
         self._add_host(_MODULE, modules)
         if self._with_functions:
-            others = [event for event in events if not event.name.startswith(_MODULE_PREFIX)]
+            others = [event for event in events if not event.name.startswith(MODULE_PREFIX)]
             self._add_host(_FUNCTION, others)
 
     def _add_host(self, kind: int, events: Sequence[Complete]) -> None:
@@ -337,11 +287,6 @@ def _transposed(get: attrgetter[Any], rows: Iterable[Any]) -> zip[Any]:
 def _text(name: msgspec.Raw) -> str:
     """Return a name that the file has as a text or a number."""
     try:
-        return str(msgspec.json.decode(_as_utf8(name)))
+        return str(msgspec.json.decode(as_utf8(name)))
     except DECODING_ERRORS:
         return ""
-
-
-def _as_utf8(value: Any) -> bytes:
-    """Return the JSON of an argument. Decoding an event does not check the texts in it."""
-    return bytes(value).decode("utf-8", "replace").encode()

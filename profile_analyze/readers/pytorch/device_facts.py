@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import OptionalValues
-    from profile_analyze.readers.pytorch.columns import DeviceFacts, Events
+    from profile_analyze.readers.pytorch.columns import Events
+    from profile_analyze.readers.pytorch.facts import DeviceFacts
 
     Floats: TypeAlias = NDArray[np.float64]
     Indices: TypeAlias = NDArray[np.int64]

@@ -10,8 +10,8 @@ from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
 from profile_analyze.model.terms import OPERATOR
-from profile_analyze.readers.pytorch.columns import REGION_EVENT
 from profile_analyze.readers.pytorch.device_facts import mean_amounts
+from profile_analyze.readers.pytorch.facts import REGION_EVENT
 from profile_analyze.readers.pytorch.phases import (
     Autograd,
     at_or_above,
@@ -29,7 +29,7 @@ from profile_analyze.readers.pytorch.rows import (
 from profile_analyze.readers.pytorch.scopes import scopes_of
 from profile_analyze.readers.pytorch.steps import steps_of
 from profile_analyze.readers.pytorch.timeline import integers, timeline_of
-from profile_analyze.readers.pytorch.tracks import tracks_of
+from profile_analyze.readers.pytorch.tracks import processes_of, tracks_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     Flags: TypeAlias = NDArray[np.bool_]
 
 _NS_PER_S = 1e9
+_GRADIENT = "autograd::engine::evaluate_function: "
+"""The start of the names of the nodes of the graph of gradients."""
 _OPTIMIZER = "Optimizer."
 """The start of the names of the regions around the work of an optimizer."""
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
@@ -71,6 +73,8 @@ class _Host(NamedTuple):
     """The scope of what runs directly inside."""
     scopes: list[Scope]
     phase: Categorical[str]
+    process: Indices
+    """The number of the process of each event."""
     steps: Steps
 
 
@@ -81,7 +85,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
     launching = _launching_hosts(timeline)
     operator = np.append(at_or_above(timeline.parent, host.is_operator), -1)
     rows, row = _rows(events, timeline, host, launching, operator)
-    run = _runs(timeline, host.steps, launching)
+    run = _runs(timeline, host, processes_of(events), launching)
     of_hosts, of_calls, of_work = timeline.host, timeline.calls, timeline.work
     start_ns = np.concatenate([one.start_ns for one in (of_hosts, of_calls, of_work)])
     end_ns = np.concatenate([one.end_ns for one in (of_hosts, of_calls, of_work)])
@@ -101,7 +105,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
         **_allocated_bytes(events, timeline, len(start_ns)),
     )
     is_outermost = host.is_operator & (innermost_above(timeline.parent, host.is_operator) < 0)
-    outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns))
+    outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns, host.process))
     return Recorded(rows, executions, tracks, host.steps.runs, outside)
 
 
@@ -111,7 +115,7 @@ class _Names(NamedTuple):
     is_operator: Flags
     is_region: Flags
     is_optimizer: Flags
-    is_accumulation: Flags
+    is_gradient: Flags
     name: Indices
     """The index in `names`. A step keeps its number here."""
     names: list[str]
@@ -125,25 +129,23 @@ def _names(events: Events) -> _Names:
         kind = host_kind(one)
         is_region = one.kind == REGION_EVENT
         name = one.name if is_region else kind.name
-        is_optimizer = is_region and name.startswith(_OPTIMIZER)
-        is_accumulation = not is_region and name.endswith(_ACCUMULATION)
-        code = names.setdefault(name, len(names))
-        rows.append((kind.level == OPERATOR, kind.is_scope, is_optimizer, is_accumulation, code))
+        flags = (
+            kind.level == OPERATOR,
+            kind.is_scope,
+            is_region and name.startswith(_OPTIMIZER),
+            name.startswith(_GRADIENT),
+        )
+        rows.append((*flags, names.setdefault(name, len(names))))
     columns = np.array(rows, np.int64).reshape(-1, 5)[facts].T
-    is_operator, is_region_of_scope, is_in_optimizer, adds_gradient = columns[:4].astype(np.bool_)
-    return _Names(
-        is_operator, is_region_of_scope, is_in_optimizer, adds_gradient, columns[4], [*names]
-    )
+    is_operator, is_scope, is_optimizer, is_gradient = columns[:4].astype(np.bool_)
+    return _Names(is_operator, is_scope, is_optimizer, is_gradient, columns[4], [*names])
 
 
 def _host(events: Events, timeline: Timeline) -> _Host:
     """Return the scopes, phases and steps of the events of the host."""
     found = _names(events)
-    autograd = Autograd(
-        integers(events.host.sequence),
-        integers(events.host.forward_thread) > 0,
-        found.is_accumulation,
-    )
+    process = processes_of(events)[timeline.host.thread]
+    autograd = Autograd(integers(events.host.sequence), integers(events.host.forward_thread) > 0)
     scope, inner_scope, scopes = scopes_of(
         timeline.parent, found.is_region, found.name, found.names
     )
@@ -157,8 +159,11 @@ def _host(events: Events, timeline: Timeline) -> _Host:
         scope,
         inner_scope,
         scopes,
-        phases_of(timeline.parent, autograd, found.is_optimizer, found.is_operator),
-        steps_of(timeline.host, found.name, found.names),
+        phases_of(
+            timeline.parent, autograd, found.is_gradient, found.is_optimizer, found.is_operator
+        ),
+        process,
+        steps_of(timeline.host, process, found.name, found.names),
     )
 
 
@@ -201,15 +206,21 @@ def _rows(
     return rows, np.concatenate([of_hosts.row, of_calls.row + first_call, of_work.row + first_work])
 
 
-def _runs(timeline: Timeline, steps: Steps, launching: Indices) -> Indices:
-    """Return the run of each execution. Work on a device belongs to the run that launched it."""
-    of_hosts = steps.runs_at(timeline.host.start_ns)
-    of_calls = steps.runs_at(timeline.calls.start_ns)
+def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indices) -> Indices:
+    """Return the run of each execution. Work on a device belongs to the run that launched it.
+
+    `processes` has the number of the process of each thread.
+    """
+    steps, calls, work = host.steps, timeline.calls, timeline.work
+    of_hosts = steps.runs_at(timeline.host.start_ns, host.process)
+    of_calls = steps.runs_at(calls.start_ns, processes[calls.thread])
     call = timeline.launching_call
+    # The process of a stream is a device.
+    at_start = steps.runs_at(work.start_ns, np.full(len(work.start_ns), -1))
     of_work = np.where(
         launching >= 0,
         np.append(of_hosts, 0)[launching],
-        np.where(call >= 0, np.append(of_calls, 0)[call], steps.runs_at(timeline.work.start_ns)),
+        np.where(call >= 0, np.append(of_calls, 0)[call], at_start),
     )
     return np.concatenate([of_hosts, of_calls, of_work])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,8 +61,11 @@ def _of_kernels(rows: Sequence[Row]) -> dict[str, OptionalValues]:
     if not any(row.level == KERNEL for row in rows):
         return {}
     facts, amounts = [row.device_facts for row in rows], [row.amounts for row in rows]
-    launchers = Categorical.of([row.launched_by for row in rows])
-    return {"launched_by": launchers, **columns_of_facts(facts, amounts)}
+    return {
+        "full_name": Categorical.of([row.name if row.level == KERNEL else None for row in rows]),
+        "launched_by": Categorical.of([row.launched_by for row in rows]),
+        **columns_of_facts(facts, amounts),
+    }
 
 
 def _name(row: Row) -> str:
@@ -78,6 +82,9 @@ def _path(row: Row, name: str) -> str:
     launched_by = () if row.launched_by is None else (row.launched_by,)
     shapes = row.described.in_shapes if row.described is not None else None
     text = "" if shapes is None else f"({', '.join('x'.join(map(str, one)) for one in shapes)})"
+    if row.level == KERNEL and name != row.name:  # other kernels may have the same short name
+        full = row.name.encode("utf-8", "surrogatepass")
+        text = f" #{blake2b(full, digest_size=3).hexdigest()}"
     return "/".join((*(row.scope or ()), *launched_by, name)) + text
 
 

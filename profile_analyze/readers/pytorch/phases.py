@@ -26,8 +26,6 @@ class Autograd(NamedTuple):
     """The number that a forward operator and its backward operator share, or -1."""
     is_backward: Flags
     """Whether the event is such a backward operator."""
-    is_accumulation: Flags
-    """Whether the event adds a gradient to a weight. It has no forward operator."""
 
 
 def backward_above(parent: Indices, autograd: Autograd) -> Indices:
@@ -49,16 +47,18 @@ def forward_of(autograd: Autograd, start_ns: Indices) -> Indices:
 
 
 def phases_of(
-    parent: Indices, autograd: Autograd, is_optimizer: Flags, is_operator: Flags
+    parent: Indices, autograd: Autograd, is_gradient: Flags, is_optimizer: Flags, is_operator: Flags
 ) -> Categorical[str]:
     """Return the phase of each event of the host; N/A in a trace without a backward operator.
 
-    An operator belongs to the forward phase if it, or an operator inside it, has a sequence number.
+    `is_gradient` says which events are nodes of the graph of gradients. Those that add up the
+    gradients of a weight have no sequence number. An operator belongs to the forward phase if it,
+    or an operator inside it, has a sequence number.
     """
-    if not autograd.is_backward.any():
+    if not (autograd.is_backward.any() or is_gradient.any()):
         return Categorical.missing(len(parent))
-    is_in_backward = backward_above(parent, autograd) >= 0
-    is_in_backward |= at_or_above(parent, autograd.is_accumulation) >= 0
+    is_backward = is_gradient | (autograd.is_backward & (autograd.sequence >= 0))
+    is_in_backward = at_or_above(parent, is_backward) >= 0
     is_in_optimizer = at_or_above(parent, is_optimizer) >= 0
     above = innermost_above(parent, is_operator)
     outer = outermost(at_or_above(parent, is_operator), above)

@@ -58,6 +58,11 @@ def _check(file: str, trace: Trace) -> None:
 
 def _hardware(trace: Trace, metadata: Metadata) -> str | None:
     """Return the names of the devices that the trace has work of; None if it has none."""
-    used = {str(process) for process, _ in trace.events.threads}
+    streams = {*trace.events.work.thread}
+    used = {
+        str(process)
+        for number, (process, _) in enumerate(trace.events.threads)
+        if number in streams
+    }
     names = [one.name for one in metadata.devices if str(one.id) in used and one.name]
     return ", ".join(dict.fromkeys(names)) or None

@@ -9,14 +9,14 @@ import numpy as np
 
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.terms import FRAME, KERNEL, MODULE, OPERATOR, RUNTIME
-from profile_analyze.readers.pytorch.columns import (
+from profile_analyze.readers.pytorch.device_facts import Amounts
+from profile_analyze.readers.pytorch.facts import (
     FUNCTION_EVENT,
     MODULE_EVENT,
     OPERATOR_EVENT,
     DeviceFacts,
     HostFacts,
 )
-from profile_analyze.readers.pytorch.device_facts import Amounts
 from profile_analyze.readers.pytorch.steps import STEPS, step_number
 from profile_analyze.readers.pytorch.work import described
 

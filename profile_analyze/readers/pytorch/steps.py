@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,36 +26,60 @@ _NS_PER_S: Final = 1e9
 
 
 class Steps(NamedTuple):
-    """The steps of a trace, in the order of time."""
+    """The steps of a trace, in the order of time. The arrays have shape (steps,)."""
 
-    rows: Indices
-    """The event of the host that each step is, shape (steps,); empty if there are no steps."""
     start_ns: Indices
     end_ns: Indices
+    process: Indices
+    """The number of the process that each step ran in."""
+    run: Indices
+    """The run of each step. In a trace of several processes, each of them has this step."""
     numbers: tuple[int | None, ...]
+    """The number of the step of each run."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
         """A run for each step; one run for a trace without steps."""
-        if not len(self.rows):
+        if not self.numbers:
             return (Run(),)
-        walls = ((self.end_ns - self.start_ns) / _NS_PER_S).tolist()
+        starts = np.full(len(self.numbers), self.start_ns.max())
+        ends = np.full(len(self.numbers), self.end_ns.min())
+        np.minimum.at(starts, self.run, self.start_ns)
+        np.maximum.at(ends, self.run, self.end_ns)
+        walls = ((ends - starts) / _NS_PER_S).tolist()
         return tuple(
             Run(0, number, wall_s=wall) for number, wall in zip(self.numbers, walls, strict=True)
         )
 
-    def runs_at(self, times_ns: Indices) -> Indices:
-        """Return the run at each time: the last step that started before, or else the first."""
-        if not len(self.rows):
-            return np.zeros(len(times_ns), np.int64)
-        return np.maximum(np.searchsorted(self.start_ns, times_ns, side="right") - 1, 0)
+    def runs_at(self, times_ns: Indices, process: Indices) -> Indices:
+        """Return the run at each time: the last step that started before, or else the first.
 
-    def are_outside(self, times_ns: Indices) -> NDArray[np.bool_]:
+        Steps of the same `process` count, or those of all processes if it has no steps.
+        """
+        if not self.numbers:
+            return np.zeros(len(times_ns), np.int64)
+        return self.run[self._steps_at(times_ns, process)]
+
+    def are_outside(self, times_ns: Indices, process: Indices) -> NDArray[np.bool_]:
         """Return whether each time is in no step; false for a trace without steps."""
-        if not len(self.rows):
+        if not self.numbers:
             return np.zeros(len(times_ns), np.bool_)
-        run = self.runs_at(times_ns)
-        return (times_ns < self.start_ns[run]) | (times_ns >= self.end_ns[run])
+        step = self._steps_at(times_ns, process)
+        return (times_ns < self.start_ns[step]) | (times_ns >= self.end_ns[step])
+
+    def _steps_at(self, times_ns: Indices, process: Indices) -> Indices:
+        result = _last_started(self.start_ns, times_ns)
+        processes = {*self.process.tolist()}
+        if len(processes) > 1:
+            for one in processes:
+                steps, inside = np.flatnonzero(self.process == one), process == one
+                result[inside] = steps[_last_started(self.start_ns[steps], times_ns[inside])]
+        return result
+
+
+def _last_started(starts_ns: Indices, times_ns: Indices) -> Indices:
+    """Return the last of the ascending starts that is not after each time, or else the first."""
+    return np.maximum(np.searchsorted(starts_ns, times_ns, side="right") - 1, 0)
 
 
 def step_number(name: str) -> int | None:
@@ -63,15 +88,27 @@ def step_number(name: str) -> int | None:
     return None if found is None else int(found[1])
 
 
-def steps_of(host: Spans, name: Indices, names: Sequence[str]) -> Steps:
-    """Return the steps among the regions: `name` is an index of `names`, shape (events,)."""
+def steps_of(host: Spans, process: Indices, name: Indices, names: Sequence[str]) -> Steps:
+    """Return the steps among the regions.
+
+    `process`, and `name`, which is an index of `names`, have shape (events,).
+    """
     numbers = [step_number(one) for one in names]
     is_step = np.array([number is not None for number in numbers], np.bool_)
     rows = np.flatnonzero(is_step[name])
     rows = rows[np.argsort(host.start_ns[rows], kind="stable")]
+    # A process that has two steps of one number has two runs of it.
+    runs: dict[tuple[int | None, int], int] = {}
+    occurrences: Counter[tuple[int, int | None]] = Counter()
+    run = []
+    for process_, code in zip(process[rows].tolist(), name[rows].tolist(), strict=True):
+        number = numbers[code]
+        occurrences[process_, number] += 1
+        run.append(runs.setdefault((number, occurrences[process_, number]), len(runs)))
     return Steps(
-        rows,
         host.start_ns[rows],
         host.end_ns[rows],
-        tuple(numbers[code] for code in name[rows].tolist()),
+        process[rows],
+        np.array(run, np.int64),
+        tuple(number for number, _ in runs),
     )

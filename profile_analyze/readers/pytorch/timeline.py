@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from profile_analyze.readers.pytorch.columns import FUNCTION_EVENT, REGION_EVENT
+from profile_analyze.readers.pytorch.facts import FUNCTION_EVENT, REGION_EVENT
 from profile_analyze.readers.pytorch.nesting import clipped, innermost, parents, rows_by_start
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def timeline_of(events: Events) -> Timeline:
     if any(one.kind == FUNCTION_EVENT for one in events.host_facts):
         host = _with_shorter_functions(events, host)
     parent = _parents(host)
-    call = _launching_calls(events)
+    call = _launching_calls(events, calls, work)
     return Timeline(
         host,
         calls,
@@ -147,9 +147,10 @@ def _around_each(host: Spans, chosen: Indices, events: Indices) -> Indices:
     return np.append(chosen, -1)[found]
 
 
-def _launching_calls(events: Events) -> Indices:
+def _launching_calls(events: Events, calls: Spans, work: Spans) -> Indices:
     """Return the call with the correlation of each piece of work, or -1."""
-    return _first_with(integers(events.calls.correlation), integers(events.work.correlation))
+    of_calls, of_work = integers(events.calls.correlation), integers(events.work.correlation)
+    return _last_before(of_calls, of_work, calls.start_ns, work.start_ns)
 
 
 def _launching_hosts(events: Events, host: Spans, work: Spans) -> Indices:
@@ -158,16 +159,28 @@ def _launching_hosts(events: Events, host: Spans, work: Spans) -> Indices:
     In older traces, the external ids of work are not those of the events that launched it. An event
     that starts after the work is such a wrong one.
     """
-    found = _first_with(integers(events.host.external_id), integers(events.work.external_id))
+    of_hosts, of_work = integers(events.host.external_id), integers(events.work.external_id)
+    found = _last_before(of_hosts, of_work, host.start_ns, work.start_ns)
     is_earlier = (found >= 0) & (np.append(host.start_ns, 0)[found] <= work.start_ns)
     return np.where(is_earlier, found, -1)
 
 
-def _first_with(values: Indices, wanted: Indices) -> Indices:
-    """Return the first index in `values` of each wanted number above 0, or -1."""
-    by_value = np.argsort(values, kind="stable")
-    ascending = values[by_value]
-    position = np.searchsorted(ascending, wanted)
-    is_found = wanted > 0
-    is_found &= np.append(ascending, -1)[position] == wanted
-    return np.where(is_found, np.append(by_value, -1)[position], -1)
+def _last_before(values: Indices, wanted: Indices, starts: Indices, times: Indices) -> Indices:
+    """Return the index in `values` of each wanted number above 0, or -1.
+
+    Each process counts from 1, so a number may repeat in a trace of several processes. Of equal
+    numbers, the last one that started before the time counts, or else the first.
+    """
+    order = np.argsort(values, kind="stable")  # far faster than by two keys
+    ascending = values[order]
+    if ((ascending[1:] == ascending[:-1]) & (ascending[1:] > 0)).any():
+        order = np.lexsort((starts, values))
+    starts = starts[order]
+    first = np.searchsorted(ascending, wanted)
+    after = np.where(wanted > 0, np.searchsorted(ascending, wanted, side="right"), first)
+    low, high = first, after
+    while (high - low > 1).any():  # a binary search for all numbers at once
+        middle = (low + high) // 2
+        is_before = starts[np.minimum(middle, len(starts) - 1)] <= times
+        low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)
+    return np.where(after > first, np.append(order, -1)[low], -1)

@@ -48,5 +48,13 @@ def tracks_of(events: Events, rank: int | None) -> tuple[tuple[Track, ...], Indi
     return tuple(tracks), np.concatenate([host_tracks, new[on_device]])
 
 
+def processes_of(events: Events) -> Indices:
+    """Return the number of the process of each thread."""
+    numbers: dict[object, int] = {}
+    return np.array(
+        [numbers.setdefault(process, len(numbers)) for process, _ in events.threads], np.int64
+    )
+
+
 def _used(threads: Indices) -> list[int]:
     return np.flatnonzero(np.bincount(threads)).tolist()

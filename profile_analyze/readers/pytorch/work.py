@@ -20,8 +20,8 @@ from profile_analyze.readers.pytorch import (
 )
 from profile_analyze.readers.pytorch.arguments import arguments_of, is_contiguous
 from profile_analyze.readers.pytorch.calls import Call, UnknownError, call_of, shape_of
-from profile_analyze.readers.pytorch.columns import OPERATOR_EVENT
 from profile_analyze.readers.pytorch.costs import Cost, Entry, work_without_shapes
+from profile_analyze.readers.pytorch.facts import OPERATOR_EVENT
 from profile_analyze.readers.pytorch.kernel_names import category_by_words
 from profile_analyze.work.operation import Work
 from profile_analyze.work.tensor import all_known, compute_dtype
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.operators import Dtypes, Parameters, Shapes, Strides
     from profile_analyze.readers.pytorch.arguments import Argument, Value
-    from profile_analyze.readers.pytorch.columns import HostFacts
+    from profile_analyze.readers.pytorch.facts import HostFacts
     from profile_analyze.work.tensor import Tensor
 
 _TABLE: Final[Mapping[str, Entry]] = {

@@ -19,7 +19,7 @@ from tests.conftest import PROFILES
 FOLDER = PROFILES.parent / "pytorch"
 
 
-@pytest.mark.parametrize("name", ["cnn-shapes", "cnn-train"])
+@pytest.mark.parametrize("name", ["cnn-shapes", "cnn-train", "train"])
 def test_allocations_of_operators_equal_those_of_torch(name: str) -> None:
     expected: Counter[str] = Counter()
     for row in json.loads((FOLDER / f"{name}.averages.json").read_text()):

@@ -16,7 +16,7 @@ from profile_analyze.readers.pytorch.arguments import (
     canonical_dtype,
     is_contiguous,
 )
-from profile_analyze.readers.pytorch.columns import OPERATOR_EVENT, HostFacts
+from profile_analyze.readers.pytorch.facts import OPERATOR_EVENT, HostFacts
 from profile_analyze.work.tensor import Tensor
 
 

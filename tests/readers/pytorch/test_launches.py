@@ -71,6 +71,97 @@ def test_the_tracks_and_the_devices_of_the_trace() -> None:
     assert [phases[name] for name in names] == ["forward", "backward", "optimizer", None]
 
 
+def read(*events: Event) -> pa.Profile:
+    return read_profile(Source.of_bytes("x.json", document(*events)), ())
+
+
+def test_several_processes_may_use_the_same_numbers() -> None:
+    events: list[Event] = []
+    for process, start in ((1, 0), (2, 1000)):
+        host = (op(f"op{process}", start, 50), call(start + 5, 7))
+        events += [{**one, "pid": process} for one in host]
+        # The clock of the device may be ahead of that of the host.
+        events.append(kernel("k", start + (4, 20)[process - 1], 10 * process, 7))
+    for order in (events, events[::-1]):
+        rows = at_level(read(*order), "operator")
+        assert times_by_step(rows) == {("op1", None): 10, ("op2", None): 20}
+
+
+def test_each_process_has_its_own_steps() -> None:
+    events: list[Event] = []
+    for process, first in ((1, 0), (2, 30)):
+        for step in (1, 2):
+            start = first + 100 * step
+            host = (
+                event("user_annotation", f"ProfilerStep#{step}", start, 90),
+                op(f"op{process}", start + 70, step),  # in process 1, the next of 2 has started
+            )
+            events += [{**one, "pid": process} for one in host]
+    # A process without steps belongs to the last step that any process has started.
+    events.append({**op("loader", 215, 3), "pid": 3})
+    profile = read(*events)
+    assert [(run.step, round(run.wall_s * 1e6)) for run in profile.runs] == [(1, 120), (2, 120)]
+    assert times_by_step(at_level(profile)) == {
+        ("op1", 1): 1, ("op1", 2): 2, ("op2", 1): 1, ("op2", 2): 2, ("loader", 2): 3,
+    }  # fmt: skip
+    assert profile.notes == ()
+
+
+def test_old_versions_record_steps_and_optimizers_as_operators() -> None:
+    def old(name: str, start: int, length: int, **args: int) -> Event:
+        return {**op(name, start, length, **args), "cat": "Operator"}
+
+    profile = read(
+        old("ProfilerStep#4", 0, 100),
+        old("aten::mm", 10, 5, **{"Sequence number": 3}),
+        old("MmBackward", 20, 5, **{"Sequence number": 3, "Fwd thread id": 1}),
+        old("Optimizer.step#SGD.step", 50, 40),
+        old("aten::add_", 60, 7),
+        old("ProfilerStep#5", 100, 100),
+        old("aten::mm", 110, 6),
+    )
+    assert [run.step for run in profile.runs] == [4, 5]
+    table = pa.run(pa.Query(by=("name", "phase"), order="+name"), profile)
+    rows = [(row["name"], row["phase"], round(row["time"] * 1e6, 3)) for row in table.rows]
+    assert rows == [
+        ("MmBackward", "backward", 5), ("aten::add_", "optimizer", 7),
+        ("aten::mm", "forward", 5), ("aten::mm", None, 6),
+    ]  # fmt: skip
+
+
+def test_gradients_of_weights_are_added_up_in_the_backward_phase() -> None:
+    node = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+    profile = read(
+        op("aten::mm", 0, 5, **{"Sequence number": 3}),
+        op("aten::empty", 10, 2),
+        op(node, 20, 20),  # without a sequence number
+        op("aten::add_", 25, 7),
+        event("user_annotation", "nccl:all_reduce", 33, 4),
+    )
+    table = pa.run(pa.Query(by=("name", "phase"), order="+name"), profile)
+    assert [(row["name"], row["phase"]) for row in table.rows] == [
+        ("aten::add_", "backward"),
+        ("aten::empty", None),
+        ("aten::mm", "forward"),
+        (node, "backward"),
+        ("nccl:all_reduce", "backward"),
+    ]
+
+
+def test_only_devices_with_work_are_named() -> None:
+    devices = '"deviceProperties": [{"id": 0, "name": "A100"}, {"id": 100, "name": "H100"}]'
+    content = document(op("mm", 0, 9), call(1, 1), kernel("k", 5, 2, 1), head=devices)
+    profile = read_profile(Source.of_bytes("x.json", content), ())  # the process has the id 100
+    assert profile.origin.hardware == "A100"
+
+
+def test_equal_steps_of_one_process_are_two_runs() -> None:
+    steps = [event("user_annotation", "ProfilerStep#1", start, 90) for start in (0, 100)]
+    profile = read(*steps, op("mm", 10, 4), op("mm", 110, 6))
+    assert [run.step for run in profile.runs] == [1, 1]
+    assert (at_level(profile).measured("time") * 1e6).round(3).tolist() == [[4, 6]]
+
+
 class Call(NamedTuple):
     thread: int
     start: int
@@ -128,7 +219,7 @@ def test_launches_and_steps_equal_a_search_of_all_events(
             events.append(kernel(f"kernel{number}", at, length, number))
             expected[name, 1 if launched_at < step_at else 2] += length
             waits.append(max(0, at - one.start - 1))
-    profile = read_profile(Source.of_bytes("x.json", document(*events)), ())
+    profile = read(*events)
     assert profile.check() == ()
     if any(one.kernels for one in calls):
         rows = at_level(profile, "operator")

@@ -1,4 +1,4 @@
-"""Traces that torch wrote: their self times and counts equal those of `key_averages()`."""
+"""Traces that torch wrote: their times, counts and operations equal those of `key_averages()`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level, levels_of
+from profile_analyze.model.measuring import calls
 from tests.conftest import PROFILES
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 FOLDER = PROFILES.parent / "pytorch"
 SAMPLES = sorted(FOLDER.glob("*.gz"))
 GPU = FOLDER / "gpu.json"
+COUNTED_BY_TORCH = ("conv2d", "mm", "addmm", "bmm", "baddbmm", "add", "mul")
 STEPS = {"cnn-train": 3, "train": 3}
 
 
@@ -39,18 +41,18 @@ def self_us(profile: Profile) -> dict[str, float]:
     return found
 
 
-def counts_as_torch(profile: Profile) -> Counter[str]:
-    """Return the executions of each operator. torch leaves out an only child of the same name."""
+def rows_as_torch(profile: Profile) -> dict[str, list[int]]:
+    """Return the rows of the executions by operator, without only children of the same name."""
     names = profile.operators.name.values()[profile.executions.operator]
     levels = profile.operators.level.values()[profile.executions.operator]
     parent = profile.executions.parent.tolist()
     children = Counter(parent)
-    return Counter(
-        str(name)
-        for name, level, outer in zip(names, levels, parent, strict=True)
-        if level == "operator"
-        and not (outer >= 0 and names[outer] == name and children[outer] == 1)
-    )
+    found: dict[str, list[int]] = defaultdict(list)
+    for row, (name, level, outer) in enumerate(zip(names, levels, parent, strict=True)):
+        is_only = outer >= 0 and names[outer] == name and children[outer] == 1
+        if level == "operator" and not is_only:
+            found[str(name)].append(profile.executions.operator[row])
+    return found
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=name_of)
@@ -65,7 +67,8 @@ def test_self_times_and_counts_equal_those_of_torch(path: Path) -> None:
     assert times_us == pytest.approx(
         {name: one["self_us"] for name, one in torch.items()}, rel=1e-6, abs=1e-6
     )
-    assert counts_as_torch(profile) == {name: one["count"] for name, one in torch.items()}
+    counts = {name: len(rows) for name, rows in rows_as_torch(profile).items()}
+    assert counts == {name: one["count"] for name, one in torch.items()}
     assert profile.check() == ()
     assert len(profile.runs) == STEPS.get(name_of(path), 1)
 
@@ -80,6 +83,27 @@ def test_operators_that_add_gradients_to_weights_belong_to_the_backward_phase() 
     assert phases[None] == {"aten::ones_like", "aten::empty_like", "aten::empty_strided"} | {
         "aten::fill_"
     }
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=name_of)
+def test_operations_equal_those_of_torch(path: Path) -> None:
+    profile = pa.load(path)
+    averages = json.loads((FOLDER / f"{name_of(path)}.averages.json").read_bytes())
+    torch = {one["name"]: one["flops"] for one in averages if one["flops"]}
+    assert torch.keys() <= {f"aten::{name}" for name in COUNTED_BY_TORCH}
+    assert bool(torch) == (name_of(path) != "cnn-plain")  # which has no shapes
+    rows = rows_as_torch(profile)
+    computation = profile.operators.computation
+    assert {name: float(computation[rows[name]].sum()) for name in torch} == torch
+    # Nested operators state these operations again, but each level counts them once.
+    totals = {
+        float(
+            np.nansum(of_level.operators.computation * np.nan_to_num(calls(of_level)).sum(axis=1))
+        )
+        for of_level in (at_level(profile, level) for level in ("operator", "top"))
+    }
+    (total,) = totals
+    assert total >= sum(torch.values())
 
 
 @pytest.mark.parametrize("path", [*SAMPLES, GPU], ids=name_of)

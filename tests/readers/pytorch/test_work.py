@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.model.terms import CATEGORIES
-from profile_analyze.readers.pytorch.columns import (
+from profile_analyze.readers.pytorch.facts import (
     MODULE_EVENT,
     OPERATOR_EVENT,
     REGION_EVENT,
