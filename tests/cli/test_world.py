@@ -16,7 +16,7 @@ import pytest
 
 from profile_analyze.cli.output import NewFiles
 from profile_analyze.errors import OutputError
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, run_command, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -301,8 +301,9 @@ def test_worker_processes_end_with_the_command(tmp_path: Path, end: signal.Signa
     assert process.returncode == (130 if end == signal.SIGINT else -end)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "call", [["--help"], ["--version"], ["--columns", "help"], ["--peaks", "list"]]
+    "call", some_of([["--help"], ["--version"], ["--columns", "help"], ["--peaks", "list"]], 3)
 )
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
 def test_texts_printed_without_a_profile_report_write_errors(call: list[str]) -> None:

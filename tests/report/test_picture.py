@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree as ET
@@ -21,7 +22,7 @@ from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 from profile_analyze.report.text_layout import text_width
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, run_command, some_of
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
@@ -189,9 +190,20 @@ def test_long_names_are_cut_in_the_middle() -> None:
     assert (shown[4][:2], shown[4][-2:]) == ("卷积", "卷积")
 
 
-@pytest.mark.parametrize("peaks", [[], ["--peaks", "1T:1G"]])
+PEAKS_OPTIONS: tuple[list[str], ...] = ([], ["--peaks", "1T:1G"])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("suffix", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")]
+    ("peaks", "suffix", "start"),
+    some_of(
+        (
+            (peaks, suffix, start)
+            for peaks in PEAKS_OPTIONS
+            for suffix, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"))
+        ),
+        2,
+    ),
 )
 def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> None:
     file = tmp_path / f"a.{suffix}"
@@ -203,8 +215,11 @@ def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> N
     assert (again.code, again.out) == (1, "")
 
 
-@pytest.mark.parametrize("name", ["derived-zero", "derived-utf8names", "names"])
-@pytest.mark.parametrize("peaks", [[], ["--peaks", "1T:1G"]])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "peaks"),
+    some_of(product(("derived-zero", "names", "derived-utf8names"), PEAKS_OPTIONS), 3),
+)
 def test_odd_profiles_can_be_drawn(tmp_path: Path, name: str, peaks: list[str]) -> None:
     path = str(PROFILES / f"{name}.json")
     outcome = run_command(path, "--plot", str(tmp_path / "a.svg"), *peaks)
