@@ -7,11 +7,14 @@ import re
 import sys
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 import profile_analyze
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(profile_analyze.__file__).parent
 TESTS = Path(__file__).parent
@@ -131,10 +134,14 @@ def forbidden_imports(package: str, code: str) -> list[str]:
     return [module for module in modules if not is_allowed(package, module)]
 
 
-# A test for each file would take much longer than all files in one test, which names each finding.
+def none_found(findings: dict[Path, list[str]]) -> None:
+    """Fail with all findings. A test for each file would take much longer than one for all."""
+    lines = [f"{label(path)}: {finding}" for path, found in findings.items() for finding in found]
+    assert not lines, "\n".join(lines)
+
+
 def test_modules_import_only_what_their_package_may() -> None:
-    found = {label(path): forbidden_imports(package_of(path), code_of(path)) for path in MODULES}
-    assert {path: modules for path, modules in found.items() if modules} == {}
+    none_found({path: forbidden_imports(package_of(path), code_of(path)) for path in MODULES})
 
 
 @pytest.mark.parametrize(
@@ -188,8 +195,7 @@ def acts(package: str, code: str) -> list[str]:
 
 
 def test_only_some_packages_act_on_the_world() -> None:
-    found = {label(path): acts(package_of(path), code_of(path)) for path in MODULES}
-    assert {path: lines for path, lines in found.items() if lines} == {}
+    none_found({path: acts(package_of(path), code_of(path)) for path in MODULES})
 
 
 def test_acting_on_the_world_is_detected() -> None:
@@ -226,8 +232,8 @@ def test_neutral_packages_have_no_term_of_megengine() -> None:
         for heading in HEADINGS.get(path.relative_to(ROOT), ()):
             assert heading in text
             text = text.replace(heading, "")
-        found[label(path)] = lines_with_terms_of_megengine(f"{path.name}\n{text}")
-    assert {path: lines for path, lines in found.items() if lines} == {}
+        found[path] = lines_with_terms_of_megengine(f"{path.name}\n{text}")
+    none_found(found)
 
 
 def test_there_are_modules_with_the_headings() -> None:
@@ -264,35 +270,33 @@ def test_neutral_packages_have_only_python_files() -> None:
 def test_few_imports_are_inside_functions() -> None:
     """Each delays the import of a module that most calls do not need: see docs/architecture.md."""
     found = {
-        f"{label(path)}:{line}"
+        f"{label(path)}: {line}"
         for path in MODULES
         for line, _ in facts_of(code_of(path)).imported_in_functions
     }
-    assert len(found) <= 32, sorted(found)
+    assert len(found) <= 32, "\n".join(sorted(found))
 
 
 def test_an_import_inside_a_function_has_its_reason() -> None:
-    without = []
-    for path in MODULES:
-        lines = code_of(path).splitlines()
-        for number, module in facts_of(code_of(path)).imported_in_functions:
+    def without_reason(code: str) -> Iterator[str]:
+        lines = code.splitlines()
+        for number, module in facts_of(code).imported_in_functions:
             near = lines[max(0, number - 10) : number]
             if not any("# " in line or "import" in line.partition('"""')[2] for line in near):
-                without.append(f"{label(path)}:{number}: {module}")
-    assert without == []
+                yield f"{number}: {module}"
+
+    none_found({path: list(without_reason(code_of(path))) for path in MODULES})
 
 
 def test_files_and_functions_are_short() -> None:
-    found = []
-    for path in MODULES:
-        count = len(code_of(path).splitlines())
-        found += [f"{label(path)} has {count} lines"] if count > 350 else []
-        found += [
-            f"{label(path)}: {name} has {last - first + 1} lines"
-            for first, last, name in facts_of(code_of(path)).functions
-            if last - first >= 40
-        ]
-    assert found == []
+    def too_long(code: str) -> Iterator[str]:
+        if (count := len(code.splitlines())) > 350:
+            yield f"{count} lines"
+        for first, last, name in facts_of(code).functions:
+            if last - first >= 40:
+                yield f"{first}: {name} has {last - first + 1} lines"
+
+    none_found({path: list(too_long(code_of(path))) for path in MODULES})
 
 
 def test_tests_that_mutation_testing_leaves_out_exist() -> None:
