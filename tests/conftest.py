@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
 
@@ -14,6 +16,11 @@ from fuzz.running import Terminal
 from profile_analyze.cli.default_options import VARIABLE
 from profile_analyze.cli.main import main
 from profile_analyze.report.output_formats import OUTPUT_FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+T = TypeVar("T")
 
 # Defaults of the person who runs the tests would change every answer.
 os.environ.pop(VARIABLE, None)
@@ -26,13 +33,14 @@ PROFILES = FIXTURES / "profiles"
 TABLE_FORMATS = tuple(name for name in OUTPUT_FORMATS if name != "collapsed")
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 
-# `make test` is quick: properties get few examples. `make test-slow` runs all properties, and the
+# `make test` is quick: properties get few examples, and tests that are marked slow get few inputs.
+# `make test-slow` runs all properties, and the
 # tests that are marked slow, with all examples. `make mutants` runs the tests once for each mutant:
 # properties then get the same few examples each time, so that the outcome does not depend on
 # chance, and failures are not minimised, as nobody reads them.
 _PURPOSE = os.environ.get("TESTS_FOR", "")
 IS_FULL = _PURPOSE == "ci"
-_MOST_EXAMPLES = {"": 40, "mutants": 30}
+_MOST_EXAMPLES = {"": 25, "mutants": 30}
 _USUAL_EXAMPLES = 100
 # The machine may be busy, so tests have no time limits.
 settings.register_profile(
@@ -51,9 +59,20 @@ settings.register_profile(
 settings.load_profile("mutants" if _PURPOSE == "mutants" else "tests")
 
 
+def some_of(cases: Iterable[T], every: int) -> list[T]:
+    """Return all cases, or every so-many-th of them for `make test`. Mark the test as slow."""
+    return list(cases)[:: 1 if _PURPOSE else every]
+
+
 def examples(count: int) -> settings:
     """Return settings for this number of examples, or for fewer unless all are asked for."""
     return settings(max_examples=min(count, _MOST_EXAMPLES.get(_PURPOSE, count)))
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from searching through all tests, again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @dataclass(frozen=True)

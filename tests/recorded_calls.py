@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tests.conftest import FIXTURES, run_command
@@ -34,6 +35,7 @@ def answer(call: str) -> str:
     return f"{printed}[exit status {outcome.code}]\n"
 
 
+@cache
 def recorded(topic: str) -> dict[str, str]:
     """Return the recorded answer of each call about a topic."""
     text = (FIXTURES / "calls" / f"{topic}.txt").read_text(encoding="utf-8")

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 RELIABILITY = Path(__file__).parent.parent / "docs" / "reliability.md"
 OTHER_FIXTURES = {"cases", "calls", "classifiers", "make", "onnx-tool", "reports", "runs"}
 """These have texts, or files of formats that other folders have."""
-PARTS = 8
-INPUTS = 2000 if IS_FULL else 160
+PARTS = 8 if IS_FULL else 2
+INPUTS = 2000 if IS_FULL else 96
 BYTES_PER_CUT = 1 if IS_FULL else 7
 
 

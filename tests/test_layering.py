@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -81,13 +82,41 @@ def label(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def imported_by(code: str) -> Iterator[str]:
-    """Return the modules that `code` imports, also in functions and for type checkers."""
+class Facts(NamedTuple):
+    """What the rules are about, from one pass through the syntax tree of a module."""
+
+    imported: list[tuple[int, str]]
+    """The modules that are imported, also in functions and for type checkers, with their lines."""
+    names: list[tuple[int, str]]
+    """The variables and attributes that may act on the world outside, with their lines."""
+    functions: list[tuple[int, int, str]]
+    """The first line, the last line and the name of each function."""
+
+    @property
+    def imported_in_functions(self) -> list[tuple[int, str]]:
+        bodies = [range(first, last + 1) for first, last, _ in self.functions]
+        return [one for one in self.imported if any(one[0] in body for body in bodies)]
+
+
+@cache
+def facts_of(code: str) -> Facts:
+    facts = Facts([], [], [])
     for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield "." * node.level + (node.module or "")
+        match node:
+            case ast.Import():
+                facts.imported.extend((node.lineno, alias.name) for alias in node.names)
+            case ast.ImportFrom():
+                facts.imported.append((node.lineno, "." * node.level + (node.module or "")))
+            case ast.Attribute(attr=name) | ast.Name(id=name) if name in ACTORS:
+                facts.names.append((node.lineno, name))
+            case ast.FunctionDef(end_lineno=int(last)):
+                facts.functions.append((node.lineno, last, node.name))
+    return facts
+
+
+@cache
+def code_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def is_allowed(package: str, module: str) -> bool:
@@ -101,15 +130,20 @@ def is_allowed(package: str, module: str) -> bool:
 
 
 def forbidden_imports(package: str, code: str) -> list[str]:
-    return [module for module in imported_by(code) if not is_allowed(package, module)]
+    modules = [module for _, module in facts_of(code).imported]
+    return [module for module in modules if not is_allowed(package, module)]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=label)
-def test_modules_import_only_what_their_package_may(path: Path) -> None:
-    assert forbidden_imports(package_of(path), path.read_text(encoding="utf-8")) == []
+def none_found(findings: dict[Path, list[str]]) -> None:
+    """Fail with all findings. A test for each file would take much longer than one for all."""
+    lines = [f"{label(path)}: {finding}" for path, found in findings.items() for finding in found]
+    assert not lines, "\n".join(lines)
 
 
-@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_modules_import_only_what_their_package_may() -> None:
+    none_found({path: forbidden_imports(package_of(path), code_of(path)) for path in MODULES})
+
+
 @pytest.mark.parametrize(
     ("code", "module"),
     [
@@ -127,8 +161,9 @@ def test_modules_import_only_what_their_package_may(path: Path) -> None:
         ("from .base import Reader", ".base"),
     ],
 )
-def test_no_package_may_import_an_unlisted_module(package: str, code: str, module: str) -> None:
-    assert forbidden_imports(package, code) == [module]
+def test_no_package_may_import_an_unlisted_module(code: str, module: str) -> None:
+    found = {package: forbidden_imports(package, code) for package in MAY_IMPORT}
+    assert found == {package: [module] for package in MAY_IMPORT}
 
 
 @pytest.mark.parametrize("package", MAY_IMPORT)
@@ -155,18 +190,12 @@ def test_the_import_rules_have_no_cycle() -> None:
 
 def acts(package: str, code: str) -> list[str]:
     """Return the lines of `code` that act on the world outside although `package` may not."""
-    found = []
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, (ast.Attribute, ast.Name)):
-            name = node.attr if isinstance(node, ast.Attribute) else node.id
-            if package not in ACTORS.get(name, {package}):
-                found.append(f"{node.lineno}: {name}")
-    return sorted(found)
+    names = facts_of(code).names
+    return sorted(f"{line}: {name}" for line, name in names if package not in ACTORS[name])
 
 
-@pytest.mark.parametrize("path", MODULES, ids=label)
-def test_only_some_packages_act_on_the_world(path: Path) -> None:
-    assert acts(package_of(path), path.read_text(encoding="utf-8")) == []
+def test_only_some_packages_act_on_the_world() -> None:
+    none_found({path: acts(package_of(path), code_of(path)) for path in MODULES})
 
 
 def test_acting_on_the_world_is_detected() -> None:
@@ -196,13 +225,15 @@ def lines_with_terms_of_megengine(text: str) -> list[str]:
     return [f"{number}: {line}" for number, line in lines if TERMS_OF_MEGENGINE.search(line)]
 
 
-@pytest.mark.parametrize("path", NEUTRAL_MODULES, ids=label)
-def test_neutral_packages_have_no_term_of_megengine(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    for heading in HEADINGS.get(path.relative_to(ROOT), ()):
-        assert heading in text
-        text = text.replace(heading, "")
-    assert lines_with_terms_of_megengine(f"{path.name}\n{text}") == []
+def test_neutral_packages_have_no_term_of_megengine() -> None:
+    found = {}
+    for path in NEUTRAL_MODULES:
+        text = code_of(path)
+        for heading in HEADINGS.get(path.relative_to(ROOT), ()):
+            assert heading in text
+            text = text.replace(heading, "")
+        found[path] = lines_with_terms_of_megengine(f"{path.name}\n{text}")
+    none_found(found)
 
 
 def test_there_are_modules_with_the_headings() -> None:
@@ -236,35 +267,36 @@ def test_neutral_packages_have_only_python_files() -> None:
     assert found == set(NEUTRAL_MODULES)
 
 
-IN_FUNCTIONS = [
-    (path, node)
-    for path in MODULES
-    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    if isinstance(function, ast.FunctionDef)
-    for node in ast.walk(function)
-    if isinstance(node, ast.Import | ast.ImportFrom)
-]
-
-
 def test_few_imports_are_inside_functions() -> None:
     """Each delays the import of a module that most calls do not need: see docs/architecture.md."""
-    assert len(IN_FUNCTIONS) <= 30
+    found = {
+        f"{label(path)}: {line}"
+        for path in MODULES
+        for line, _ in facts_of(code_of(path)).imported_in_functions
+    }
+    assert len(found) <= 30, "\n".join(sorted(found))
 
 
-@pytest.mark.parametrize(("path", "node"), IN_FUNCTIONS)
-def test_an_import_inside_a_function_has_its_reason(path: Path, node: ast.stmt) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines()[max(0, node.lineno - 10) : node.lineno]
-    assert any("# " in line or "import" in line.partition('"""')[2] for line in lines)
+def test_an_import_inside_a_function_has_its_reason() -> None:
+    def without_reason(code: str) -> Iterator[str]:
+        lines = code.splitlines()
+        for number, module in facts_of(code).imported_in_functions:
+            near = lines[max(0, number - 10) : number]
+            if not any("# " in line or "import" in line.partition('"""')[2] for line in near):
+                yield f"{number}: {module}"
+
+    none_found({path: list(without_reason(code_of(path))) for path in MODULES})
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_and_functions_are_short(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 350
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef):
-            assert node.end_lineno is not None
-            assert node.end_lineno - node.lineno < 40, node.name
+def test_files_and_functions_are_short() -> None:
+    def too_long(code: str) -> Iterator[str]:
+        if (count := len(code.splitlines())) > 350:
+            yield f"{count} lines"
+        for first, last, name in facts_of(code).functions:
+            if last - first >= 40:
+                yield f"{first}: {name} has {last - first + 1} lines"
+
+    none_found({path: list(too_long(code_of(path))) for path in MODULES})
 
 
 def test_tests_that_mutation_testing_leaves_out_exist() -> None:

@@ -21,7 +21,7 @@ import profile_analyze as pa
 from profile_analyze.model.visible import visible
 from profile_analyze.report.text_layout import wrapped
 from profile_analyze.report.wiki import escaped
-from tests.conftest import IS_FULL, TABLE_FORMATS, run_command
+from tests.conftest import IS_FULL, TABLE_FORMATS, run_command, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -114,7 +114,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(tmp_path_factory.mktemp("hostile") / name, *HOSTILE.values())
 
 
-@pytest.fixture(params=HOSTILE)
+@pytest.fixture(params=some_of(HOSTILE, 4))
 def text(request: pytest.FixtureRequest) -> str:
     """Each text of `HOSTILE`."""
     return HOSTILE[request.param]
@@ -238,6 +238,7 @@ def test_json_keeps_every_text_exactly(file: str) -> None:
     assert {line["file"] for line in lines} == {file}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["gate", "roofline"])
 def test_junit_is_xml_without_added_elements(file: str, call: str, text: str) -> None:
     condition = f"type={text or 'x'}: time > 1s"
@@ -251,6 +252,7 @@ def test_junit_is_xml_without_added_elements(file: str, call: str, text: str) ->
     assert len(suite.findall("testcase")) == int(suite.get("tests", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["gate", "roofline"])
 def test_github_reads_one_command_a_line(file: str, call: str, text: str) -> None:
     condition = f"type={text or 'x'}: time > 1s"
@@ -268,7 +270,7 @@ PICTURES: Final = {"svg": b"<?xml"} | ({"png": b"\x89PNG", "pdf": b"%PDF"} if IS
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", ["own", "roofline"])
-@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("half", some_of([0, 1], 2))
 def test_pictures_have_names_as_text(tmp_path: Path, call: str, half: int) -> None:
     profile = written(tmp_path / "<b>&\x1b.json", *list(HOSTILE.values())[half::2])
     for kind, start in PICTURES.items():
@@ -304,6 +306,7 @@ class _Tags(HTMLParser):
         self.tags.add(f"<!--{data}-->")
 
 
+@pytest.mark.slow
 def test_names_add_no_markup_to_notebooks(text: str, tmp_path: Path) -> None:
     page = pa.run(pa.Query(), pa.load(written(tmp_path / "a.json", text)))._repr_html_()
     only_visible(page)
@@ -312,6 +315,7 @@ def test_names_add_no_markup_to_notebooks(text: str, tmp_path: Path) -> None:
     assert not text or visible(text, "utf-8") in parsed.texts
 
 
+@pytest.mark.slow
 def test_arguments_are_echoed_as_visible_text(text: str, tmp_path: Path) -> None:
     profile = written(tmp_path / "a.json", "x")
     for option in (
@@ -332,6 +336,7 @@ def test_arguments_are_echoed_as_visible_text(text: str, tmp_path: Path) -> None
     only_visible(outcome.err)
 
 
+@pytest.mark.slow
 def test_paths_in_error_messages_are_visible_text(text: str, tmp_path: Path) -> None:
     broken = document(["x"])
     broken["profiler"]["device"][text] = {text: {"start": text + "soon"}}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, run_command, some_of
 from tests.pseudo_terminal import COMMAND, Screen, run_on_terminal
 
 RESNET = str(PROFILES / "resnet18.json")
@@ -46,19 +46,15 @@ def test_an_answer_that_fits_does_not(answer: str) -> None:
     assert shown(*LONG, lines=count).text.startswith("P:")
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"pager": "cat"},
-        {"pager": ""},
-        {"pager": " "},
-        {"pager": "no-such-program --option"},
-        {"pager": "'no end"},
-        {"pager": "/"},
-        {"environment": {"TERM": "dumb"}},
-        {"stdin": subprocess.DEVNULL},
-    ],
-)
+WITHOUT_PAGER: list[dict[str, Any]] = [
+    *({"pager": "cat"}, {"pager": ""}, {"pager": " "}, {"pager": "no-such-program --option"}),
+    *({"pager": "'no end"}, {"pager": "/"}, {"environment": {"TERM": "dumb"}}),
+    {"stdin": subprocess.DEVNULL},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", some_of(WITHOUT_PAGER, 3))
 def test_there_is_no_pager(settings: dict[str, Any], answer: str) -> None:
     assert shown(*LONG, **settings) == Screen(answer, 0)
 
@@ -88,7 +84,10 @@ def test_a_pager_that_ends_early_changes_nothing_else() -> None:
     assert shown(*LONG, pager="false") == Screen("", 0)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--columns", "help"], ["--peaks", "list"]])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments", some_of([["--help"], ["--columns", "help"], ["--peaks", "list"]], 3)
+)
 def test_long_pages_are_paged_too(arguments: list[str]) -> None:
     assert shown(*arguments).text.startswith("P:")
     assert not shown(*arguments, "--no-pager").text.startswith("P:")

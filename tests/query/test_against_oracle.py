@@ -10,7 +10,7 @@ from hypothesis import example, given
 from profile_analyze import Query, join_runs, load, run
 from profile_analyze.query.catalog import CATALOG
 from tests import oracle, strategies
-from tests.conftest import IS_FULL, PROFILE_NAMES, PROFILES, examples
+from tests.conftest import IS_FULL, PROFILE_NAMES, PROFILES, examples, some_of
 from tests.small import joined_at_once, profile_of_document
 from tests.strategies import documents, queries, runs_of_one
 
@@ -135,7 +135,8 @@ REAL_QUERIES = (
 )
 
 
-@pytest.mark.parametrize("name", PROFILE_NAMES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", some_of(PROFILE_NAMES, 3))
 def test_answers_like_the_oracle_on_real_profiles(name: str) -> None:
     path = str(PROFILES / f"{name}.json")
     operators, profile = oracle.read_file(path), load(path)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree as ET
@@ -21,7 +22,7 @@ from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 from profile_analyze.report.text_layout import text_width
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, run_command, some_of
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
@@ -47,9 +48,13 @@ def roofline(
     return result, figure.axes[0]
 
 
-@pytest.mark.parametrize("by", [(), ("type",), ("param.mode",)])
-@pytest.mark.parametrize("name", ["resnet18", "mobilenet", "odd-ops"])
-def test_each_row_with_flops_has_a_dot(by: tuple[str, ...], name: str) -> None:
+# Every fourth pair has each profile and each key once.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "by"),
+    some_of(product(("resnet18", "mobilenet", "odd-ops"), ((), ("type",), ("param.mode",))), 4),
+)
+def test_each_row_with_flops_has_a_dot(name: str, by: tuple[str, ...]) -> None:
     result, axes = roofline(pa.Query(by=by, peaks=PEAKS), name)
     with np.errstate(invalid="ignore"):
         rows = (result["flops"] > 0) & (result["intensity"] > 0)
@@ -189,9 +194,20 @@ def test_long_names_are_cut_in_the_middle() -> None:
     assert (shown[4][:2], shown[4][-2:]) == ("卷积", "卷积")
 
 
-@pytest.mark.parametrize("peaks", [[], ["--peaks", "1T:1G"]])
+PEAKS_OPTIONS: tuple[list[str], ...] = ([], ["--peaks", "1T:1G"])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("suffix", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")]
+    ("peaks", "suffix", "start"),
+    some_of(
+        (
+            (peaks, suffix, start)
+            for peaks in PEAKS_OPTIONS
+            for suffix, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"))
+        ),
+        2,
+    ),
 )
 def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> None:
     file = tmp_path / f"a.{suffix}"
@@ -203,12 +219,17 @@ def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> N
     assert (again.code, again.out) == (1, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "peaks"),
-    [
-        *((name, []) for name in ("derived-zero", "derived-utf8names", "names")),
-        *((name, ["--peaks", "1T:1G"]) for name in ("derived-utf8names", "names")),
-    ],
+    # Without known work, there is no roofline to draw.
+    some_of(
+        [
+            *((name, []) for name in ("derived-zero", "derived-utf8names", "names")),
+            *((name, ["--peaks", "1T:1G"]) for name in ("derived-utf8names", "names")),
+        ],
+        3,
+    ),
 )
 def test_odd_profiles_can_be_drawn(tmp_path: Path, name: str, peaks: list[str]) -> None:
     path = str(PROFILES / f"{name}.json")

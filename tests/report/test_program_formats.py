@@ -9,14 +9,12 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import polars as pl
 import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.visible import visible
 from profile_analyze.report.comma_separated import csv_cell
-from tests.conftest import PROFILE_NAMES, PROFILES, TABLE_FORMATS, run_command
+from tests.conftest import PROFILE_NAMES, PROFILES, TABLE_FORMATS, run_command, some_of
 from tests.report.json_schema import check_report
 from tests.small import Operator, written
 
@@ -40,7 +38,8 @@ CALLS: tuple[list[str], ...] = (
 )
 
 
-@pytest.mark.parametrize("name", PROFILE_NAMES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", some_of(PROFILE_NAMES, 3))
 def test_json_matches_the_schema(name: str) -> None:
     path = str(PROFILES / f"{name}.json")
     for call in CALLS:
@@ -245,6 +244,9 @@ def test_formats_for_programs_import_neither_tabulate_nor_regex() -> None:
 
 
 def test_data_frames() -> None:
+    import pandas as pd
+    import polars as pl
+
     result = pa.run(pa.Query(), pa.load(RESNET))
     columns = result.to_dict()
     frame = pd.DataFrame(columns)
