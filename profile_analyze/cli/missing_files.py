@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from contextlib import suppress
+from glob import iglob
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.typographic_quotes import advice_on_quotes
@@ -14,6 +15,7 @@ from profile_analyze.query.aggregates import find_aggregate
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.paths import LIST, SUFFIXES
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +37,6 @@ _NO_FILES: Final = (
         "is it a path of Windows? Put it in quotes: most shells remove backslashes",
     ),
     (r"~", "a shell replaces ~ only at the start of an argument: write the whole path"),
-    (r".*[*?]", "the shell found no file for this pattern"),
 )
 """Patterns of arguments that are not names of files, each with the advice to print."""
 
@@ -73,6 +74,7 @@ def check_that_files_exist(names: Sequence[str]) -> None:
             raise InputError("''", "the file name is empty; is a variable of the shell unset?")
         advice = (
             _advice_on_comparison(name, names)
+            or _advice_on_pattern(name)
             or _advice_on_subcommand(name, names)
             or _advice(name, names)
             or _advice_on_value(name, names)
@@ -105,6 +107,16 @@ def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
     if not (new and old) or sum(map(len, names)) > LONGEST_ADVISED:
         new, old = ["NEW"], ["OLD"]
     return f"to compare: {shlex.join(new)} --compare {shlex.join(old)}"
+
+
+def _advice_on_pattern(name: str) -> str:
+    """Return advice if `name` is a pattern, which the shell did not replace by names of files."""
+    if not re.search(r"[*?]", name):
+        return ""
+    matching = sum(1 for _ in iglob(name))
+    if matching:
+        return f"leave out the quotes, so that the shell finds the {counted(matching, 'file')}"
+    return "no file matches this pattern"
 
 
 def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:

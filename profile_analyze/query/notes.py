@@ -13,7 +13,7 @@ from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.terms import ABSENT, DEVICE, HOST, RUN_KEYS
+from profile_analyze.model.terms import ABSENT, CPU, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
 from profile_analyze.query.shape_set_notes import shape_set_notes
@@ -206,8 +206,13 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         others = int(profile.recorded(other).sum())
         have = "has" if others == 1 else "have"
         shown = f"{others} {have} one on the {other}; --print-only {other} shows these, or "
-        again = f"{shown if others else ''}profile again with {side} times"
-        yield Note(f"no operator has a {side} time; {again}", Importance.ANSWER)
+        if side == HOST and others and all(one.device_kind == CPU for one in profile.tracks):
+            advice = (
+                "the profile is of a CPU, so all times are device times; use --print-only device"
+            )
+        else:
+            advice = f"{shown if others else ''}profile again with {side} times"
+        yield Note(f"no operator has a {side} time; {advice}", Importance.ANSWER)
     elif not len(selection.operators):
         without = selection.not_recorded
         but = f"; {counted(without, 'operator')} without one would match" if without else ""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.operators import Operators
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.filters import Selection
     from profile_analyze.query.question import Query
@@ -168,10 +169,18 @@ def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
         if share > _NEARLY_ALL:
             yield Note(
                 f"{key.name}: {parts.categories[largest]} alone has {percent(share)} of the time: "
-                "the names may not say the layer; -t 0 without groups shows each operator, "
-                "--aggregate-by out_shapes groups by stage",
+                "the names may not say the layer; -t 0 without groups shows each operator"
+                f"{_other_groups(operators.profile.operators)}",
                 Importance.CONTEXT,
             )
+
+
+def _other_groups(operators: Operators) -> str:
+    """Return advice on a key that groups layers better than names do, if the profile has one."""
+    if operators.scope.categories:
+        return ", --aggregate-by scope groups by module"
+    has_shapes = operators.state("out_shapes") != "absent"
+    return ", --aggregate-by out_shapes groups by stage" if has_shapes else ""
 
 
 def bare_number_notes(

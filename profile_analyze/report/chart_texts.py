@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -66,9 +67,16 @@ def _files(profile: Profile) -> str:
 def names(table: Table, width: int) -> list[str]:
     """Return the name of each row, in at most `width` columns.
 
-    Long names often differ only at their end, so they are cut in the middle.
+    Of operators with equal names, the name has the innermost scope. Long names often differ only at
+    their end, so they are cut in the middle.
     """
-    labels = (join_keys(label)[0] for label in row_labels(table))
+    labels = [join_keys(label)[0] for label in row_labels(table)]
+    if table.query.keys is None and len({*labels}) < len(labels):
+        rows_with = Counter(labels)
+        labels = [
+            f"{label} ({scope[-1]})" if scope and rows_with[label] > 1 else label
+            for label, scope in zip(labels, table["scope"].tolist(), strict=True)
+        ]
     return [shortened_in_middle(visible(label, "utf-8"), width, ELLIPSIS) for label in labels]
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
@@ -68,25 +74,41 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
 
 
 def _telling_apart(table: Table) -> Iterator[str]:
-    """Yield the columns that tell operators with equal names apart, as few as possible.
+    """Yield the columns that tell operators with equal names apart: one that says most.
 
+    A name is not unique if any other operator of the profile has it, even if that is not shown.
     Kernels always have the operator that launched them.
     """
+    operators = table.shown.profile.operators
     if table.query.keys is not None:
         return
-    rows: list[tuple[object, ...]] = [(name,) for name in table["name"].tolist()]
+    told = [operators.name.codes]
     if table.has_values("launched_by"):
         yield "launched_by"
-        rows = [*zip(*(table[name].tolist() for name in ("name", "launched_by")), strict=True)]
+        told.append(operators.categorical("launched_by").codes)
+    elif not _has_names_of_several(table, operators.name):
+        return
     for column in _CONTEXT:
-        if len({*rows}) == len(rows):
+        values = operators.scope if column == "scope" else operators.optional.get(column)
+        if not isinstance(values, Categorical) or not table.has_values(column):
+            continue
+        if _distinct(*told, values.codes) > _distinct(*told):
+            yield column
             return
-        is_read = column not in table.shown.profile.operators.not_loaded
-        if is_read and table.has_values(column):
-            longer = [(*row, one) for row, one in zip(rows, table[column].tolist(), strict=True)]
-            if len({*longer}) > len({*rows}):
-                rows = longer
-                yield column
+
+
+def _has_names_of_several(table: Table, names: Categorical[str]) -> bool:
+    """Return whether a row has a name that several operators of the profile have."""
+    if len(names.categories) == len(names):
+        return False
+    shown = {*table["name"].tolist()}
+    several = np.bincount(names.codes, minlength=len(names.categories)) > 1
+    return any(names.categories[code] in shown for code in np.flatnonzero(several).tolist())
+
+
+def _distinct(*codes: NDArray[np.int64]) -> int:
+    """Return how many different rows the columns `codes` have."""
+    return len({*zip(*(column.tolist() for column in codes), strict=True)})
 
 
 def _type_repeats_name(table: Table) -> bool:

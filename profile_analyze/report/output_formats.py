@@ -108,6 +108,10 @@ def format_by_suffix(file: str) -> str | None:
     return None
 
 
+_KINDS_OF_CHART: Final = ("bar", "barplot", "chart", "line", "pie", "roofline", "timeline")
+"""What people write after `--plot` although the kind of picture follows from other options."""
+
+
 def picture_format_of(file: str) -> str:
     """Return the picture format for the suffix of `file`. Raises `QueryError` if there is none."""
     _, dot, suffix = file.lower().rpartition(".")
@@ -122,6 +126,11 @@ def picture_format_of(file: str) -> str:
         stem = re.sub(r"(?<=.)(\.(svg|png|pdf))?\.\w*$", "", file, flags=re.IGNORECASE)
         # `--plot png` asks for a format, not for a file png.svg.
         write = f"chart.{file.lower()}" if file.lower() in PICTURE_FORMATS else f"{stem}.svg"
+        if file.lower().rstrip("s") in _KINDS_OF_CHART:
+            raise QueryError(
+                f"{file!r} is not the name of a picture; write chart.svg; it shows the roofline "
+                "with --peaks, and otherwise bars"
+            )
         raise QueryError(f"{file!r} has none of the suffixes {known}; write {write}")
     return suffix
 

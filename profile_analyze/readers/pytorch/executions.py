@@ -49,8 +49,6 @@ _GRADIENT = "autograd::engine::evaluate_function: "
 """The start of the names of the nodes of the graph of gradients."""
 _OPTIMIZER = "Optimizer."
 """The start of the names of the regions around the work of an optimizer."""
-_ACCUMULATION = "torch::autograd::AccumulateGrad"
-"""The end of the names of the operators that add gradients to weights."""
 
 
 class Recorded(NamedTuple):
@@ -62,6 +60,8 @@ class Recorded(NamedTuple):
     runs: tuple[Run, ...]
     outside: Indices
     """The executions of outermost operators that are in no step."""
+    repetitions: int
+    """The number of times that all outermost operators ran, or a multiple; 1 with steps."""
 
 
 class _Host(NamedTuple):
@@ -106,7 +106,15 @@ def recorded(events: Events, rank: int | None) -> Recorded:
     )
     is_outermost = host.is_operator & (innermost_above(timeline.parent, host.is_operator) < 0)
     outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns, host.process))
-    return Recorded(rows, executions, tracks, host.steps.runs, outside)
+    outermost_rows = row[: len(is_outermost)][is_outermost]
+    repetitions = 1 if host.steps.numbers else _common_factor(outermost_rows)
+    return Recorded(rows, executions, tracks, host.steps.runs, outside, repetitions)
+
+
+def _common_factor(rows: Indices) -> int:
+    """Return the largest number that divides how often each row occurs; 1 without any."""
+    counts = np.bincount(rows)
+    return int(np.gcd.reduce(counts[counts > 0])) if len(rows) else 1
 
 
 class _Names(NamedTuple):

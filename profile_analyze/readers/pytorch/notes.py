@@ -21,7 +21,7 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
     if not trace.has_end:
         yield Note(
             "the file ends in the middle, so events are missing; copy or export it again",
-            Importance.ANSWER,
+            Importance.DAMAGED,
         )
     if events.broken:
         yield Note(
@@ -45,3 +45,10 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
         )
     if len(found.outside):
         yield note_on_outside(len(found.outside))
+    if found.repetitions > 1:
+        yield Note(
+            f"the trace has no steps, so it is one run, in which each operator ran "
+            f"{found.repetitions} times or a multiple; --step-region NAME makes steps of the "
+            "executions of a region, and profiler.step() records steps",
+            Importance.CONTEXT,
+        )

@@ -209,8 +209,11 @@ def test_files_of_different_ranks_are_one_job(tmp_path: Path) -> None:
     (row,) = pa.run(pa.Query(), profile).rows
     assert row["rank_spread"] == pytest.approx((34 - 29) / 31.5)
     assert [*profile.notes] == [
+        "in each of 2 files: the trace has no steps, so it is one run, in which each operator ran "
+        "3 times or a multiple; --step-region NAME makes steps of the executions of a region, and "
+        "profiler.step() records steps",
         "all_reduce: ranks waited 15.0 us (38.5% of the longest times of 3 calls) for the slowest "
-        "rank, which was rank 1 in 2 of them"
+        "rank, which was rank 1 in 2 of them",
     ]
 
 

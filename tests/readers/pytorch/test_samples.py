@@ -128,3 +128,13 @@ def test_no_stream_is_busier_than_the_wall_time() -> None:
         starts_s, durations_s = executions.start_s[of_track], executions.duration_s[of_track]
         wall_s = float((starts_s + durations_s).max() - starts_s.min())
         assert 0 < float(durations_s.sum()) <= wall_s
+
+
+def test_a_trace_without_steps_says_how_often_its_operators_ran() -> None:
+    (note,) = pa.load(FOLDER / "cnn-shapes.json.gz").notes
+    assert note == (
+        "the trace has no steps, so it is one run, in which each operator ran 2 times or a "
+        "multiple; --step-region NAME makes steps of the executions of a region, and "
+        "profiler.step() records steps"
+    )
+    assert pa.load(FOLDER / "gpu.json").notes == ()  # its steps are runs
