@@ -157,7 +157,8 @@ def other_load(before: Sequence[int], after: Sequence[int], own_s: float) -> flo
     caches, memory and the clock rate, and two logical cores often share one physical core. A
     virtual machine cannot see programs outside it, only the time that they stole.
     """
-    passed = [late - early for early, late in zip(before, after, strict=False)]  # or empty
+    # The lists are empty on systems without `/proc/stat`.
+    passed = [late - early for early, late in zip(before, after, strict=False)]
     total = sum(passed[:_TIMES])
     if total <= 0:
         return 0.0

@@ -98,7 +98,7 @@ def operators_and_share(count: int) -> str:
 
 
 def unknown_work(facts: str = "type and shapes") -> str:
-    """Return the text for `notes_with_share` on work that does not follow from `facts`."""
+    """Return a text for `notes_with_share`: work that does not follow from `facts`."""
     return f"the computation of {{}} does not follow from {facts}"
 
 

@@ -39,8 +39,8 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
     - All calls of the operator delegate, and it owns no other work.
     - All known work that it owns is 0, and some of its work is unknown.
 
-    The work of kernels counts only for an operator that knows it of all its kernels: otherwise the
-    bytes of a memset would stand for those of the whole operator.
+    The work of an operator's kernels counts only if it is known for all of them. Otherwise, the
+    bytes of a memset would count as the bytes of the whole operator.
     """
     operators, executions = profile.operators, profile.executions
     calls = _calls(executions, is_row, len(operators))
@@ -86,7 +86,7 @@ def _owning(rows: Indices, owner: Indices, executions: Executions, size: int) ->
 
 
 def _sums(rows: Indices, owner: Indices, per_call: Floats, executions: Executions) -> Floats:
-    """Return the work of the executions `rows` in each operator that owns them, or NaN."""
+    """Return the work of the executions `rows`, added up by the operator that owns them; or NaN."""
     owning, size = executions.operator[owner[rows]], len(per_call)
     with np.errstate(all="ignore"):
         amounts = per_call[executions.operator[rows]] * executions.calls[rows]
@@ -102,7 +102,7 @@ def _owned(profile: Profile, owner: Indices, level: str) -> Indices:
 def _partly_known(
     kernels: Indices, owner: Indices, per_call: Floats, executions: Executions
 ) -> Indices:
-    """Return the executions of kernels of operators that have a kernel of unknown work."""
+    """Return the kernel executions whose operator owns at least one kernel of unknown work."""
     operator = executions.operator
     unknown = kernels[np.isnan(per_call)[operator[kernels]]]
     has_unknown = _owning(unknown, owner, executions, len(per_call))
@@ -112,7 +112,7 @@ def _partly_known(
 def _with_owned_messages(
     profile: Profile, kernels: Indices, owner: Indices, calls: Floats
 ) -> dict[str, Any]:
-    """Return `optional` with the messages of the kernels that operators own, if there are any."""
+    """Return `optional` with the messages of owned kernels; empty if the format has no messages."""
     operators, executions = profile.operators, profile.executions
     if "collective" not in operators.optional:
         return {}
@@ -133,7 +133,7 @@ def _with_owned_messages(
 def _common(
     column: Categorical[Any], codes: NDArray[Any], owning: NDArray[Any]
 ) -> Categorical[Any]:
-    """Return the value that all kernels of an operator share; other operators keep theirs."""
+    """Return a value for each operator: the one that all its kernels share, or else its own."""
     lowest = np.full(len(column), len(column.categories))
     highest = np.full(len(column), -1)
     np.minimum.at(lowest, owning, codes)

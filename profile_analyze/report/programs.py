@@ -143,7 +143,7 @@ def json_ready(value: Any) -> Any:
 
 
 def program_values(table: Table, name: str) -> list[Any]:
-    """Return one column as Python values. A count is an integer if it is whole; None for N/A."""
+    """Return one column as Python values: whole counts as integers, N/A as None."""
     values: list[Any] = table[name].tolist()
     if table.column(name).unit != "count":
         return values

@@ -38,7 +38,7 @@ _FIRST: Final = {"macs": "with the most multiply-adds", "least_time": "longest"}
 
 
 def draw_work(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
-    """Draw a bar for the multiply-adds of each row, or with peaks for its least possible time.
+    """Draw a bar for each row: its multiply-adds or, with peaks, its least possible time.
 
     In a comparison, each row has a second bar for the baseline, and a ratio in place of its share.
     Rows without work have no bar.

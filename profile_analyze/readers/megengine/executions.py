@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.megengine.sections import Intervals
 
 _UNMATCHED: Final = -1
-"""The row of an entry, if no operator of the graph has the id of the entry."""
+"""Stands for the row of an entry whose id belongs to no operator of the graph."""
 
 
 def read_executions(

@@ -37,7 +37,7 @@ class Instruction(NamedTuple):
     operator: str
     attributes: Parameters = ()
     arguments: tuple[str, ...] = ()
-    """The text in the file, split at commas. `Listing` rejoins the parts of names with commas."""
+    """The text in the file, split at commas. `Listing` rejoins a name that has commas in it."""
     modules: tuple[str, ...] = ()
     """The modules that the instruction runs, such as the branches of an `if`."""
     shapes: tuple[Shape, ...] = ()

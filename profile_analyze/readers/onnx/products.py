@@ -72,7 +72,8 @@ def _channels_second(operation: Operation) -> Operation:
 def _window(operation: Operation, attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return strides, dilations and the padding before the data, as attributes of the operation.
 
-    Empty if the number of axes is unknown. If the padding depends on unknown sizes, it is None.
+    The result is empty if the number of axes is unknown. The padding is None if it depends on
+    unknown sizes.
     """
     data, weight, result = (
         None if tensor is None else tensor.shape

@@ -187,8 +187,8 @@ class ModelTables:
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # A constant node has weights only if it computes a result of the model, because other
-            # rows may not use the result.
+            # A constant node has weights only if it computes a result of the model. Perhaps no
+            # other row uses this result, so the weights would count nowhere.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:

@@ -50,7 +50,8 @@ def read_events(source: Source) -> Events:
     if events.broken_lines and not events.count:
         raise MalformedProfileError(source.name, _reason(failure))
     if not events.has_end and events.broken_lines[-1:] == [line]:
-        events.broken_lines.pop()  # the file ends inside this event, which gets a note of its own
+        # The file ends inside this event. Another note says so.
+        events.broken_lines.pop()
     return events
 
 

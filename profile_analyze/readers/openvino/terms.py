@@ -97,7 +97,7 @@ CONSTANTS: Final = frozenset(("const", "constant"))
 INPUTS: Final = frozenset(("input", "parameter"))
 RESULTS: Final = frozenset(("output", "result"))
 FUSED_TYPE: Final = "subgraph"
-"""The type of a layer that runs several fused operators, a softmax or an attention."""
+"""The type of a layer that runs several operators in one, such as a softmax or an attention."""
 
 DTYPES: Final = {
     "f64": "fp64",

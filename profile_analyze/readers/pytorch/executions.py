@@ -48,7 +48,7 @@ _NS_PER_S = 1e9
 _GRADIENT = "autograd::engine::evaluate_function: "
 """The start of the names of the nodes of the graph of gradients."""
 _OPTIMIZER = "Optimizer."
-"""The start of the names of the regions around the work of an optimizer."""
+"""The regions around the work of an optimizer have names that start with this."""
 
 
 class Recorded(NamedTuple):
@@ -125,7 +125,7 @@ class _Names(NamedTuple):
     is_optimizer: Flags
     is_gradient: Flags
     name: Indices
-    """The index in `names`. A step keeps its number here."""
+    """The index in `names`, where steps have numbers: `ProfilerStep#3`, not `ProfilerStep*`."""
     names: list[str]
 
 
@@ -176,7 +176,7 @@ def _host(events: Events, timeline: Timeline) -> _Host:
 
 
 def _launching_hosts(timeline: Timeline) -> Indices:
-    """Return the event of the host that launched each piece of work, or -1."""
+    """Return, for each piece of work, the event of the host that launched it, or -1."""
     call = timeline.launching_call
     return np.where(call >= 0, np.append(timeline.call_parent, -1)[call], timeline.launching_host)
 
@@ -184,9 +184,10 @@ def _launching_hosts(timeline: Timeline) -> Indices:
 def _rows(
     events: Events, timeline: Timeline, host: _Host, launching: Indices, operator: Indices
 ) -> tuple[list[Row], Indices]:
-    """Return all rows, and the row of each execution: of the host, of calls, and of work.
+    """Return all rows, and the row of each execution: host events first, then calls, then work.
 
-    `operator` is the operator at or above each event of the host, with -1 as an extra entry.
+    `operator` has an entry for each event of the host: the operator that the event is or is in,
+    or -1. An extra entry at the end is -1.
     """
     inner_scope = np.append(host.inner_scope, -1)
     facts = [*events.host_facts]
@@ -234,11 +235,11 @@ def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indice
 
 
 def _submitted_s(timeline: Timeline, size: int) -> NDArray[np.float64]:
-    """Return when the call that launched each piece of work ended; N/A for other executions."""
+    """Return the end of the call that launched each piece of work; NaN for other executions."""
     result = np.full(size, np.nan)
     call = timeline.launching_call
     ends_s = np.append(timeline.calls.end_ns / _NS_PER_S, np.nan)[call]
-    # Work may start before the call that launched it returns: then it did not wait.
+    # Work that starts before its launching call returns did not wait.
     result[size - len(call) :] = np.minimum(ends_s, timeline.work.start_ns / _NS_PER_S)
     return result
 
@@ -248,7 +249,7 @@ def _allocated_bytes(
 ) -> dict[str, NDArray[np.float64]]:
     """Return what each event of the host allocated and freed, on the host and on devices.
 
-    A trace without allocations, or without those of one side, has no such column.
+    There is no column for a side (host or devices) that has no allocations.
     """
     found = {}
     is_inside = timeline.allocating >= 0
@@ -268,7 +269,7 @@ def _allocated_bytes(
 
 
 def _launched_by(timeline: Timeline) -> Indices:
-    """Return the execution that launched each one, or -1."""
+    """Return, for each execution, the execution that launched it, or -1."""
     hosts, calls = len(timeline.parent), len(timeline.call_parent)
     call = timeline.launching_call
     of_work = np.where(call >= 0, call + hosts, timeline.launching_host)
@@ -276,7 +277,11 @@ def _launched_by(timeline: Timeline) -> Indices:
 
 
 def _phases(phase: Categorical[str], timeline: Timeline, launching: Indices) -> Categorical[str]:
-    """Return the phase of each execution, from that of the event of the host around it."""
+    """Return the phase of each execution.
+
+    A call has the phase of the event of the host around it. Work has the phase of the event of the
+    host that launched it.
+    """
     if not phase.categories:
         return Categorical.missing(
             len(timeline.parent) + len(timeline.call_parent) + len(launching)
