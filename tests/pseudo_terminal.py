@@ -54,8 +54,10 @@ def run_on_terminal(
         **({"stdin": theirs, "stdout": theirs, "stderr": theirs} | streams),
     ) as process:
         os.close(theirs)
-        text = _converse(ours, keys)
-    os.close(ours)
+        try:
+            text = _converse(ours, keys)
+        finally:
+            os.close(ours)  # ends a program that still waits for keys
     return Screen(text.replace("\r\n", "\n"), process.returncode)
 
 

@@ -94,7 +94,9 @@ def test_long_pages_are_paged_too(arguments: list[str]) -> None:
 
 
 def test_an_interrupt_is_for_the_pager() -> None:
-    script = "sh -c 'trap \"echo interrupted\" INT; cat; echo ready; read key </dev/tty; echo left'"
+    # On Ctrl-C, a terminal drops what is written to it in the next moment: the pager waits.
+    trap = 'trap "sleep 0.3; echo interrupted" INT'
+    script = f"sh -c '{trap}; cat; echo ready; read key </dev/tty; echo left'"
     screen = shown(*LONG, pager=script, keys=[("ready", "\x03"), ("interrupted", "\r")])
     assert screen.text.rstrip().endswith("left")
     assert (screen.code, "Traceback" in screen.text) == (0, False)
