@@ -26,9 +26,9 @@ The next event may be empty: `{}`.
 _LIST_END: Final = re.compile(rb"\s*,?\s*(\]|$)")
 _CLOSING: Final = re.compile(rb"(?<=\})\s*(\])")
 _TRIED: Final = 100
-"""To find the end of a damaged list of events, try this number of the last `}]` in the file."""
+"""If the list of events is damaged, try up to this number of the last `}]` as its end."""
 _SEARCHED: Final = 1 << 16
-"""Search this number of bytes at the end of a block first, then the whole block."""
+"""To find the last border between two events, search this number of last bytes first."""
 _OVERLAP: Final = 1 << 10
 """More bytes than the comma and white space between two events usually take."""
 _BETWEEN: Final = b", \t\r\n"

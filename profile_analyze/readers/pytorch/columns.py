@@ -87,7 +87,7 @@ class Columns:
         self.facts = array("q")
         """The index in `Events.host_facts`, `Events.call_names` or `Events.device_facts`."""
         self.external_id = array("q")
-        """An operator and the work that it launched have the same number here; -1 without one."""
+        """An operator and the work that it launched have the same number here; -1 if unknown."""
 
     def __len__(self) -> int:
         return len(self.start_us)
@@ -99,7 +99,7 @@ class HostColumns(Columns):
     def __init__(self) -> None:
         super().__init__()
         self.sequence = array("q")
-        """An operator and its backward operator have the same number here; -1 without one."""
+        """An operator and its backward operator have the same number here; -1 if unknown."""
         self.forward_thread = array("q")
         """Above 0 for a backward operator."""
 
@@ -110,7 +110,7 @@ class LinkedColumns(Columns):
     def __init__(self) -> None:
         super().__init__()
         self.correlation = array("q")
-        """A call and the work that it launched have the same number here; -1 without one."""
+        """A call and the work that it launched have the same number here; -1 if unknown."""
         self.moved_bytes: list[bytes] = []
         """The number of bytes that each copy or memset moved, as JSON; empty for a kernel.
 
@@ -136,7 +136,7 @@ def _numbering() -> defaultdict[Any, int]:
 
 
 class Events:
-    """The events of a trace in columns, and counts of left out or repaired events."""
+    """The events of a trace in columns, and counts of the events that were left out or repaired."""
 
     # A trace may have millions of events. `map` and `zip` are many times as fast as a loop in
     # Python.
@@ -236,7 +236,7 @@ class Events:
         facts = map(self._facts_of_work.__getitem__, zip(*recorded, strict=True))
         self.work.facts.extend(facts)
         moved = [args.moved_bytes for args in arguments]
-        is_missing = moved.count(NOTHING) == len(moved)  # all events of the block are kernels
+        is_missing = moved.count(NOTHING) == len(moved)  # in a block of kernels
         self.work.moved_bytes.extend([b""] * len(moved) if is_missing else map(bytes, moved))
 
     def _add_columns(

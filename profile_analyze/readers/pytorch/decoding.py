@@ -67,7 +67,7 @@ def _reason(failure: Exception) -> str:
 
 
 def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterator[Event]:
-    """Yield the events of a block that can be read. Count the others in `events`.
+    """Yield the events of a block that can be read. Count broken and repaired events.
 
     Set `blocks.has_end` if the list of events ends inside the block.
     """

@@ -1,4 +1,4 @@
-"""Decodes the facts of work on devices: launch sizes of kernels, copied bytes, messages.
+"""Decodes the facts of work on devices: grids of kernels, bytes of copies, messages.
 
 Work on a device is a kernel, a copy or a memset. A message is a kernel that communicates. Its facts
 are all fields but times and ids.
@@ -86,9 +86,10 @@ class Communication(NamedTuple):
 
 
 def mean_amounts(events: Events, row: Indices, rows: int) -> list[Amounts]:
-    """Return the mean amounts of each row of work. They are NaN if unknown for any event of a row.
+    """Return the mean amounts of each row of work.
 
-    `row` has the row of each event, and `rows` is the number of rows.
+    An amount is NaN if it is unknown for any event of the row. `row` has the row of each event.
+    `rows` is the number of rows.
     """
     counts = np.bincount(row, minlength=rows)
     facts = [*events.device_facts]

@@ -223,7 +223,9 @@ def _rows(
 
 
 def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indices) -> Indices:
-    """Return the run of each execution. Work belongs to the run of its launch, if that is known.
+    """Return the run of each execution.
+
+    Work belongs to the run of its launch. If the launch is unknown, its own start decides.
 
     `processes` has the number of the process of each thread. `launching` has the host event that
     launched each piece of work, or -1.
@@ -262,7 +264,7 @@ def _allocated_bytes(
     """Return the bytes that each host event allocated, less the bytes that it freed.
 
     There is one column for host memory, and one for device memory, shape (size,). A column without
-    allocations is left out. Calls and work are NaN.
+    allocations is left out. Driver calls and work have NaN.
     """
     found = {}
     is_inside = timeline.allocating >= 0
@@ -282,7 +284,7 @@ def _allocated_bytes(
 
 
 def _launched_by(timeline: Timeline) -> Indices:
-    """Return the execution that launched each piece of work; -1 if unknown and for the others."""
+    """Return, for each execution, the execution that launched it; -1 if unknown or not work."""
     hosts, calls = len(timeline.parent), len(timeline.call_parent)
     call = timeline.launching_call
     of_work = np.where(call >= 0, call + hosts, timeline.launching_host)
@@ -293,7 +295,7 @@ def _phases(phase: Categorical[str], timeline: Timeline, launching: Indices) -> 
     """Return the phase of each execution.
 
     A driver call has the phase of the host event around it. Work has the phase of the host event
-    that launched it: `launching`, or -1.
+    that launched it. `launching` has the index of this event, or -1.
     """
     if not phase.categories:
         return Categorical.missing(

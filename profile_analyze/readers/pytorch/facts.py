@@ -1,4 +1,4 @@
-"""Stores the facts of events: all fields but times and ids. Events with equal facts share them.
+"""Stores the facts of events: all fields but times and ids. Equal facts are stored once.
 
 Host events are operators, regions, modules and functions of Python. Work on a device is a kernel,
 a copy or a memset.
@@ -89,5 +89,5 @@ class FactsOfWork(dict[tuple[Any, ...], int]):
 
 
 def as_utf8(value: Any) -> bytes:
-    """Return the JSON of an argument as valid UTF-8, which decoding an event does not check."""
+    """Return the JSON of an argument as valid UTF-8. Decoding an event does not check it."""
     return bytes(value).decode("utf-8", "replace").encode()

@@ -27,7 +27,7 @@ class Autograd(NamedTuple):
     """What autograd recorded for each host event."""
 
     sequence: Indices
-    """A forward operator and its backward operator have the same number here; -1 without one."""
+    """A forward operator and its backward operator have the same number here; -1 if unknown."""
     is_backward: Flags
     """Whether the event is a backward operator."""
 
@@ -63,8 +63,9 @@ def phases_of(
     events are nodes of the autograd graph. Nodes that add up the gradients of a weight have no
     sequence number.
 
-    An outermost operator is in the forward phase, with all events in it, if any of these events has
-    a sequence number.
+    If an outermost operator or any event in it has a sequence number, the operator and all events
+    in it are in the forward phase. In backward operators, autograd nodes and optimizer regions,
+    events have the backward or the optimizer phase instead.
     """
     if not (autograd.is_backward.any() or is_gradient.any()):
         return Categorical.missing(len(parent))

@@ -23,7 +23,7 @@ class Repaired(NamedTuple):
     """An event that could not be decoded at first."""
 
     event: Event | None
-    """None if the value of its field `ph` is none of `EVENT_TYPES`."""
+    """None if the reader does not need events with this value of `ph`."""
     is_valid_json: bool
     """Whether the event is valid JSON, so that only types of fields were wrong."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _DEEPEST: Final = 100
-"""The longest path. Without this limit, deeply nested regions would take quadratic memory."""
+"""The most names in a scope. Without a limit, deeply nested regions take quadratic memory."""
 
 
 def scopes_of(

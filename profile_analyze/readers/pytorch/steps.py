@@ -63,7 +63,7 @@ class Steps(NamedTuple):
         return self.run[self._steps_at(times_ns, process)]
 
     def are_outside(self, times_ns: Indices, process: Indices) -> NDArray[np.bool_]:
-        """Return whether each time is outside all steps; false for a trace without steps."""
+        """Return whether each time is outside all steps, shape (times,); false without steps."""
         if not self.numbers:
             return np.zeros(len(times_ns), np.bool_)
         step = self._steps_at(times_ns, process)
@@ -88,7 +88,7 @@ def _last_started(starts_ns: Indices, times_ns: Indices) -> Indices:
 
 
 def step_number(name: str) -> int | None:
-    """Return the number of the step that `name` names; None if the region `name` is not a step."""
+    """Return the number in the name of a step: 3 for `ProfilerStep#3`; None for other names."""
     found = _STEP.fullmatch(name)
     return None if found is None else int(found[1])
 

@@ -37,9 +37,9 @@ class Spans(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """When all events ran, what was around them, and what launched the work.
+    """When all events ran, which host events were around them, and what launched the work.
 
-    The columns of indices have one entry for each event, call, piece of work or allocation.
+    Indices of host events are in `host`, and indices of driver calls are in `calls`.
     """
 
     host: Spans
@@ -115,7 +115,7 @@ def _allocated_ns(events: Events, first_us: float) -> Indices:
 
 
 def _with_shorter_functions(events: Events, host: Spans) -> Spans:
-    """Return the spans of host events. Functions of Python that overlap a region end earlier there.
+    """Return the spans of host events. Shorten the functions of Python that overlap a region.
 
     The `__enter__` of a region returns inside the region: it counts as ended when the region
     starts. The `__exit__` returns after the region: it counts as ended when the region ends.
@@ -168,8 +168,8 @@ def _launching_calls(events: Events, calls: Spans, work: Spans) -> Indices:
 def _launching_hosts(events: Events, host: Spans, work: Spans) -> Indices:
     """Return, for each piece of work, the host event that has its external id, or -1.
 
-    In older traces, work has the external id of a wrong event. If that event starts after the work,
-    return -1.
+    In older traces, the external id of work may belong to an unrelated event. If this event starts
+    after the work, return -1.
     """
     of_hosts, of_work = integers(events.host.external_id), integers(events.work.external_id)
     found = _last_before(of_hosts, of_work, host.start_ns, work.start_ns)

@@ -27,7 +27,7 @@ def leave_out_wrong_times(events: Events) -> None:
 def _leave_out(columns: Columns) -> int:
     """Remove the events with wrong times from `columns`. Return their number."""
     start, duration = np.frombuffer(columns.start_us), np.frombuffer(columns.duration_us)
-    # A missing time is NaN, for which each comparison is false.
+    # A missing time is NaN. Any comparison with NaN is false.
     is_right = (np.abs(start) <= _LATEST_US) & (duration >= 0) & (duration <= _LONGEST_US)
     wrong = len(columns) - int(np.count_nonzero(is_right))
     if wrong:
