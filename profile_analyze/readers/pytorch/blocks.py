@@ -15,41 +15,44 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _LIST_START: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
-# In JSON, a quote inside of a text is escaped, so this pattern cannot match inside of a text.
+# JSON escapes quotes inside a text, so this pattern cannot match inside a text.
 BETWEEN_EVENTS: Final = re.compile(
     rb'\}\s*,\s*(?=\{\s*(?:"(?:ph|name|cat|pid|tid|ts|dur|args)"\s*:|\}))'
 )
-"""Matches from the end of an event to the start of the next one, which may be empty."""
+"""Matches the last brace of an event and the comma after it, if another event follows.
+
+The next event may be empty: `{}`.
+"""
 _LIST_END: Final = re.compile(rb"\s*,?\s*(\]|$)")
 _CLOSING: Final = re.compile(rb"(?<=\})\s*(\])")
 _TRIED: Final = 100
-"""How many brackets at the end of a file may be the end of the list of events."""
+"""If the list of events is damaged, try up to this number of the last `}]` as its end."""
 _SEARCHED: Final = 1 << 16
-"""How many bytes at the end of a block are searched first for the end of an event."""
+"""To find the last border between two events, search this number of last bytes first."""
 _OVERLAP: Final = 1 << 10
-"""What separates two events is usually shorter than this number of bytes."""
+"""More bytes than the comma and white space between two events usually take."""
 _BETWEEN: Final = b", \t\r\n"
 """The bytes between two events."""
 BLOCK_SIZE: Final = 1 << 20
-"""Blocks of this size are decoded fastest: their events stay in the caches of the processor."""
+"""Decoding is fastest with blocks of this size: their events stay in the processor's caches."""
 _JSON: Final = json.JSONDecoder(strict=False)
 
 
 class Blocks:
-    """The events of a trace, as blocks of JSON, and the rest of the file."""
+    """Yields the events of a trace in blocks of JSON, and stores the JSON before and after them."""
 
     def __init__(self, source: Source) -> None:
-        """Make the blocks of `source`, which is read once they are iterated over."""
+        """Store `source`. Iterating over the blocks reads it."""
         self._source = source
         self.before = b""
-        """The JSON before the list of events, known after the first block."""
+        """The JSON before the list of events; empty until the first block was yielded."""
         self.after = b""
-        """The JSON after the list of events, known after the last block."""
+        """The JSON after the list of events; empty until the last block was yielded."""
         self.has_end = False
-        """Whether the list of events is closed, known after the last block."""
+        """Whether the list of events is closed; false until the last block was yielded."""
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the events in blocks of about 1 MiB, each of them a JSON list of whole events."""
+        """Yield blocks of about 1 MiB. Each block is a JSON list of whole events."""
         chunks = self._source.chunks(BLOCK_SIZE)
         rest = _Rest()
         for chunk in chain([self._start_of_list(chunks)], chunks):
@@ -58,7 +61,7 @@ class Blocks:
                 yield b"".join((b"[", rest.whole(), memoryview(chunk)[:end], b"]"))
                 rest = _Rest(chunk[end:].lstrip(_BETWEEN))
                 continue
-            # Two events may meet where two chunks meet.
+            # The comma between two events may be at the border between two chunks.
             overlap = rest.end()
             rest.add(chunk)
             if _last_end(overlap + chunk[:_OVERLAP]):
@@ -69,7 +72,10 @@ class Blocks:
         yield b"[%b]" % self._last_block(rest.whole())
 
     def _start_of_list(self, chunks: Iterator[bytes]) -> bytes:
-        """Return what follows the start of the list of events, and store what precedes it."""
+        """Store the JSON before the list of events. Return the bytes of the list that were read.
+
+        Raises `MalformedProfileError` if there is no such list.
+        """
         before = _Rest()
         for chunk in chunks:
             overlap = before.end()
@@ -85,7 +91,10 @@ class Blocks:
         )
 
     def _last_block(self, rest: bytes) -> bytes:
-        """Return the last event, and store what follows it."""
+        """Return the last event from the bytes after the other events.
+
+        Store the JSON after the list of events, and whether the list is closed.
+        """
         start = len(rest) - len(rest.lstrip(_BETWEEN))
         size = object_size(rest[start:])
         closing = _LIST_END.match(rest, start + size)
@@ -99,7 +108,7 @@ class Blocks:
 
 
 class _Rest:
-    """Bytes that are collected without copying them for each part that is added."""
+    """Collects bytes, and copies them only when they are needed as a whole."""
 
     def __init__(self, first: bytes = b"") -> None:
         self._parts = [first]
@@ -109,7 +118,7 @@ class _Rest:
         self._parts.append(part)
 
     def end(self) -> bytes:
-        """Return the last bytes."""
+        """Return up to `_OVERLAP` bytes from the end of the last part."""
         return self._parts[-1][-_OVERLAP:]
 
     def whole(self) -> bytes:
@@ -118,7 +127,7 @@ class _Rest:
 
 
 def _last_end(data: bytes) -> int:
-    """Return the position after the last event that another event follows; 0 if there is none."""
+    """Return the end of the last event that is followed by another event; 0 if there is none."""
     for searched in (_SEARCHED, len(data)):
         ends = [*BETWEEN_EVENTS.finditer(data, max(0, len(data) - searched))]
         if ends:
@@ -127,7 +136,10 @@ def _last_end(data: bytes) -> int:
 
 
 def _closing_of_list(data: bytes) -> re.Match[bytes] | None:
-    """Return the end of the list of events, from what follows it: the rest of a JSON object."""
+    """Return the match of the `]` that ends the list of events; None if there is none.
+
+    The bytes after this bracket must be the rest of a valid JSON object.
+    """
     for closing in reversed([*_CLOSING.finditer(data)][-_TRIED:]):
         try:
             _JSON.decode('{"":[]' + data[closing.end() :].decode())
@@ -138,7 +150,7 @@ def _closing_of_list(data: bytes) -> re.Match[bytes] | None:
 
 
 def object_size(data: bytes) -> int:
-    """Return the number of bytes of the JSON object that `data` starts with; 0 without one."""
+    """Return the size in bytes of the JSON object at the start of `data`; 0 if there is none."""
     text = data.decode("utf-8", "surrogateescape")
     try:
         _, end = _JSON.raw_decode(text)

@@ -1,4 +1,9 @@
-"""The events of a trace as columns."""
+"""Stores the events of a trace in columns.
+
+Host events are operators, regions, modules and functions of Python. Driver calls are calls of the
+driver or the runtime of a device, such as `cudaLaunchKernel`. Work on a device is a kernel, a copy
+or a memset.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +77,7 @@ _OF_COLLECTIVES: Final = attrgetter(
 
 
 class Columns:
-    """The columns that all kinds of event have, in the order of the file."""
+    """The columns of host events, driver calls and work alike, with the events in file order."""
 
     def __init__(self) -> None:
         self.start_us = array("d")
@@ -80,67 +85,70 @@ class Columns:
         self.thread = array("q")
         """The index in `Events.threads`."""
         self.facts = array("q")
-        """The index among the distinct facts of the events of this kind."""
+        """The index in `Events.host_facts`, `Events.call_names` or `Events.device_facts`."""
         self.external_id = array("q")
-        """The number that an operator shares with the work that it launched, or -1."""
+        """An operator and the work that it launched have the same number here; -1 if unknown."""
 
     def __len__(self) -> int:
         return len(self.start_us)
 
 
 class HostColumns(Columns):
-    """The operators, regions and modules of a trace, and the functions of Python if wanted."""
+    """The host events of a trace. Functions of Python are included only if they are wanted."""
 
     def __init__(self) -> None:
         super().__init__()
         self.sequence = array("q")
-        """The number that an operator shares with its backward operator, or -1."""
+        """An operator and its backward operator have the same number here; -1 if unknown."""
         self.forward_thread = array("q")
         """Above 0 for a backward operator."""
 
 
 class LinkedColumns(Columns):
-    """The calls of a driver, or the work on devices."""
+    """The driver calls, or the work on devices."""
 
     def __init__(self) -> None:
         super().__init__()
         self.correlation = array("q")
-        """The number that a call shares with the work that it launched, or -1."""
+        """A call and the work that it launched have the same number here; -1 if unknown."""
         self.moved_bytes: list[bytes] = []
-        """The bytes that each copy moved, as JSON; only of the work on devices."""
+        """The number of bytes that each copy or memset moved, as JSON; empty for a kernel.
+
+        Driver calls do not fill this list.
+        """
 
 
 class Allocations:
-    """The allocations of a trace."""
+    """The memory that a trace allocated and freed, in the order of the file."""
 
     def __init__(self) -> None:
         self.start_us = array("d")
         self.thread = array("q")
         self.size = array("d")
-        """Bytes; negative if memory was freed."""
+        """In bytes; negative if the memory was freed."""
         self.device = array("q")
-        """-1 for the memory of the CPU, otherwise the number of a device."""
+        """The number of the device; -1 for memory of the CPU."""
 
 
 def _numbering() -> defaultdict[Any, int]:
-    """Return a dictionary that gives each new key the next number."""
+    """Return a dictionary that gives each new key the next number, from 0 on."""
     return defaultdict(count().__next__)
 
 
 class Events:
-    """The events of a trace as columns."""
+    """The events of a trace in columns, and counts of the events that were left out or repaired."""
 
-    # A trace may have millions of events. `map`, `zip` and the like handle them in a fraction of
-    # the time of a loop in Python.
+    # A trace may have millions of events. `map` and `zip` are many times as fast as a loop in
+    # Python.
 
     def __init__(self, *, with_functions: bool = False) -> None:
         self._with_functions = with_functions
         self.count = 0
-        """The number of all events, also of those that are left out."""
+        """The number of decoded events, including events that no column stores."""
         self.threads: defaultdict[Thread, int] = _numbering()
-        """The index of each thread or stream, by the process and the thread in the file."""
+        """The index of each thread or stream. The keys are its `pid` and `tid` in the file."""
         self.names: dict[Thread, str] = {}
-        """The name of each thread, by its process and thread."""
+        """The name of each thread that has one. The keys are its `pid` and `tid`."""
         self.host = HostColumns()
         self.host_facts: defaultdict[HostFacts, int] = _numbering()
         self._facts = {
@@ -153,13 +161,13 @@ class Events:
         self._facts_of_work = FactsOfWork(self.device_facts)
         self.allocations = Allocations()
         self.untimed = 0
-        """The number of events that were left out because they have no time."""
+        """The number of events that were left out because their times are missing or impossible."""
         self.broken = 0
-        """The number of events that were left out because they are not JSON."""
+        """The number of events that were left out because they cannot be read as JSON."""
         self.mistyped = 0
-        """The number of events that have fields of a wrong type, which were left out."""
+        """The number of events whose fields of a wrong type were left out."""
         self.repaired = 0
-        """The number of events that are not valid JSON, but could be read."""
+        """The number of events that were read although they are not valid JSON."""
 
     def add(self, events: Sequence[Event]) -> None:
         """Add the next events of the file."""
@@ -228,13 +236,13 @@ class Events:
         facts = map(self._facts_of_work.__getitem__, zip(*recorded, strict=True))
         self.work.facts.extend(facts)
         moved = [args.moved_bytes for args in arguments]
-        is_missing = moved.count(NOTHING) == len(moved)  # as of kernels
+        is_missing = moved.count(NOTHING) == len(moved)  # in a block of kernels
         self.work.moved_bytes.extend([b""] * len(moved) if is_missing else map(bytes, moved))
 
     def _add_columns(
         self, columns: Columns, events: Sequence[Complete]
     ) -> tuple[tuple[str, ...], list[Arguments]]:
-        """Add what all kinds of event have. Return their names and arguments."""
+        """Add the starts, durations and threads of `events`. Return their names and arguments."""
         start, duration, process, thread, names, arguments = _transposed(_EVENT, events)
         columns.start_us.extend(start)
         columns.duration_us.extend(duration)
@@ -266,12 +274,15 @@ class Events:
 
 
 def _known_ids(ids: tuple[int, ...], old_ids: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the ids of a block of events, whose name differs in traces before 2023."""
+    """Return the external ids of a block of events.
+
+    Traces before 2023 name them `external id`, later traces `External id`.
+    """
     return old_ids if ids.count(-1) == len(ids) else ids
 
 
 def _are_missing(column: tuple[msgspec.Raw, ...]) -> bool:
-    """Return whether no event of a block has an argument."""
+    """Return whether an argument is missing in all events of a block."""
     return column.count(NOTHING) == len(column)
 
 
@@ -280,12 +291,12 @@ def _as_bytes(columns: Iterable[tuple[msgspec.Raw, ...]]) -> list[list[bytes]]:
 
 
 def _transposed(get: attrgetter[Any], rows: Iterable[Any]) -> zip[Any]:
-    """Return a tuple with the values of all `rows` for each attribute of `get`."""
+    """Return, for each attribute of `get`, a tuple of its values in all `rows`."""
     return zip(*map(get, rows), strict=True)
 
 
 def _text(name: msgspec.Raw) -> str:
-    """Return a name that the file has as a text or a number."""
+    """Return a name that is a text or a number in the file; empty if it is not valid JSON."""
     try:
         return str(msgspec.json.decode(as_utf8(name)))
     except DECODING_ERRORS:

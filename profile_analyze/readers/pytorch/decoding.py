@@ -1,4 +1,4 @@
-"""Decodes the events of a trace, also those that are not valid JSON."""
+"""Decodes the events of a trace, and repairs events that are not valid JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TRUNCATED: Final = "truncated: ends before the end of the first event; copy or 
 
 
 class Trace:
-    """A decoded trace."""
+    """The events of a trace, and the JSON around them, which is not decoded yet."""
 
     def __init__(self, events: Events, blocks: Blocks) -> None:
         self.events = events
@@ -36,7 +36,7 @@ class Trace:
 
 
 def read_trace(source: Source, *, with_functions: bool = False) -> Trace:
-    """Return the trace in `source`, with functions of Python if they are wanted.
+    """Return the trace in `source`. It has functions of Python if `with_functions` is true.
 
     Raises `MalformedProfileError` if no event can be decoded.
     """
@@ -52,7 +52,7 @@ def read_trace(source: Source, *, with_functions: bool = False) -> Trace:
         if blocks.has_end:
             break
     if not blocks.has_end and events.broken:
-        events.broken -= 1  # the event in which the file ends
+        events.broken -= 1  # the file ends inside this event
     leave_out_wrong_times(events)
     if failure is not None and not events.count and (events.broken or not blocks.has_end):
         is_cut = not blocks.has_end and not events.broken
@@ -67,9 +67,9 @@ def _reason(failure: Exception) -> str:
 
 
 def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterator[Event]:
-    """Yield the events of a block, without those that cannot be read.
+    """Yield the events of a block that can be read. Count broken and repaired events.
 
-    If the list of events ends inside the block, `blocks` has an end.
+    Set `blocks.has_end` if the list of events ends inside the block.
     """
     pieces = BETWEEN_EVENTS.split(block[1:-1])
     for number, piece in enumerate(pieces, 1):
@@ -82,7 +82,8 @@ def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterato
             continue
         except DECODING_ERRORS:
             pass
-        # Metadata that follows the events may look like events, too.
+        # The file may have other lists after the list of events. `BETWEEN_EVENTS` splits them,
+        # too. So this piece may continue after its event: with `]` and other fields.
         size = object_size(event)
         following = event[size:].lstrip(b" \t\r\n,") if size else b""
         found = repaired(event[: size or None])

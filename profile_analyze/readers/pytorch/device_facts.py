@@ -1,4 +1,8 @@
-"""The facts of kernels, copies and communication that a trace has beside their times."""
+"""Decodes the facts of work on devices: grids of kernels, bytes of copies, messages.
+
+Work on a device is a kernel, a copy or a memset. A message is a kernel that communicates. Its facts
+are all fields but times and ids.
+"""
 
 from __future__ import annotations
 
@@ -42,16 +46,17 @@ _DTYPES: Final = {
     "ComplexDouble": "complex128",
     **dict.fromkeys(("Float8_e4m3fn", "Float8_e5m2", "Float8_e4m3fnuz", "Float8_e5m2fnuz"), "fp8"),
 }
-"""The canonical names of the dtypes of messages."""
+"""The canonical name of each dtype that messages have."""
 _ENDINGS: Final = ("_oop", "_coalesced", "_base", "_into_tensor", "_tensor", "_single", "_sparse")
-"""What torch adds to the name of a collective for its variants."""
+"""The endings that torch adds to the name of a collective for its variants."""
 _NAMES: Final = {
     "allreduce": "all_reduce",
     "allgather": "all_gather",
     **dict.fromkeys(("alltoall", "alltoallv", "all_to_allv"), "all_to_all"),
 }
-# The factors are those of PERFORMANCE.md in https://github.com/NVIDIA/nccl-tests, by which bus
-# bandwidths of different collectives and numbers of ranks can be compared.
+# A factor is the ratio of bus bytes to message bytes for a number of ranks. With it, bus bandwidths
+# are comparable between collectives. Source: PERFORMANCE.md in
+# https://github.com/NVIDIA/nccl-tests
 _ONE_WAY: Final = ("all_gather", "reduce_scatter", "all_to_all", "gather", "scatter")
 _FACTORS: Final[Mapping[str, Callable[[int], float]]] = {
     "all_reduce": lambda ranks: 2 * (ranks - 1) / ranks,
@@ -63,16 +68,16 @@ _OLD_MEMCPY: Final = "memcpy"
 
 
 class Amounts(NamedTuple):
-    """What one execution of a kernel moves, the mean over the executions of its row."""
+    """The mean number of bytes that the executions of one row of work move; NaN if unknown."""
 
     memory: float = nan
-    """Bytes that a copy or a memset reads and writes."""
+    """Bytes that a copy or a memset reads and writes. A copy of n bytes has 2 n."""
     message_bytes: float = nan
     bus_bytes: float = nan
 
 
 class Communication(NamedTuple):
-    """What the file says of one message."""
+    """The collective, ranks and bytes of one message. Unknown fields are None or NaN."""
 
     collective: str | None = None
     group_size: int | None = None
@@ -81,9 +86,10 @@ class Communication(NamedTuple):
 
 
 def mean_amounts(events: Events, row: Indices, rows: int) -> list[Amounts]:
-    """Return the amounts of each row of work. `row` has the row of each event.
+    """Return the mean amounts of each row of work.
 
-    An amount is N/A if it is unknown for any event of the row.
+    An amount is NaN if it is unknown for any event of the row. `row` has the row of each event.
+    `rows` is the number of rows.
     """
     counts = np.bincount(row, minlength=rows)
     facts = [*events.device_facts]
@@ -99,7 +105,7 @@ def mean_amounts(events: Events, row: Indices, rows: int) -> list[Amounts]:
 
 
 def _moved_bytes(events: Events, facts: Sequence[DeviceFacts], fact: Indices) -> Floats:
-    """Return the bytes that each event reads and writes: a copy does both."""
+    """Return the bytes that each event reads and writes. A copy reads and writes all its bytes."""
     number_of = {text: _number(text) for text in {*events.work.moved_bytes}}
     moved = floats(map(number_of.__getitem__, events.work.moved_bytes))
     is_copy = np.array([one.category in (_MEMCPY, _OLD_MEMCPY) for one in facts], np.bool_)
@@ -107,7 +113,7 @@ def _moved_bytes(events: Events, facts: Sequence[DeviceFacts], fact: Indices) ->
 
 
 def communication(facts: DeviceFacts) -> Communication:
-    """Return what `facts` say of a message; all N/A for a kernel that does not communicate."""
+    """Decode the facts of a message. All is N/A for a kernel that does not communicate."""
     name = _decoded(facts.collective)
     if not isinstance(name, str) or not name:
         return Communication()
@@ -134,9 +140,9 @@ def canonical_collective(name: str) -> str:
 def columns_of_facts(
     facts: Sequence[Sequence[DeviceFacts]], amounts: Sequence[Amounts]
 ) -> dict[str, OptionalValues]:
-    """Return the optional columns of operators that the facts of their executions fill.
+    """Return optional columns of the table of operators, from the facts and amounts of each row.
 
-    A value is N/A if the executions of an operator differ.
+    A value is N/A if the executions of a row have different values.
     """
     messages = [[communication(one) for one in of_row] for of_row in facts]
     return {
@@ -153,7 +159,7 @@ def columns_of_facts(
 
 
 def _same(values: Any) -> Any:
-    """Return the value that all of `values` are; None if they differ or if there are none."""
+    """Return the value that all `values` are equal to; None if they differ or are empty."""
     distinct = {*values}
     return distinct.pop() if len(distinct) == 1 else None
 
@@ -161,17 +167,18 @@ def _same(values: Any) -> Any:
 def _same_numbers(
     facts: Sequence[Sequence[DeviceFacts]], text: Callable[[DeviceFacts], bytes]
 ) -> Floats:
+    """Return, for each row, the number that all its facts have; NaN if they differ."""
     return floats(_number(_same(map(text, of_row)) or b"") for of_row in facts)
 
 
 def _sizes(text: bytes) -> str | None:
-    """Return the sizes of a grid or a block as a text: `32x1x1`."""
+    """Return the sizes of a grid or a block as a text such as `32x1x1`; None if unknown."""
     sizes = _decoded(text)
     return "x".join(map(str, sizes)) if isinstance(sizes, list) and sizes else None
 
 
 def _number(text: bytes) -> float:
-    """Return a number that is at least 0; NaN if `text` is not one."""
+    """Return the number in `text`; NaN if it is missing, negative or above `LARGEST_SIZE`."""
     number = _decoded(text)
     if isinstance(number, bool) or not isinstance(number, (int, float)):
         return nan

@@ -1,4 +1,4 @@
-"""The events of a trace, as they are decoded."""
+"""Decodes the events of a trace into structures. Fields that are not named here are skipped."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Meta, Raw
 
 _Id: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-"""A number that an array can hold."""
+"""A whole number of 64 bits, which an array can hold."""
 _Name: TypeAlias = int | float | str | None
-"""The name of a process or a thread."""
+"""The `pid` or `tid` of an event."""
 
 NOTHING: Final = Raw()
 _NO_ID: Final = -1
@@ -22,12 +22,12 @@ def _field(name: str, default: Any) -> Any:
 
 
 class Arguments(msgspec.Struct, gc=False):
-    """The arguments of an event that lasts. All are optional."""
+    """The arguments of an event that has a duration. All arguments are optional."""
 
     correlation: _Id = _NO_ID
     external_id: _Id = _field("External id", _NO_ID)
     old_external_id: _Id = _field("external id", _NO_ID)
-    # of operators
+    # Arguments of operators:
     shapes: Raw = _field("Input Dims", NOTHING)
     old_shapes: Raw = _field("Input dims", NOTHING)
     dtypes: Raw = _field("Input type", NOTHING)
@@ -35,7 +35,7 @@ class Arguments(msgspec.Struct, gc=False):
     values: Raw = _field("Concrete Inputs", NOTHING)
     sequence: _Id = _field("Sequence number", _NO_ID)
     forward_thread: _Id = _field("Fwd thread id", 0)
-    # of work on a device
+    # Arguments of kernels, copies and memsets:
     device: Raw = NOTHING
     stream: Raw = NOTHING
     grid: Raw = NOTHING
@@ -44,7 +44,7 @@ class Arguments(msgspec.Struct, gc=False):
     shared_memory: Raw = _field("shared memory", NOTHING)
     occupancy: Raw = _field("est. achieved occupancy %", NOTHING)
     moved_bytes: Raw = _field("bytes", NOTHING)
-    # of communication
+    # Arguments of communication:
     collective: Raw = _field("Collective name", NOTHING)
     sent_elements: Raw = _field("In msg nelems", NOTHING)
     received_elements: Raw = _field("Out msg nelems", NOTHING)
@@ -53,7 +53,7 @@ class Arguments(msgspec.Struct, gc=False):
 
 
 class Complete(msgspec.Struct, gc=False, tag_field="ph", tag="X"):
-    """An event that lasts, as the file has it. Times are in microseconds."""
+    """An event that has a start (`ts`) and a duration (`dur`), in microseconds."""
 
     name: str = ""
     cat: str = ""
@@ -65,7 +65,7 @@ class Complete(msgspec.Struct, gc=False, tag_field="ph", tag="X"):
 
 
 class InstantArguments(msgspec.Struct, gc=False):
-    """The arguments of an allocation."""
+    """The arguments of an event that allocates or frees memory."""
 
     size: float = _field("Bytes", 0.0)
     device_type: _Id = _field("Device Type", 0)
@@ -73,7 +73,7 @@ class InstantArguments(msgspec.Struct, gc=False):
 
 
 class Instant(msgspec.Struct, gc=False, tag_field="ph", tag="i"):
-    """An event at one time, such as an allocation."""
+    """An event without a duration, such as an allocation. Its time is in microseconds."""
 
     name: str = ""
     ts: float = _UNKNOWN_US
@@ -87,7 +87,7 @@ class _MetadataArguments(msgspec.Struct, gc=False):
 
 
 class Metadata(msgspec.Struct, gc=False, tag_field="ph", tag="M"):
-    """The name of a process or a thread."""
+    """An event that names a process or a thread."""
 
     name: str = ""
     pid: _Name = 0
@@ -95,7 +95,8 @@ class Metadata(msgspec.Struct, gc=False, tag_field="ph", tag="M"):
     args: _MetadataArguments | None = None
 
 
-# Arrows between events, counters and the like are not needed. Decoding skips their fields.
+# The reader does not need arrows between events, or counters. Their types have no fields, so
+# decoding skips the fields in the file.
 class Arrow(msgspec.Struct, gc=False, tag_field="ph", tag="s"):
     """The start of an arrow."""
 
@@ -112,7 +113,7 @@ Event = Complete | Instant | Metadata | Arrow | ArrowHead | _Counter
 EVENT_TYPES: Final[dict[str, type[Any]]] = {
     str(one.__struct_config__.tag): one for one in get_args(Event)
 }
-"""The types of events by their phase."""
+"""The type of an event, by the value of its field `ph`."""
 
 decode_events: Final = msgspec.json.Decoder(list[Event]).decode
 """Decodes a list of events."""

@@ -1,4 +1,9 @@
-"""The tables of operators and executions of a trace, and its tracks."""
+"""Makes the executions, runs and tracks of a trace, and the rows of its table of operators.
+
+Host events are operators, regions, modules and functions of Python. Driver calls are calls of the
+driver or the runtime of a device, such as `cudaLaunchKernel`. Work on a device is a kernel, a copy
+or a memset. Executions are in this order: host events, driver calls, work.
+"""
 
 from __future__ import annotations
 
@@ -46,40 +51,40 @@ if TYPE_CHECKING:
 
 _NS_PER_S = 1e9
 _GRADIENT = "autograd::engine::evaluate_function: "
-"""The start of the names of the nodes of the graph of gradients."""
+"""Names of nodes of the autograd graph start with this text."""
 _OPTIMIZER = "Optimizer."
-"""The regions around the work of an optimizer have names that start with this."""
+"""Names of the regions around the operators of an optimizer start with this text."""
 
 
 class Recorded(NamedTuple):
-    """What the events of a trace say."""
+    """The rows, executions, tracks and runs of a trace."""
 
     rows: list[Row]
     executions: Executions
     tracks: tuple[Track, ...]
     runs: tuple[Run, ...]
     outside: Indices
-    """The executions of outermost operators that are in no step."""
+    """The executions of outermost operators outside all steps, as indices; empty without steps."""
     repetitions: int
-    """The number of times that all outermost operators ran, or a multiple; 1 with steps."""
+    """Each outermost operator ran this number of times, or a multiple; 1 in a trace with steps."""
 
 
 class _Host(NamedTuple):
-    """What is known of each event of the host. All columns have shape (events,)."""
+    """The scopes, phases, processes and steps of the host events. Columns have shape (events,)."""
 
     is_operator: Flags
     scope: Indices
     inner_scope: Indices
-    """The scope of what runs directly inside."""
+    """The scope of the events directly inside each event."""
     scopes: list[Scope]
     phase: Categorical[str]
     process: Indices
-    """The number of the process of each event."""
+    """The number of the process of each event, as in `processes_of`."""
     steps: Steps
 
 
 def recorded(events: Events, rank: int | None) -> Recorded:
-    """Return the rows, executions, tracks and runs of a trace."""
+    """Return the rows, executions, tracks and runs of a trace. `rank` is None if it is unknown."""
     timeline = timeline_of(events)
     host = _host(events, timeline)
     launching = _launching_hosts(timeline)
@@ -112,21 +117,23 @@ def recorded(events: Events, rank: int | None) -> Recorded:
 
 
 def _common_factor(rows: Indices) -> int:
-    """Return the largest number that divides how often each row occurs; 1 without any."""
+    """Return the greatest common divisor of the counts of the rows; 1 without rows."""
     counts = np.bincount(rows)
     return int(np.gcd.reduce(counts[counts > 0])) if len(rows) else 1
 
 
 class _Names(NamedTuple):
-    """What follows from the facts of each event of the host. All columns have shape (events,)."""
+    """The name of each host event, and what its facts say. All columns have shape (events,)."""
 
     is_operator: Flags
     is_region: Flags
+    """Whether the name is part of scopes; also true for modules, and false for steps."""
     is_optimizer: Flags
     is_gradient: Flags
     name: Indices
-    """The index in `names`, where steps have numbers: `ProfilerStep#3`, not `ProfilerStep*`."""
+    """The index in `names`."""
     names: list[str]
+    """Names of steps include their numbers: `ProfilerStep#3`, not `ProfilerStep*`."""
 
 
 def _names(events: Events) -> _Names:
@@ -150,7 +157,7 @@ def _names(events: Events) -> _Names:
 
 
 def _host(events: Events, timeline: Timeline) -> _Host:
-    """Return the scopes, phases and steps of the events of the host."""
+    """Return the scopes, phases, processes and steps of the host events."""
     found = _names(events)
     process = processes_of(events)[timeline.host.thread]
     autograd = Autograd(integers(events.host.sequence), integers(events.host.forward_thread) > 0)
@@ -176,7 +183,7 @@ def _host(events: Events, timeline: Timeline) -> _Host:
 
 
 def _launching_hosts(timeline: Timeline) -> Indices:
-    """Return, for each piece of work, the event of the host that launched it, or -1."""
+    """Return, for each piece of work, the host event that launched it, or -1."""
     call = timeline.launching_call
     return np.where(call >= 0, np.append(timeline.call_parent, -1)[call], timeline.launching_host)
 
@@ -184,10 +191,10 @@ def _launching_hosts(timeline: Timeline) -> Indices:
 def _rows(
     events: Events, timeline: Timeline, host: _Host, launching: Indices, operator: Indices
 ) -> tuple[list[Row], Indices]:
-    """Return all rows, and the row of each execution: host events first, then calls, then work.
+    """Return all rows, and the row of each execution.
 
-    `operator` has an entry for each event of the host: the operator that the event is or is in,
-    or -1. An extra entry at the end is -1.
+    `launching` has the host event that launched each piece of work, or -1. `operator` has, for each
+    host event, the innermost operator that it is or is in, or -1. An extra last entry is -1.
     """
     inner_scope = np.append(host.inner_scope, -1)
     facts = [*events.host_facts]
@@ -195,7 +202,7 @@ def _rows(
     calls = Named([*events.call_names], integers(events.calls.facts))
     is_inside = operator[timeline.call_parent] >= 0
     of_calls = call_rows(calls, is_inside, inner_scope[timeline.call_parent], host.scopes)
-    # Work is launched by an operator, or by a call outside of all operators.
+    # The launcher is an operator, or a driver call outside all operators.
     outer = operator[launching]
     names = [host_kind(one).name for one in facts] + calls.names
     by_call = np.append(calls.code + len(facts), -1)[timeline.launching_call]
@@ -216,15 +223,18 @@ def _rows(
 
 
 def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indices) -> Indices:
-    """Return the run of each execution. Work on a device belongs to the run that launched it.
+    """Return the run of each execution.
 
-    `processes` has the number of the process of each thread.
+    Work belongs to the run of its launch. If the launch is unknown, its own start decides.
+
+    `processes` has the number of the process of each thread. `launching` has the host event that
+    launched each piece of work, or -1.
     """
     steps, calls, work = host.steps, timeline.calls, timeline.work
     of_hosts = steps.runs_at(timeline.host.start_ns, host.process)
     of_calls = steps.runs_at(calls.start_ns, processes[calls.thread])
     call = timeline.launching_call
-    # The process of a stream is a device.
+    # A stream has no process: its `pid` in the file is a device.
     at_start = steps.runs_at(work.start_ns, np.full(len(work.start_ns), -1))
     of_work = np.where(
         launching >= 0,
@@ -235,11 +245,15 @@ def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indice
 
 
 def _submitted_s(timeline: Timeline, size: int) -> NDArray[np.float64]:
-    """Return the end of the call that launched each piece of work; NaN for other executions."""
+    """Return when the launching call of each piece of work returned, in s, shape (size,).
+
+    The time is NaN if there is no such call, and for host events and driver calls. `size` is the
+    number of executions.
+    """
     result = np.full(size, np.nan)
     call = timeline.launching_call
     ends_s = np.append(timeline.calls.end_ns / _NS_PER_S, np.nan)[call]
-    # Work that starts before its launching call returns did not wait.
+    # Work may start before its launching call returns. It then did not wait.
     result[size - len(call) :] = np.minimum(ends_s, timeline.work.start_ns / _NS_PER_S)
     return result
 
@@ -247,9 +261,10 @@ def _submitted_s(timeline: Timeline, size: int) -> NDArray[np.float64]:
 def _allocated_bytes(
     events: Events, timeline: Timeline, size: int
 ) -> dict[str, NDArray[np.float64]]:
-    """Return what each event of the host allocated and freed, on the host and on devices.
+    """Return the bytes that each host event allocated, less the bytes that it freed.
 
-    There is no column for a side (host or devices) that has no allocations.
+    There is one column for host memory, and one for device memory, shape (size,). A column without
+    allocations is left out. Driver calls and work have NaN.
     """
     found = {}
     is_inside = timeline.allocating >= 0
@@ -269,7 +284,7 @@ def _allocated_bytes(
 
 
 def _launched_by(timeline: Timeline) -> Indices:
-    """Return, for each execution, the execution that launched it, or -1."""
+    """Return, for each execution, the execution that launched it; -1 if unknown or not work."""
     hosts, calls = len(timeline.parent), len(timeline.call_parent)
     call = timeline.launching_call
     of_work = np.where(call >= 0, call + hosts, timeline.launching_host)
@@ -279,8 +294,8 @@ def _launched_by(timeline: Timeline) -> Indices:
 def _phases(phase: Categorical[str], timeline: Timeline, launching: Indices) -> Categorical[str]:
     """Return the phase of each execution.
 
-    A call has the phase of the event of the host around it. Work has the phase of the event of the
-    host that launched it.
+    A driver call has the phase of the host event around it. Work has the phase of the host event
+    that launched it. `launching` has the index of this event, or -1.
     """
     if not phase.categories:
         return Categorical.missing(

@@ -1,4 +1,8 @@
-"""The facts of events: what distinct events of a trace say besides their times."""
+"""Stores the facts of events: all fields but times and ids. Equal facts are stored once.
+
+Host events are operators, regions, modules and functions of Python. Work on a device is a kernel,
+a copy or a memset.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,11 @@ MODULE_EVENT: Final = "module"
 FUNCTION_EVENT: Final = "function"
 MODULE_PREFIX: Final = "nn.Module: "
 _OLD_REGION: Final = re.compile(r"ProfilerStep#\d|Optimizer\.\w+#")
-"""The start of the names of regions that torch 1.8 and 1.9 recorded as operators."""
+"""torch 1.8 and 1.9 recorded regions as operators. Their names start with this pattern."""
 
 
 class HostFacts(NamedTuple):
-    """What the file says of an operator, region, module or function. The arguments are JSON."""
+    """The facts of a host event. The fields from `shapes` on are JSON, or empty if missing."""
 
     kind: str
     """`operator`, `region`, `module` or `function`."""
@@ -27,11 +31,11 @@ class HostFacts(NamedTuple):
     dtypes: bytes = b""
     strides: bytes = b""
     values: bytes = b""
-    """The values of arguments that are no tensors, as texts."""
+    """The values of the arguments that are not tensors, as texts."""
 
 
 class DeviceFacts(NamedTuple):
-    """What the file says of work on a device. All but category and name are JSON."""
+    """The facts of work on a device. The fields from `grid` on are JSON, or empty if missing."""
 
     category: str
     name: str
@@ -48,7 +52,10 @@ class DeviceFacts(NamedTuple):
 
 
 class FactsOfHost(dict[tuple[Any, ...], int]):
-    """The number of the facts of each operator, region or module, by the fields after the kind."""
+    """Maps the fields of a host event to the number of its `HostFacts`.
+
+    A key has the fields of `HostFacts` after `kind`. Looking up a new key adds it.
+    """
 
     def __init__(self, kind: str, numbers: defaultdict[HostFacts, int]) -> None:
         self._kind = kind
@@ -66,7 +73,10 @@ class FactsOfHost(dict[tuple[Any, ...], int]):
 
 
 class FactsOfWork(dict[tuple[Any, ...], int]):
-    """The number of the facts of each work on a device, by its fields."""
+    """Maps the fields of work on a device to the number of its `DeviceFacts`.
+
+    A key has the fields of `DeviceFacts`. Looking up a new key adds it.
+    """
 
     def __init__(self, numbers: defaultdict[DeviceFacts, int]) -> None:
         self._numbers = numbers
@@ -79,5 +89,5 @@ class FactsOfWork(dict[tuple[Any, ...], int]):
 
 
 def as_utf8(value: Any) -> bytes:
-    """Return the JSON of an argument. Decoding an event does not check the texts in it."""
+    """Return the JSON of an argument as valid UTF-8. Decoding an event does not check it."""
     return bytes(value).decode("utf-8", "replace").encode()

@@ -1,4 +1,4 @@
-"""What a trace says outside of its events: versions, devices, the rank, what was recorded."""
+"""Reads the fields of a trace besides its events: version, devices, rank, what was recorded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class DeviceProperties(msgspec.Struct):
-    """A device of the machine."""
+    """A device of the machine on which the trace was recorded."""
 
     id: int = -1
     name: str = ""
@@ -39,7 +39,10 @@ _decode = msgspec.json.Decoder(Metadata).decode
 
 
 def metadata_of(trace: Trace) -> Metadata:
-    """Return the metadata of a trace. Of a damaged trace, only what can be decoded."""
+    """Return the metadata of a trace.
+
+    In a damaged trace, only the JSON before the events may be readable. Other fields get defaults.
+    """
     return (
         _decoded(b"%b]%b" % (trace.before, trace.after))
         or _decoded(b"%b]}" % trace.before)

@@ -1,4 +1,9 @@
-"""Finds which event ran inside which other event of its thread, from their times."""
+"""Nests the events of each thread: finds, from their times, which event ran inside which.
+
+The innermost event around another event is its parent. Each argument or result named `start`, `end`
+or `parent` has shape (events,). Times are whole numbers. An index is -1 if there is no
+such event.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +20,12 @@ if TYPE_CHECKING:
 
 
 def parents(thread: Indices, start: Indices, end: Indices) -> Indices:
-    """Return the innermost event around each event on its thread, or -1, shape (events,).
+    """Return, for each event, the innermost event around it on its thread, or -1, shape (events,).
 
-    All arguments have shape (events,); times are whole numbers. An event that starts when another
-    one ends is not inside. Of two events with equal times, the first one is the outer one.
+    An event that starts when another event ends is not inside it. Of two events with equal times,
+    the first one is the outer one.
 
-    Where an event ends after the event that it ran inside, which rounded times may cause, it counts
-    as ended with that event.
+    Rounded times may let an event end after its parent. It then counts as ended with its parent.
     """
     result = np.full(len(start), -1)
     for rows in rows_by_start(thread, start, end):
@@ -31,28 +35,28 @@ def parents(thread: Indices, start: Indices, end: Indices) -> Indices:
 
 
 def rows_by_start(thread: Indices, start: Indices, end: Indices) -> Iterator[Indices]:
-    """Yield the events of each thread, by their start. Of equal starts, the longest is first."""
+    """Yield, for each thread, the indices of its events, sorted by start, then longest first."""
     by_thread = np.argsort(thread, kind="stable")
     bounds = np.flatnonzero(np.diff(thread[by_thread])) + 1
     for rows in np.split(by_thread, bounds):
         starts, ends = start[rows], end[rows]
         later = starts[1:] > starts[:-1]
         if not (later | ((starts[1:] == starts[:-1]) & (ends[1:] <= ends[:-1]))).all():
-            rows = rows[np.lexsort((-ends, starts))]  # noqa: PLW2901  # the same rows in order
+            rows = rows[np.lexsort((-ends, starts))]  # noqa: PLW2901  # sort the rows
         if len(rows):
             yield rows
 
 
 def innermost(rows: Indices, start: Indices, end: Indices, times: Indices) -> Indices:
-    """Return the innermost event at each of `times`, or -1, shape (times,).
+    """Return, for each of `times`, the innermost event that is open then, or -1, shape (times,).
 
-    `rows` are the events of one thread by their start. `start` and `end` are those of all events,
-    where no event may end after an event that it ran inside: see `clipped`.
+    `rows` are the indices of the events of one thread, sorted by start. `start` and `end` have the
+    times of the events of all threads. No event may end after its parent: see `clipped`.
     """
     starts, ends = start[rows], end[rows]
     latest = np.searchsorted(starts, times, side="right") - 1
-    # The open events are inside of each other, so their number is one more than the depth of the
-    # innermost one. Of all events at this depth, it is the last one to start.
+    # Open events are nested. With n open events, the innermost one has depth n - 1. It is the last
+    # event of this depth that has started.
     depth = latest - np.searchsorted(np.sort(ends), times, side="right")
     by_depth, depths = _by_depth(_open_events(starts, ends))
     keys = depths * len(rows) + by_depth
@@ -61,12 +65,12 @@ def innermost(rows: Indices, start: Indices, end: Indices, times: Indices) -> In
 
 
 def clipped(end: Indices, parent: Indices) -> Indices:
-    """Return when each event ended: with the event that it ran inside, or before."""
+    """Return the end of each event, or the end of an event around it if that is earlier."""
     has_outer = np.flatnonzero(parent >= 0)
     if (end[has_outer] <= end[parent[has_outer]]).all():
         return end
     result, above = end.copy(), parent
-    while len(has_outer):  # each pass looks twice as far outwards
+    while len(has_outer):  # each pass covers twice as many outer events
         outer = above[has_outer]
         result[has_outer] = np.minimum(result[has_outer], result[outer])
         above = above.copy()
@@ -76,7 +80,7 @@ def clipped(end: Indices, parent: Indices) -> Indices:
 
 
 def _nested(start: Indices, end: Indices) -> Indices:
-    """Return the innermost event around each event, or -1, for the sorted events of one thread."""
+    """Return what `parents` returns, for the sorted events of one thread."""
     depth = _open_events(start, end)
     result = np.full(len(start), -1)
     by_depth, depths = _by_depth(depth)
@@ -91,8 +95,8 @@ def _nested(start: Indices, end: Indices) -> Indices:
 
 
 def _by_depth(depth: Indices) -> tuple[Indices, Indices]:
-    """Return the indices of the events by depth, and the ascending depths."""
-    # NumPy sorts numbers of 16 bits several times as fast.
+    """Return the indices of the events, sorted by depth, and the sorted depths."""
+    # NumPy sorts 16-bit numbers several times as fast as 64-bit numbers.
     is_small = depth.max() < 1 << 15
     by_depth = np.argsort(depth.astype(np.int16) if is_small else depth, kind="stable")
     return by_depth, depth[by_depth]
@@ -104,10 +108,11 @@ def _slices(values: Indices, bounds: Indices) -> Iterator[Indices]:
 
 
 def _open_events(start: Indices, end: Indices) -> Indices:
-    """Return how many earlier events have not ended when each event starts."""
+    """Return, for each sorted event, how many earlier events are open when it starts."""
     index = np.arange(len(start))
     ended = np.searchsorted(np.sort(end), start, side="right")
-    # An event without a duration has ended at its own start, but is not an earlier event.
+    # `ended` also counts events without a duration that start at the same time: the event itself
+    # and later ones. They are not earlier events, so they are subtracted.
     is_empty = end == start
     if is_empty.any():
         empty_before = np.concatenate([[0], np.cumsum(is_empty)])
@@ -120,7 +125,8 @@ def _nest_one_by_one(
     start: Indices, end: Indices, depth: Indices, wrong: Indices, result: Indices
 ) -> None:
     """Correct `result` where events overlap without being nested."""
-    # Where no event is open, a new group of events starts. Few groups have overlaps.
+    # A group starts with each event of depth 0. Few groups have overlaps, and only these take the
+    # slow loop.
     first_of_group = np.flatnonzero(depth == 0)
     groups = np.unique(np.searchsorted(first_of_group, wrong, side="right") - 1)
     group_ends = np.append(first_of_group, len(start))[1:]
@@ -130,9 +136,12 @@ def _nest_one_by_one(
 
 
 def _nested_one_by_one(start: list[int], end: list[int], first: int) -> list[int]:
-    """Return what `_nested` does, for events that may overlap, plus `first` if it is not -1."""
+    """Return what `_nested` returns, for events that may overlap.
+
+    `first` is the index of the first event.
+    """
     result = []
-    around: list[tuple[int, int]] = []  # the open events, outermost first: index and end
+    around: list[tuple[int, int]] = []  # (index, end) of each open event, outermost first
     for index, (starts, ends) in enumerate(zip(start, end, strict=True), first):
         while around and around[-1][1] <= starts:
             around.pop()

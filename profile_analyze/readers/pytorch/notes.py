@@ -1,4 +1,4 @@
-"""Notes on a trace: what was left out or repaired, and what the numbers include."""
+"""Makes notes on a trace: what was left out or repaired, and what the numbers include."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
-    """Yield notes on the events of a trace."""
+    """Yield the notes on the events and steps of a trace."""
     events = trace.events
     if not trace.has_end:
         yield Note(

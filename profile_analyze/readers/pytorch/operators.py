@@ -1,4 +1,4 @@
-"""The table of operators of a trace."""
+"""Makes the table of operators of a trace from its rows."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def operators_of(rows: Sequence[Row]) -> Operators:
             "compute_dtype": _described(rows, "compute_dtype"),
             "parameters": _described(rows, "parameters"),
             "macs": _numbers(rows, lambda found: found.work.macs),
-            **_of_kernels(rows),
+            **_kernel_columns(rows),
         },
     )
 
 
-def _of_kernels(rows: Sequence[Row]) -> dict[str, OptionalValues]:
-    """Return the optional columns on kernels; none for a trace without kernels."""
+def _kernel_columns(rows: Sequence[Row]) -> dict[str, OptionalValues]:
+    """Return the optional columns that only kernels fill; none for a trace without kernels."""
     if not any(row.level == KERNEL for row in rows):
         return {}
     facts, amounts = [row.device_facts for row in rows], [row.amounts for row in rows]
@@ -73,16 +73,19 @@ def _name(row: Row) -> str:
 
 
 def _type(row: Row, name: str) -> str:
-    # The kinds of a kernel differ in their template arguments.
+    # Variants of a kernel share a type. Their names differ after the `<` of template arguments.
     return name.partition("<")[0] or name if row.level == KERNEL else row.type
 
 
 def _path(row: Row, name: str) -> str:
-    """Return a key that is the same for the same operator in another trace."""
+    """Return the key of a row: its scope, launcher, name and input shapes.
+
+    An operator has the same key in other traces, too.
+    """
     launched_by = () if row.launched_by is None else (row.launched_by,)
     shapes = row.described.in_shapes if row.described is not None else None
     text = "" if shapes is None else f"({', '.join('x'.join(map(str, one)) for one in shapes)})"
-    if row.level == KERNEL and name != row.name:  # other kernels may have the same short name
+    if row.level == KERNEL and name != row.name:  # a hash, because kernels may share a short name
         full = row.name.encode("utf-8", "surrogatepass")
         text = f" #{blake2b(full, digest_size=3).hexdigest()}"
     return "/".join((*(row.scope or ()), *launched_by, name)) + text

@@ -1,4 +1,8 @@
-"""The phases of a training step, and the forward operators of backward operators."""
+"""Finds the phase of each host event, and the forward operator of each backward operator.
+
+Host events are operators, regions, modules and functions of Python. The argument `parent` has
+the innermost host event around each host event, or -1. All arrays have shape (events,).
+"""
 
 from __future__ import annotations
 
@@ -20,24 +24,28 @@ _PHASES = (FORWARD, BACKWARD, OPTIMIZER)
 
 
 class Autograd(NamedTuple):
-    """What the sequence numbers say of the events of the host. Shapes are (events,)."""
+    """What autograd recorded for each host event."""
 
     sequence: Indices
-    """The number that a forward operator and its backward operator share, or -1."""
+    """A forward operator and its backward operator have the same number here; -1 if unknown."""
     is_backward: Flags
-    """Whether the event is such a backward operator."""
+    """Whether the event is a backward operator."""
 
 
 def backward_above(parent: Indices, autograd: Autograd) -> Indices:
-    """Return the innermost backward operator at or above each event, or -1, shape (events,)."""
+    """Return the innermost backward operator that each event is or is in, or -1.
+
+    Backward operators without a sequence number do not count.
+    """
     is_root = autograd.is_backward & (autograd.sequence >= 0)
     return at_or_above(parent, is_root)
 
 
 def forward_of(autograd: Autograd, start_ns: Indices) -> Indices:
-    """Return the forward operator of each backward operator, or -1, shape (events,)."""
+    """Return the forward operator of each backward operator; -1 for other events or if unknown."""
     forward = np.flatnonzero((autograd.sequence >= 0) & ~autograd.is_backward)
-    # Operators between two differentiable ones share the number of the second one, which is last.
+    # An operator that is not differentiable has the number of the next differentiable one. So the
+    # last operator with a number is the differentiable one.
     by_number = forward[np.lexsort((start_ns[forward], autograd.sequence[forward]))]
     numbers = autograd.sequence[by_number]
     last = np.searchsorted(numbers, autograd.sequence, side="right") - 1
@@ -49,11 +57,15 @@ def forward_of(autograd: Autograd, start_ns: Indices) -> Indices:
 def phases_of(
     parent: Indices, autograd: Autograd, is_gradient: Flags, is_optimizer: Flags, is_operator: Flags
 ) -> Categorical[str]:
-    """Return the phase of each event of the host; N/A in a trace without a backward operator.
+    """Return the phase of each event; N/A for events outside all phases.
 
-    `is_gradient` says which events are nodes of the graph of gradients. Those that add up the
-    gradients of a weight have no sequence number. An operator belongs to the forward phase if it,
-    or an operator inside it, has a sequence number.
+    The phase of all events is N/A in a trace without a backward operator. `is_gradient` says which
+    events are nodes of the autograd graph. Nodes that add up the gradients of a weight have no
+    sequence number.
+
+    If an outermost operator or any event in it has a sequence number, the operator and all events
+    in it are in the forward phase. In backward operators, autograd nodes and optimizer regions,
+    events have the backward or the optimizer phase instead.
     """
     if not (autograd.is_backward.any() or is_gradient.any()):
         return Categorical.missing(len(parent))
@@ -72,5 +84,5 @@ def phases_of(
 
 
 def at_or_above(parent: Indices, is_target: Flags) -> Indices:
-    """Return each event itself if it is a target, otherwise the innermost target above, or -1."""
+    """Return each event itself if it is a target, else the innermost target around it, or -1."""
     return np.where(is_target, np.arange(len(parent)), innermost_above(parent, is_target))

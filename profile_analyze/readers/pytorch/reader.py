@@ -1,4 +1,4 @@
-"""The reader of traces of `torch.profiler`."""
+"""Reads a trace of `torch.profiler`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
 
 
 def _check(file: str, trace: Trace) -> None:
-    """Raise `MalformedProfileError` if there is nothing to analyse, and say why."""
+    """Raise `MalformedProfileError` if the trace has no host event, driver call or device work."""
     events = trace.events
     if not (len(events.host) or len(events.calls) or len(events.work)):
         raise MalformedProfileError(
@@ -57,7 +57,7 @@ def _check(file: str, trace: Trace) -> None:
 
 
 def _hardware(trace: Trace, metadata: Metadata) -> str | None:
-    """Return the names of the devices that the trace has work of; None if it has none."""
+    """Return the names of the devices that did work in the trace; None if no name is known."""
     streams = {*trace.events.work.thread}
     used = {
         str(process)

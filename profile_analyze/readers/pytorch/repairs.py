@@ -1,4 +1,4 @@
-"""Reads single events that are not valid JSON, or have fields of a wrong type."""
+"""Reads an event that is not valid JSON, or that has fields of a wrong type."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ class Repaired(NamedTuple):
     """An event that could not be decoded at first."""
 
     event: Event | None
-    """None for an event of a sort that is not needed."""
+    """None if the reader does not need events with this value of `ph`."""
     is_valid_json: bool
-    """Whether only the types of fields were wrong."""
+    """Whether the event is valid JSON, so that only types of fields were wrong."""
 
 
 def repaired(event: bytes) -> Repaired | None:
-    """Return an event that cannot be decoded as it is; None if it cannot be read.
+    """Return the repaired event; None if it cannot be repaired.
 
-    Some versions of torch write names with quotes, backslashes and control characters that are not
-    escaped. Fields of a wrong type are left out.
+    Some versions of torch do not escape quotes, backslashes and control characters in names.
+    Fields of a wrong type are left out.
     """
     text = event.decode("utf-8", "replace")
-    # One wrong escape shows that backslashes were not escaped. Then the n of C:\new is an n, too.
+    # One wrong escape shows that no backslash was escaped. The `\n` in `C:\new` is then not a
+    # newline.
     escaped = _BACKSLASHES.sub(_escaped, text) if _WRONG_BACKSLASH.search(text) else text
     for candidate in (text, escaped, _NAME.sub(_with_escaped_quotes, escaped, count=1)):
         try:
@@ -72,7 +73,7 @@ def _event_of(content: Any, *, is_valid_json: bool) -> Repaired | None:
 
 
 def _structure(content: dict[str, Any], type_: type[Any]) -> Any:
-    """Return a structure with those fields of `content` that have the right type."""
+    """Return a structure of `type_`. Fields of a wrong type get their defaults."""
     values = {}
     for field in msgspec.structs.fields(type_):
         value = content.get(field.encode_name)
@@ -80,19 +81,19 @@ def _structure(content: dict[str, Any], type_: type[Any]) -> Any:
             continue
         try:
             values[field.name] = _value(value, field.type)
-        except (ValueError, RecursionError):  # among them errors of msgspec
+        except (ValueError, RecursionError):  # msgspec raises subclasses of ValueError
             continue
     return type_(**values)
 
 
 def _value(value: Any, type_: Any) -> Any:
-    """Return a value as one of `type_`. Raises `ValueError` if it has a wrong type."""
+    """Convert `value` to `type_`. Raises `ValueError` if the value has a wrong type."""
     if type_ is msgspec.Raw:
         return msgspec.Raw(json.dumps(value).encode())
     structure = next(
         (one for one in get_args(type_) if isinstance(one, type(msgspec.Struct))), None
     )
-    if structure is not None and isinstance(value, dict):  # the arguments
+    if structure is not None and isinstance(value, dict):  # the arguments of the event
         return _structure(value, structure)
     if isinstance(value, str):  # half of a surrogate pair cannot be printed
         value = value.encode("utf-8", "replace").decode()

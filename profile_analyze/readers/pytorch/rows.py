@@ -1,4 +1,9 @@
-"""The rows of the table of operators, and the row of each event."""
+"""Makes the rows of the table of operators, and finds the row of each event.
+
+Host events are operators, regions, modules and functions of Python. Driver calls are calls of the
+driver or the runtime of a device, such as `cudaLaunchKernel`. Work on a device is a kernel, a copy
+or a memset; its rows have the level `KERNEL`.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +38,9 @@ if TYPE_CHECKING:
 _COMMUNICATION: Final = re.compile(r"(?:nccl|rccl|gloo|mpi|ucc|xccl|hccl|c10d):")
 _INSTANCE: Final = re.compile(r"_\d+$")
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
-"""The address of an object in the name of its method, which would tell equal calls apart."""
+"""The address of an object in the name of a function. Without it, equal calls share a row."""
 _CODES: Final = 1 << 31
-"""More than there are scopes or names."""
+"""Larger than any index of a scope, name or fact: `a * _CODES + b` differs for each pair."""
 
 
 class Row(NamedTuple):
@@ -47,25 +52,25 @@ class Row(NamedTuple):
     scope: Scope | None = None
     described: Described | None = None
     device_facts: tuple[DeviceFacts, ...] = ()
-    """What the file says of a kernel: each entry is true of some of its executions."""
+    """The distinct facts of the executions of a kernel; empty for other rows."""
     launched_by: str | None = None
-    """The name of the operator that launched a kernel."""
+    """The name of the operator or driver call that launched a kernel; None if it is unknown."""
     amounts: Amounts = Amounts()
-    """What one execution of a kernel moves."""
+    """How many bytes one execution of a kernel moves."""
 
 
 class HostKind(NamedTuple):
-    """What the events of the host with the same facts are."""
+    """The level, name and type in the table of operators for host events with the same facts."""
 
     level: str
     name: str
     type: str
     is_scope: bool
-    """Whether the event is part of the scopes of what runs inside."""
+    """Whether the name is part of the scopes of the events inside."""
 
 
 def host_kind(facts: HostFacts) -> HostKind:
-    """Return what an event of the host is."""
+    """Return the level, name and type of a host event."""
     name = facts.name or "unnamed"
     if facts.kind == OPERATOR_EVENT or _COMMUNICATION.match(name):
         return HostKind(OPERATOR, name, name, is_scope=False)
@@ -79,26 +84,27 @@ def host_kind(facts: HostFacts) -> HostKind:
 
 
 class Named(NamedTuple):
-    """The name of each event."""
+    """The names of events."""
 
     names: list[str]
     code: Indices
-    """The index in `names` of each event, or -1, shape (events,)."""
+    """The index in `names` of the name of each event, or -1, shape (events,)."""
 
 
 class Assigned(NamedTuple):
-    """The row of each event, counted from the first row of its kind, and those rows."""
+    """The rows of all host events, all driver calls or all work."""
 
     row: Indices
+    """The index in `rows` of each event, shape (events,)."""
     rows: list[Row]
 
 
 def host_rows(
     facts: Sequence[HostFacts], fact: Indices, scope: Indices, scopes: Sequence[Scope]
 ) -> Assigned:
-    """Return the rows of the events of the host.
+    """Return the rows of the host events.
 
-    `fact` is an index of `facts`, and `scope` of `scopes`; both have shape (events,).
+    `fact` has indices in `facts`, and `scope` has indices in `scopes`. Both have shape (events,).
     """
     kinds = [host_kind(one) for one in facts]
     found = [
@@ -123,10 +129,10 @@ def host_rows(
 
 
 def _identity(kind: HostKind, found: Described | None) -> tuple[object, ...]:
-    """Return what is equal for all events of one row, but for their scopes."""
+    """Return a key. Events share a row if their keys are equal and their scopes are equal."""
     if found is None:
         return (kind.level, kind.name)
-    # NaN differs from itself, so a text stands for it.
+    # NaN differs from itself, so numbers are compared as texts.
     work = (str(found.work.computation), str(found.work.memory))
     return (kind.level, kind.name, found.in_shapes, found.input_dtypes, *work)
 
@@ -134,9 +140,9 @@ def _identity(kind: HostKind, found: Described | None) -> tuple[object, ...]:
 def call_rows(
     calls: Named, is_inside: NDArray[np.bool_], scope: Indices, scopes: Sequence[Scope]
 ) -> Assigned:
-    """Return the rows of the calls of the driver. `is_inside` says which are in an operator.
+    """Return the rows of the driver calls. `is_inside` is true for calls inside an operator.
 
-    A call outside of all operators is an operator itself. It has a scope; other calls have none.
+    A call outside all operators counts as an operator, and has a scope. Other calls have no scope.
     """
     scope = np.where(is_inside, -1, scope)
     row, first = numbered((calls.code * 2 + is_inside) * _CODES + scope)
@@ -157,12 +163,14 @@ def work_rows(
 ) -> Assigned:
     """Return the rows of the work on devices.
 
-    Kernels of one name have a row for each scope and each operator that launched them. `fact` is an
-    index of `facts`, shape (events,). `launchers` has the operator that launched each event.
+    Kernels with the same name have one row for each pair of a scope and a launching operator.
+    `fact` has indices in `facts`, shape (events,). `launchers` has the name of the operator or
+    driver call that launched each event.
     """
     names: dict[tuple[str, str], int] = {}
     name = np.array([names.setdefault(one[:2], len(names)) for one in facts], np.int64)
-    by_name = {text: code for code, text in enumerate(launchers.names)}  # equal names, equal codes
+    # Equal names get equal codes.
+    by_name = {text: code for code, text in enumerate(launchers.names)}
     codes = np.array([*(by_name[text] for text in launchers.names), -1], np.int64)
     launcher = codes[launchers.code]
     pair, _ = numbered(name[fact] * _CODES + launcher)

@@ -1,4 +1,7 @@
-"""The paths of modules and regions around the events of the host."""
+"""Finds the scopes of host events. A scope is the path of the modules and regions around an event.
+
+Host events are operators, regions, modules and functions of Python.
+"""
 
 from __future__ import annotations
 
@@ -19,25 +22,26 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _DEEPEST: Final = 100
-"""Paths of any length would take memory that grows with the square of their length."""
+"""The most names in a scope. Without a limit, deeply nested regions take quadratic memory."""
 
 
 def scopes_of(
     parent: Indices, is_region: NDArray[np.bool_], name: Indices, names: Sequence[str]
 ) -> tuple[Indices, Indices, list[Scope]]:
-    """Return the scope of each event of the host, that of what runs inside it, and all scopes.
+    """Return the scope of each host event, the scope of events directly inside it, and all scopes.
 
-    Regions that are nested deeper than `_DEEPEST` have the scope of the region at that depth.
+    The first two results are indices in the third one, or -1 outside all regions, and have shape
+    (events,). The paths inside regions that are nested deeper than `_DEEPEST` stop at that depth.
 
-    A scope is an index of the third result, or -1 outside of all regions. `parent`, `is_region` and
-    `name`, an index of `names`, have shape (events,).
+    `is_region` is true for modules, too. `name` has indices in `names`. `parent`, `is_region` and
+    `name` have shape (events,).
     """
     above = innermost_above(parent, is_region)
-    inside = np.full(len(parent) + 1, -1)  # the scope of what runs inside a region
+    inside = np.full(len(parent) + 1, -1)  # the scope of events directly inside each region
     scopes: list[Scope] = []
     waiting = np.flatnonzero(is_region)
-    for _ in range(_DEEPEST):  # in each pass, the regions one level further inside
-        outer = inside[above[waiting]]  # -1 for outermost regions: the extra entry
+    for _ in range(_DEEPEST):  # each pass handles the regions of one depth
+        outer = inside[above[waiting]]  # outermost regions look up the last entry: -1
         is_ready = (above[waiting] < 0) | (outer >= 0)
         ready = waiting[is_ready]
         pair = (outer[is_ready] + 1) * len(names) + name[ready]

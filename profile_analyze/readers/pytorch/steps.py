@@ -1,4 +1,4 @@
-"""The steps of a trace: the iterations that it recorded."""
+"""Finds the steps of a trace, which are the iterations that it recorded, and makes runs of them."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 _STEP: Final = re.compile(r"ProfilerStep#(\d{1,18})")
 STEPS: Final = "ProfilerStep*"
-"""The name that all steps share, as in the tables of torch."""
+"""The name of all steps in the table of operators. The tables of torch use it, too."""
 _NS_PER_S: Final = 1e9
 
 
 class Steps(NamedTuple):
-    """The steps of a trace, in the order of time. The arrays have shape (steps,)."""
+    """The steps of a trace, in the order of their starts. The arrays have shape (steps,)."""
 
     start_ns: Indices
     end_ns: Indices
     process: Indices
-    """The number of the process that each step ran in."""
+    """The number of the process of each step, as in `processes_of`."""
     run: Indices
-    """The run of each step. In a trace of several processes, each of them has this step."""
+    """The index of the run of each step. A run has at most one step of each process."""
     numbers: tuple[int | None, ...]
-    """The number of the step of each run."""
+    """The number in the name of the steps of each run, such as 3 for `ProfilerStep#3`."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """A run for each step; one run for a trace without steps."""
+        """The runs with their wall times. A trace without steps is one run without a wall time."""
         if not self.numbers:
             return (Run(),)
         starts = np.full(len(self.numbers), self.start_ns.max())
@@ -52,16 +52,18 @@ class Steps(NamedTuple):
         )
 
     def runs_at(self, times_ns: Indices, process: Indices) -> Indices:
-        """Return the run at each time: the last step that started before, or else the first.
+        """Return the run of each time, shape (times,); 0 in a trace without steps.
 
-        Steps of the same `process` count, or those of all processes if it has no steps.
+        This is the run of the last step that started before or at the time. A time before all steps
+        is in the run of the first step. `process` has the process of each time. Only steps of this
+        process count. If it has no steps, the steps of all processes count.
         """
         if not self.numbers:
             return np.zeros(len(times_ns), np.int64)
         return self.run[self._steps_at(times_ns, process)]
 
     def are_outside(self, times_ns: Indices, process: Indices) -> NDArray[np.bool_]:
-        """Return whether each time is in no step; false for a trace without steps."""
+        """Return whether each time is outside all steps, shape (times,); false without steps."""
         if not self.numbers:
             return np.zeros(len(times_ns), np.bool_)
         step = self._steps_at(times_ns, process)
@@ -78,26 +80,30 @@ class Steps(NamedTuple):
 
 
 def _last_started(starts_ns: Indices, times_ns: Indices) -> Indices:
-    """Return the last of the ascending starts that is not after each time, or else the first."""
+    """Return, for each time, the index of the last start before or at it; 0 if all are later.
+
+    `starts_ns` are ascending.
+    """
     return np.maximum(np.searchsorted(starts_ns, times_ns, side="right") - 1, 0)
 
 
 def step_number(name: str) -> int | None:
-    """Return the number of a step from the name of its region; None for another region."""
+    """Return the number in the name of a step: 3 for `ProfilerStep#3`; None for other names."""
     found = _STEP.fullmatch(name)
     return None if found is None else int(found[1])
 
 
 def steps_of(host: Spans, process: Indices, name: Indices, names: Sequence[str]) -> Steps:
-    """Return the steps among the regions.
+    """Return the steps among the host events.
 
-    `process`, and `name`, which is an index of `names`, have shape (events,).
+    `process` and `name` have shape (events,). `name` has indices in `names`.
     """
     numbers = [step_number(one) for one in names]
     is_step = np.array([number is not None for number in numbers], np.bool_)
     rows = np.flatnonzero(is_step[name])
     rows = rows[np.argsort(host.start_ns[rows], kind="stable")]
-    # A process that has two steps of one number has two runs of it.
+    # Steps of several processes that have the same number belong to one run. If a process has two
+    # steps with the same number, they belong to two runs.
     runs: dict[tuple[int | None, int], int] = {}
     occurrences: Counter[tuple[int, int | None]] = Counter()
     run = []

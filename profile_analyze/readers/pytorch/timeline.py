@@ -1,4 +1,9 @@
-"""The times of a trace as whole nanoseconds, and how its events are nested and linked."""
+"""Finds when the events of a trace ran, in whole nanoseconds, and how they are nested and linked.
+
+Host events are operators, regions, modules and functions of Python. Driver calls are calls of the
+driver or the runtime of a device, such as `cudaLaunchKernel`. Work on a device is a kernel, a copy
+or a memset. The parent of a host event is the innermost host event around it.
+"""
 
 from __future__ import annotations
 
@@ -22,34 +27,38 @@ _NS_PER_US: Final = 1000
 
 
 class Spans(NamedTuple):
-    """When and where the events of one kind ran. All columns have shape (events,)."""
+    """When and where host events, driver calls or work ran. All columns have shape (events,)."""
 
     start_ns: Indices
-    """The start, from the first event of the trace on."""
+    """Counted from the start of the first event of the trace."""
     end_ns: Indices
     thread: Indices
+    """The index in `Events.threads`."""
 
 
 class Timeline(NamedTuple):
-    """When all events ran, inside which others, and what launched them."""
+    """When all events ran, which host events were around them, and what launched the work.
+
+    Indices of host events are in `host`, and indices of driver calls are in `calls`.
+    """
 
     host: Spans
     calls: Spans
     work: Spans
     parent: Indices
-    """The innermost event of the host around each event of the host, or -1."""
+    """The innermost host event around each host event, or -1."""
     call_parent: Indices
-    """The innermost event of the host around each call of the driver, or -1."""
+    """The innermost host event around each driver call, or -1."""
     launching_call: Indices
-    """The call of the driver that launched each piece of work on a device, or -1."""
+    """The driver call that launched each piece of work, or -1 if it is unknown."""
     launching_host: Indices
-    """Without such a call, the event of the host that launched the work, or -1."""
+    """The host event that launched each piece of work; -1 if its `launching_call` is known."""
     allocating: Indices
-    """The innermost event of the host around each allocation, or -1."""
+    """The innermost host event around each allocation, or -1."""
 
 
 def timeline_of(events: Events) -> Timeline:
-    """Return the timeline of a trace."""
+    """Return the times, nesting and launches of the events of a trace."""
     kinds = (events.host, events.calls, events.work)
     first_us = min((min(kind.start_us) for kind in kinds if len(kind)), default=0.0)
     host, calls, work = (_spans(kind, first_us) for kind in kinds)
@@ -70,12 +79,15 @@ def timeline_of(events: Events) -> Timeline:
 
 
 def integers(values: array[int]) -> Indices:
-    """Return an array of whole numbers with the values of `values`, which it shares."""
+    """Return `values` as an array of NumPy that shares their memory."""
     return np.frombuffer(values, np.int64) if len(values) else np.empty(0, np.int64)
 
 
 def around(host: Spans, parent: Indices, thread: Indices, times: Indices) -> Indices:
-    """Return the innermost event of the host at each of `times` on `thread`, or -1."""
+    """Return, for each of `times`, the innermost host event that is open on its thread, or -1.
+
+    `thread` has the thread of each time. `thread` and the result have shape (times,).
+    """
     result = np.full(len(times), -1)
     by_thread = np.argsort(thread, kind="stable")
     threads = thread[by_thread]
@@ -103,10 +115,10 @@ def _allocated_ns(events: Events, first_us: float) -> Indices:
 
 
 def _with_shorter_functions(events: Events, host: Spans) -> Spans:
-    """Return the spans of the events of the host, with functions that overlap no region.
+    """Return the spans of host events. Shorten the functions of Python that overlap a region.
 
-    The `__enter__` of a region starts the region and returns inside it, and its `__exit__` returns
-    after the region. Such functions count as ended where the region starts or ends.
+    The `__enter__` of a region returns inside the region: it counts as ended when the region
+    starts. The `__exit__` returns after the region: it counts as ended when the region ends.
     """
     kinds = [one.kind for one in events.host_facts]
     facts = integers(events.host.facts)
@@ -123,7 +135,7 @@ def _with_shorter_functions(events: Events, host: Spans) -> Spans:
     parent = np.full(len(ends), -1)
     parent[functions] = np.append(functions, -1)[_parents(_chosen(host, functions))]
     function = _around_each(host, functions, regions)
-    while True:  # in each pass, one function further out, where it ends inside the region
+    while True:  # each pass looks at the functions around those of the last pass
         is_ended = (function >= 0) & (np.append(host.end_ns, 0)[function] < host.end_ns[regions])
         if not is_ended.any():
             return host._replace(end_ns=ends)
@@ -141,23 +153,23 @@ def _chosen(spans: Spans, events: Indices) -> Spans:
 
 
 def _around_each(host: Spans, chosen: Indices, events: Indices) -> Indices:
-    """Return the innermost of the `chosen` events at the start of each of `events`, or -1."""
+    """Return, for each of `events`, the innermost of the `chosen` events around it, or -1."""
     spans = _chosen(host, chosen)
     found = around(spans, _parents(spans), host.thread[events], host.start_ns[events])
     return np.append(chosen, -1)[found]
 
 
 def _launching_calls(events: Events, calls: Spans, work: Spans) -> Indices:
-    """Return the call with the correlation of each piece of work, or -1."""
+    """Return, for each piece of work, the driver call that has its correlation, or -1."""
     of_calls, of_work = integers(events.calls.correlation), integers(events.work.correlation)
     return _last_before(of_calls, of_work, calls.start_ns, work.start_ns)
 
 
 def _launching_hosts(events: Events, host: Spans, work: Spans) -> Indices:
-    """Return the event of the host with the external id of each piece of work, or -1.
+    """Return, for each piece of work, the host event that has its external id, or -1.
 
-    In older traces, the external ids of work are not those of the events that launched it. An event
-    that starts after the work is such a wrong one.
+    In older traces, the external id of work may belong to an unrelated event. If this event starts
+    after the work, return -1.
     """
     of_hosts, of_work = integers(events.host.external_id), integers(events.work.external_id)
     found = _last_before(of_hosts, of_work, host.start_ns, work.start_ns)
@@ -166,12 +178,14 @@ def _launching_hosts(events: Events, host: Spans, work: Spans) -> Indices:
 
 
 def _last_before(values: Indices, wanted: Indices, starts: Indices, times: Indices) -> Indices:
-    """Return the index in `values` of each wanted number above 0, or -1.
+    """Return, for each wanted number, the index of an equal number in `values`, or -1.
 
-    Each process counts from 1, so a number may repeat in a trace of several processes. Of equal
-    numbers, the last one that started before the time counts, or else the first.
+    Return -1 for numbers below 1. Each process counts from 1, so `values` may have several equal
+    numbers. Of these, return the last one that starts before or at the wanted number's time. If all
+    start later, return the first. `starts` has the start of each value, `times` the time of each
+    wanted number.
     """
-    order = np.argsort(values, kind="stable")  # far faster than by two keys
+    order = np.argsort(values, kind="stable")  # far faster than sorting by two keys
     ascending = values[order]
     if ((ascending[1:] == ascending[:-1]) & (ascending[1:] > 0)).any():
         order = np.lexsort((starts, values))
@@ -179,7 +193,7 @@ def _last_before(values: Indices, wanted: Indices, starts: Indices, times: Indic
     first = np.searchsorted(ascending, wanted)
     after = np.where(wanted > 0, np.searchsorted(ascending, wanted, side="right"), first)
     low, high = first, after
-    while (high - low > 1).any():  # a binary search for all numbers at once
+    while (high - low > 1).any():  # one binary search for all wanted numbers
         middle = (low + high) // 2
         is_before = starts[np.minimum(middle, len(starts) - 1)] <= times
         low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)

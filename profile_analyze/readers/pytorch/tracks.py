@@ -1,4 +1,4 @@
-"""The tracks of a trace: threads of the host, and streams of devices."""
+"""Makes the tracks of a trace: threads of the host, and streams of devices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _RESOLUTION_S: Final = 1e-9
 
 
 def tracks_of(events: Events, rank: int | None) -> tuple[tuple[Track, ...], Indices]:
-    """Return the tracks, and the track of each execution: of the host, of calls, and of work.
+    """Return the tracks, and the index of the track of each execution.
+
+    Executions are in this order: events on the host, driver calls, work on devices.
 
     In a trace without work on a device, the threads of the CPU are the device tracks.
     """
@@ -43,13 +45,14 @@ def tracks_of(events: Events, rank: int | None) -> tuple[tuple[Track, ...], Indi
     on_device_from = len(_used(on_host))
     host_tracks = new[on_host]
     new[_used(on_device)] = np.arange(on_device_from, len(tracks))
-    clock = "" if rank is None else f"rank {rank}"  # each file counts from its own first event
+    # The times in each file count from its own first event.
+    clock = "" if rank is None else f"rank {rank}"
     tracks = [one._replace(rank=rank, clock=clock, resolution_s=_RESOLUTION_S) for one in tracks]
     return tuple(tracks), np.concatenate([host_tracks, new[on_device]])
 
 
 def processes_of(events: Events) -> Indices:
-    """Return the number of the process of each thread."""
+    """Return the number of the process of each thread. Numbers count from 0."""
     numbers: dict[object, int] = {}
     return np.array(
         [numbers.setdefault(process, len(numbers)) for process, _ in events.threads], np.int64
@@ -57,4 +60,5 @@ def processes_of(events: Events) -> Indices:
 
 
 def _used(threads: Indices) -> list[int]:
+    """Return the distinct values of `threads`, ascending."""
     return np.flatnonzero(np.bincount(threads)).tolist()

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from profile_analyze.readers.pytorch.columns import Columns, Events
 
-# Any difference of these times, in nanoseconds, is a whole number of 64 bits.
+# With these limits, all times and their differences in nanoseconds fit into 64 bits.
 _LATEST_US: Final = 4e15
 """The year 2096, in microseconds since 1970."""
 _LONGEST_US: Final = 1e15
@@ -18,15 +18,16 @@ _LONGEST_US: Final = 1e15
 
 
 def leave_out_wrong_times(events: Events) -> None:
-    """Leave out the events without a time or a duration, and count them."""
+    """Remove the events whose times are missing or impossible. Add their number to `untimed`."""
     for columns in (events.host, events.calls, events.work):
         if len(columns):
             events.untimed += _leave_out(columns)
 
 
 def _leave_out(columns: Columns) -> int:
+    """Remove the events with wrong times from `columns`. Return their number."""
     start, duration = np.frombuffer(columns.start_us), np.frombuffer(columns.duration_us)
-    # A comparison with NaN is false.
+    # A missing time is NaN. Any comparison with NaN is false.
     is_right = (np.abs(start) <= _LATEST_US) & (duration >= 0) & (duration <= _LONGEST_US)
     wrong = len(columns) - int(np.count_nonzero(is_right))
     if wrong:
