@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 import msgspec
 
+from profile_analyze.readers.json_errors import DECODING_ERRORS
 from profile_analyze.readers.pytorch.events import EVENT_TYPES
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _WRONG_BACKSLASH: Final = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _BACKSLASHES: Final = re.compile(r'\\["\\]?')
 _NAME: Final = re.compile(r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|ts|dur|args)")', re.S)
+_LARGEST: Final = 1 << 63
 _QUOTE: Final = re.compile(r'(?<!\\)"')
 
 
@@ -81,7 +83,7 @@ def _structure(content: dict[str, Any], type_: type[Any]) -> Any:
             continue
         try:
             values[field.name] = _value(value, field.type)
-        except (ValueError, RecursionError):  # msgspec raises subclasses of ValueError
+        except (*DECODING_ERRORS, ValueError):
             continue
     return type_(**values)
 
@@ -95,6 +97,8 @@ def _value(value: Any, type_: Any) -> Any:
     )
     if structure is not None and isinstance(value, dict):  # the arguments of the event
         return _structure(value, structure)
+    if isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
+        raise ValueError("the number has more than 64 bits")
     if isinstance(value, str):  # half of a surrogate pair cannot be printed
         value = value.encode("utf-8", "replace").decode()
     return msgspec.convert(value, type_, strict=False)
