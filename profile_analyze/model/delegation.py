@@ -31,7 +31,7 @@ def delegating(profile: Profile, parent: Indices, ignored: Sequence[Indices]) ->
     as 0, the second the executions whose memory counts as 0.
 
     A format with nested operators states the same work twice: for `aten::conv2d`, and for the
-    operators that it calls. These rules tell which of them count:
+    operators that it calls. These rules decide which executions delegate:
 
     - An execution delegates if the executions inside do at least half of its computation.
     - An execution without computation delegates if the executions inside move at least half of

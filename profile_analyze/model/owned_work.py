@@ -116,9 +116,9 @@ def _partly_known(
 def _with_owned_messages(
     profile: Profile, kernels: Indices, owner: Indices, calls: Floats
 ) -> dict[str, Any]:
-    """Return the field `optional` of the operators, with the messages of the kernels they own.
+    """Return `{"optional": ...}`, in which each operator has the messages of its kernels.
 
-    The result is empty if the format has no messages.
+    The result is `{}` if the format has no messages.
     """
     operators, executions = profile.operators, profile.executions
     if "collective" not in operators.optional:

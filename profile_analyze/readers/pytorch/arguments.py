@@ -56,7 +56,7 @@ _ABSENT_TYPES: Final = frozenset(("", "nullptr (uninitialized)"))
 _INTEGER: Final = re.compile(r"-?\d{1,18}")
 _NUMBER: Final = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,3})?|inf)|nan")
 _LARGEST_LIST: Final = 1 << 12
-"""A list with a longer text, in characters, stays a text. Lists of sizes or strides are short."""
+"""A list whose text has more characters stays a text. Lists of sizes or strides are short."""
 
 
 class Argument(NamedTuple):

@@ -29,8 +29,8 @@ class Parameter(NamedTuple):
 
     name: str
     sort: str
-    """`Tensor`, `Tensor?` if it may be left out, `Tensor[]` for a list, `any` for all of these, or
-    empty for a value that is not a tensor."""
+    """`Tensor`, `Tensor?` if it may be left out, `Tensor[]` for a list, empty for a value that is
+    not a tensor, or `any`."""
 
     def accepts(self, argument: Argument) -> bool:
         """Return whether the parameter can have `argument` as its value."""
@@ -55,8 +55,8 @@ def _parameters(signature: str) -> tuple[Parameter, ...]:
 class Call:
     """One call of an operator.
 
-    Methods with a name as argument return the argument with that name. They raise `UnknownError`
-    if it is unknown or has another type, except where they state another result.
+    Methods with a name as argument return the argument with that name. If it is unknown
+    or has another type, they raise `UnknownError`, except methods that state another result.
     """
 
     def __init__(self, name: str, arguments: Mapping[str, Argument]) -> None:

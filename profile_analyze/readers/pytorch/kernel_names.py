@@ -1,4 +1,7 @@
-"""Derives short names and categories of device kernels from their names in C++."""
+"""Derives short names and categories of work on a device from its names in the file.
+
+Work on a device is a kernel, a copy (memcpy) or a memset. The names of kernels are C++ names.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ _LONGEST: Final = 60
 """The longest short name. Longer names lose their middle, because variants differ at the end."""
 _KEPT_END: Final = 20
 _LARGEST_INPUT: Final = 1 << 13
-"""The rest of a name with more characters is ignored. Nested templates make names that long."""
+"""The characters after the first 8192 of a name are ignored. Only nested templates are so long."""
 _DEEPEST: Final = 6
-"""Template arguments that are nested deeper are ignored."""
+"""Template arguments at a greater depth are ignored."""
 
 _OPENING: Final = frozenset("<({[")
 _CLOSING: Final = frozenset(">)}]")
@@ -31,7 +34,7 @@ _WRAPPERS: Final = frozenset(
         *("Kernel", "Kernel2", "device_kernel"),
     )
 )
-"""Templates that call a function in their arguments. The short name is that of the function."""
+"""Templates that call a function in their arguments. The function has the short name."""
 _NOISE: Final = re.compile(
     r"Array|OffsetCalculator|TrivialOffset|Load|Store|TensorListMetadata|OpaqueType|\w*Policy"
     r"|cublas|ScanTileState|ReduceByKeyScan|FixedDivisor|decltype|nullptr|true$|false$"
@@ -130,7 +133,7 @@ def _short(text: str, budget: int, depth: int) -> str:
 
 
 def _parameter_of_lambda(text: str) -> list[str]:
-    """Return the dtype of the last lambda: the type of its first parameter. Empty if none."""
+    """Return a list of the dtype of the last lambda: the type of its first parameter; or empty."""
     parameters = text.rpartition("{lambda(")[2].partition(")")[0]
     first = parameters.partition(",")[0].strip()
     return [first] if _PLAIN.fullmatch(first) else []
@@ -247,7 +250,7 @@ def category_by_words(name: str) -> str:
 
 
 def kernel_category(name: str, event_category: str) -> str:
-    """Return the category of a kernel or copy. `event_category` is the field `cat` of its event."""
+    """Return the category of work on a device. `event_category` is the field `cat` of its event."""
     if "memcpy" in event_category.lower():
         return terms.COPY if _BETWEEN_DEVICES.search(name) else terms.DATA_MOVEMENT
     if "memset" in event_category.lower():

@@ -50,8 +50,8 @@ _TABLE: Final[Mapping[str, Entry]] = {
     **work_movement.TABLE,
 }
 _BY_FLAT_NAME: Final = {name.replace("_", ""): entry for name, entry in _TABLE.items()}
-"""Entries by names without underscores. Those match the names of gradients in lower case, such as
-`maxpool2dwithindices`."""
+"""Entries by names without underscores: `maxpool2dwithindices` is part of the gradient name
+`MaxPool2DWithIndicesBackward0` in lower case."""
 _NAMESPACES: Final = frozenset(("", "aten", "mkldnn", "torchvision"))
 """Namespaces whose operators have the signatures in their entries. Operators of other namespaces
 can have other arguments."""
@@ -152,13 +152,13 @@ def _entry(name: str) -> Entry | None:
 
 
 def _entry_by_words(name: str) -> Entry:
-    """Return an entry for an operator that is not in the table. Words in its name say the category."""
+    """Return an entry for an operator outside of the table. Words in its name say the category."""
     category = category_by_words(name)
     return Entry("control") if category == terms.CONTROL else Entry("other", category=category)
 
 
 def _of_call(name: str, entry: Entry, arguments: Sequence[Argument]) -> Described:
-    """Describe a call by the first signature that fits and gives a cost; or with unknown cost."""
+    """Describe a call by the first signature that gives a cost, or else with unknown cost."""
     likeliest: Call | None = None
     for call in call_of(name, entry.signatures, arguments):
         likeliest = likeliest or call

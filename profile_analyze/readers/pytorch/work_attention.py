@@ -20,7 +20,7 @@ _ATTENTION: Final = "attention"
 
 
 def _forward(call: Call, *, is_heads_last: bool) -> Operation:
-    """Return a forward call as an operation.
+    """Return the forward computation of a call as an operation.
 
     Queries, keys and values have shape (batch, heads, length, size). With `is_heads_last`, their
     shape is (batch, length, heads, size).

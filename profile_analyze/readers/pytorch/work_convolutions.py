@@ -31,8 +31,8 @@ def windows(
 ) -> Shape:
     """Return the number of windows in each dimension of an image.
 
-    `rounds_up` also counts a last window that is not full. Raises `UnknownError` if a
-    stride is not positive.
+    `rounds_up` also counts a last window that is not full. Raises `UnknownError` if a stride is
+    not positive.
     """
     found = []
     for size, side, stride, pad, step in zip(
