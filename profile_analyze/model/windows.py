@@ -66,7 +66,7 @@ def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) ->
 def only_steps(profile: Profile, first: int, last: int) -> Profile:
     """Return the profile with only the steps from `first` to `last`, both included.
 
-    The numbers are the numbers in the file. The column `step` says to which step an execution
+    The file has the numbers of steps. The column `step` says to which step an execution
     belongs, so no execution is clipped. A kernel belongs to the step that launched it.
 
     Raises `QueryError` if the profile has none of these steps.

@@ -17,7 +17,7 @@ _LONGEST: Final = 60
 """The longest short name. Longer names lose their middle, because variants differ at the end."""
 _KEPT_END: Final = 20
 _LARGEST_INPUT: Final = 1 << 13
-"""The characters after the first 8192 of a name are ignored. Only nested templates are so long."""
+"""The most characters of a name that are read. Names with nested templates can have more."""
 _DEEPEST: Final = 6
 """Template arguments at a greater depth are ignored."""
 
@@ -34,7 +34,7 @@ _WRAPPERS: Final = frozenset(
         *("Kernel", "Kernel2", "device_kernel"),
     )
 )
-"""Templates that call a function in their arguments. The function has the short name."""
+"""Templates that call a function in their arguments. The short name names that function."""
 _NOISE: Final = re.compile(
     r"Array|OffsetCalculator|TrivialOffset|Load|Store|TensorListMetadata|OpaqueType|\w*Policy"
     r"|cublas|ScanTileState|ReduceByKeyScan|FixedDivisor|decltype|nullptr|true$|false$"

@@ -1,4 +1,4 @@
-"""Computes the work of operators that copy, fill, join or resize tensors, or return views."""
+"""Computes the work of operators that copy, fill, join, resize, allocate or view tensors."""
 
 from __future__ import annotations
 

@@ -128,8 +128,9 @@ def _softmax_backward(call: Call) -> Cost:
 
 
 def _loss(per_element: int, *, reduces_classes: bool = False) -> Translate:
-    """Return a function that computes the cost of a loss, with `per_element` operations per score.
+    """Return a function that computes the cost of a loss.
 
+    The loss takes `per_element` operations for each score, and one for each target.
     With `reduces_classes`, scores have one dimension more than targets: the classes.
     """
 
