@@ -1,4 +1,4 @@
-"""Looks up what is above the rows of a forest, in which each row names the row above it."""
+"""Finds ancestors in a forest of rows, in which each row names its parent: the row above it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 
 def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
-    """Return the innermost target above each execution, or -1, shape (executions,).
+    """For each execution, return its nearest ancestor that is a target, shape (executions,).
 
-    A kernel is below the call that launched it.
+    `parent` has the parent of each execution, or -1. The parent of a kernel may be the call that
+    launched it. An execution without such an ancestor has -1.
     """
     above = parent.copy()
-    # Each pass looks up the result of the previous pass, and so goes up twice as far. The loop
+    # `above` is one row up at first. The passes go up 2, 4, 8 rows, but stop at a target. The loop
     # ends, because `load` rejects profiles with cycles.
     while True:
         undecided = np.flatnonzero(above >= 0)
@@ -31,13 +32,13 @@ def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
 
 
 def depths(above: Indices) -> Indices:
-    """Return how many rows are above each row, shape (rows,).
+    """Return the number of ancestors of each row, shape (rows,).
 
-    `above` is the row directly above each row, or -1.
+    `above` has the parent of each row, or -1.
     """
     depth = (above >= 0).astype(np.int64)
     further = above
-    while (further >= 0).any():  # each pass goes up twice as far
+    while (further >= 0).any():  # `further` is 1 row up at first, then 2, 4, 8
         has_further = further >= 0
         depth = depth + np.where(has_further, depth[further], 0)
         further = np.where(has_further, further[further], -1)
@@ -45,9 +46,10 @@ def depths(above: Indices) -> Indices:
 
 
 def outermost(owner: Indices, above: Indices) -> Indices:
-    """Return the outermost target above each owner, shape (executions,).
+    """For each execution, return the outermost ancestor of its owner, shape (executions,).
 
-    If no target is above an owner, return the owner. For an execution without an owner, return -1.
+    `owner` has the owner of each execution, or -1. `above` has the row above each row, or -1. If
+    the owner has no ancestors, the result is the owner. An execution without an owner has -1.
     """
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)

@@ -1,4 +1,8 @@
-"""Finds the operators that leave most of their work to the operators inside them."""
+"""Finds the executions that delegate: the executions inside them do at least half of their work.
+
+Work is computation (floating-point operations) or, for an operator without computation, memory
+(bytes).
+"""
 
 from __future__ import annotations
 
@@ -21,15 +25,21 @@ if TYPE_CHECKING:
 
 
 def delegating(profile: Profile, parent: Indices, ignored: Sequence[Indices]) -> Indices:
-    """Return the executions that leave most of their work to the executions inside.
+    """Return the indices of the executions that delegate.
 
-    `ignored` has the executions whose computation is ignored, and those whose memory is.
+    `ignored` has two arrays of executions: the first has the executions whose computation counts
+    as 0, the second the executions whose memory counts as 0.
 
-    Formats with nested operators state the work of `aten::conv2d` once more for the operators that
-    it calls. An execution delegates if the executions inside do at least half of its computation.
-    An execution that computes nothing delegates if they move at least half of its bytes. Of the
-    executions inside, only those that do not delegate count. An `aten::copy_` inside `aten::addmm`
-    computes nothing, so the work of both counts.
+    A format with nested operators states the same work twice: for `aten::conv2d`, and for the
+    operators that it calls. These rules decide which executions delegate:
+
+    - An execution delegates if the executions inside do at least half of its computation.
+    - An execution without computation delegates if the executions inside move at least half of
+      its bytes.
+    - Executions inside that delegate add nothing to these sums.
+
+    An `aten::copy_` inside `aten::addmm` computes nothing. So `aten::addmm` does not delegate, and
+    the work of both counts.
     """
     executions = profile.executions
     works = [
@@ -54,12 +64,12 @@ def delegating(profile: Profile, parent: Indices, ignored: Sequence[Indices]) ->
 
 
 def _delegating_nodes(above: Indices, computation: Floats, memory: Floats) -> NDArray[np.bool_]:
-    """Return which nodes of a forest delegate. `above` is the parent of each node, or -1."""
+    """Return whether each node of a forest delegates. `above` has each node's parent, or -1."""
     result = np.zeros(len(above), np.bool_)
     depth = depths(above)
-    # The nodes of one depth are neighbours in this order, and so are their parents.
     deepest = int(depth.max())
-    # NumPy sorts 16-bit integers far faster.
+    # Sorted by depth, nodes of the same depth are neighbours, and their parents are neighbours
+    # too. NumPy sorts integers of at most 16 bits far faster.
     by_depth = np.argsort(depth.astype(np.min_scalar_type(deepest)), kind="stable")
     position = np.empty(len(above), np.int64)
     position[by_depth] = np.arange(len(above))

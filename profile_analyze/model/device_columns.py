@@ -1,4 +1,4 @@
-"""The columns on kernels and on communication between the devices of a distributed job."""
+"""Defines the columns about kernels, communication between devices, and ranks."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ COLUMNS: Final = (*_KERNELS, *_COMMUNICATION, *_RANKS)
 
 MESSAGE_TEXTS: Final = ("collective", "group_size")
 DEVICE_TEXTS: Final = ("full_name", "launched_by", "grid", "block", *MESSAGE_TEXTS)
-"""The optional columns of operators that are categorical."""
+"""The names of the optional columns that are categorical."""
 DEVICE_NUMBERS: Final = ("registers", "shared_memory", "occupancy")
-"""The optional columns of numbers that do not depend on the number of calls."""
+"""The names of the optional columns with numbers that do not add up over calls."""
 MESSAGE_AMOUNTS: Final = ("message_bytes", "bus_bytes")
-"""The optional columns of amounts of one call."""
+"""The names of the optional columns with amounts, of which operators hold the mean per call."""

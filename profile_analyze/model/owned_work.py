@@ -1,4 +1,8 @@
-"""Attributes the work of executions to the rows of a level, which own them: see `levels.py`."""
+"""Adds the work of executions to the rows that own them.
+
+`levels.py` explains the rows of a level, and `ownership.py` explains owners. Work is computation
+(floating-point operations) and memory (bytes). Operators hold the work of one call; NaN is N/A.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +36,15 @@ _WORKS = ("computation", "memory")
 
 
 def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: Flags) -> Operators:
-    """Return the operators with the work and the messages of the executions that they own.
+    """Return the operators, each with the work and the messages of all executions that it owns.
 
-    Work counts once: see `delegation.py`. Computation and memory are N/A in these cases:
+    Work counts once: see `delegation.py`. The work of an operator is N/A in two cases:
 
-    - All calls of the operator delegate, and it owns no other work.
-    - All known work that it owns is 0, and some of its work is unknown.
+    - All its calls delegate, and it owns no other work.
+    - It owns unknown work, and all known work that it owns is 0.
 
-    The work of an operator's kernels counts only if it is known for all of them. Otherwise, the
-    bytes of a memset would count as the bytes of the whole operator.
+    Kernels add to the work of an operator only if the work of all its kernels is known. Otherwise,
+    the bytes of a memset would count as the bytes of the whole operator.
     """
     operators, executions = profile.operators, profile.executions
     calls = _calls(executions, is_row, len(operators))
@@ -63,7 +67,7 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
         counted = np.flatnonzero(counts)
         sums = _sums(counted, owner, per_call, executions) / calls
         sums[has_unknown & (sums == 0)] = np.nan
-        # Other operators keep their exact values. Multiplying and dividing by calls could round.
+        # All other operators keep their values: to multiply and divide by calls could round them.
         is_changed = has_unknown | _owning(inside, owner, executions, len(operators))
         is_changed[executions.operator[superseded]] = True
         changed[name] = np.where(is_changed, finite(sums), per_call)
@@ -73,20 +77,20 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
 
 
 def _calls(executions: Executions, is_row: Flags, size: int) -> Floats:
-    """Return the calls of each of the operators, which are `size`; NaN without calls."""
+    """Return the number of calls of each operator, shape (size,); NaN without calls."""
     calls = np.bincount(executions.operator[is_row], executions.calls[is_row], minlength=size)
     return np.where(calls > 0, calls, np.nan)
 
 
 def _owning(rows: Indices, owner: Indices, executions: Executions, size: int) -> Flags:
-    """Return whether each of the operators, which are `size`, owns one of the executions `rows`."""
+    """Return whether each operator owns one of the executions `rows`, shape (size,)."""
     result = np.zeros(size, np.bool_)
     result[executions.operator[owner[rows]]] = True
     return result
 
 
 def _sums(rows: Indices, owner: Indices, per_call: Floats, executions: Executions) -> Floats:
-    """Return the work of the executions `rows`, added up by the operator that owns them; or NaN."""
+    """Return, for each operator, the total work of its executions among `rows`; NaN without any."""
     owning, size = executions.operator[owner[rows]], len(per_call)
     with np.errstate(all="ignore"):
         amounts = per_call[executions.operator[rows]] * executions.calls[rows]
@@ -95,14 +99,14 @@ def _sums(rows: Indices, owner: Indices, per_call: Floats, executions: Execution
 
 
 def _owned(profile: Profile, owner: Indices, level: str) -> Indices:
-    """Return the executions at `level` that have an owner, which may be themselves."""
+    """Return the executions at `level` that have an owner, or that own themselves."""
     return np.flatnonzero(is_at_level(profile, level) & (owner >= 0))
 
 
 def _partly_known(
     kernels: Indices, owner: Indices, per_call: Floats, executions: Executions
 ) -> Indices:
-    """Return the kernel executions whose operator owns at least one kernel of unknown work."""
+    """Return the kernels among `kernels` whose owner's operator owns a kernel of unknown work."""
     operator = executions.operator
     unknown = kernels[np.isnan(per_call)[operator[kernels]]]
     has_unknown = _owning(unknown, owner, executions, len(per_call))
@@ -112,7 +116,10 @@ def _partly_known(
 def _with_owned_messages(
     profile: Profile, kernels: Indices, owner: Indices, calls: Floats
 ) -> dict[str, Any]:
-    """Return `optional` with the messages of owned kernels; empty if the format has no messages."""
+    """Return `{"optional": ...}`, in which each operator has the messages of its kernels.
+
+    The result is `{}` if the format has no messages.
+    """
     operators, executions = profile.operators, profile.executions
     if "collective" not in operators.optional:
         return {}
@@ -133,7 +140,7 @@ def _with_owned_messages(
 def _common(
     column: Categorical[Any], codes: NDArray[Any], owning: NDArray[Any]
 ) -> Categorical[Any]:
-    """Return a value for each operator: the one that all its kernels share, or else its own."""
+    """Return, for each operator, the value that all its kernels share, or else its own value."""
     lowest = np.full(len(column), len(column.categories))
     highest = np.full(len(column), -1)
     np.minimum.at(lowest, owning, codes)
@@ -148,9 +155,10 @@ def _source_of_owned(
     owner: Indices,
     executions: Executions,
 ) -> Categorical[str]:
-    """Return the source of each operator's work: `derived` if any part of it is derived.
+    """Return the source of each operator's work: `derived` if some of it is, or else `measured`.
 
-    `counted` has the executions whose work counts.
+    `counted` has the executions whose work counts. Operators that own none of them keep their
+    source.
     """
     source: Categorical[str] = getattr(operators, f"{work}_source")
     is_derived = source.where(one == DERIVED for one in source.categories)

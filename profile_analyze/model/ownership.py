@@ -1,8 +1,8 @@
-"""Finds the row of a level that owns the time of each execution.
+"""Finds, for each execution, the row of a level to which its time belongs.
 
 The parent of an execution is the execution around it or, if there is none, the execution that
 launched it. A target is an execution at the chosen level. Each execution has at most one owner: the
-target to which its time and work belong.
+target that gets its time and work.
 """
 
 from __future__ import annotations
@@ -32,34 +32,41 @@ _NONE: Final = -1
 
 
 class Ownership(NamedTuple):
-    """What owns the executions of a profile at one level. Shapes are (executions,)."""
+    """The owners of all executions at one level.
+
+    Shapes are (executions,), except the shape of `shown`.
+    """
 
     parent: Indices
     """The parent of each execution, or -1."""
     is_target: Flags
+    """Whether each execution is a target."""
     above: Indices
     """The innermost target above each execution, or -1."""
     owner: Indices
     """The target that owns each execution, or -1."""
     is_row: Flags
-    """Whether the execution counts as a call of a row of the level."""
+    """Whether each execution counts as a call of a row of the level."""
     shown: Indices
-    """The executions that the profile has at this level: those of its rows, then their kernels."""
+    """The executions that a profile of this level keeps: the calls of its rows, then kernels."""
 
     @property
     def row_execution(self) -> Indices:
-        """The index in `shown` of the execution that has the time of each execution, or -1."""
-        index = np.full(len(self.owner) + 1, _NONE)  # the extra entry is that of -1
+        """For each execution, the index in `shown` of the execution that gets its time.
+
+        This is the execution if it is in `shown`, or else its owner. Without an owner, it is -1.
+        """
+        index = np.full(len(self.owner) + 1, _NONE)  # `index[-1]` stays -1, for no owner
         index[self.shown] = np.arange(len(self.shown))
         return np.where(index[:-1] >= 0, index[:-1], index[self.owner])
 
 
 def ownership(profile: Profile, level: str) -> Ownership:
-    """Return what owns the executions of `profile` at one of `terms.LEVELS`."""
+    """Return the owners of all executions of `profile` at `level`, one of `terms.LEVELS`."""
     rows = np.arange(len(profile.executions))
     parent = profile.executions.above
     is_kernel = is_at_level(profile, KERNEL)
-    if level == KERNEL:  # a kernel owns itself alone
+    if level == KERNEL:  # a kernel owns only itself
         owner = np.where(is_kernel, rows, _NONE)
         above = np.full(len(rows), _NONE)
         return Ownership(parent, is_kernel, above, owner, is_kernel, np.flatnonzero(is_kernel))
@@ -76,7 +83,7 @@ def ownership(profile: Profile, level: str) -> Ownership:
 
 
 def is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
-    """Return whether each execution is of an operator at `level`, shape (executions,)."""
+    """Return whether the operator of each execution has `level`, shape (executions,)."""
     column = profile.operators.level
     return column.where(one == level for one in column.categories)[profile.executions.operator]
 
@@ -84,7 +91,10 @@ def is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
 def nested_targets(
     profile: Profile, is_target: NDArray[np.bool_], above: Indices
 ) -> tuple[Indices, Indices]:
-    """Return two arrays of nested targets: on the line of the target above, and on other lines."""
+    """Return two arrays of the targets that have a target above them.
+
+    The first has the targets on the same line as the target above; the second has all others.
+    """
     line = Categorical.of([track.line for track in profile.tracks]).codes[profile.executions.track]
     nested = np.flatnonzero(is_target & (above >= 0))
     is_same = line[nested] == line[above[nested]]
@@ -92,9 +102,10 @@ def nested_targets(
 
 
 def without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
-    """Return each duration minus the durations of `nested` targets inside, shape (executions,).
+    """Return each duration in seconds without the `nested` targets inside, shape (executions,).
 
-    An execution without nested targets keeps the `self_s` of the file, or else its duration.
+    `above` has the target above each execution, or -1. An execution without nested targets keeps
+    the `self_s` of the file, or its duration if the file has no `self_s`.
     """
     recorded = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
     if not len(nested):

@@ -1,8 +1,8 @@
-"""The ranks of a distributed job: joins their files, and compares their times.
+"""Joins the files of a distributed job, one per rank, and compares the times of ranks.
 
-The files of one job are no runs that vary by chance: in each step, all ranks work on one iteration
-together. So the runs of different ranks are one run, and the times of ranks add up, like the times
-of several streams.
+All ranks of a job work together on each iteration. So iteration n of all ranks is one run, in which
+the times of ranks add up like the times of streams. Files of separate runs of one program stay
+separate runs, whose times vary by chance.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _BETWEEN_TWO: Final = ("send", "recv")
-"""Communication between two ranks, which is no collective."""
+"""Operations between two ranks, in which the other ranks do not take part."""
 
 
 def ranks_of(profile: Profile) -> tuple[int, ...]:
@@ -39,14 +39,15 @@ def ranks_of(profile: Profile) -> tuple[int, ...]:
 
 
 def as_one_job(profile: Profile) -> Profile:
-    """Return the profile of a job if each of the joined files is of another rank.
+    """Return the profile with the runs of all ranks joined, if its files are the ranks of a job.
 
-    Otherwise, return `profile`: its files are runs of one program. The runs of all ranks with the
-    same step become one run. If a run has no step, the n-th runs of all ranks become one run.
+    Runs with the same step become one run. If a run has no step or shares it with another run of
+    its rank, the n-th runs of all ranks become one run. If no file names a rank, or all files have
+    the same rank, return `profile` unchanged: its files are separate runs of one program.
 
-    Raises `QueryError` if only some of the files are of different ranks.
+    Raises `QueryError` if only some files name a rank, or if two files of a job have the same rank.
     """
-    if not ranks_of(profile):  # a quick test, true for most formats
+    if not ranks_of(profile):  # most formats have no ranks
         return profile
     ranks = _rank_of_each_process(profile)
     if len({*ranks}) < 2:
@@ -69,16 +70,16 @@ def as_one_job(profile: Profile) -> Profile:
 
 
 def _numbers_in_job(profile: Profile) -> Indices:
-    """Return a number for each run, which is the same for the runs that all ranks did together."""
+    """Return a number for each run. Runs of different ranks with equal numbers belong together."""
     runs = profile.runs
     steps = {(run.process, run.step) for run in runs if run.step is not None}
-    if len(steps) == len(runs):  # each run has a step, which no other run of its rank has
+    if len(steps) == len(runs):  # each run has a step, and no two runs of a rank share one
         return np.array([run.step for run in runs], np.int64)
     return indices_in_process(runs)
 
 
 def _rank_of_each_process(profile: Profile) -> list[int | None]:
-    """Return the rank of each file; None if it names none."""
+    """Return the rank of each file, or None for a file that names no rank."""
     ranks: list[int | None] = [None] * len(profile.processes)
     process = np.array([run.process for run in profile.runs], np.int64)
     executions = profile.executions
@@ -91,7 +92,7 @@ def _rank_of_each_process(profile: Profile) -> list[int | None]:
 
 
 def _check(files: Sequence[str], ranks: Sequence[int | None]) -> None:
-    """Raise `QueryError` if a file has no rank, or the same rank as another file."""
+    """Raise `QueryError` if a file has no rank, or if two files have the same rank."""
     advice = "name one file of each rank of one job, or only runs of one rank"
     first: dict[int, str] = {}
     known = next(index for index, rank in enumerate(ranks) if rank is not None)
@@ -109,13 +110,13 @@ def _check(files: Sequence[str], ranks: Sequence[int | None]) -> None:
 
 
 def _joined_run(runs: Sequence[Run]) -> Run:
-    """Return the run of a job in which the ranks had `runs`."""
+    """Return one run for the `runs` of all ranks, with the longest of their wall times."""
     steps, labels = {run.step for run in runs}, {run.label for run in runs}
     walls = [run.wall_s for run in runs]
     return Run(
         step=steps.pop() if len(steps) == 1 else None,
         label=labels.pop() if len(labels) == 1 else None,
-        wall_s=float(np.max(walls)),  # NaN if one of them is unknown
+        wall_s=float(np.max(walls)),  # NaN if a wall time is unknown
     )
 
 
@@ -139,15 +140,15 @@ def notes_on_incomplete_runs(profile: Profile) -> Iterator[Note]:
 
 
 def rank_of_tracks(profile: Profile) -> Indices:
-    """Return the rank of each track, or -1."""
+    """Return the rank of each track, or -1 for a track without one, shape (tracks,)."""
     ranks = (-1 if track.rank is None else track.rank for track in profile.tracks)
     return np.fromiter(ranks, np.int64, len(profile.tracks))
 
 
 def times_of_ranks(profile: Profile, measure: str = "time") -> Floats:
-    """Return the time of each operator on each rank, shape (operators, ranks).
+    """Return the time in seconds of each operator on each rank, shape (operators, ranks).
 
-    With several runs, it is the median over the runs.
+    If there are several runs, each time is the median over the runs.
     """
     rank = rank_of_tracks(profile)[profile.executions.track]
     columns = []
@@ -159,9 +160,10 @@ def times_of_ranks(profile: Profile, measure: str = "time") -> Floats:
 
 
 def rank_spread(times: Floats) -> Floats:
-    """Return (longest - shortest) / mean over the ranks; NaN with fewer than two known times.
+    """Return (longest - shortest) / mean of the ranks' times for each operator.
 
-    `times` has shape (operators, ranks).
+    `times` has shape (operators, ranks). The result has shape (operators,), and is NaN for an
+    operator with fewer than two known times.
     """
     known = ~np.isnan(times)
     counts = known.sum(axis=1)
@@ -174,25 +176,27 @@ def rank_spread(times: Floats) -> Floats:
 
 
 class Waiting(NamedTuple):
-    """How long the ranks of a job waited for each other in one kind of collective."""
+    """How long ranks waited for each other in all calls of one collective, such as all_reduce."""
 
     collective: str
     calls: int
     waited_s: float
-    """The longest time of each call minus the shortest, added up. The rank that comes last has the
-    shortest time, because no other rank lets it wait."""
+    """The sum over calls of the longest minus the shortest time of a rank. The rank that comes
+    last has the shortest time, because it does not wait for another rank."""
     time_s: float
-    """The longest time of each call, added up."""
+    """The sum over calls of the longest time of a rank."""
     slowest: int
-    """The rank that let the others wait longest."""
+    """The rank for which the other ranks waited longest."""
     last: int
     """The number of calls in which `slowest` came last."""
 
 
 def waiting_in_collectives(profile: Profile) -> list[Waiting]:
-    """Return how long the ranks waited in each kind of collective, the longest first.
+    """Return how long the ranks waited in each collective, the longest waiting time first.
 
-    Only collectives of all ranks count. The n-th of them in a run is the same call on each rank.
+    Only collectives in which all ranks take part count. The n-th call of a collective in a run is
+    the same call on each rank. If the ranks have different numbers of calls in a run, these
+    calls do not count.
     """
     ranks = ranks_of(profile)
     operators, executions = profile.operators, profile.executions
@@ -211,7 +215,7 @@ def waiting_in_collectives(profile: Profile) -> list[Waiting]:
     calls: dict[int, list[Floats]] = {}
     for one, rows in zip(first.tolist(), np.split(order, bounds), strict=False):
         counts = np.bincount(rank[rows], minlength=len(ranks))
-        if (counts == counts[0]).all():  # otherwise, it is unclear which calls belong together
+        if (counts == counts[0]).all():  # with equal counts, the n-th calls of all ranks match
             of_run = durations_s[rows].reshape(len(ranks), -1).T
             calls.setdefault(int(kind[one]), []).append(of_run)
     found = (
@@ -237,9 +241,9 @@ def _waiting(collective: str, durations: Floats, ranks: Sequence[int]) -> Waitin
 
 
 def collective_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note on the waiting time in each kind of collective.
+    """Yield a note for each collective in which ranks waited for each other.
 
-    `profile` has all levels.
+    `profile` must have all levels, because the notes come from kernels.
     """
     if len(ranks_of(profile)) < 2:
         return

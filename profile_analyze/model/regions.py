@@ -1,4 +1,8 @@
-"""Makes the executions of a named region the runs of a profile, as iterations of its process."""
+"""Splits each process into iterations at the executions of a named region.
+
+A region is an execution at level `module`: a module, or a range that the program named. Each
+iteration becomes a run of the profile.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +34,11 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _MOST_LISTED: Final = 10
-"""How many regions a message lists."""
+"""The most regions that an error message lists."""
 
 
 def regions_of(profile: Profile) -> list[str]:
-    """Return the names of all modules and regions that ran, the most frequent first."""
+    """Return the names of all modules and regions that ran, the most frequent name first."""
     operators = profile.operators
     is_region = operators.level.where(one == MODULE for one in operators.level.categories)
     executed = profile.executions.operator[is_region[profile.executions.operator]]
@@ -44,14 +48,16 @@ def regions_of(profile: Profile) -> list[str]:
 
 
 def with_step_region(profile: Profile, name: str) -> Profile:
-    """Return the profile with a run for each execution of the region `name`.
+    """Return the profile with one run for each execution of the region `name`.
 
-    The runs of each process are numbered from 1, which is their step. In a distributed job, the
-    n-th regions of all ranks are one run. An execution belongs to the last region of its rank that
-    began before it, or else to the first. Work on a device belongs to the run that launched it. A
-    region inside a region of the same name is no run.
+    - The n-th region of a process is its run with step n, from 1. In a distributed job, the n-th
+      regions of all ranks are one run.
+    - An execution belongs to the last region of its rank that began before it. An execution before
+      the first region belongs to the first.
+    - Work on a device belongs to the run that launched it.
+    - A region inside a region of the same name starts no run.
 
-    Raises `QueryError` if a process or a rank has no such region, or if the format has no start
+    Raises `QueryError` if a process or a rank has no region `name`, or if the format has no start
     times.
     """
     regions = _regions_called(profile, name)
@@ -70,9 +76,9 @@ def with_step_region(profile: Profile, name: str) -> Profile:
 
 
 def _members_of_ranks(profile: Profile) -> dict[tuple[int, int], Indices]:
-    """Return the executions of each rank of each process, in the order of processes.
+    """Return the indices of executions by (process, rank), in ascending order.
 
-    The rank is -1 if the process has none.
+    Executions on tracks without a rank have rank -1.
     """
     executions = profile.executions
     process = np.array([run.process for run in profile.runs], np.int64)[executions.run]
@@ -89,7 +95,7 @@ def _members_of_ranks(profile: Profile) -> dict[tuple[int, int], Indices]:
 
 
 def _regions_called(profile: Profile, name: str) -> Flags:
-    """Return whether each execution is a region called `name` that is not inside another one."""
+    """Return whether each execution is a region `name` outside of all other regions `name`."""
     operators = profile.operators
     is_region = operators.level.where(one == MODULE for one in operators.level.categories)
     is_region &= operators.name.where(one == name for one in operators.name.categories)
@@ -104,7 +110,7 @@ def _iterations(
 ) -> tuple[Indices, list[Run], Flags]:
     """Return the run of each execution, all runs, and whether each execution is in no region.
 
-    `members` are the executions of each process and rank.
+    `members` has the executions of each (process, rank), grouped by process.
     """
     launched_by = executions.launched_by.astype(np.int64)
     starts = executions.start_s[outermost(np.arange(len(executions)), launched_by)]
@@ -113,7 +119,7 @@ def _iterations(
     runs: list[Run] = []
     for process, ranks in groupby(members, key=itemgetter(0)):
         walls = np.empty(0)
-        for owner in ranks:  # one by one, because their clocks differ
+        for owner in ranks:  # each rank separately, because the clocks of ranks differ
             rows = members[owner]
             own = rows[is_region[rows]]
             own = own[np.argsort(executions.start_s[own], kind="stable")]
@@ -122,7 +128,7 @@ def _iterations(
             is_outside[rows] = (index < 0) | (starts[rows] >= (begins + durations)[index])
             index = np.maximum(index, 0)
             run[rows] = index + len(runs)
-            # The duration of a region is not the wall time of what ran outside of it.
+            # The wall time of a run is unknown if some of its executions are outside of its region.
             outside = np.bincount(index[is_outside[rows]], minlength=len(own))
             walls = _longer(walls, np.where(outside > 0, np.nan, durations))
         runs += [Run(process, number, name, wall) for number, wall in enumerate(walls.tolist(), 1)]
@@ -130,7 +136,10 @@ def _iterations(
 
 
 def _longer(walls: Floats, others: Floats) -> Floats:
-    """Return the longer of two wall times of each run; NaN if one is unknown."""
+    """Return, for each run, the longer of its two wall times; NaN if one of them is NaN.
+
+    The shorter array counts as 0 where it has no run.
+    """
     size = max(len(walls), len(others))
     return np.maximum(*(np.append(one, np.zeros(size - len(one))) for one in (walls, others)))
 
@@ -139,12 +148,12 @@ _BEFORE_STEPS: Final = "of operators outside of all steps count in the step befo
 
 
 def note_on_outside(count: int) -> Note:
-    """Return a note on executions that are in no step of the file."""
+    """Return a note on `count` executions that are outside of all steps in the file."""
     return Note(f"{counted_and_share(count, 'execution')} {_BEFORE_STEPS}", Importance.CONTEXT)
 
 
 def _outermost(profile: Profile, is_target: Flags) -> Flags:
-    """Return whether each execution is a target that is in no other target."""
+    """Return whether each execution is a target outside of all other targets."""
     return is_target & (innermost_above(profile.executions.above, is_target) < 0)
 
 
@@ -166,7 +175,10 @@ def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterato
 
 
 def _unknown_region(profile: Profile, name: str, missing: list[tuple[int, int]]) -> str:
-    """Return the message on a region that the processes and ranks `missing` do not have."""
+    """Return the error message on a region that some processes or ranks lack.
+
+    `missing` has the (process, rank) pairs without the region `name`.
+    """
     known = regions_of(profile)
     if name in known:
         process, rank = missing[0]

@@ -1,4 +1,4 @@
-"""Detects copies of files among joined runs, by the times of each process."""
+"""Detects copied files among joined runs: two processes with equal times are copies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def digests_of(profile: Profile) -> Iterator[bytes | None]:
-    """For each process, yield a digest of its times, to detect copies; None without times."""
+    """For each process, yield a digest of all its times; None if it has no executions."""
     executions = profile.executions
     process_of = np.array([run.process for run in profile.runs], np.int64)[executions.run]
     by_process = np.argsort(process_of, kind="stable")
@@ -26,14 +26,17 @@ def digests_of(profile: Profile) -> Iterator[bytes | None]:
     end = 0
     for size in np.bincount(process_of, minlength=len(profile.processes)).tolist():
         start, end = end, end + size
-        digest = blake2b(digest_size=16)  # 128 bits are never equal by chance
+        digest = blake2b(digest_size=16)  # equal digests of 128 bits do not occur by chance
         for values in times:
             digest.update(values[start:end].tobytes())
         yield digest.digest() if size else None
 
 
 def with_copies_marked(runs: tuple[Run, ...], digests: Sequence[bytes | None]) -> tuple[Run, ...]:
-    """Return the runs. All runs of a process are marked if an earlier process has its digest."""
+    """Return `runs`, with `is_copy` set for each process that has the digest of an earlier one.
+
+    `digests` has the digest of each process, as `digests_of` yields them.
+    """
     seen: set[bytes] = set()
     is_copy = []
     for digest in digests:

@@ -1,9 +1,9 @@
 """Cuts a profile to a window of time, or to some of its steps.
 
-Executions that overlap an edge of the window are clipped: only the part inside counts. Executions
-outside of the window are left out, except those that launched or surround an execution inside. Such
-an outer execution stays as a row without time and without calls, so that the time of a kernel still
-belongs to the operator that launched it.
+An execution that overlaps an edge of the window is clipped: only its time inside counts. An
+execution outside of the window is left out unless it is an outer execution, which launched or
+surrounds an execution inside. Outer executions stay, without time and calls. So the time of a
+kernel still belongs to the operator that launched it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) -> Profile:
-    """Return the profile with only what happened from `from_s` to `to_s`.
+    """Return the profile cut to the time from `from_s` to `to_s`, both in seconds.
 
-    Both count from the first execution of each process. Each clock of a process has a first
-    execution of its own. An execution without a known start is left out.
+    Both times count from the first execution with the same process and clock. An execution
+    without a known start is left out.
 
     Raises `QueryError` if the format has no start times, or if nothing happened in the window.
     """
@@ -45,7 +45,7 @@ def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) ->
     executions = profile.executions
     starts = executions.start_s - _first_starts(profile)
     ends = starts + np.nan_to_num(executions.duration_s)
-    # An execution without a duration is inside if its start is.
+    # An execution without a duration is inside if its start is inside.
     is_inside = (starts < to_s) & ((ends > from_s) | (starts >= from_s))
     if not is_inside.any():
         raise QueryError(
@@ -64,12 +64,12 @@ def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) ->
 
 
 def only_steps(profile: Profile, first: int, last: int) -> Profile:
-    """Return the profile with only the steps from `first` to `last`, as the file numbers them.
+    """Return the profile with only the steps from `first` to `last`, both included.
 
-    Executions belong to steps as in the column `step`, so nothing is clipped: a kernel belongs to
-    the step that launched it.
+    The file has the numbers of steps. The column `step` says to which step an execution
+    belongs, so no execution is clipped. A kernel belongs to the step that launched it.
 
-    Raises `QueryError` if there is no such step.
+    Raises `QueryError` if the profile has none of these steps.
     """
     known = sorted({run.step for run in profile.runs if run.step is not None})
     chosen = [step for step in known if first <= step <= last]
@@ -86,7 +86,7 @@ def only_steps(profile: Profile, first: int, last: int) -> Profile:
 
 
 def check_starts(profile: Profile, field: str) -> None:
-    """Raise `QueryError` if no execution has a start time of its own.
+    """Raise `QueryError` if the profile has no start times of single executions.
 
     The message begins with `field`, the name of the argument that needs start times.
     """
@@ -99,7 +99,7 @@ def check_starts(profile: Profile, field: str) -> None:
 
 
 def numbers_text(numbers: Iterable[int]) -> str:
-    """Return ascending numbers as text, with ranges: `1-3, 7`."""
+    """Return ascending numbers as a text with ranges: 1, 2, 3 and 7 become `1-3, 7`."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and number == ranges[-1][1] + 1:
@@ -110,7 +110,7 @@ def numbers_text(numbers: Iterable[int]) -> str:
 
 
 def _first_starts(profile: Profile) -> Floats:
-    """Return the first start with the same process and clock as each execution."""
+    """For each execution, return the first start of its process and clock, in seconds."""
     executions = profile.executions
     clocks = [track.clock for track in profile.tracks]
     clock = np.array([clocks.index(one) for one in clocks], np.int64)[executions.track]
@@ -128,10 +128,10 @@ def _clipped(
     is_clipped: Flags,
     window: tuple[float, float],
 ) -> Executions:
-    """Return the executions with the times of `is_clipped` limited to the window.
+    """Return the executions, with the executions in `is_clipped` limited to the window.
 
-    `starts` and `ends` count from the first execution, as `window` does. Other executions keep
-    their exact times, but for a wait that began before the window.
+    `starts` and `ends` count in seconds from the first execution, like the times in `window`. All
+    other executions keep their exact times, except that no wait begins before the window.
     """
     low, high = window
     first = executions.start_s - starts
@@ -143,7 +143,7 @@ def _clipped(
     return executions.changed(
         start_s=start_s,
         duration_s=duration_s,
-        # How much of a recorded own time is inside is unknown, but it is at most the duration.
+        # The file does not say how much of `self_s` is inside: at most the duration.
         self_s=np.where(is_clipped, np.minimum(executions.self_s, duration_s), executions.self_s),
         first_kernel_s=np.where(is_clipped, first_kernel, executions.first_kernel_s),
         submitted_s=submitted_s,
@@ -152,9 +152,10 @@ def _clipped(
 
 
 def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
-    """Return the profile with the executions inside, and without unused runs and operators.
+    """Return the profile with only the executions inside, their outer executions, and their runs.
 
-    `is_whole` says which of these executions are inside from start to end.
+    Unused operators are left out. `is_whole` says which executions are inside from start to end.
+    A run in which any execution is not whole has NaN as wall time.
     """
     executions, run, is_kept = _with_outer(profile.executions, is_inside)
     is_used = np.zeros(len(profile.runs), np.bool_)
@@ -163,7 +164,7 @@ def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
     is_cut = np.zeros(len(profile.runs), np.bool_)
     is_cut[profile.executions.run[~is_whole]] = True
     runs = tuple(
-        # The file says how long a run took, but not when it began.
+        # The file says how long a run took, but not how much of that is inside the window.
         profile.runs[index]._replace(wall_s=np.nan) if is_cut[index] else profile.runs[index]
         for index in np.flatnonzero(is_used).tolist()
     )
@@ -181,10 +182,10 @@ def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
 
 
 def _with_outer(executions: Executions, is_inside: Flags) -> tuple[Executions, Indices, Flags]:
-    """Return executions, the run of each, and whether each is kept.
+    """Return all executions, the run of each, and whether each is kept.
 
-    Those that launched or surround an execution inside are kept, without time, amounts and calls.
-    They count in the run of the execution inside.
+    Executions inside and their outer executions are kept. Outer executions lose their time,
+    amounts and calls, and move to the run of the execution inside.
     """
     is_kept, run = is_inside.copy(), executions.run.astype(np.int64)
     outer = executions.above
@@ -207,7 +208,7 @@ def _with_outer(executions: Executions, is_inside: Flags) -> tuple[Executions, I
     return executions.changed(**nothing, calls=calls), run, is_kept
 
 
-def _notes(  # what each note is about
+def _notes(
     profile: Profile,
     clipped: Executions,
     starts: Floats,
@@ -215,7 +216,7 @@ def _notes(  # what each note is about
     is_clipped: Flags,
     window: str,
 ) -> Iterator[Note]:
-    """Yield notes on what the window contains, and on what it cut."""
+    """Yield notes on how many executions are inside, clipped, and left out without a start."""
     level = profile.operators.level
     counts = level.where(one in (OPERATOR, KERNEL) for one in level.categories)
     is_counted = counts[clipped.operator]

@@ -38,7 +38,7 @@ _DTYPES: Final[Mapping[str, str]] = {
     "c10::complex<float>": "complex64",
     "c10::complex<double>": "complex128",
 }
-"""The canonical names of dtypes, by their names in C++."""
+"""The canonical name of each dtype, by its name in C++."""
 SCALAR_TYPES: Final[Mapping[int, str]] = {
     **dict(enumerate(("uint8", "int8", "int16", "int32", "int64", "fp16", "fp32", "fp64"))),
     9: "complex64",
@@ -47,7 +47,7 @@ SCALAR_TYPES: Final[Mapping[int, str]] = {
     15: "bf16",
     **dict.fromkeys(range(23, 27), "fp8"),
 }
-"""The canonical names of dtypes, by the number that stands for them in an argument."""
+"""The canonical name of each dtype, by the number that stands for it in an argument."""
 _FLOAT8: Final = "c10::Float8_"
 _VALUE_TYPES: Final = frozenset(("Scalar", "ScalarList"))
 _TENSOR_LIST: Final = "TensorList"
@@ -56,23 +56,23 @@ _ABSENT_TYPES: Final = frozenset(("", "nullptr (uninitialized)"))
 _INTEGER: Final = re.compile(r"-?\d{1,18}")
 _NUMBER: Final = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,3})?|inf)|nan")
 _LARGEST_LIST: Final = 1 << 12
-"""The longest text of a list that is parsed. Lists of sizes, strides and the like are short."""
+"""A list whose text has more characters stays a text. Lists of sizes or strides are short."""
 
 
 class Argument(NamedTuple):
     """One argument of an operator."""
 
     type: str
-    """The dtype of a tensor as the file names it; `Scalar`, `ScalarList`, `TensorList`; or empty
-    for no tensor, for a text, and for what the profiler does not describe."""
+    """The dtype of a tensor, as the file names it, or `Scalar`, `ScalarList` or `TensorList`. It is
+    empty for a text, for an argument that is left out, and for an unknown argument."""
     tensors: tuple[Tensor, ...] | None = None
-    """The tensor or the tensors in the list; None for a value, or for an unknown list."""
+    """The tensor, or the tensors of a list; None for a value, or for a list of unknown tensors."""
     dtypes: tuple[str | None, ...] = ()
-    """The dtype of each tensor, as the file names it; None if it is unknown."""
+    """The dtype of each tensor, as the file names it; None is unknown."""
     strides: tuple[Shape | None, ...] = ()
-    """The strides of each tensor in elements; None if they are unknown."""
+    """The strides of each tensor in elements; None is unknown."""
     value: Value | None = None
-    """The value of an argument that is no tensor; None if it is unknown or left out."""
+    """The value of an argument that is not a tensor; None if it is unknown or left out."""
 
     @property
     def is_list(self) -> bool:
@@ -86,12 +86,15 @@ class Argument(NamedTuple):
 
     @property
     def is_absent(self) -> bool:
-        """Whether the argument is left out. The file does not tell this from an unknown text."""
+        """Whether the argument is left out.
+
+        A text that the profiler did not record looks the same in the file.
+        """
         return self.type in _ABSENT_TYPES and self.value is None
 
 
 def arguments_of(facts: HostFacts) -> tuple[Argument, ...]:
-    """Return the arguments of an operator; empty if the file has none that can be read."""
+    """Return the arguments of an operator; empty if the file has no valid list of arguments."""
     shapes, types, strides, values = map(
         _decoded_list, (facts.shapes, facts.dtypes, facts.strides, facts.values)
     )
@@ -102,7 +105,7 @@ def arguments_of(facts: HostFacts) -> tuple[Argument, ...]:
 
 
 def canonical_dtype(name: str | None) -> str | None:
-    """Return the canonical name of a dtype, or the name in the file if there is none."""
+    """Return the canonical name of a dtype, or else `name`; None if the dtype is unknown."""
     if name is None or name in _ABSENT_TYPES:
         return None
     return "fp8" if name.startswith(_FLOAT8) else _DTYPES.get(name, name)
@@ -143,7 +146,7 @@ def _argument(shape: Any, type_: Any, strides: Any, value: Any) -> Argument:
 
 
 def _list_argument(shapes: Any, types: Any, strides: Any) -> Argument:
-    """Return a list of tensors. Old versions do not describe the tensors in it."""
+    """Return a list of tensors as an argument. Old versions record only that it is a list."""
     if not isinstance(shapes, list) or not shapes:
         return Argument(_TENSOR_LIST)
     of_each = types if isinstance(types, list) else ()
@@ -160,13 +163,13 @@ def _list_argument(shapes: Any, types: Any, strides: Any) -> Argument:
 
 
 def _integers(values: Any) -> tuple[int, ...] | None:
-    """Return a list of integers; None if it is something else."""
+    """Return `values` as a tuple; None unless it is a list of integers."""
     is_whole = isinstance(values, list) and {*map(type, values)} <= {int}
     return tuple(values) if is_whole else None
 
 
 def _sizes(values: Any) -> Shape | None:
-    """Return a shape; None if no tensor can have it."""
+    """Return `values` as a shape; None if no tensor can have that shape."""
     found = _integers(values)
     if found is None or min(found, default=0) < 0 or not is_possible_shape(found):
         return None
@@ -174,13 +177,13 @@ def _sizes(values: Any) -> Shape | None:
 
 
 def _strides(values: Any, shape: tuple[int | None, ...] | None) -> Shape | None:
-    """Return strides; None if they are unknown or do not fit the shape."""
+    """Return `values` as strides; None if they are unknown or do not fit the shape."""
     found = _integers(values)
     return found if found is not None and shape is not None and len(found) == len(shape) else None
 
 
 def _value(value: Any) -> Value | None:
-    """Return a value, which the file has as a text; None if it is unknown."""
+    """Return a value, parsed if the file has it as a text; None if it is unknown."""
     if isinstance(value, bool | int | float):
         return value
     if not isinstance(value, str) or not value:

@@ -1,4 +1,7 @@
-"""`Call`: the arguments of an operator by name, matched with its signatures."""
+"""Gives names to the arguments of an operator, and returns them as a `Call`.
+
+The file has the arguments by position only. The signatures of the operator have the names.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ if TYPE_CHECKING:
 
 
 _MOST_OUTPUTS: Final = 3
-"""The outputs of the operators with the most of them."""
+"""The most outputs that the `out` variant of an operator has."""
 
 
 class UnknownError(Exception):
-    """A size, value or argument is unknown, or does not fit the others."""
+    """A size, value or argument is unknown, or contradicts another one."""
 
 
 class Parameter(NamedTuple):
@@ -26,10 +29,11 @@ class Parameter(NamedTuple):
 
     name: str
     sort: str
-    """`Tensor`, `Tensor?`, `Tensor[]`, `any`, or empty for a value."""
+    """`Tensor`, `Tensor?` if it may be left out, `Tensor[]` for a list, empty for a value that is
+    not a tensor, or `any`."""
 
     def accepts(self, argument: Argument) -> bool:
-        """Return whether an argument can have this place."""
+        """Return whether the parameter can have `argument` as its value."""
         if self.sort == "any":
             return True
         if self.sort == "Tensor[]":
@@ -51,7 +55,8 @@ def _parameters(signature: str) -> tuple[Parameter, ...]:
 class Call:
     """One call of an operator.
 
-    The methods that return sizes and values raise `UnknownError` if these are unknown.
+    Methods with a name as argument return the argument with that name. If it is unknown
+    or has another type, they raise `UnknownError`, except methods that state another result.
     """
 
     def __init__(self, name: str, arguments: Mapping[str, Argument]) -> None:
@@ -60,6 +65,7 @@ class Call:
         self.arguments = arguments
 
     def __contains__(self, name: str) -> bool:
+        """Return whether the call has the argument `name`, and does not leave it out."""
         return name in self.arguments and not self.arguments[name].is_absent
 
     @property
@@ -68,7 +74,7 @@ class Call:
         return self.name.endswith("_") and not self.name.endswith("__")
 
     def optional(self, name: str) -> Tensor | None:
-        """Return a tensor; None if it is left out or no tensor."""
+        """Return a tensor, or None if the argument is missing or is not a tensor."""
         argument = self.arguments.get(name)
         return argument.tensors[0] if argument and argument.is_tensor and argument.tensors else None
 
@@ -87,22 +93,22 @@ class Call:
         return _unknown() if argument is None or not argument.tensors else argument.tensors
 
     def listed(self, name: str) -> tuple[Tensor, ...]:
-        """Return a tensor or the tensors of a list; empty if there are none."""
+        """Return the tensors of a list, or a single tensor; empty if there are none."""
         argument = self.arguments.get(name)
         return () if argument is None else argument.tensors or ()
 
     def every_tensor(self) -> tuple[Tensor, ...]:
-        """Return the tensors of all arguments, also those in lists."""
+        """Return the tensors of all arguments, including the tensors in lists."""
         return tuple(tensor for name in self.arguments for tensor in self.listed(name))
 
     def value(self, name: str, default: Value | None = None) -> Value:
-        """Return a value, or `default` for an argument that the call does not have."""
+        """Return a value that is not a tensor, or `default` if the call lacks the argument."""
         argument = self.arguments.get(name)
         found = default if argument is None else argument.value
         return _unknown() if found is None else found
 
     def flag(self, name: str, *, default: bool | None = None) -> bool:
-        """Return a value that is true or false. Some versions write 0 or 1."""
+        """Return a boolean. Some versions of torch write it as 0 or 1."""
         found = self.value(name, default)
         return bool(found) if isinstance(found, bool | int) else _unknown()
 
@@ -112,23 +118,25 @@ class Call:
         return found if type(found) is int else _unknown()
 
     def integers(self, name: str, default: Sequence[int] | None = None) -> Shape:
-        """Return a list of integers, also if the call has a single one."""
+        """Return a list of integers. A single integer becomes a list."""
         found = self.value(name, None if default is None else tuple(default))
         return tuple(integers_in(found if isinstance(found, tuple) else (found,)))
 
     def sizes(self, name: str, count: int, default: int | None = None) -> Shape:
-        """Return a size for each of `count` dimensions. A single one is for all of them."""
+        """Return a size for each of `count` dimensions. A single size applies to all dimensions."""
         found = self.integers(name, None if default is None else (default,))
         found = found * count if len(found) == 1 else found
         return found if len(found) == count and min(found, default=0) >= 0 else _unknown()
 
 
 def call_of(name: str, signatures: Sequence[str], arguments: Sequence[Argument]) -> Iterator[Call]:
-    """Yield the ways in which arguments fit the signatures of an operator, the likeliest first.
+    """Yield a call for each signature that fits the arguments, the likeliest signature first.
 
-    A call may have more arguments than its signature: variants with `out` have the output as the
-    last one. For an operator of a scripted model, the profiler records everything on the stack of
-    the interpreter, so that the arguments are the last ones.
+    A signature also fits more arguments than it has parameters, for two reasons:
+
+    - A variant with `out` has its outputs as the last arguments.
+    - In a scripted model, the profiler records all values on the stack of the interpreter. The
+      last values are the arguments.
     """
     found = [_parameters(signature) for signature in signatures if arguments]
     for parameters in found:
@@ -144,20 +152,20 @@ def call_of(name: str, signatures: Sequence[str], arguments: Sequence[Argument])
 def _matched(
     name: str, parameters: Sequence[Parameter], arguments: Sequence[Argument]
 ) -> Iterator[Call]:
-    """Yield a call if each argument fits its parameter. The last parameters may be missing."""
+    """Yield a call if each argument fits its parameter. The last arguments may be missing."""
     pairs = list(zip(parameters, arguments, strict=False))
     if all(parameter.accepts(argument) for parameter, argument in pairs):
         yield Call(name, {parameter.name: argument for parameter, argument in pairs})
 
 
 def shape_of(tensor: Tensor) -> Shape:
-    """Return the shape of a tensor. Raises `UnknownError` if it is unknown."""
+    """Return the shape of a tensor. Raises `UnknownError` if a size is unknown."""
     sizes = tensor.shape
     return _unknown() if sizes is None else tuple(integers_in(sizes))
 
 
 def integers_in(values: Sequence[object]) -> list[int]:
-    """Return integers. Raises `UnknownError` if one of the values is no integer."""
+    """Return `values` as a list. Raises `UnknownError` if a value is not an integer."""
     found = [one for one in values if type(one) is int]
     return found if len(found) == len(values) else _unknown()
 

@@ -1,4 +1,8 @@
-"""`Cost`: what one call of an operator costs, and the parts that several translations share."""
+"""Defines `Cost` and `Entry`, and the functions that compute costs for several groups of operators.
+
+- `Cost`: the work and the outputs of one call of an operator
+- `Entry`: the signatures of an operator, and the function that computes the cost of its calls
+"""
 
 from __future__ import annotations
 
@@ -23,43 +27,51 @@ _PROMOTION: Final = (
     *("bool", "uint8", "int8", "int16", "int32", "int64"),
     *("fp8", "fp16", "bf16", "fp32", "fp64", "complex64", "complex128"),
 )
-"""Dtypes in the order in which one replaces those before it in a result."""
+"""If inputs have different dtypes, the result has the dtype that comes last in this list. One
+exception: fp16 and bf16 give fp32."""
 _FIRST_FLOAT: Final = _PROMOTION.index("fp8")
 
 
 class Cost(NamedTuple):
-    """What one call of an operator costs."""
+    """The work and the outputs of one call of an operator."""
 
     work: Work = Work()
     outputs: tuple[Tensor, ...] | None = None
-    """None if they are unknown."""
+    """The output tensors; None if they are unknown."""
     kind: str | None = None
-    """The kind of work; None if it is that of the operator's entry."""
+    """The kind of work; None stands for the kind in the operator's entry."""
 
 
 def unknown(_: Call) -> Cost:
-    """Raise `UnknownError`: the cost does not follow from the arguments."""
+    """Raise `UnknownError`, for operators whose cost does not follow from their arguments."""
     raise UnknownError
 
 
 class Entry(NamedTuple):
-    """How an operator is translated."""
+    """How to name the arguments of an operator, and to compute the cost of a call."""
 
     kind: str
     """The name of a kind in `kinds.KINDS`."""
     signatures: tuple[str, ...] = ()
     """The signatures of the operator's variants, the likeliest first."""
     translate: Translate = unknown
+    """Returns the cost of a call. Raises `UnknownError` if the arguments do not say it."""
     category: str | None = None
-    """One of `terms.CATEGORIES`; None if it is that of the kind."""
+    """One of `terms.CATEGORIES`; None stands for the category of the kind."""
 
     def category_of(self, kind: str | None = None) -> str:
-        """Return the category of a call that has `kind`."""
+        """Return the category of a call of `kind`, by default the kind of the entry.
+
+        The category of the entry comes first, if it has one.
+        """
         return self.category or KINDS[kind or self.kind].category
 
 
 def work_without_shapes(kind: str) -> Work:
-    """Return the work of a call whose shapes are unknown: 0 where its kind never has any."""
+    """Return the work of a call whose shapes are unknown.
+
+    Work that `kind` never has is 0: a copy computes nothing. All other work is N/A.
+    """
     formulas = KINDS[kind]
     macs = 0.0 if formulas.macs is nothing else nan
     computation = macs if formulas.other_operations is nothing else nan
@@ -74,9 +86,10 @@ def cost(
     written: Sequence[Tensor] | None = None,
     **attributes: Any,
 ) -> Cost:
-    """Return the cost of a call.
+    """Return the cost of a call of `kind`.
 
-    `written` are the parts of the outputs that the call writes, if it does not write all of them.
+    If the call writes only parts of its outputs, `written` has these parts. `attributes` are the
+    attributes of the operation. Raises `UnknownError` if an output has an impossible shape.
     """
     checked = possible(outputs)
     moved = checked if written is None else possible(written)
@@ -84,9 +97,9 @@ def cost(
 
 
 def possible(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
-    """Return tensors. Raises `UnknownError` if one of them has an impossible shape.
+    """Return `tensors`. Raises `UnknownError` if one of them has an impossible shape.
 
-    That happens only if a file is damaged, or if its arguments were matched with a wrong signature.
+    The reason is a damaged file, or a signature that does not belong to the call.
     """
     found = tuple(tensors)
     for one in found:
@@ -102,7 +115,7 @@ def ignored(_: Call) -> Cost:
 
 
 def broadcast(*shapes: Shape) -> Shape:
-    """Return the shape of an elementwise result."""
+    """Return the shape of an elementwise result. Raises `UnknownError` if `shapes` do not fit."""
     rank = max((len(shape) for shape in shapes), default=0)
     aligned = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     sizes = [{size for size in dimension if size != 1} for dimension in zip(*aligned, strict=True)]
@@ -114,8 +127,8 @@ def broadcast(*shapes: Shape) -> Shape:
 def promoted(tensors: Iterable[Tensor], *, to_float: bool = False) -> str | None:
     """Return the dtype of an elementwise result; None if it is unknown.
 
-    Tensors without dimensions count only if there are no others. `to_float` says that integers
-    give a float.
+    Scalars, which have no dimensions, count only if all tensors are scalars. With `to_float`, the
+    result of integers is fp32.
     """
     found = list(tensors)
     dtypes = [one.dtype for one in found if one.shape != ()] or [one.dtype for one in found]
@@ -129,14 +142,17 @@ def promoted(tensors: Iterable[Tensor], *, to_float: bool = False) -> str | None
 
 
 def axis_of(dimension: int, rank: int) -> int:
-    """Return the index of a dimension, which may count from the last."""
+    """Return the index of a dimension from 0. -1 stands for the last dimension."""
     if not -max(rank, 1) <= dimension < max(rank, 1):
         raise UnknownError
     return dimension % max(rank, 1)
 
 
 def reduced(shape: Shape, dimensions: Shape | None, *, keeps: bool) -> Shape:
-    """Return a shape without some dimensions, or with size 1 there; None for all dimensions."""
+    """Return the shape of a reduction over `dimensions`; None or () stands for all dimensions.
+
+    If `keeps` is true, these dimensions have size 1 in the result. Otherwise, they are removed.
+    """
     rank = len(shape)
     chosen = {*range(rank)} if not dimensions else {axis_of(one, rank) for one in dimensions}
     if keeps:
@@ -145,5 +161,5 @@ def reduced(shape: Shape, dimensions: Shape | None, *, keeps: bool) -> Shape:
 
 
 def entries(kind: str, names: str, *signatures: str, translate: Translate) -> dict[str, Entry]:
-    """Return an entry for each of the names, which are separated by blanks."""
+    """Return the same entry for each name. `names` are separated by spaces."""
     return dict.fromkeys(names.split(), Entry(kind, signatures, translate))

@@ -1,4 +1,7 @@
-"""Short names and categories of device kernels, from their names in C++."""
+"""Derives short names and categories of work on a device from its names in the file.
+
+Work on a device is a kernel, a copy (memcpy) or a memset. The names of kernels are C++ names.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ _LONGEST: Final = 60
 """The longest short name. Longer names lose their middle, because variants differ at the end."""
 _KEPT_END: Final = 20
 _LARGEST_INPUT: Final = 1 << 13
-"""The characters of a name that are looked at. Names with nested templates have thousands."""
+"""The most characters of a name that are read. Names with nested templates can have more."""
 _DEEPEST: Final = 6
-"""The depth of nested template arguments that are looked at."""
+"""Template arguments at a greater depth are ignored."""
 
 _OPENING: Final = frozenset("<({[")
 _CLOSING: Final = frozenset(">)}]")
 _AS_IS: Final = ("Memcpy", "Memset")
 _ANONYMOUS: Final = "(anonymous namespace)::"
 _GENERIC: Final = frozenset(("kernel", "Kernel"))
-"""Names of functions that say nothing without their namespace."""
+"""Function names that are too general. The short name keeps the namespace: `sort::kernel`."""
 _WRAPPERS: Final = frozenset(
     (
         *("gpu_kernel_impl", "gpu_kernel_impl_nocast", "gpu_index_kernel"),
@@ -31,12 +34,12 @@ _WRAPPERS: Final = frozenset(
         *("Kernel", "Kernel2", "device_kernel"),
     )
 )
-"""Templates that stand for one of their arguments: the function that they call."""
+"""Templates that call a function in their arguments. The short name names that function."""
 _NOISE: Final = re.compile(
     r"Array|OffsetCalculator|TrivialOffset|Load|Store|TensorListMetadata|OpaqueType|\w*Policy"
     r"|cublas|ScanTileState|ReduceByKeyScan|FixedDivisor|decltype|nullptr|true$|false$"
 )
-"""The start of template arguments that do not tell kernels apart."""
+"""The start of template arguments that do not distinguish kernels."""
 _PLAIN: Final = re.compile(
     r"(?:(?:unsigned|signed|long|short) )*(?:float|double|half|bfloat16|Half|BFloat16|int|long"
     r"|short|char|bool|u?int\d+_t|__half|__nv_bfloat16|complex<\w+>|Float8_\w+)\d?"
@@ -45,10 +48,10 @@ _WHOLE: Final = re.compile(r"unsigned|signed|int|uint|long|short|char|bool")
 
 
 def short_name(name: str) -> str:
-    """Return a readable name of a kernel: the function, and what it is a template of.
+    """Return a readable name of a kernel: the function, and the template arguments that matter.
 
-    Namespaces, parameters, the result, and template arguments that do not tell kernels apart are
-    left out.
+    Namespaces, parameters, the return type, and template arguments that do not distinguish kernels
+    are left out.
     """
     text = name[:_LARGEST_INPUT].strip()
     if name.startswith(_AS_IS):
@@ -59,7 +62,7 @@ def short_name(name: str) -> str:
         return _fitted(text)
     for noise in (_ANONYMOUS, " const", "c10::"):
         text = text.replace(noise, "")
-    # The result comes before the name, and remarks of the compiler in brackets after it.
+    # The return type is before the name. Remarks of the compiler are in brackets after the name.
     words = [one for one in _split(text, " ") if not one.startswith("[")]
     declared = [one for one in words if "(" in one or "<" in one]
     return _fitted((_short(declared[-1], _LONGEST, 0) if declared else "") or text)
@@ -72,7 +75,7 @@ def _fitted(name: str) -> str:
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
-    """Yield the parts of a text between separators that are outside of all brackets."""
+    """Split a text at each separator outside of brackets, and yield the parts."""
     depth = start = skipped_to = 0
     for index, character in enumerate(text):
         if character in _OPENING:
@@ -106,9 +109,12 @@ def _part(text: str) -> _Part:
 
 
 def _short(text: str, budget: int, depth: int) -> str:
-    """Return the short form of a qualified name that takes `budget` characters where possible."""
+    """Return the short form of a qualified name; empty if there is none.
+
+    It has at most `budget` characters where possible.
+    """
     parts = [_part(one) for one in _split(text, "::")]
-    # A lambda has the name of the function that it is in.
+    # The name of a lambda is the name of the function around it.
     named = [index for index, one in enumerate(parts) if one.name[:8] not in {"", "operator"}]
     if not named or depth > _DEEPEST:
         return ""
@@ -127,16 +133,17 @@ def _short(text: str, budget: int, depth: int) -> str:
 
 
 def _parameter_of_lambda(text: str) -> list[str]:
-    """Return the type of the first parameter of the lambda at the end, which is its dtype."""
+    """Return a list of the dtype of the last lambda: the type of its first parameter; or empty."""
     parameters = text.rpartition("{lambda(")[2].partition(")")[0]
     first = parameters.partition(",")[0].strip()
     return [first] if _PLAIN.fullmatch(first) else []
 
 
 def _arguments(arguments: Sequence[str], budget: int, depth: int, most: int = 4) -> list[str]:
-    """Return the short forms of template arguments that tell kernels apart.
+    """Return the short forms of the template arguments that distinguish kernels.
 
-    These are classes, as many as fit, but at least one. Without any, it is a dtype.
+    These are classes: the first one, and further ones while they fit into `budget` characters, at
+    most `most`. Without classes, return one dtype, a float if possible.
     """
     texts = [one.rstrip("*& ") for one in arguments if one[:1].isalpha() or one[:1] == "_"]
     dtypes = [one for one in texts if _PLAIN.fullmatch(one)]
@@ -164,7 +171,7 @@ _BEFORE_CLASS: Final = re.compile(r"I(?:L[a-z]n?\d+E|[a-z])*N?")
 
 
 def _of_mangled(text: str) -> str:
-    """Return the name in a mangled name, and the first class that it is a template of."""
+    """Return the readable name in a mangled name, such as `f<C>` for a template of class `C`."""
     names: list[str] = []
     start = 3 if text.startswith("_ZN") else 2
     for _ in range(_DEEPEST):
@@ -181,7 +188,7 @@ def _of_mangled(text: str) -> str:
 
 
 def _source_names(text: str, start: int) -> tuple[list[str], int]:
-    """Return the names one after the other from `start` on, and the index behind them."""
+    """Return the consecutive names from index `start`, and the index after the last name."""
     names = []
     while start < len(text):
         length = _LENGTH.match(text, start)
@@ -233,21 +240,21 @@ _WORDS: Final = tuple(
         (terms.ELEMENTWISE, r"pointwise|functor"),
     )
 )
-"""Categories with words in names. The first one with such a word counts."""
+"""Patterns of words in names, by category. The first pattern that matches decides."""
 _BETWEEN_DEVICES: Final = re.compile(r"HtoD|DtoH|PtoP|HostToDevice|DeviceToHost")
 
 
 def category_by_words(name: str) -> str:
-    """Return the category of a kernel or an operator, from the words in its name."""
+    """Return the category of a kernel or an operator by the words in its name."""
     return next((one for one, words in _WORDS if words.search(name)), terms.OTHER)
 
 
 def kernel_category(name: str, event_category: str) -> str:
-    """Return the category of work on a device. `event_category` is that of the event, `cat`."""
+    """Return the category of work on a device. `event_category` is the field `cat` of its event."""
     if "memcpy" in event_category.lower():
         return terms.COPY if _BETWEEN_DEVICES.search(name) else terms.DATA_MOVEMENT
     if "memset" in event_category.lower():
         return terms.DATA_MOVEMENT
-    # The namespace may say more than the short name, but the types of parameters do not.
+    # If the short name has no known word, the namespace may have one. Parameters are ignored.
     names = (short_name(name), name.partition("(")[0][:_LARGEST_INPUT])
     return next((one for one in map(category_by_words, names) if one != terms.OTHER), terms.OTHER)

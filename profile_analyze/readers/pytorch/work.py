@@ -1,4 +1,8 @@
-"""Translates operators of PyTorch, and derives what one call costs."""
+"""Describes operators of PyTorch: their category, their tensors, and the work of one call.
+
+The entry of an operator has its signatures, its category, and a function that computes the cost of
+a call from the shapes of its inputs.
+"""
 
 from __future__ import annotations
 
@@ -46,44 +50,47 @@ _TABLE: Final[Mapping[str, Entry]] = {
     **work_movement.TABLE,
 }
 _BY_FLAT_NAME: Final = {name.replace("_", ""): entry for name, entry in _TABLE.items()}
-"""Entries by names such as `maxpool2dwithindices`, as they are in the names of gradients."""
+"""Entries by names without underscores: `maxpool2dwithindices` is part of the gradient name
+`MaxPool2DWithIndicesBackward0` in lower case."""
 _NAMESPACES: Final = frozenset(("", "aten", "mkldnn", "torchvision"))
-"""The namespaces whose operators have the arguments that the entries state."""
+"""Namespaces whose operators have the signatures in their entries. Operators of other namespaces
+can have other arguments."""
 _LISTS: Final = "_foreach_"
 _ENGINE: Final = "autograd::engine::evaluate_function: "
 _GRADIENT: Final = re.compile(r"([A-Z]\w*?)Backward\d+")
-"""A node of the graph of gradients. It calls the operators that compute the gradients."""
+"""The name of a node in the graph of gradients, such as `AddmmBackward0`. The node calls the
+operators that compute the gradients."""
 _ACCUMULATION: Final = "torch::autograd::AccumulateGrad"
 _BACKWARD: Final = "_backward"
 _COLLECTIVE: Final = re.compile(r"(?:nccl|gloo|mpi|ucc|xccl|hccl):")
-"""The start of the names of regions around collectives, by the library that runs them."""
+"""The start of the name of a region around a collective: the library that runs the collective."""
 _OPTIMIZER: Final = "Optimizer."
 _GENERATED: Final = "triton_"
-"""The start of the names of kernels that the compiler generates."""
+"""The start of the name of a kernel that the compiler generates."""
 _NOTHING: Final = Work(0.0, 0.0, 0.0)
 
 
 class Described(NamedTuple):
-    """What is known of an operator besides its times. None is unknown."""
+    """All facts about an operator except its times. None is unknown."""
 
     category: str
     """One of `terms.CATEGORIES`."""
     work: Work = Work()
-    """What one call costs if no operator inside does it."""
+    """The work of one call. Operators inside may do the same work: see `model.delegation`."""
     in_shapes: Shapes | None = None
     in_strides: Strides | None = None
-    """The strides of each input in elements, None for a contiguous input; empty if all inputs are
-    contiguous."""
+    """The strides of each input in elements, or None for a contiguous input. The tuple is empty if
+    all inputs are contiguous."""
     input_dtypes: Dtypes | None = None
     """The dtype of each input, as the file names it."""
     out_shapes: Shapes | None = None
     compute_dtype: str | None = None
     parameters: Parameters | None = None
-    """Arguments that are no tensors, by name."""
+    """The name and value of each argument that is not a tensor."""
 
 
 def described(facts: HostFacts) -> Described:
-    """Return what one call of an operator costs, and what it works on."""
+    """Return the category, work and tensors of one call of an operator or region."""
     if facts.kind != OPERATOR_EVENT:
         return _of_region(facts.name)
     arguments = arguments_of(facts)
@@ -97,9 +104,9 @@ def described(facts: HostFacts) -> Described:
 
 
 def _of_region(name: str) -> Described:
-    """Return the description of a region, which does nothing besides the operators inside.
+    """Describe a region. Its work is 0, because the operators inside do the work.
 
-    The regions of collectives are an exception: what they move depends on the group.
+    The work of a region around a collective is N/A instead: it depends on the group of ranks.
     """
     if _COLLECTIVE.match(name):
         return Described(terms.COMMUNICATION)
@@ -108,14 +115,17 @@ def _of_region(name: str) -> Described:
 
 
 def _category_of_gradient(name: str) -> str:
-    """Return the category of a node that calls operators: that of the operator before it."""
+    """Return the category of a node in the graph of gradients.
+
+    `ConvolutionBackward0` has the category of `convolution`.
+    """
     found = _GRADIENT.fullmatch(name)
     entry = _BY_FLAT_NAME.get(found[1].lower()) if found else None
     return category_by_words(name) if entry is None else entry.category_of()
 
 
 def _of_custom(name: str, last: str, arguments: Sequence[Argument]) -> Described:
-    """Return the description of an operator whose arguments are not known by name."""
+    """Describe an operator whose signature is unknown, so that its arguments have no names."""
     category = category_by_words(name)
     if name.startswith(_GENERATED):
         tensors = (tensor for one in arguments for tensor in one.tensors or ())
@@ -127,7 +137,10 @@ def _of_custom(name: str, last: str, arguments: Sequence[Argument]) -> Described
 
 
 def _entry(name: str) -> Entry | None:
-    """Return the entry of an operator, whether it works in place or not."""
+    """Return the entry of an operator or None: `add` and the in-place `add_` share an entry.
+
+    The backward operator of a known operator has an entry with the same category.
+    """
     plain = name.rstrip("_")
     found = _TABLE.get(name) or _TABLE.get(plain)
     if found is None and name.startswith(_LISTS):
@@ -139,12 +152,13 @@ def _entry(name: str) -> Entry | None:
 
 
 def _entry_by_words(name: str) -> Entry:
-    """Return the entry of an operator that is not in the table."""
+    """Return an entry for an operator outside of the table. Words in its name say the category."""
     category = category_by_words(name)
     return Entry("control") if category == terms.CONTROL else Entry("other", category=category)
 
 
 def _of_call(name: str, entry: Entry, arguments: Sequence[Argument]) -> Described:
+    """Describe a call by the first signature that gives a cost, or else with unknown cost."""
     likeliest: Call | None = None
     for call in call_of(name, entry.signatures, arguments):
         likeliest = likeliest or call
@@ -160,7 +174,7 @@ def _of_call(name: str, entry: Entry, arguments: Sequence[Argument]) -> Describe
 
 
 def _with_call(entry: Entry, cost: Cost, call: Call) -> Described:
-    """Return the description of a call with known names of arguments."""
+    """Describe a call that fits a signature, so that its arguments have names."""
     outputs = cost.outputs
     found = Described(
         entry.category_of(cost.kind),
@@ -174,7 +188,7 @@ def _with_call(entry: Entry, cost: Cost, call: Call) -> Described:
 def _with_arguments(
     found: Described, arguments: Sequence[Argument], outputs: Sequence[Tensor] = ()
 ) -> Described:
-    """Return a description with the shapes, strides and dtypes of the inputs."""
+    """Return `found` with the shapes, strides and dtypes of the inputs added."""
     if not arguments or any(one.is_list and one.tensors is None for one in arguments):
         return found
     tensors = [tensor for one in arguments for tensor in one.tensors or ()]
@@ -199,7 +213,10 @@ def _strides(shapes: Shapes, arguments: Sequence[Argument]) -> Strides | None:
 
 
 def _parameters(arguments: Mapping[str, Argument]) -> Parameters:
-    """Return the values among the arguments. Names with an underscore are not those of torch."""
+    """Return the name and value of each argument that is not a tensor.
+
+    Names that start with an underscore are left out: they are not the names in torch.
+    """
     return tuple(
         sorted(
             (name, _shown(argument.value))

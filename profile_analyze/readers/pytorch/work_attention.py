@@ -1,4 +1,4 @@
-"""The work of attention, forward and backward."""
+"""Computes the work of attention operators, forward and backward."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ _ATTENTION: Final = "attention"
 
 
 def _forward(call: Call, *, is_heads_last: bool) -> Operation:
-    """Return attention as an operation. Queries are (batch, heads, length, size).
+    """Return the forward computation of a call as an operation.
 
-    `is_heads_last` says that they are (batch, length, heads, size).
+    Queries, keys and values have shape (batch, heads, length, size). With `is_heads_last`, their
+    shape is (batch, length, heads, size).
     """
     offsets = call.optional("offsets")
     if offsets is not None and offsets.elements != 0:
-        raise UnknownError  # sequences of several lengths are packed into one tensor
+        raise UnknownError  # one tensor holds sequences of different lengths
     query, key, value = (call.tensor(name) for name in ("query", "key", "value"))
     q, k, v = map(shape_of, (query, key, value))
     if min(len(q), len(k), len(v)) < 3 or (is_heads_last and len(q) != 4):
@@ -112,7 +113,7 @@ TABLE: Final[Mapping[str, Entry]] = {
         name: Entry(_ATTENTION, (one,), _attention_backward)
         for name, one in _OF_ATTENTION_BACKWARD.items()
     },
-    # It calls other operators.
+    # It leaves its work to the operators that it calls.
     "_native_multi_head_attention": Entry(_ATTENTION),
 }
-"""How operators are translated, by their names without namespace."""
+"""The entry of each operator. Keys are names without the namespace."""

@@ -1,4 +1,4 @@
-"""The work of convolutions, forward and backward."""
+"""Computes the work of convolutions, forward and backward."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ def windows(
     *,
     rounds_up: bool = False,
 ) -> Shape:
-    """Return how many windows there are in each dimension."""
+    """Return the number of windows in each dimension of an image.
+
+    `rounds_up` also counts a last window that is not full. Raises `UnknownError` if a stride is
+    not positive.
+    """
     found = []
     for size, side, stride, pad, step in zip(
         sizes, kernel, strides, padding, dilation, strict=True
@@ -37,14 +41,17 @@ def windows(
         if stride <= 0:
             raise UnknownError
         steps, rest = divmod(size + 2 * pad - step * (side - 1) - 1, stride)
-        # A last window that is not full must start in the data, or in the padding before it.
+        # A last window that is not full counts only if it starts before the padding at the end.
         is_added = rounds_up and rest > 0 and (steps + 1) * stride < size + pad
         found.append(steps + 1 + is_added)
     return tuple(found)
 
 
 def _padding(call: Call, kernel: Shape, dilation: Shape) -> Shape | None:
-    """Return the padding at each side; None if the result is to have the size of the data."""
+    """Return the padding at each end of each dimension.
+
+    None means padding `same`, with which the result is as large as the data.
+    """
     text = call.value("padding", 0)
     if text == "same":
         return None
@@ -52,7 +59,10 @@ def _padding(call: Call, kernel: Shape, dilation: Shape) -> Shape | None:
 
 
 def split_of(data: Shape, spatial: int) -> tuple[Shape, Shape]:
-    """Return the size of the batch, if there is one, and the sizes of the image."""
+    """Split the shape `data` into the batch and the `spatial` dimensions of the image.
+
+    (2, 3, 8, 9) becomes (2,) and (8, 9). Without a batch, (3, 8, 9) becomes () and (8, 9).
+    """
     if not 1 <= spatial <= len(data) - 1 <= spatial + 1:
         raise UnknownError
     return data[: -spatial - 1], data[-spatial:]
@@ -96,7 +106,7 @@ def _convolution(call: Call) -> Cost:
 
 
 def _convolution_backward(call: Call) -> Cost:
-    """Return the cost of the gradients of the data, the weight and the bias that are asked for."""
+    """Return the cost of the gradients of data, weight and bias that `output_mask` asks for."""
     gradient, data, weight = (call.tensor(name) for name in ("grad_output", "input", "weight"))
     mask = call.value("output_mask")
     if not isinstance(mask, tuple) or len(mask) != 3:
@@ -135,7 +145,7 @@ def _deformable(call: Call) -> Cost:
 
 _DATA: Final = "Tensor input, Tensor weight"
 _PLAIN: Final = f"{_DATA}, Tensor? bias, stride, padding, dilation, groups"
-# Libraries take the padding before the stride.
+# Operators of a library, such as cuDNN, take the padding before the stride.
 _SWAPPED: Final = f"{_DATA}, Tensor? bias, padding, stride, dilation, groups"
 _SWAPPED_TRANSPOSED: Final = "padding, output_padding, stride, dilation, groups"
 _SLOW: Final = f"{_DATA}, kernel_size, Tensor? bias, stride, padding"
@@ -217,4 +227,4 @@ TABLE: Final[Mapping[str, Entry]] = {
         _deformable,
     ),
 }
-"""How operators are translated, by their names without namespace."""
+"""The entry of each operator. Keys are names without the namespace."""

@@ -1,4 +1,7 @@
-"""The work of elementwise operators, and of optimizers that update all parameters in one call."""
+"""Computes the work of elementwise operators and fused optimizers.
+
+A fused optimizer updates all parameters in one call.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ _ELEMENTWISE: Final = "elementwise"
 
 
 def _result(call: Call, dtype: str | None) -> Tensor:
-    """Return the result, which is the first input if the operator works in place."""
+    """Return the result of a call. An in-place operator writes its result to its first input."""
     tensors = call.every_tensor()
     if not tensors:
         raise UnknownError
@@ -50,7 +53,10 @@ def _function(call: Call) -> Cost:
 
 
 def _division(call: Call) -> Cost:
-    """Return the cost of a division. If it rounds, integers stay integers."""
+    """Return the cost of a division.
+
+    With a rounding mode, two integers give an integer. Otherwise, they give a float.
+    """
     return elementwise(call) if "rounding_mode" in call.arguments else _function(call)
 
 
@@ -74,7 +80,7 @@ def _dropout(call: Call) -> Cost:
 
 
 def _of_lists(call: Call) -> Cost:
-    """Return the cost of an elementwise operator for all tensors of a list."""
+    """Return the cost of a call that applies an elementwise operator to each tensor of a list."""
     outputs = possible(call.tensors("self"))
     tensors = call.every_tensor()
     computation = sum(one.elements for one in outputs)
@@ -90,7 +96,11 @@ def _norms_of_lists(call: Call) -> Cost:
 
 
 def _optimizer(per_element: int, *states: str) -> Translate:
-    """Return the translation of an optimizer that keeps `states` for each parameter."""
+    """Return a function that computes the cost of a fused optimizer.
+
+    `per_element` is the number of operations for each parameter. `states` are the names of the
+    arguments with a state for each parameter.
+    """
 
     def translate(call: Call) -> Cost:
         of_states = [one for name in states for one in call.listed(name)]
@@ -198,5 +208,5 @@ TABLE: Final[Mapping[str, Entry]] = {
     "_fused_sgd": Entry("optimizer step", (_SGD,), _optimizer(7, "momentum_buffer_list")),
     "_fused_adagrad": Entry("optimizer step", (_ADAGRAD,), _optimizer(9, "state_sums")),
 }
-"""How operators are translated, by their names without namespace and without the underscore that
-marks work in place. `_foreach_` is for all operators on lists."""
+"""The entry of each operator. Keys are names without the namespace, and without the underscore at
+the end of in-place operators. `_foreach_` is the entry of all other operators on lists."""

@@ -1,4 +1,4 @@
-"""The work of operators that read or write by index, of embeddings, and of sorting."""
+"""Computes the work of operators that read or write by index, embed, sort or select."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def _gather(call: Call) -> Cost:
 
 
 def _scatter(kind: str) -> Translate:
-    """Return the translation of an operator that writes or adds values to parts of a tensor."""
+    """Return a function that computes the cost of writing or adding values to a tensor."""
 
     def translate(call: Call) -> Cost:
         data, values, index = call.tensor("self"), call.optional("src"), call.optional("index")
-        # `scatter` has an index for each element, and may have more values than that.
+        # `scatter` writes one element for each index, even if it has more values than indices.
         sizes = index if "scatter" in call.name else values
         if sizes is None or (data.shape and not sizes.shape):
             raise UnknownError
@@ -54,7 +54,10 @@ def _embedding(call: Call) -> Cost:
 
 
 def _embedding_bag(call: Call) -> Cost:
-    """Return the cost of sums of rows of a table: one operation for each value that is read."""
+    """Return the cost of adding up the rows of each bag.
+
+    Each value that the call reads from the table costs one operation.
+    """
     table, indices, offsets = (call.tensor(name) for name in ("weight", "indices", "offsets"))
     width, rows = shape_of(table)[1:], shape_of(indices)
     if len(width) != 1 or not rows:
@@ -95,7 +98,7 @@ _DEPENDENT: Final = (
 TABLE: Final[Mapping[str, Entry]] = {
     "index_select": Entry("gather", ("Tensor self, dim, Tensor index",), _index_select),
     "gather": Entry("gather", ("Tensor self, dim, Tensor index, sparse_grad",), _gather),
-    # The file has no shapes of indices in a list.
+    # Their indices are a list of tensors, whose shapes the file does not have.
     **dict.fromkeys(("index", "_unsafe_index"), Entry("gather")),
     **entries(
         "copy",
@@ -143,5 +146,5 @@ TABLE: Final[Mapping[str, Entry]] = {
     ),
     **dict.fromkeys(_DEPENDENT.split(), Entry("data-dependent")),
 }
-"""How operators are translated, by their names without namespace and without the underscore that
-marks work in place."""
+"""The entry of each operator. Keys are names without the namespace, and without the underscore at
+the end of in-place operators."""

@@ -1,4 +1,4 @@
-"""The work of operators that move data, allocate it, or look at it in another way."""
+"""Computes the work of operators that copy, fill, join, resize, allocate or view tensors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 def _dtype(call: Call, otherwise: str | None) -> str | None:
-    """Return the dtype that an argument asks for."""
+    """Return the dtype in the argument `dtype`, or `otherwise` without that argument.
+
+    None is unknown.
+    """
     return SCALAR_TYPES.get(call.integer("dtype")) if "dtype" in call else otherwise
 
 
@@ -47,14 +50,14 @@ def _filled_like(call: Call) -> Cost:
 
 
 def _filled(call: Call) -> Cost:
-    # A dtype that is left out is the default of torch, which a program can change.
+    # Without a dtype and a tensor, torch uses its default: fp32, unless a program changes it.
     data = call.optional("self")
     dtype = _dtype(call, "fp32" if data is None else data.dtype)
     return cost("fill", [], [Tensor(call.integers("size"), dtype)])
 
 
 def _concatenation(call: Call) -> Cost:
-    # A vector without elements is left out, whatever the number of dimensions of the others.
+    # Torch skips vectors without elements, even if the other tensors have more dimensions.
     shapes = [shape for one in call.tensors("tensors") if (shape := shape_of(one)) != (0,)]
     if not shapes or len({len(shape) for shape in shapes}) > 1:
         raise UnknownError
@@ -94,19 +97,20 @@ def _padding(call: Call) -> Cost:
     sizes = list(shape_of(data))
     if len(pad) % 2 or len(pad) > 2 * len(sizes):
         raise UnknownError
-    for index in range(0, len(pad), 2):  # the last dimension comes first
+    for index in range(0, len(pad), 2):  # `pad` starts with the last dimension
         sizes[-1 - index // 2] += pad[index] + pad[index + 1]
     return cost("copy", [data], [Tensor(tuple(sizes), data.dtype)])
 
 
 def _gradient_of_part(call: Call) -> Cost:
-    """Return the cost of a tensor of zeros into which a smaller one is copied."""
+    """Return the cost of copying the gradient of a slice into a larger tensor of zeros."""
     data = call.tensor("grad_output")
     return cost("copy", [data], [Tensor(call.integers("input_sizes"), data.dtype)])
 
 
 _TAPS: Final = {"nearest": 0, "linear": 2, "bilinear": 4, "trilinear": 8, "bicubic": 16}
-"""The values that are combined for each value of the result, by a word in the name."""
+"""How many input values a resize reads for each value of its result, by a word in the operator's
+name. 0 stands for a copy."""
 
 
 def _resized(call: Call, image: Shape) -> Shape:
@@ -152,7 +156,7 @@ _CONTROL: Final = (
     "set result_type promote_types can_cast item _local_scalar_dense is_nonzero is_same_size "
     "is_pinned _has_compatible_shallow_copy_type record_stream"
 )
-# Scales are given besides the size of the output, so they are not needed.
+# These calls have both scales and the size of the output. The size is enough.
 _SCALES: Final = "_scales_d, _scales_h, _scales_w"
 _RANDOM: Final = "normal uniform random bernoulli exponential log_normal cauchy geometric"
 
@@ -260,5 +264,5 @@ TABLE: Final[Mapping[str, Entry]] = {
     **dict.fromkeys(("quantize_per_tensor", "quantize_per_channel"), Entry("quantize")),
     "dequantize": Entry("dequantize"),
 }
-"""How operators are translated, by their names without namespace and without the underscore that
-marks work in place."""
+"""The entry of each operator. Keys are names without the namespace, and without the underscore at
+the end of in-place operators."""

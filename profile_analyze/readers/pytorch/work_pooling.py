@@ -1,4 +1,4 @@
-"""The work of pooling, forward and backward."""
+"""Computes the work of pooling, forward and backward."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POOLING: Final = "pooling"
 
 
 def _spatial(call: Call) -> int:
-    """Return the number of dimensions of the windows, which the name of a pooling says."""
+    """Return the number of dimensions in the name: 3 for `max_pool3d`. It is 2 without a number."""
     return next((int(one[0]) for one in call.name.split("pool")[1:] if one[:1] in "123"), 2)
 
 
@@ -63,7 +63,7 @@ def _adaptive_pooling(call: Call) -> Cost:
 
 
 def _pooling_backward(call: Call) -> Cost:
-    """Return the cost of a pooling's gradient: one operation for each value that it adds."""
+    """Return the cost of the gradient of a pooling: one operation for each value that it adds."""
     gradient, data = call.tensor("grad_output"), call.tensor("self")
     indices = call.optional("indices")
     if "adaptive_avg" in call.name:
@@ -125,7 +125,7 @@ TABLE: Final[Mapping[str, Entry]] = {
         f"{_GRADIENT}, Tensor indices",
         translate=_pooling_backward,
     ),
-    # The regions are values of a tensor.
+    # Their regions are values of a tensor, which the file does not have.
     **dict.fromkeys(("roi_align", "roi_pool", "ps_roi_align"), Entry("region pooling")),
 }
-"""How operators are translated, by their names without namespace."""
+"""The entry of each operator. Keys are names without the namespace."""

@@ -1,4 +1,4 @@
-"""The work of products of matrices."""
+"""Computes the work of matrix products."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def _out_dtype(call: Call, otherwise: str | None) -> str | None:
 
 
 def _product(call: Call) -> Cost:
-    """Return the cost of a product. A matrix that is added counts as a bias: it has no FLO."""
+    """Return the cost of a product.
+
+    If the call adds a matrix, that matrix counts as a bias. Adding it costs no operations.
+    """
     a, b, bias = call.tensor("mat1"), call.tensor("mat2"), call.optional("bias")
     shape = product_shape(shape_of(a), shape_of(b))
     result = Tensor(shape, _out_dtype(call, a.dtype))
@@ -52,7 +55,7 @@ def _product(call: Call) -> Cost:
 
 
 def _reduced_product(call: Call) -> Cost:
-    """Return the cost of a product whose batches are added up."""
+    """Return the cost of `addbmm`, which adds up the products of a batch."""
     a, b = call.tensor("mat1"), call.tensor("mat2")
     shape = product_shape(shape_of(a), shape_of(b))
     macs = float(prod(shape) * shape_of(a)[-1])
@@ -125,10 +128,10 @@ TABLE: Final[Mapping[str, Entry]] = {
     **entries(_MATMUL, "linear mkldnn_linear", _LINEAR, translate=_linear),
     "_linear_pointwise": Entry(_MATMUL, (f"{_LINEAR}, attr, scalars, algorithm",), _linear),
     "einsum": Entry("einsum", ("equation, Tensor[] tensors, path",), _einsum),
-    # These split their tensors and call other products.
+    # These operators leave their work to the products that they call.
     **dict.fromkeys(
         ("tensordot", "bilinear", "inner", "chain_matmul", "linalg_multi_dot", "linear_backward"),
         Entry(_MATMUL),
     ),
 }
-"""How operators are translated, by their names without namespace."""
+"""The entry of each operator. Keys are names without the namespace."""

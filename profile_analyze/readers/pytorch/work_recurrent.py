@@ -1,4 +1,4 @@
-"""The work of recurrent layers."""
+"""Computes the work of recurrent layers and cells. A cell is one step of a layer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pytorch.calls import Call
 
 _MODES: Final = {0: "RNN", 1: "RNN", 2: "LSTM", 3: "GRU"}
-"""The kinds of recurrent layer, by the number that libraries have for them."""
+"""The kinds of recurrent layer, by the value of the argument `mode`."""
 _KINDS: Final = {"lstm": "LSTM", "gru": "GRU"}
 
 
@@ -30,7 +30,10 @@ def _kind(call: Call) -> str:
 
 
 def _units(weights: Sequence[Tensor]) -> int:
-    """Return the size of the state. The first two weights are for the data and for the state."""
+    """Return the size of the state.
+
+    The first weight is multiplied with the data, the second with the state.
+    """
     shapes = [shape_of(one) for one in weights[:2]]
     if [len(shape) for shape in shapes] != [2, 2]:
         raise UnknownError
@@ -40,14 +43,15 @@ def _units(weights: Sequence[Tensor]) -> int:
 def _layers(
     kind: str, data: Tensor, weights: Sequence[Tensor], *, others: Sequence[Tensor | None]
 ) -> Work:
-    """Return the work of all layers and directions, which have two matrices of weights each.
+    """Return the work of all layers and directions.
 
-    `others` are the tensors that the call moves besides the data and the weights.
+    Each layer has two weight matrices for each direction: for the data and for the state. The call
+    also reads or writes the tensors in `others`.
     """
     steps = shape_of(data)[:-1]
     matrices = [shape_of(one) for one in weights if len(shape_of(one)) == 2]
     if not matrices or len(matrices) % 2:
-        raise UnknownError  # a layer with projections has three
+        raise UnknownError  # a layer with projections has three matrices
     macs = computation = 0.0
     for inputs, states in zip(matrices[::2], matrices[1::2], strict=True):
         one = work_of(
@@ -64,14 +68,13 @@ def _layers(
 
 
 def _recurrent(call: Call) -> Cost:
-    """Return the cost of recurrent layers."""
     data = call.tensor("input")
     is_one_layer = "weight0" in call.arguments
     if is_one_layer:
         weights = tuple(call.tensor(f"weight{index}") for index in range(4))
     else:
         weights = call.tensors("params")
-    # A call for one layer has one direction, too.
+    # `mkldnn_rnn_layer` computes one layer in one direction, even if the model has two.
     has_two = not is_one_layer and call.flag("bidirectional")
     units = _units(weights) * (1 + has_two)
     states = [*call.listed("hx"), *call.listed("cx")]
@@ -94,7 +97,10 @@ def _cell(call: Call) -> Cost:
 
 
 def _fused_cell(call: Call) -> Cost:
-    """Return the cost of the functions of a cell, without its products."""
+    """Return the cost of the elementwise functions of a cell.
+
+    Separate operators compute the matrix products of the cell.
+    """
     state = call.tensor("state")
     outputs = [state, state] if "lstm" in call.name else [state]
     per_unit = 9 if "lstm" in call.name else 8
@@ -160,4 +166,4 @@ TABLE: Final[Mapping[str, Entry]] = {
     ),
     **dict.fromkeys(("_cudnn_rnn_backward", "mkldnn_rnn_layer_backward"), Entry("LSTM")),
 }
-"""How operators are translated, by their names without namespace."""
+"""The entry of each operator. Keys are names without the namespace."""

@@ -1,4 +1,4 @@
-"""The work of reductions, normalizations, softmax and losses."""
+"""Computes the work of reductions, normalizations, softmax and losses."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ _SOFTMAX: Final = "softmax"
 
 
 def _reduction(per_element: int = 1, *dtypes: str | None) -> Translate:
-    """Return the translation of a reduction.
+    """Return a function that computes the cost of a reduction.
 
-    `dtypes` are those of the outputs, None for the dtype of the input. Without them, there is one
-    output with the dtype of the input.
+    `per_element` is the number of operations for each element of the input. `dtypes` has the dtype
+    of each output, or None for the dtype of the input. By default, there is one output with the
+    dtype of the input.
     """
 
     def translate(call: Call) -> Cost:
         data = call.tensor("self")
-        # Without a dimension, or with None for it, all dimensions are reduced.
+        # A call without `dim`, or with None as `dim`, reduces all dimensions.
         chosen = call.integers("dim") if "dim" in call else None
         keeps = call.flag("keepdim", default=False)
         shape = reduced(shape_of(data), chosen, keeps=keeps)
@@ -50,14 +51,17 @@ def _reduction(per_element: int = 1, *dtypes: str | None) -> Translate:
 
 
 def _sum(call: Call) -> Cost:
-    """Return the cost of a sum. Sums of integers and truth values have 64 bits."""
+    """Return the cost of a sum or product. Integers and booleans give a result of dtype int64."""
     data = call.tensor("self")
     is_whole = data.dtype in {"bool", "uint8", "int8", "int16", "int32"}
     return _reduction(1, "int64" if is_whole else data.dtype)(call)
 
 
 def _largest(call: Call) -> Cost:
-    """Return the cost of `max` or `min`, which is also an elementwise operator of two tensors."""
+    """Return the cost of `max` or `min`.
+
+    With one tensor, the call is a reduction. With two tensors, it is elementwise.
+    """
     other = call.optional("other")
     if other is not None:
         tensors = call.every_tensor()
@@ -79,6 +83,8 @@ def _batch_normalization(call: Call) -> Cost:
 
 
 def _normalization(kind: str) -> Translate:
+    """Return a function that computes the cost of a normalization of `kind`."""
+
     def translate(call: Call) -> Cost:
         data = call.tensor("input")
         return cost(kind, [data, call.optional("weight"), call.optional("bias")], [data])
@@ -87,11 +93,14 @@ def _normalization(kind: str) -> Translate:
 
 
 def _gradient(kind: str) -> Translate:
-    """Return the translation of a gradient: bytes, but no operations, for which no rule is made."""
+    """Return a function that computes the cost of the gradient of a normalization.
+
+    The number of operations is N/A, because there is no rule that counts them.
+    """
 
     def translate(call: Call) -> Cost:
         weight = call.optional("weight")
-        # The gradients of the data, the weight, and the bias, which is as large as the weight.
+        # The bias is as large as the weight, so `weight` stands for the gradients of both.
         gradients = [call.tensor("input"), *([] if weight is None else [weight, weight])]
         mask = call.value("output_mask") if "output_mask" in call.arguments else (True,) * 3
         if not isinstance(mask, tuple):
@@ -109,18 +118,20 @@ def _softmax(call: Call) -> Cost:
 
 
 def _softmax_backward(call: Call) -> Cost:
-    """Return the cost of a gradient: product, sum, product, difference.
+    """Return the cost of the gradient of a softmax or its logarithm: 4 operations per element.
 
-    For the logarithm of a softmax, it is an exponential, a sum, a product and a difference.
+    - softmax: a product, a sum, a product and a difference
+    - logarithm: an exponential, a sum, a product and a difference
     """
     gradient, output = call.tensor("grad_output"), call.tensor("output")
     return cost(_SOFTMAX, [gradient, output], [gradient], per_element=4)
 
 
 def _loss(per_element: int, *, reduces_classes: bool = False) -> Translate:
-    """Return the translation of a loss with `per_element` operations for each score.
+    """Return a function that computes the cost of a loss.
 
-    `reduces_classes` says that the scores have a dimension for the classes, and the targets not.
+    The loss takes `per_element` operations for each score, and one for each target.
+    With `reduces_classes`, scores have one dimension more than targets: the classes.
     """
 
     def translate(call: Call) -> Cost:
@@ -285,7 +296,7 @@ TABLE: Final[Mapping[str, Entry]] = {
         f"{_TARGETS}, Tensor? weight, reduction, ignore_index, label_smoothing",
         translate=_loss(5, reduces_classes=True),
     ),
-    # A difference, a square and a sum for each element.
+    # A difference and a square for each score. All losses also count a sum for each target.
     **_of("mse_loss", f"{_TARGETS}, reduction", translate=_loss(2)),
     **_of(
         "nll_loss_backward nll_loss2d_backward",
@@ -297,4 +308,4 @@ TABLE: Final[Mapping[str, Entry]] = {
         "mse_loss_backward", f"Tensor grad_output, {_TARGETS}, reduction", translate=_loss_backward
     ),
 }
-"""How operators are translated, by their names without namespace."""
+"""The entry of each operator. Keys are names without the namespace."""
