@@ -100,7 +100,7 @@ def _innermost(real: list[dict[str, Any]]) -> set[int]:
 
 
 def _moved(event: dict[str, Any], copy: int, shift_us: float) -> dict[str, Any]:
-    """Return `event` as it is in the copy number `copy`, without its shapes.
+    """Return `event` as it appears in copy number `copy`, without its shapes.
 
     Its start moves by `shift_us`. Its ids and its step number become unique in the trace.
     """

@@ -1,10 +1,10 @@
-"""Computes the stacks of a profile, which show in which modules and operators it spent its time.
+"""Computes the stacks of a profile: the modules and operators in which it spent its time.
 
 Terms:
 
 - The stack of an execution has the names of the modules and operators around it, then its own name.
 - A driver call is a call into the driver, such as `cudaLaunchKernel`. It adds no name to a stack.
-- An execution is above another execution if it surrounds or launched that execution.
+- Execution A is around execution B if A surrounds or launched B.
 """
 
 from __future__ import annotations
@@ -136,9 +136,9 @@ def _stacks(operators: Operators, contexts: _Contexts) -> list[Stack]:
 
 
 def _is_visible(level: str, path: Stack, scope: Stack) -> bool:
-    """Return whether an outer execution appears in the stacks of executions with `scope` inside it.
+    """Return whether an execution appears in the stacks of inner executions that have `scope`.
 
-    `level` and `path` belong to the outer execution; the path is its scope and its name. Operators
+    `level` and `path` describe the outer execution: `path` is its scope, then its name. Operators
     and kernels always appear, driver calls never.
 
     Modules and regions appear only if `scope` begins with their path. Steps therefore do not

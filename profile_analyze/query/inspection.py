@@ -1,7 +1,7 @@
 """Collects what a profile says about one operator or one execution: the answer to `--inspect`.
 
-Work on a device is a kernel, a copy or a fill. A driver call, such as `cudaLaunchKernel`, launches
-it. An execution is above another execution if it surrounds or launched that execution.
+Work on a device is a kernel, a copy or a fill. A driver call is a call into the driver, such as
+`cudaLaunchKernel`. Execution A is above execution B if A surrounds or launched B.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Listing(NamedTuple):
     rows: tuple[tuple[Any, ...], ...]
     """Each row has a raw value for each column. None and NaN mean N/A."""
     available: int
-    """The number of rows before the limit cut the table."""
+    """The number of rows before the limit was applied."""
 
 
 class Inspection(NamedTuple):
@@ -57,7 +57,7 @@ class Inspection(NamedTuple):
     number: int | None
     """The number of the execution in order of time, from 1; None for all executions."""
     rows: Indices
-    """The rows of its executions in order of time. With a number, only that execution."""
+    """The executions of the operator in order of time. With a number, only that execution."""
     listings: tuple[Listing, ...]
 
     @property
@@ -85,7 +85,7 @@ class Inspection(NamedTuple):
             for name, share in (*names, ("time_max_s", 1.0)):
                 times[name] = float(quantile_of_runs(durations[np.newaxis], share)[0])
         on_host = np.flatnonzero((executions.operator == self.operator) & ~is_same_side)
-        if len(on_host):  # `find_rows` prefers the device, so these are the others
+        if len(on_host):  # they are not in `rows`: see `find_rows`
             times["host_time_s"] = total(executions.duration_s[on_host])
         launched = launched_work(self.profile, rows)[0]
         if len(launched):
@@ -188,7 +188,7 @@ def _children(profile: Profile, rows: Indices) -> Listing:
 
 
 def _kernels(profile: Profile, rows: Indices) -> Listing:
-    """Return the work on devices that `rows` launched, grouped by its operator and its launcher."""
+    """Return the work on devices that `rows` launched, by operator and launching operator."""
     executions = profile.executions
     launched, owner = launched_work(profile, rows)
     queue_s = difference(executions.start_s, executions.submitted_s)
@@ -215,7 +215,7 @@ def _kernels(profile: Profile, rows: Indices) -> Listing:
 
 
 def launched_work(profile: Profile, rows: Indices) -> tuple[Indices, Indices]:
-    """Return the work on devices that `rows` launched, and the one of `rows` that launched each.
+    """Return two arrays: the work on devices that `rows` launched, and which row launched it.
 
     Both have shape (launched,). If several of `rows` are above the work, the innermost counts.
     """
@@ -331,7 +331,7 @@ def _grouped(operator: NDArray[Any], times_s: Floats) -> Iterable[tuple[int, int
 
 
 def _members(*labels: NDArray[Any]) -> list[Indices]:
-    """Return the rows of each distinct combination of `labels`, by its first appearance."""
+    """Return the rows of each distinct combination of `labels`, in order of first appearance."""
     combined = np.zeros(len(labels[0]), np.int64)
     for one in labels:
         combined = combined * (int(one.max(initial=0)) + 1) + one

@@ -135,7 +135,7 @@ def _digest(*values: Any) -> str:
 
 
 class _WatchedNames(Collection[str]):
-    """The names of the wanted columns. It records what a reader asks about them."""
+    """The names of the wanted columns, with a record of what a reader asked about them."""
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = frozenset(names)
@@ -199,7 +199,7 @@ def _same(state: Any, kept: Any) -> bool:
 def _kept(
     folder: str, identity: _Identity, source: Source, wanted: Collection[str]
 ) -> Profile | None:
-    """Return the kept profile whose conditions hold; None if no undamaged file has one."""
+    """Return the kept profile whose conditions hold; None if no intact file has one."""
     with suppress(OSError):
         for file in cache_files(folder, "-".join(identity)):
             # A damaged file may raise any error. The profile is then read again and kept anew.

@@ -3,7 +3,7 @@
 A file gets its final name only once it is complete. Before a new file is written, the least
 recently used files are removed, so that the folder stays within its size limit.
 
-This module handles only regular files whose names it gave. It leaves all other entries of the
+This module handles only regular files that it named itself. It leaves all other entries of the
 folder alone.
 """
 

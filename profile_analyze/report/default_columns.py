@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _CONTEXT: Final = ("scope", "in_shapes")
-"""Columns that may tell operators with equal names apart, columns with short texts first."""
+"""Columns that may tell operators with equal names apart. The one with shorter texts is first."""
 
 
 def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
@@ -78,9 +78,10 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
 def _telling_apart(table: Table) -> Iterator[str]:
     """Yield the columns that tell operators with equal names apart.
 
-    If the table has kernels, the first column is `launched_by`. Otherwise, nothing is yielded if no
-    other operator of the profile, shown or hidden, has the name of a row. Last comes the first
-    column of `_CONTEXT` that tells more operators apart, if there is one.
+    If the table has kernels, the first column is `launched_by`. Any other table needs no columns if
+    the names of its rows are unique among all operators of the profile, shown or hidden.
+
+    Then comes the first column of `_CONTEXT` that tells more operators apart, if there is one.
     """
     operators = table.shown.profile.operators
     if table.query.keys is not None:
