@@ -1,9 +1,9 @@
 """Generates PyTorch traces with any number of events by repeating a real one.
 
-Each copy starts after the copy before it. Durations vary slightly with a fixed seed, so that values
-are as distinct as in a real trace of that size. The real trace is of a CPU. To resemble a trace of
-a GPU, every innermost operator also launches a kernel, with a call of the driver and the arrows
-from the call to the kernel, as torch writes them.
+Each copy starts after the end of the copy before it. The real trace was recorded on a CPU. To make
+it resemble a trace of a GPU, this module lets every innermost operator launch a kernel. A launch
+adds four events, as torch writes them: a driver call, a kernel, and the start and the end of the
+arrow between them. The durations of the kernels vary slightly, with a fixed seed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ _GAP_US: Final = 100.0
 
 
 def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
-    """Yield at least `count` events as JSON: the last copy is always complete."""
+    """Yield events as JSON, in whole copies of `source`, until there are at least `count`.
+
+    A text has one event, or the four events of a launch.
+    """
     with gzip.open(source, "rt", encoding="utf-8") as stream:
         real = [event for event in json.load(stream)["traceEvents"] if event["ph"] in "Xsf"]
     first_us = min(event["ts"] for event in real)
@@ -63,7 +66,7 @@ def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]
     generator = random.Random(seed)
     made, copy = 0, 0
     while made < count:
-        device_us = 0.0  # when the stream is free again
+        device_us = 0.0  # the time from which the stream is free
         for number, event in enumerate(real):
             moved = _moved(event, copy, copy * span_us - first_us)
             yield json.dumps(moved)
@@ -81,7 +84,7 @@ def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]
 
 
 def _innermost(real: list[dict[str, Any]]) -> set[int]:
-    """Return the indices of the operators in which no other event of their thread starts."""
+    """Return the indices of the operators inside which no operator or region starts."""
     lasting = [
         (event["pid"], event["tid"], event["ts"], -event["dur"], number)
         for number, event in enumerate(real)
@@ -97,7 +100,10 @@ def _innermost(real: list[dict[str, Any]]) -> set[int]:
 
 
 def _moved(event: dict[str, Any], copy: int, shift_us: float) -> dict[str, Any]:
-    """Return an event of a later copy, without its shapes."""
+    """Return `event` as it appears in copy number `copy`, without its shapes.
+
+    Its start moves by `shift_us`. Its ids and its step number become unique in the trace.
+    """
     moved = {**event, "ts": round(event["ts"] + shift_us, 3)}
     if "id" in event:
         moved["id"] += copy << 20
@@ -116,7 +122,11 @@ def _moved(event: dict[str, Any], copy: int, shift_us: float) -> dict[str, Any]:
 def _launch(
     operator: dict[str, Any], number: int, start_us: float, duration_us: float
 ) -> dict[str, Any]:
-    """Return the values of `_LAUNCH` for the launch of a kernel in the middle of an operator."""
+    """Return the values for the template `_LAUNCH`.
+
+    The driver call takes the middle half of the time of `operator`. The kernel starts at `start_us`
+    and takes `duration_us`.
+    """
     return {
         "pid": operator["pid"],
         "tid": operator["tid"],
@@ -131,7 +141,7 @@ def _launch(
 
 
 def write(path: Path, count: int) -> None:
-    """Write a trace with `count` events to `path`, unless the file exists."""
+    """Write a trace with at least `count` events to `path`. If the file exists, keep it."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)

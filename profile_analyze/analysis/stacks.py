@@ -1,4 +1,11 @@
-"""The stacks of a profile: inside which modules and operators its time was spent."""
+"""Computes the stacks of a profile: the modules and operators in which it spent its time.
+
+Terms:
+
+- The stack of an execution has the names of the modules and operators around it, then its own name.
+- A driver call is a call into the driver, such as `cudaLaunchKernel`. It adds no name to a stack.
+- Execution A is around execution B if A surrounds or launched B.
+"""
 
 from __future__ import annotations
 
@@ -24,24 +31,25 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 Stack: TypeAlias = tuple[str, ...]
-"""The names of an execution and of what it ran inside, outermost first."""
+"""The names in a stack, outermost first."""
 
 _MOST_FRAMES: Final = 1000
-"""An execution inside a stack of so many names counts in that stack.
+"""A stack with this many names does not grow: executions further inside count in that stack.
 
-Otherwise, memory would grow with the square of the depth of a profile.
+Without this limit, memory would grow with the square of the depth of a profile.
 """
 
 
 def stacks_of(profile: Profile, side: Side, counts: Flags) -> dict[Stack, float]:
     """Return the seconds of each stack: the self times of its executions, summed over all runs.
 
-    Only executions on tracks of `side` count, and only where `counts`, shape (executions,), is
-    true. The self time of an execution leaves out the executions inside it on the same track.
+    An execution counts if it ran on a track of `side`, and if its element in `counts`, shape
+    (executions,), is true. Its self time leaves out the executions inside it on the same track.
+    Unknown times do not count. Stacks without time are left out.
     """
     is_on_side = on_side(profile, side)
     self_s = _self_times(profile, is_on_side)
-    chosen = np.flatnonzero(is_on_side & counts & (self_s > 0))  # an unknown time is not above 0
+    chosen = np.flatnonzero(is_on_side & counts & (self_s > 0))  # false for NaN
     contexts, context = _contexts(profile)
     stacks = _stacks(profile.operators, contexts)
     seconds = np.bincount(context[chosen], self_s[chosen], minlength=len(stacks))
@@ -53,33 +61,35 @@ def stacks_of(profile: Profile, side: Side, counts: Flags) -> dict[Stack, float]
 
 
 def _self_times(profile: Profile, is_target: Flags) -> NDArray[np.float64]:
-    """Return the self times in seconds of the executions that are targets."""
+    """Return the self time of each target in seconds, shape (executions,); NaN for N/A."""
     above = innermost_above(profile.executions.above, is_target)
     nested, _ = nested_targets(profile, is_target, above)
     return without_nested(profile.executions, nested, above)
 
 
 class _Contexts(NamedTuple):
-    """The distinct paths of operators from an outermost execution inwards.
+    """The contexts of a profile: the distinct paths of operators, from the outermost one inwards.
 
-    All columns have shape (contexts,). A context comes after the context around it.
+    Executions of the same operator inside the same context share a context. All columns have shape
+    (contexts,). An inner context comes after the context around it.
     """
 
     around: Indices
-    """The context around each context, or -1."""
+    """For each context: the context around it, or -1."""
     operator: Indices
+    """For each context: the row of its innermost operator."""
 
 
 def _contexts(profile: Profile) -> tuple[_Contexts, Indices]:
     """Return all contexts, and the context of each execution, shape (executions,)."""
-    # A trace has millions of executions, but few contexts. Each pass numbers those one level
-    # further inside, so that no execution is handled by itself.
+    # A loop over millions of executions would be slow. Each pass of this loop handles all
+    # executions of one depth at once.
     operator = profile.executions.operator.astype(np.int64)
     parent = profile.executions.above
     depth = depths(parent)
     by_depth = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
-    context = np.full(len(parent) + 1, -1)  # the extra entry is that of an execution around none
+    context = np.full(len(parent) + 1, -1)  # the last entry stays -1, for parent -1
     arounds, operators, count = [], [], 0
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         rows = by_depth[first:last]
@@ -104,37 +114,40 @@ def _stacks(operators: Operators, contexts: _Contexts) -> list[Stack]:
     for around, row in zip(arounds, rows, strict=True):
         level, name, scope = levels[row], names[row], scopes[row]
         if level in (RUNTIME, KERNEL) and around >= 0 and not scope:
-            scope = scope_of[around]  # of the operator that launched it
+            scope = scope_of[around]  # the scope of the operator that launched it
         scope_of.append(scope)
         outer_stack: Stack = ()
-        known: Stack = ()
+        covered: Stack = ()  # the part of the scope that is in `outer_stack`
         while around >= 0:
-            inside = (*scope_of[around], names[rows[around]])
-            if _is_visible(levels[rows[around]], inside, scope):
-                outer_stack, known = stacks[around], inside
+            path = (*scope_of[around], names[rows[around]])
+            if _is_visible(levels[rows[around]], path, scope):
+                outer_stack, covered = stacks[around], path
                 break
             around = arounds[around]  # noqa: PLW2901  # one context further out
-        # The time of a call into the driver belongs to the operator that made it. Some formats
-        # name a kernel after its operator.
+        # A driver call adds no name, because its time belongs to its operator. Nor does a kernel
+        # if the format gives kernels the names of their operators.
         is_of_operator = level == RUNTIME or (level == KERNEL and outer_stack[-1:] == (name,))
         if (outer_stack and is_of_operator) or len(outer_stack) >= _MOST_FRAMES:
             stacks.append(outer_stack)
         else:
-            missing = scope[_common_length(scope, known) :]
+            missing = scope[_common_length(scope, covered) :]
             stacks.append((*outer_stack, *missing, name))
     return stacks
 
 
-def _is_visible(level: str, inside: Stack, scope: Stack) -> bool:
-    """Return whether an execution is part of the stack of what has the `scope` and ran inside it.
+def _is_visible(level: str, path: Stack, scope: Stack) -> bool:
+    """Return whether an execution appears in the stacks of inner executions that have `scope`.
 
-    `inside` is its own scope with its name. Modules and regions are part of the stack if they are
-    part of the scope. Steps are not, and neither is the region around a backward operator, which
-    has the scope of its forward operator.
+    `level` and `path` describe the outer execution: `path` is its scope, then its name. Operators
+    and kernels always appear, driver calls never.
+
+    Modules and regions appear only if `scope` begins with their path. Steps therefore do not
+    appear. Nor does a region around a backward operator, because that operator has the scope of
+    its forward operator.
     """
-    return scope[: len(inside)] == inside if level == MODULE else level != RUNTIME
+    return scope[: len(path)] == path if level == MODULE else level != RUNTIME
 
 
 def _common_length(one: Stack, other: Stack) -> int:
-    """Return how many elements at the start of two stacks are equal."""
+    """Return the number of names with which both stacks begin."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

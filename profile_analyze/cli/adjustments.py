@@ -1,4 +1,4 @@
-"""Applies the options that cut out a part of a profile, or correct and complete it."""
+"""Applies the options that select a part of a profile, correct its times, or add data to it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def part_of(profile: Profile, part: Part) -> Profile:
     """Return the part of the profile that the options ask for.
 
-    Steps are chosen before times, so that times count from the start of the first chosen step.
-    Raises `QueryError`.
+    Steps are selected first, so `from_s` and `to_s` count from the start of the first selected
+    step. Raises `QueryError` if the profile has no such part.
     """
     if part.step_region is not None:
         profile = _with_step_region(profile, part.step_region)
@@ -34,7 +34,10 @@ def part_of(profile: Profile, part: Part) -> Profile:
 
 
 def _with_step_region(profile: Profile, name: str) -> Profile:
-    """Return the profile with the executions of a region as its runs. Raises `QueryError`."""
+    """Return the profile, in which each execution of the region `name` is a run.
+
+    Raises `QueryError` if there is no such region.
+    """
     known = regions_of(profile)
     similar = [] if name in known else similar_texts(name, known)
     if similar:

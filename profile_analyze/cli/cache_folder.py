@@ -1,4 +1,4 @@
-"""The user's folder for caches, and the folder in it that keeps decoded profiles."""
+"""Finds the folder for decoded profiles, which is in the user's cache folder by default."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def user_cache_folder() -> Path | None:
-    """Return the folder of this program among the user's caches; None without a home folder."""
+    """Return this program's folder in the user's cache folder; None without a home folder."""
     with suppress(RuntimeError):  # the user has no home folder
         return _folder_of_caches() / "profile_analyze"
     return None
@@ -34,7 +34,7 @@ def _folder_of_caches() -> Path:
 
 
 def cache_folder(arguments: argparse.Namespace) -> str | None:
-    """Return the folder that keeps decoded profiles; None if nothing is kept.
+    """Return the folder for decoded profiles; None if profiles are not kept.
 
     Raises `QueryError` if the options contradict each other.
     """

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def clear_cache(arguments: argparse.Namespace) -> str:
-    """Remove all decoded profiles, and return a line that says how many there were.
+    """Remove all decoded profiles, and return a line for the user that says what was removed.
 
-    Raises `QueryError` if other options ask for something else, and `OutputError` if a file cannot
-    be removed.
+    Raises `QueryError` if other options contradict `--clear-cache`, and `OutputError` if a file
+    cannot be removed.
     """
     if arguments.files or arguments.compare:
         raise QueryError("--clear-cache answers no question; leave it out, or leave out the files")

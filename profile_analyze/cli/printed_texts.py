@@ -1,6 +1,6 @@
-"""Texts that options print instead of an answer.
+"""Makes the texts that some options print instead of an answer.
 
-Only calls with such an option import this module, and with it the modules that make the texts.
+This module and its imports are loaded only if a call has such an option.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def printed_text(option: str, value: str, arguments: argparse.Namespace) -> str:
-    """Return the text of `--peaks list`, `--print-completion SHELL` or `--clear-cache`.
+    """Return the text that `--peaks list`, `--print-completion SHELL` or `--clear-cache` prints.
 
-    Raises `QueryError` and `OutputError`; see `clear_cache`.
+    `value` is the value of the option. Raises the same errors as `clear_cache`.
     """
     if option == "--peaks":
         return device_list(terminal_width(sys.stdout))

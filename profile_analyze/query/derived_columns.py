@@ -1,4 +1,4 @@
-"""Computes columns that are parts of another column, such as `param.stride_h` or `scope/2`."""
+"""Computes columns that take a part of another column, such as `param.stride_h` or `scope/2`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def derived_values(rule: Parameter | PartOf | FirstOf, rows: OperatorRows) -> Categorical[Any]:
-    """Return the value of each operator, shape (operators,)."""
+    """Return the column that `rule` describes, shape (operators,).
+
+    It is N/A where the other column is N/A or has no such part.
+    """
     if isinstance(rule, PartOf):
         return _pattern_parts(rule, rows)
     if isinstance(rule, FirstOf):
@@ -32,4 +35,5 @@ def _pattern_parts(rule: PartOf, rows: OperatorRows) -> Categorical[str]:
         values = Categorical.of(values.tolist())
     as_text = find_column(rule.column).as_text
     matched = parts(rule.pattern, map(as_text, values.categories))
+    # `mapped` goes through the categories in the same order as `matched`.
     return values.mapped(lambda _: next(matched))

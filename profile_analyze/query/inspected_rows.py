@@ -21,14 +21,18 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _MOST_KEYS: Final = 5
-"""How many keys a message lists."""
+"""The largest number of keys in a message."""
 
 
 def find_rows(profile: Profile, text: str) -> tuple[int, int | None, Indices]:
-    """Return an operator, the number of the execution if `text` has one, and the executions.
+    """Return the operator that `text` names, the number of the execution or None, and the rows.
 
-    `text` is a key, a name that only one operator has, or one of these with `@N` at the end. The
-    executions are in the order of time: those on the device if there are any. Raises `QueryError`.
+    `text` is a key, or a name that only one operator has. `@N` at the end chooses its execution
+    number N. The rows are the executions in order of time, or only execution N. If any execution
+    ran on a device, those on the host are left out.
+
+    Raises `QueryError` if `text` names no operator, several operators, or an execution that does
+    not exist.
     """
     keys = key_texts(profile)
     operator = _operator(profile, keys, text)
@@ -42,7 +46,7 @@ def find_rows(profile: Profile, text: str) -> tuple[int, int | None, Indices]:
         advice = did_you_mean(similar) or "--columns id,name -t 0 lists the keys"
         raise QueryError(f"inspect: no operator {text!r} in {profile.file}; {advice}")
     executions = profile.executions
-    # A row without calls has no time of its own: see `model.windows`.
+    # A window keeps some executions without calls and without time: see `model.windows`.
     is_own = (executions.operator == operator) & (executions.calls > 0)
     is_on_device = is_own & on_side(profile, DEVICE)
     # Some formats record an operator on the host and on the device.
@@ -64,7 +68,10 @@ def key_texts(profile: Profile) -> list[str]:
 
 
 def _operator(profile: Profile, keys: list[str], text: str) -> int | None:
-    """Return the operator with a key or a name; None if there is none."""
+    """Return the operator whose key or name is `text`; None if there is none.
+
+    Raises `QueryError` if several operators have the name.
+    """
     if text in keys:
         return keys.index(text)
     name = profile.operators.name

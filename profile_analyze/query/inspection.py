@@ -1,6 +1,7 @@
-"""All that a profile knows of one operator, or of one of its executions: the answer to `--inspect`.
+"""Collects what a profile says about one operator or one execution: the answer to `--inspect`.
 
-An execution is above another one if that one ran inside it, or if it launched that one.
+Work on a device is a kernel, a copy or a fill. A driver call is a call into the driver, such as
+`cudaLaunchKernel`. Execution A is above execution B if A surrounds or launched B.
 """
 
 from __future__ import annotations
@@ -28,46 +29,49 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 MOST_ROWS: Final = 10
-"""How many rows a listing has at most."""
-_LONGEST: Final = 5
-"""How many of the longest executions are listed."""
+"""The largest number of rows in a listing."""
+_MOST_EXAMPLES: Final = 5
+"""The largest number of longest executions, of neighbours before, and of neighbours after."""
 
 
 class Listing(NamedTuple):
-    """A short table: what surrounds an operator."""
+    """A short table of what ran around, inside or beside an operator."""
 
     name: str
-    """The name in formats for programs."""
+    """The name of the table in formats for programs."""
     title: str
     columns: tuple[tuple[str, str], ...]
     """The name and the unit of each column; the unit is empty for texts."""
     rows: tuple[tuple[Any, ...], ...]
-    """A raw value for each column; None and NaN for N/A."""
+    """Each row has a raw value for each column. None and NaN mean N/A."""
     available: int
-    """The number of rows before the limit."""
+    """The number of rows before the limit was applied."""
 
 
 class Inspection(NamedTuple):
-    """What is known of one operator, or of one of its executions."""
+    """What a profile says about one operator, or about one of its executions."""
 
     profile: Profile
     operator: int
-    """The row in the table of operators."""
+    """The row of the operator in the table of operators."""
     number: int | None
-    """The number of the execution in the order of time, from 1; None for all executions."""
+    """The number of the execution in order of time, from 1; None for all executions."""
     rows: Indices
-    """The executions of the operator in the order of time, or only the one with the number."""
+    """The executions of the operator in order of time. With a number, only that execution."""
     listings: tuple[Listing, ...]
 
     @property
     def start_s(self) -> float:
-        """The start of the first of the executions, counted from the first of the profile."""
+        """The start of the first execution, in seconds after the start of the profile; or NaN."""
         starts = self.profile.executions.start_s
         first_s = _first_start_s(self.profile)
         return float(starts[self.rows[0]] - first_s) if len(self.rows) else np.nan
 
     def statistics_s(self) -> dict[str, float]:
-        """Return the times of the executions by name; empty if there are none."""
+        """Return the statistics of the executions by name, in seconds; empty without executions.
+
+        `share` is their part of the own time of all executions on the same side; NaN for N/A.
+        """
         executions, rows = self.profile.executions, self.rows
         if not len(rows):
             return {}
@@ -81,7 +85,7 @@ class Inspection(NamedTuple):
             for name, share in (*names, ("time_max_s", 1.0)):
                 times[name] = float(quantile_of_runs(durations[np.newaxis], share)[0])
         on_host = np.flatnonzero((executions.operator == self.operator) & ~is_same_side)
-        if len(on_host):  # the other side is the host: see `find_rows`
+        if len(on_host):  # they are not in `rows`: see `find_rows`
             times["host_time_s"] = total(executions.duration_s[on_host])
         launched = launched_work(self.profile, rows)[0]
         if len(launched):
@@ -90,10 +94,11 @@ class Inspection(NamedTuple):
 
 
 def inspect(profile: Profile, key: str) -> Inspection:
-    """Return what is known of an operator: of its `key`, its name or `KEY@N` for one execution.
+    """Return what `profile` says about the operator that `key` names.
 
-    `profile` is as `load` returned it. Raises `QueryError` if no operator, or more than one, is
-    meant.
+    `key` is the key of an operator, or a name that only one operator has. `@N` at the end chooses
+    its execution number N. `profile` must be as `load` returned it. Raises `QueryError` if `key`
+    names no operator, several operators, or an execution that does not exist.
     """
     operator, number, rows = find_rows(profile, key)
     found = Inspection(profile, operator, number, rows, ())
@@ -106,29 +111,30 @@ def inspect(profile: Profile, key: str) -> Inspection:
         _children(profile, rows),
         _kernels(profile, rows),
         _neighbours(profile, rows),
-        *([_executions(profile, rows, longest[:_LONGEST])] if len(rows) > 1 else ()),
+        *([_executions(profile, rows, longest[:_MOST_EXAMPLES])] if len(rows) > 1 else ()),
     )
     return found._replace(listings=tuple(one for one in listings if one.rows))
 
 
 def names_of_tracks(profile: Profile, rows: Indices) -> dict[int, str]:
-    """Return the name of each track on which `rows` ran, by its index."""
+    """Return the names of the tracks on which `rows` ran, by the index of the track."""
     used = [*dict.fromkeys(profile.executions.track[rows].tolist())]
     names = distinct_names([profile.tracks[index] for index in used])
     return dict(zip(used, names, strict=True))
 
 
 def _first_start_s(profile: Profile) -> float:
-    """Return the start of the first execution; NaN if the format has no start times."""
+    """Return the earliest start in the profile; NaN if the format has no start times."""
     starts = profile.executions.start_s
     known = starts[~np.isnan(starts)]
     return float(known.min()) if len(known) else np.nan
 
 
 def _own_s(profile: Profile, operator: int) -> Floats:
-    """Return each duration without what ran inside, but with calls into the driver.
+    """Return the own time of each execution in seconds, shape (executions,).
 
-    For a call into the driver, return the durations.
+    It leaves out the executions inside on the same track, but includes driver calls. If `operator`
+    is itself a driver call, return the whole durations.
     """
     executions, level = profile.executions, profile.operators.level
     is_call = level.where(one == RUNTIME for one in level.categories)
@@ -139,7 +145,7 @@ def _own_s(profile: Profile, operator: int) -> Floats:
 
 
 def _stack(profile: Profile, row: int, *, several: bool) -> Listing:
-    """Return the executions around one execution, the outermost first."""
+    """Return the executions above the execution `row`, outermost first."""
     executions, chain = profile.executions, []
     above = executions.above
     outer = int(above[row])
@@ -153,7 +159,7 @@ def _stack(profile: Profile, row: int, *, several: bool) -> Listing:
     columns = (*_NAMES, ("time", "s"))
     of_which = " of the longest execution" if several else ""
     title = f"stack{of_which}, outermost first"
-    # The innermost rows are the nearest, so they stay.
+    # If there are too many rows, the innermost rows stay, because they are nearest to `row`.
     return Listing("stack", title, columns, tuple(rows[-MOST_ROWS:]), len(rows))
 
 
@@ -182,7 +188,7 @@ def _children(profile: Profile, rows: Indices) -> Listing:
 
 
 def _kernels(profile: Profile, rows: Indices) -> Listing:
-    """Return the work on devices that the executions launched, with the chain of the launch."""
+    """Return the work on devices that `rows` launched, by operator and launching operator."""
     executions = profile.executions
     launched, owner = launched_work(profile, rows)
     queue_s = difference(executions.start_s, executions.submitted_s)
@@ -209,7 +215,10 @@ def _kernels(profile: Profile, rows: Indices) -> Listing:
 
 
 def launched_work(profile: Profile, rows: Indices) -> tuple[Indices, Indices]:
-    """Return the work on devices that `rows` launched, and which of `rows` launched it."""
+    """Return two arrays: the work on devices that `rows` launched, and which row launched it.
+
+    Both have shape (launched,). If several of `rows` are above the work, the innermost counts.
+    """
     executions = profile.executions
     is_target = np.zeros(len(executions), np.bool_)
     is_target[rows] = True
@@ -220,7 +229,7 @@ def launched_work(profile: Profile, rows: Indices) -> tuple[Indices, Indices]:
 
 
 def _chain(profile: Profile, row: int, owner: int) -> str:
-    """Return the names from the owner to the call that launched a kernel."""
+    """Return the names from `owner` to the call that launched the kernel `row`, outermost first."""
     above, names = profile.executions.above, []
     outer = int(above[row])
     while outer >= 0:
@@ -230,21 +239,24 @@ def _chain(profile: Profile, row: int, owner: int) -> str:
 
 
 def _neighbours(profile: Profile, rows: Indices) -> Listing:
-    """Return what ran before and after the executions, on the same track and inside the same."""
+    """Return the operators that ran directly before and directly after `rows`.
+
+    Neighbours ran on the same track and have the same parent. The gaps are medians.
+    """
     executions = profile.executions
     known = np.flatnonzero(~np.isnan(executions.start_s) & (executions.calls > 0))
     line = Categorical.of([track.line for track in profile.tracks]).codes[executions.track]
     group = (executions.parent.astype(np.int64) + 1) * len(profile.tracks) + line
     order = known[np.lexsort((executions.start_s[known], group[known]))]
-    place = np.full(len(executions), -1)
-    place[order] = np.arange(len(order))
+    position = np.full(len(executions), -1)  # in `order`
+    position[order] = np.arange(len(order))
     ends_s = executions.start_s + np.nan_to_num(executions.duration_s)
     found = []
     for side, step in (("before", -1), ("after", 1)):
-        other_place = place[rows] + step
-        is_valid = (place[rows] >= 0) & (other_place >= 0) & (other_place < len(order))
+        beside = position[rows] + step
+        is_valid = (position[rows] >= 0) & (beside >= 0) & (beside < len(order))
         own = rows[is_valid]
-        other = order[other_place[is_valid]]
+        other = order[beside[is_valid]]
         is_sibling = group[own] == group[other]
         own, other = own[is_sibling], other[is_sibling]
         first, second = (other, own) if step < 0 else (own, other)
@@ -257,7 +269,7 @@ def _neighbours(profile: Profile, rows: Indices) -> Listing:
                 _median(gaps_s[members]),
             )
             for members in sorted(_members(executions.operator[other]), key=len, reverse=True)[
-                :_LONGEST
+                :_MOST_EXAMPLES
             ]
         ]
     columns = (("side", ""), *_NAMES, ("calls", "count"), ("gap", "s"))
@@ -303,14 +315,14 @@ def _listing(
 
 
 def _flags(values: NDArray[np.int32], wanted: Indices) -> NDArray[np.bool_]:
-    """Return whether each of `values` is in `wanted`. Both are indices, or -1 for none."""
-    is_wanted = np.zeros(len(values) + 1, np.bool_)  # the extra entry: false for -1
+    """Return for each of `values` whether `wanted` has it. Values are indices, or -1 for none."""
+    is_wanted = np.zeros(len(values) + 1, np.bool_)  # the extra entry is for -1
     is_wanted[wanted] = True
     return is_wanted[values]
 
 
 def _grouped(operator: NDArray[Any], times_s: Floats) -> Iterable[tuple[int, int, float]]:
-    """Return each operator with its number of rows and its time, the largest time first."""
+    """Return each operator, its number of executions and their total seconds, longest first."""
     groups = [
         (int(operator[members[0]]), len(members), total(times_s[members]))
         for members in _members(operator)

@@ -1,4 +1,4 @@
-"""The stacks of the rows of an answer."""
+"""Computes the stacks of a table: see `analysis.stacks`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 def stacks_of_table(table: Table) -> dict[Stack, float]:
-    """Return the seconds of each stack in a profile: see `analysis.stacks`.
+    """Return the seconds of each stack of the table's profile: see `analysis.stacks`.
 
-    The side is that of the table's measure. If the question selects rows, the stacks have the time
-    that the rows of the table own: see `model.levels`. Otherwise they have all time, also that of
-    Python outside of operators.
+    The measure of the table decides whether host or device time counts. If the question selects
+    rows, only the time that the rows of the table own counts: see `model.levels`. Otherwise, all
+    time counts, including the time of Python outside of operators.
 
     Raises `QueryError` for a table of groups or of a comparison.
     """
@@ -40,8 +40,9 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
 
 
 def notes_on_stacks(table: Table) -> Iterator[Note]:
-    """Yield notes on the stacks of a table."""
-    if table.query.selects_rows:  # otherwise, stacks also have what no row has
+    """Yield the notes to show with the stacks of a table."""
+    # These notes say which time the rows lack. Without a selection, the stacks have that time, too.
+    if table.query.selects_rows:
         yield from table.notes
     if not stacks_of_table(table):
         side = MEASURES[table.query.measure].side
@@ -61,11 +62,15 @@ def _stacks(shown: ShownRows) -> dict[Stack, float]:
 
 
 def _is_owned(profile: Profile, nested: Profile, operators: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return whether each execution of `nested` belongs to one of the `operators` of `profile`."""
+    """Return for each execution of `nested` whether one of `operators` owns it.
+
+    Shape (executions,). `operators` are rows of `profile`.
+    """
     is_shown = np.zeros(len(profile), np.bool_)
     is_shown[operators] = True
     of_rows = is_shown[profile.executions.operator]
     if profile.nested is None:
         return of_rows
     assert profile.level is not None, "a nested profile is kept when a level is selected"
+    # The extra entry is for -1: executions without an owner.
     return np.append(of_rows, False)[ownership(nested, profile.level).row_execution]

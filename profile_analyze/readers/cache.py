@@ -1,15 +1,20 @@
-"""Keeps the decoded profiles of large files in a folder, so that the next question is fast.
+"""Keeps the decoded profiles of large files in a folder, so that later questions are fast.
 
-The name of a kept file has four digests, joined by hyphens:
+The name of a kept file consists of four digests, joined by hyphens:
 
 - the path of the profile
-- the state of the profile and of this package: if it changes, the kept file is stale
+- the states of the profile and of this package: if one of them changes, the kept file is stale
 - the arguments of the call that decide what is read, such as the sizes of a model's inputs
-- the conditions: what the reader looked at besides the file
+- the conditions: everything that the reader looked at besides the profile
 
-Readers are watched for the conditions: the wanted columns and the files beside the profile that
-they ask for, and the packages that they use. If a reader never looks at the wanted columns, the
-kept profile answers every question.
+While a reader works, this module records its conditions:
+
+- whether the reader asked which columns the question wants, and the answers that it got
+- the files beside the profile that the reader looked for
+- the packages that the reader used
+
+A kept profile answers a question only if all conditions still hold. If the reader never asked
+which columns are wanted, the kept profile answers questions about any columns.
 """
 
 from __future__ import annotations
@@ -46,9 +51,10 @@ _SAMPLE_SIZE: Final = 1 << 14  # bytes
 
 
 def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profile:
-    """Return the kept profile of `source`; if there is none, `read` it and keep it.
+    """Return the kept profile of `source`. If there is none, call `read`, and keep the result.
 
-    If it cannot be kept, the profile has a note that says why.
+    Only profiles of large files are kept. If the system cannot write the kept file, the returned
+    profile has a note that says why.
     """
     cache = source.cache
     before = None if cache is None else _identity_of(source, cache)
@@ -59,7 +65,7 @@ def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profil
         return kept
     asked = _WatchedNames(wanted)
     profile = read(source, asked)
-    # If the file changed meanwhile, it is unclear what was read.
+    # If the file changed during reading, the profile may mix old and new content.
     if source.cache is None or _identity_of(source, cache) != before:
         return profile
     try:
@@ -76,7 +82,7 @@ def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profil
 
 
 class _Identity(NamedTuple):
-    """The first three digests in the name of a kept file: see the module."""
+    """The first three digests in the name of a kept file: see the module's docstring."""
 
     path: str
     state: str
@@ -84,7 +90,7 @@ class _Identity(NamedTuple):
 
 
 def _identity_of(source: Source, cache: Cache) -> _Identity | None:
-    """Return the identity of a large file; None for any other input."""
+    """Return the identity of the file of `source`; None if the input is not a large file."""
     state = state_of_file(source.path)
     if state is None:
         return None
@@ -98,15 +104,15 @@ def _identity_of(source: Source, cache: Cache) -> _Identity | None:
         return None
     beside = source.folder is not None
     return _Identity(
-        _digest(os.path.abspath(source.path)),  # noqa: PTH100  # links stay
+        _digest(os.path.abspath(source.path)),  # noqa: PTH100  # does not follow links
         _digest(state, blake2b(samples).digest(), _state_of_this_package()),
-        # The name is in the profile, as the caller wrote it.
+        # The profile has the path as the caller wrote it, so each spelling has its own kept file.
         _digest(os.fspath(source.path), source.max_size, source.inputs, beside),
     )
 
 
 def _samples(stream: BinaryIO, size: int) -> bytes:
-    """Return some bytes from the start of a file to its end."""
+    """Return 16 samples of a file, joined: the first is at its start, the last at its end."""
     last = max(0, size - _SAMPLE_SIZE)
     samples = []
     for number in range(_SAMPLES):
@@ -116,7 +122,10 @@ def _samples(stream: BinaryIO, size: int) -> bytes:
 
 
 def _state_of_this_package() -> list[Any]:
-    """Return the states of all modules of this package: another version may read otherwise."""
+    """Return the name and the state of each module of this package.
+
+    Another version of the package may read a profile differently.
+    """
     files = sorted(Path(__file__).parents[1].rglob("*.py"))
     return [(file.name, state_of_file(file)) for file in files]
 
@@ -126,14 +135,14 @@ def _digest(*values: Any) -> str:
 
 
 class _WatchedNames(Collection[str]):
-    """Names of columns that remember what a reader asked about them."""
+    """The names of the wanted columns, with a record of what a reader asked about them."""
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = frozenset(names)
         self.answers: dict[str, bool] = {}
-        """For each name that the reader asked about, whether it is among the names."""
+        """For each name that the reader asked about: whether it is wanted."""
         self.are_all_known = False
-        """Whether the reader looked at all names."""
+        """Whether the reader listed or counted the names, and so depends on all of them."""
 
     def __contains__(self, name: object) -> bool:
         self.answers[str(name)] = name in self._names
@@ -148,13 +157,13 @@ class _WatchedNames(Collection[str]):
         return len(self._names)
 
     def conditions(self) -> list[Any]:
-        """Return the names if the reader saw them all, and its questions with their answers."""
+        """Return the names (None if the reader never listed or counted them), and the answers."""
         names = sorted(self._names) if self.are_all_known else None
         return [names, sorted(self.answers.items())]
 
 
 def _conditions(source: Source, asked: _WatchedNames) -> dict[str, Any]:
-    """Return what the reader looked at, besides the file."""
+    """Return, as plain values, everything that the reader looked at besides the profile."""
     return {
         "wanted": asked.conditions(),
         "files": sorted(source.files_beside.items()),
@@ -163,34 +172,37 @@ def _conditions(source: Source, asked: _WatchedNames) -> dict[str, Any]:
 
 
 def _state_of_package(name: str) -> Any:
-    """Return the state of a package, which changes when another version is installed."""
+    """Return the state of the file that Python imports for a package; None without a file.
+
+    The state changes when another version is installed.
+    """
     spec = find_spec(name)
     return None if spec is None or spec.origin is None else state_of_file(spec.origin)
 
 
 def _hold(conditions: Any, source: Source, wanted: Collection[str]) -> bool:
-    """Return whether a reader would see the same again."""
+    """Return whether the conditions still hold, so that a reader would return the same profile."""
     names, answers = conditions["wanted"]
     return bool(
         (names is None or names == sorted(set(wanted)))
         and all((name in wanted) == answer for name, answer in answers)
-        and all(_same(source.state_of_neighbour(name), one) for name, one in conditions["files"])
-        and all(_same(_state_of_package(name), one) for name, one in conditions["packages"])
+        and all(_same(source.state_of_neighbour(name), kept) for name, kept in conditions["files"])
+        and all(_same(_state_of_package(name), kept) for name, kept in conditions["packages"])
     )
 
 
 def _same(state: Any, kept: Any) -> bool:
-    """Compare two states. A kept state is a list, because the file has no tuples."""
+    """Return whether two states are equal. `kept` is a list, because kept files have no tuples."""
     return bool((None if state is None else list(state)) == kept)
 
 
 def _kept(
     folder: str, identity: _Identity, source: Source, wanted: Collection[str]
 ) -> Profile | None:
-    """Return the kept profile; None if there is none, or if its file is damaged."""
+    """Return the kept profile whose conditions hold; None if no intact file has one."""
     with suppress(OSError):
         for file in cache_files(folder, "-".join(identity)):
-            # Whatever is wrong with a kept file, the profile is read again and replaces it.
+            # A damaged file may raise any error. The profile is then read again and kept anew.
             with suppress(Exception), open(file.path, "rb") as stream:  # noqa: PTH123
                 document = read_document(stream)
                 if _hold(document["conditions"], source, wanted):
@@ -201,12 +213,12 @@ def _kept(
 
 
 def _keep(cache: Cache, identity: _Identity, profile: Profile, conditions: Any) -> None:
-    """Write the profile, and remove the stale profiles of its path. Raises `OSError`."""
-    # A few profiles cannot be written, such as those with a name that is not valid Unicode.
+    """Write the profile, and remove the stale files of its path. Raises `OSError`."""
+    # A few profiles cannot be kept: for example, if a name in them is not valid Unicode.
     with suppress(*UNWRITABLE):
         pieces = pieces_of(profile, conditions)
         name = "-".join((*identity, _digest(conditions)))
         write(cache.folder, name, pieces, cache.most)
         of_path = cache_files(cache.folder, f"{identity.path}-")
-        stale = f"{identity.path}-{identity.state}-"
-        remove(file for file in of_path if not Path(file.path).name.startswith(stale))
+        current = f"{identity.path}-{identity.state}-"
+        remove(file for file in of_path if not Path(file.path).name.startswith(current))

@@ -1,7 +1,10 @@
-"""The files in a cache folder: they appear whole or not at all, and have a total size.
+"""Lists, writes and removes the files in a cache folder.
 
-Only regular files with the names that this module gives count. All other entries of the folder
-stay.
+A file gets its final name only once it is complete. Before a new file is written, the least
+recently used files are removed, so that the folder stays within its size limit.
+
+This module handles only regular files that it named itself. It leaves all other entries of the
+folder alone.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".profile"
 _UNFINISHED: Final = ".unfinished"
 _LONGEST_WRITING_NS: Final = 3600 * 10**9
-"""An unfinished file that is older belongs to a process that died."""
+"""If an unfinished file is older than this, the process that wrote it must have died."""
 _NAME: Final = re.compile(rf"([0-9a-f]{{16}}-){{3}}[0-9a-f]{{16}}({SUFFIX}|\.\w+{_UNFINISHED})")
 
 
@@ -30,13 +33,13 @@ class CacheFile(NamedTuple):
     path: str
     size: int
     used_ns: int
-    """When the file was last used, or written."""
+    """When the file was last used or written, in nanoseconds since 1970."""
 
 
 def cache_files(folder: str, start: str = "") -> list[CacheFile]:
-    """Return the files in a folder whose names begin with `start`, the least recently used first.
+    """Return the files in `folder` whose names begin with `start`, least recently used first.
 
-    A file that another process is writing does not count. Without a folder, there are no files.
+    Files that another process is still writing are left out. A missing folder has no files.
     """
     found = []
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
@@ -57,23 +60,23 @@ def _is_being_written(file: CacheFile) -> bool:
 
 
 def remove(files: Iterable[CacheFile]) -> None:
-    """Remove files, if another process has not removed them. Raises `OSError`."""
+    """Remove files; a file that is already gone is no error. Raises `OSError`."""
     for file in files:
         Path(file.path).unlink(missing_ok=True)
 
 
 def write(folder: str, name: str, pieces: Sequence[bytes | memoryview], most: int) -> None:
-    """Write a file under a temporary name, and rename it. Raises `OSError`.
+    """Write a file under a temporary name, then give it its final name. Raises `OSError`.
 
-    The least recently used files are removed first, so that the folder has at most `most` bytes. A
-    file of more bytes is not written.
+    First, remove the least recently used files, so that all files together have at most `most`
+    bytes. If the new file alone has more than `most` bytes, write and remove nothing.
     """
     size = sum(map(len, pieces))
     if size > most:
         return
     Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
     _make_room(folder, most - size)
-    # The content needs no fsync: after a power cut, its checksum shows that it is damaged.
+    # No fsync is needed: if a power cut damages the file, its checksum shows the damage.
     handle, temporary = mkstemp(prefix=f"{name}.", suffix=_UNFINISHED, dir=folder)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -86,13 +89,13 @@ def write(folder: str, name: str, pieces: Sequence[bytes | memoryview], most: in
 
 
 def mark_used(path: str) -> None:
-    """Set the time of a file to now, so that it is removed late."""
+    """Set the times of a file to now, so that `write` removes other files first."""
     with suppress(OSError):  # the folder may be read-only, or the file removed just now
         os.utime(path)
 
 
 def _make_room(folder: str, most: int) -> None:
-    """Remove the least recently used files until the rest has at most `most` bytes."""
+    """Remove the least recently used files until the others have at most `most` bytes."""
     files = cache_files(folder)
     total = sum(file.size for file in files)
     for file in files:

@@ -1,6 +1,6 @@
-"""Turns a profile into bytes and back: a document in MessagePack, followed by the arrays.
+"""Turns a profile into bytes and back: a MessagePack document, followed by the arrays.
 
-The bytes hold numbers and texts only. Reading them runs no code from the file, unlike pickle.
+The bytes hold only numbers and texts. Unlike pickle, reading them never runs code from the file.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 
 _MAGIC: Final = b"profile\n"
 _HEADER_SIZE: Final = len(_MAGIC) + 8 + 4
-"""The magic bytes, the size of the document, and the checksum of the document."""
+"""The number of bytes of the header: 8 magic bytes, 8 bytes for the size of the document, and 4
+bytes for its checksum."""
 _ALIGNMENT: Final = 64
 """Each array starts at a multiple of this number of bytes."""
 UNWRITABLE: Final = (TypeError, UnicodeEncodeError, OverflowError)
-"""The errors about values that the bytes cannot hold: types that no reader of this package uses,
-texts that are not valid Unicode, and integers of more than 64 bits."""
+"""The errors that `pieces_of` raises for values that the bytes cannot hold: types that no reader of
+this package uses, texts that are not valid Unicode, and integers of more than 64 bits."""
 
 _SCALARS: Final = frozenset((bool, int, float, str, type(None)))
 _NARROW: Final = (np.int8, np.int16, np.int32)
@@ -53,11 +54,11 @@ _RECORDS: Final[Mapping[str, Any]] = {
         *(Origin, RecordedFact, Track, Run, StaticModel, Port, Stored, BodyWork),
     )
 }
-"""The classes of the model that a file may have, by name."""
+"""The classes of `model` that a file may contain, by name."""
 
 
 def pieces_of(profile: Profile, conditions: Any) -> list[bytes | memoryview]:
-    """Return the bytes of a profile. `conditions` are plain values that belong to it.
+    """Return the bytes of a profile and of its `conditions`, which are plain values.
 
     Raises one of `UNWRITABLE` if the profile has a value that the bytes cannot hold.
     """
@@ -76,7 +77,7 @@ def pieces_of(profile: Profile, conditions: Any) -> list[bytes | memoryview]:
 
 
 def read_document(stream: BinaryIO) -> Any:
-    """Return the document at the start of `stream`. Its `conditions` are those of `pieces_of`.
+    """Return the document at the start of `stream`: a dict with the item `conditions`.
 
     Raises `ValueError` if the bytes are damaged.
     """
@@ -92,20 +93,20 @@ def read_document(stream: BinaryIO) -> Any:
 
 
 def read_profile(stream: BinaryIO, document: Any) -> Profile:
-    """Return the profile in `stream`, from which `read_document` returned `document`.
+    """Return the profile in `stream`, after `read_document` has read `document` from it.
 
     Raises `ValueError` if the bytes are damaged.
     """
-    # Read, not mapped: if the file vanished from a network drive, a process with a map of it would
-    # be killed.
+    # The arrays are read, not mapped into memory: if a mapped file vanished from a network drive,
+    # the system would kill this process.
     size = document["data"]["size"]
     start = stream.tell()
-    # Checked before memory is reserved: a damaged size may be huge.
+    # Check the size before reserving memory: a damaged size may be huge.
     if size != stream.seek(0, os.SEEK_END) - start:
         raise ValueError("the arrays are damaged")
     stream.seek(start)
     data = np.empty(size, np.uint8)
-    read = stream.readinto(data)  # type: ignore[attr-defined]  # of files
+    read = stream.readinto(data)  # type: ignore[attr-defined]  # files have it
     if read != len(data) or zlib.crc32(data.data) != document["data"]["checksum"]:
         raise ValueError("the arrays are damaged")
     arrays, start = [], 0
@@ -122,20 +123,21 @@ def read_profile(stream: BinaryIO, document: Any) -> Profile:
 class _Writer:
     """Turns values into trees of plain values, and collects their arrays.
 
-    A tree is a scalar, or a list that begins with the kind of the value.
+    A tree is a scalar or a list. A list begins with the kind of the value, and its parts follow.
+    For example, `["array", 3]` stands for the array with the number 3.
     """
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []
         self.descriptions: list[tuple[str, str, int, int | None]] = []
-        """For each array its dtype in the file, its dtype, the number of its stored elements, and
-        the length if the array is constant."""
+        """For each array: its dtype in the file, its dtype in memory, the number of its stored
+        elements, and its length if it is constant (otherwise None)."""
 
     def tree(self, value: Any) -> Any:
         if type(value) in _SCALARS:
             return value
         if type(value) is np.ndarray:
-            return ["array", self._number_of(value)]
+            return ["array", self._add(value)]
         if isinstance(value, Mapping):
             return ["map", {str(name): self.tree(one) for name, one in value.items()}]
         if type(value) is tuple and _SCALARS.issuperset(map(type, value)):
@@ -143,8 +145,8 @@ class _Writer:
         kind, parts = _parts(value)
         return [kind, *map(self.tree, parts)]
 
-    def _number_of(self, array: Array) -> int:
-        """Add an array, and return its number."""
+    def _add(self, array: Array) -> int:
+        """Add `array` to the arrays, and return its number."""
         if array.ndim != 1 or array.dtype.kind not in "bif":
             raise TypeError(f"a profile cannot be written with an array of {array.dtype}")
         values, size = packed(array)
@@ -155,7 +157,7 @@ class _Writer:
 
 
 def _parts(value: Any) -> tuple[str, Iterable[Any]]:
-    """Return the kind of a value, and the values that it consists of."""
+    """Return the kind of a value and its parts: elements, fields, or arguments of `_note`."""
     kind = type(value)
     if kind is tuple:
         return "tuple", value
@@ -171,7 +173,10 @@ def _parts(value: Any) -> tuple[str, Iterable[Any]]:
 
 
 def _narrowed(values: Array) -> Array:
-    """Return the integers with as few bytes as their values need: codes are mostly small."""
+    """Return integers in the narrowest dtype that holds them all, because most codes are small.
+
+    Return any other array unchanged.
+    """
     if values.dtype.kind != "i" or not len(values):
         return values
     lowest, highest = int(values.min()), int(values.max())
@@ -194,7 +199,7 @@ def _next_aligned(size: int) -> int:
 
 
 def _value(tree: Any, arrays: Sequence[Array]) -> Any:
-    """Return the value from which `_Writer.tree` made `tree`."""
+    """Return the value that `_Writer.tree` turned into `tree`."""
     if type(tree) is not list:
         return tree
     kind, *parts = tree
@@ -217,4 +222,4 @@ _MAKERS: Final[Mapping[str, Callable[..., Any]]] = {
     "set": lambda *values: frozenset(values),
     "note": _note,
 }
-"""The functions that make a value of its parts, by the kind of the value."""
+"""For each kind of value: the function that makes a value from its parts."""

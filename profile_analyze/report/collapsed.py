@@ -1,4 +1,7 @@
-"""Collapsed stacks, from which other tools such as speedscope draw flame graphs."""
+"""Writes collapsed stacks, from which tools such as speedscope draw flame graphs.
+
+Each line has the names of a stack, joined by semicolons, and the microseconds of the stack.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,12 @@ if TYPE_CHECKING:
 _US_PER_S: Final = 1e6
 _SEPARATOR: Final = ";"
 _IN_NAMES: Final = ":"
-"""Stands for the separator in names, as in the scripts of FlameGraph."""
+"""Replaces the separator inside names, as the scripts of FlameGraph do."""
 _UNNAMED: Final = "unnamed"
 
 
 class CollapsedRenderer(TablelessRenderer):
-    """Renderer of collapsed stacks; see `Renderer`. A line has a stack and its microseconds."""
+    """The renderer of collapsed stacks; see `Renderer`."""
 
     name = "collapsed"
     suffixes = (".collapsed", ".folded")
@@ -46,7 +49,7 @@ class CollapsedRenderer(TablelessRenderer):
 
 
 def _lines(stacks: Mapping[Stack, float]) -> Iterator[str]:
-    """Yield a line for each stack of at least 1 us, in the order of the texts."""
+    """Yield a line for each stack whose rounded time is not 0, sorted by text."""
     times_us: dict[str, float] = {}
     for stack, seconds in stacks.items():
         text = _SEPARATOR.join(map(_frame, stack))
@@ -61,10 +64,10 @@ def _frame(name: str) -> str:
 
 
 def _rounded(times: Mapping[str, float]) -> dict[str, int]:
-    """Return whole numbers whose sum is the rounded sum of `times`.
+    """Round the times to whole numbers, so that their sum is the rounded sum of `times`.
 
-    All times are rounded down first. Those with the largest fractions are then rounded up, as many
-    as the sum needs. If fractions are equal, the text that sorts first is rounded up.
+    First, all times are rounded down. Then the times with the largest fractions are rounded up,
+    until the sum is right. If fractions are equal, the text that sorts first is rounded up.
     """
     whole = {text: math.floor(time) for text, time in times.items()}
     missing = round(math.fsum(times.values())) - sum(whole.values())

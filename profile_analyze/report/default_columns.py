@@ -1,4 +1,4 @@
-"""The columns that output formats show by default."""
+"""Chooses the columns that output formats show by default."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _CONTEXT: Final = ("scope", "in_shapes")
-"""The columns that may tell operators with equal names apart, the shortest first."""
+"""Columns that may tell operators with equal names apart. The one with shorter texts is first."""
 
 
 def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
 
 def roofline_columns(query: Query) -> tuple[str, ...]:
-    """Return the columns on the distance to the roof; empty without peaks."""
+    """Return the columns that say how near operators are to the roofline; empty without peaks."""
     names = ("bound", "efficiency", "lost", "gain") if query.peaks else ()
     return tuple(name for name in names if name not in query.by)
 
@@ -58,10 +58,12 @@ def group_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     """Return the group keys, and the columns of `names` that have a value in at least one row.
 
-    The column `type` is left out if it only repeats the names. The column `calls` is included if
-    operators have several calls in a run. Columns of work are included if there are no times.
-    Columns that tell operators with equal names apart follow the name. If no column has a value, as
-    in a table without rows, all of `names` are returned.
+    - `type` is left out if it only repeats the names.
+    - `calls` is added if operators have several calls in a run.
+    - The columns of `work_columns` are added if there are no times.
+    - Columns that tell operators with equal names apart are added after `name`.
+
+    If no column has a value, as in a table without rows, all of `names` count as filled.
     """
     candidates = _with_calls_and_work(names, table)
     filled = filled_columns(candidates, table, if_none=names)
@@ -74,25 +76,27 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
 
 
 def _telling_apart(table: Table) -> Iterator[str]:
-    """Yield the columns that tell operators with equal names apart: one that says most.
+    """Yield the columns that tell operators with equal names apart.
 
-    A name is not unique if any other operator of the profile has it, even if that is not shown.
-    Kernels always have the operator that launched them.
+    If the table has kernels, the first column is `launched_by`. Any other table needs no columns if
+    the names of its rows are unique among all operators of the profile, shown or hidden.
+
+    Then comes the first column of `_CONTEXT` that tells more operators apart, if there is one.
     """
     operators = table.shown.profile.operators
     if table.query.keys is not None:
         return
-    told = [operators.name.codes]
+    chosen = [operators.name.codes]
     if table.has_values("launched_by"):
         yield "launched_by"
-        told.append(operators.categorical("launched_by").codes)
+        chosen.append(operators.categorical("launched_by").codes)
     elif not _has_names_of_several(table, operators.name):
         return
     for column in _CONTEXT:
         values = operators.scope if column == "scope" else operators.optional.get(column)
         if not isinstance(values, Categorical) or not table.has_values(column):
             continue
-        if _distinct(*told, values.codes) > _distinct(*told):
+        if _distinct(*chosen, values.codes) > _distinct(*chosen):
             yield column
             return
 
@@ -107,14 +111,15 @@ def _has_names_of_several(table: Table, names: Categorical[str]) -> bool:
 
 
 def _distinct(*codes: NDArray[np.int64]) -> int:
-    """Return how many different rows the columns `codes` have."""
+    """Return the number of distinct combinations of values in the columns `codes`."""
     return len({*zip(*(column.tolist() for column in codes), strict=True)})
 
 
 def _type_repeats_name(table: Table) -> bool:
-    """Return whether the type says nothing, and the question is not about types.
+    """Return whether every type in the table only repeats the name; false without rows.
 
-    The type of a kernel is its name without template arguments.
+    The type of a kernel may lack the template arguments of the name. Return false if rows are
+    groups, or if the question uses types.
     """
     query = table.query
     if query.keys is not None or query.types or any(one.base_name == "type" for one in query.used):
@@ -148,7 +153,7 @@ def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...
 
 
 def work_columns(table: Table) -> tuple[str, ...]:
-    """Return the columns that replace the times in a profile without times."""
+    """Return the columns to show instead of times, for a profile without times."""
     if not table.is_of_model:
         return ("computation", "memory", "intensity")
     shapes = () if table.query.grouped else ("out_shapes",)
@@ -160,7 +165,7 @@ def work_columns(table: Table) -> tuple[str, ...]:
 
 
 def model_columns(table: Table) -> tuple[str, ...]:
-    """Return the default columns of a model that has not run, for formats for programs."""
+    """Return the columns that formats for programs show by default for a model that has not run."""
     query = table.query
     compared = (
         *("match", "base_macs", "macs_difference", "base_params", "params_difference"),

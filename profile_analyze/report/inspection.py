@@ -1,4 +1,4 @@
-"""The answer to `--inspect`: facts about one operator, and lists of what surrounds it."""
+"""Makes the report for `--inspect`: facts about one operator, and lists of its surroundings."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _OPTIONAL: Final[Mapping[str, Callable[[Any], str]]] = {
     "compute_dtype": str,
     "parameters": parameters_text,
 }
-"""The optional columns to show, each with the function that writes a value for people."""
+"""The optional columns to show. Each has a function that turns a value into text for people."""
 
 
 def inspection_report(profile: Profile, key: str) -> Report:
-    """Return the report on one operator. `key` is as in `query.inspection.inspect`."""
+    """Return the report on one operator. For `key` and errors, see `query.inspection.inspect`."""
     found = inspect(profile, key)
     facts = Facts(INSPECTION, (*_identity(found), *_of_executions(found)))
     lists = (ListSection(listing) for listing in found.listings)
@@ -41,7 +41,7 @@ def inspection_report(profile: Profile, key: str) -> Report:
 
 
 def _identity(found: Inspection) -> Iterator[FactValue]:
-    """Yield what the operator is; nothing for what the profile does not say."""
+    """Yield the facts that describe the operator, without facts that are N/A."""
     operators = found.profile.operators.take(np.array([found.operator]))
     for name in ("name", "key", "type", "category", "level"):
         value = _value(getattr(operators, name))
@@ -58,20 +58,20 @@ def _identity(found: Inspection) -> Iterator[FactValue]:
     for name, unit in (("computation", "FLO"), ("memory", "byte")):
         amount = float(getattr(operators, name)[0])
         if amount == amount:  # noqa: PLR0124  # not NaN
-            source = operators.source_of(name).values()[0]  # type: ignore[arg-type]  # one of the two
+            source = operators.source_of(name).values()[0]  # type: ignore[arg-type]  # a literal
             text = f"{scaled_text(amount, unit)} ({source})"
             suffix = "flo" if unit == "FLO" else "bytes"
             yield _text(f"{name}_{suffix}", amount, text, f"{name} of a call")
 
 
 def _value(column: Any) -> Any:
-    """Return the only value of a column; None for N/A."""
+    """Return the value of a column with one row; None for N/A."""
     values = column.values() if hasattr(column, "categories") else column
     return values.tolist()[0]
 
 
 def _of_executions(found: Inspection) -> Iterator[FactValue]:
-    """Yield how often the operator ran, where and how long."""
+    """Yield facts about the executions: how many there are, where they ran, and how long."""
     executions, rows = found.profile.executions, found.rows
     count = len(rows)
     if found.number is not None:
@@ -81,7 +81,7 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
         if run.step is not None:
             yield _text("step", run.step, str(run.step))
     else:
-        # In formats for programs, `executions` is the list of the longest ones.
+        # In formats for programs, `executions` is the name of a list: the longest executions.
         yield _text("execution_count", count, str(count), "executions")
     names = [*names_of_tracks(found.profile, rows).values()]
     if names:
