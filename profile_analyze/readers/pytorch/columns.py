@@ -138,8 +138,10 @@ def _numbering() -> defaultdict[Any, int]:
 class Events:
     """The events of a trace in columns, and counts of the events that were left out or repaired."""
 
+    # `extend` takes an array in half the time of a tuple or list, even if it is made for that.
     # A trace may have millions of events. `map` and `zip` are many times as fast as a loop in
     # Python.
+    # An array is extended by another array in half the time that a tuple or list takes.
 
     def __init__(self, *, with_functions: bool = False) -> None:
         self._with_functions = with_functions
@@ -202,21 +204,21 @@ class Events:
             return
         names, arguments = self._add_columns(self.host, events)
         external, old, sequence, forward, shapes, old_shapes = _transposed(_OF_HOST, arguments)
-        self.host.external_id.extend(_known_ids(external, old))
-        self.host.sequence.extend(sequence)
-        self.host.forward_thread.extend(forward)
+        self.host.external_id.extend(array("q", _known_ids(external, old)))
+        self.host.sequence.extend(array("q", sequence))
+        self.host.forward_thread.extend(array("q", forward))
         recorded: list[Sequence[object]] = [names]
         if not _are_missing(shapes) or not _are_missing(old_shapes):
             either = old_shapes if _are_missing(shapes) else shapes
             recorded += _as_bytes((either, *_transposed(_OF_SHAPES, arguments)))
         facts = map(self._facts[kind].__getitem__, zip(*recorded, strict=True))
-        self.host.facts.extend(facts)
+        self.host.facts.extend(array("q", [*facts]))
 
     def _add_calls(self, events: Sequence[Complete]) -> None:
         if not events:
             return
         names, arguments = self._add_columns(self.calls, events)
-        self.calls.facts.extend(map(self.call_names.__getitem__, names))
+        self.calls.facts.extend(array("q", [*map(self.call_names.__getitem__, names)]))
         self._add_links(self.calls, arguments)
 
     def _add_work(self, events: Sequence[Complete]) -> None:
@@ -234,7 +236,7 @@ class Events:
         if not _are_missing(collective):
             recorded += _as_bytes((collective, *others))
         facts = map(self._facts_of_work.__getitem__, zip(*recorded, strict=True))
-        self.work.facts.extend(facts)
+        self.work.facts.extend(array("q", [*facts]))
         moved = [args.moved_bytes for args in arguments]
         is_missing = moved.count(NOTHING) == len(moved)  # in a block of kernels
         self.work.moved_bytes.extend([b""] * len(moved) if is_missing else map(bytes, moved))
@@ -244,19 +246,19 @@ class Events:
     ) -> tuple[tuple[str, ...], list[Arguments]]:
         """Add the starts, durations and threads of `events`. Return their names and arguments."""
         start, duration, process, thread, names, arguments = _transposed(_EVENT, events)
-        columns.start_us.extend(start)
-        columns.duration_us.extend(duration)
+        columns.start_us.extend(array("d", start))
+        columns.duration_us.extend(array("d", duration))
         if process.count(process[0]) == thread.count(thread[0]) == len(thread):
-            columns.thread.extend([self.threads[process[0], thread[0]]] * len(thread))
+            columns.thread.extend(array("q", [self.threads[process[0], thread[0]]]) * len(thread))
         else:
             threads = zip(process, thread, strict=True)
-            columns.thread.extend(map(self.threads.__getitem__, threads))
+            columns.thread.extend(array("q", [*map(self.threads.__getitem__, threads)]))
         return names, [one or _NO_ARGUMENTS for one in arguments]
 
     def _add_links(self, columns: LinkedColumns, arguments: Sequence[Arguments]) -> None:
         correlation, external, old = _transposed(_LINKS, arguments)
-        columns.correlation.extend(correlation)
-        columns.external_id.extend(_known_ids(external, old))
+        columns.correlation.extend(array("q", correlation))
+        columns.external_id.extend(array("q", _known_ids(external, old)))
 
     def _add_instants(self, events: Sequence[Instant]) -> None:
         columns = self.allocations
