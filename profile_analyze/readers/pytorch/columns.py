@@ -138,7 +138,6 @@ def _numbering() -> defaultdict[Any, int]:
 class Events:
     """The events of a trace in columns, and counts of the events that were left out or repaired."""
 
-    # `extend` takes an array in half the time of a tuple or list, even if it is made for that.
     # A trace may have millions of events. `map` and `zip` are many times as fast as a loop in
     # Python.
     # An array is extended by another array in half the time that a tuple or list takes.
