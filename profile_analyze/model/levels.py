@@ -74,14 +74,19 @@ _UNOWNED: Final = {
 
 def levels_of(profile: Profile) -> tuple[str, ...]:
     """Return the levels that a question can ask for in this profile, in the order of `LEVELS`."""
-    level = profile.operators.level
-    used = {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
+    used = _stored_levels(profile)
     if OPERATOR in used:
         is_target = is_at_level(profile, OPERATOR)
         # Without nested operators, `top` would be the same as `operator`.
         if (innermost_above(profile.executions.above, is_target)[is_target] >= 0).any():
             used.add(TOP)
     return tuple(one for one in LEVELS if one in used)
+
+
+def _stored_levels(profile: Profile) -> set[str]:
+    """Return the levels of all operators. `top` is not among them, because it follows from them."""
+    level = profile.operators.level
+    return {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
 
 
 def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = False) -> Profile:
@@ -97,7 +102,9 @@ def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = 
         raise QueryError(f"level: the rows are of level {profile.level} already, not {level}")
     if level in (None, OPERATOR) and _is_flat(profile):  # a quick test, true for most formats
         return profile
-    known = levels_of(profile)
+    # Whether there is a level `top` takes long to find out, and the default does not depend on it.
+    is_default = level in (None, OPERATOR) and OPERATOR in _stored_levels(profile)
+    known = (OPERATOR,) if is_default else levels_of(profile)
     chosen = level or next(iter(known), OPERATOR)
     if chosen not in known:
         has = f"it has {', '.join(known)}" if known else "it has no rows at all"
