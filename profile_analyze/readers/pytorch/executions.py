@@ -14,6 +14,7 @@ import numpy as np
 from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
+from profile_analyze.model.numbers import numbered
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.readers.pytorch.device_facts import mean_amounts
 from profile_analyze.readers.pytorch.facts import REGION_EVENT
@@ -160,7 +161,10 @@ def _host(events: Events, timeline: Timeline) -> _Host:
     """Return the scopes, phases, processes and steps of the host events."""
     found = _names(events)
     process = processes_of(events)[timeline.host.thread]
-    autograd = Autograd(integers(events.host.sequence), integers(events.host.forward_thread) > 0)
+    autograd = Autograd(
+        _sequence(integers(events.host.sequence), process),
+        integers(events.host.forward_thread) > 0,
+    )
     scope, inner_scope, scopes = scopes_of(
         timeline.parent, found.is_region, found.name, found.names
     )
@@ -180,6 +184,18 @@ def _host(events: Events, timeline: Timeline) -> _Host:
         process,
         steps_of(timeline.host, process, found.name, found.names),
     )
+
+
+def _sequence(sequence: Indices, process: Indices) -> Indices:
+    """Return the sequence number of each host event, different in each process; -1 without one.
+
+    In the file, each process counts on its own, so that two processes have equal numbers.
+    """
+    processes = int(process.max(initial=0)) + 1
+    if processes == 1:
+        return sequence
+    small, _ = numbered(sequence)  # a number of the file, times the processes, might overflow
+    return np.where(sequence >= 0, small * processes + process, -1)
 
 
 def _launching_hosts(timeline: Timeline) -> Indices:

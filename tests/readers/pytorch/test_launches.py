@@ -87,6 +87,23 @@ def test_several_processes_may_use_the_same_numbers() -> None:
         assert times_by_step(rows) == {("op1", None): 10, ("op2", None): 20}
 
 
+def test_backward_operators_have_the_scope_of_a_forward_operator_of_their_process() -> None:
+    events: list[Event] = []
+    for process, start in ((1, 0), (2, 100)):
+        host = (
+            event("user_annotation", f"region{process}", start, 20),
+            op("forward", start + 5, 5, **{"Sequence number": 3}),
+            op("backward", start + 30, 5, **{"Sequence number": 3, "Fwd thread id": 1}),
+        )
+        events += [{**one, "pid": process} for one in host]
+    rows = at_level(read(*events), "operator").operators
+    pairs = zip(rows.name.values().tolist(), rows.scope.values().tolist(), strict=True)
+    assert sorted(pairs) == [
+        *(("backward", (f"region{process}",)) for process in (1, 2)),
+        *(("forward", (f"region{process}",)) for process in (1, 2)),
+    ]
+
+
 def test_each_process_has_its_own_steps() -> None:
     events: list[Event] = []
     for process, first in ((1, 0), (2, 30)):
