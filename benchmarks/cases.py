@@ -189,7 +189,7 @@ def pytorch() -> Iterator[Case]:
     for size, path in (("0.1 GB", smaller), ("1.1 GB", large)):
         commands = {
             OURS: ours(path, *QUERIES["by type"]),
-            JSON_LOAD: python(LIBRARIES[JSON_LOAD], path),
+            **{name: python(LIBRARIES[name], path) for name in (JSON_LOAD, "orjson.loads")},
         }
         if path == large:  # to compare the time per event
             commands[AT_HALF_A_MILLION] = ours(smaller, *QUERIES["by type"])

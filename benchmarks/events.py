@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.generate import JITTER, SEED
+from benchmarks.generate import JITTER, SEED, write_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,13 +49,11 @@ def _moved(line: str, shift_us: int, factor: float) -> str:
 
 def write(path: Path, count: int) -> None:
     """Write a profile with `count` events to `path`, unless the file exists."""
-    if path.exists():
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    with unfinished.open("w", encoding="utf-8") as stream:
-        stream.write("[\n")
-        for number, event in enumerate(events(count)):
-            stream.write(f",\n{event}" if number else event)
-        stream.write("\n]\n")
-    unfinished.rename(path)
+    write_once(path, _document(count))
+
+
+def _document(count: int) -> Iterator[str]:
+    yield "[\n"
+    for number, event in enumerate(events(count)):
+        yield f",\n{event}" if number else event
+    yield "\n]\n"

@@ -143,13 +143,17 @@ def _section(name: str, entries: Iterable[tuple[int, str]]) -> Iterator[str]:
 
 def write(path: Path, operators: int) -> None:
     """Write a profile with this number of operators to `path`, unless the file exists."""
+    write_once(path, generated(operators))
+
+
+def write_once(path: Path, pieces: Iterable[str]) -> None:
+    """Write `pieces` to `path`, unless the file exists. The file appears once it is complete."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
     with unfinished.open("w", encoding="utf-8") as stream:
-        for piece in generated(operators):
-            stream.write(piece)
+        stream.writelines(pieces)
     unfinished.rename(path)
 
 

@@ -14,7 +14,7 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.generate import JITTER, SEED
+from benchmarks.generate import JITTER, SEED, write_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,15 +142,11 @@ def _launch(
 
 def write(path: Path, count: int) -> None:
     """Write a trace with at least `count` events to `path`. If the file exists, keep it."""
-    if path.exists():
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    with unfinished.open("w", encoding="utf-8") as stream:
-        stream.write(
-            f'{{\n  "schemaVersion": 1,\n  "deviceProperties": [{_DEVICE}],\n  "traceEvents": [\n'
-        )
-        for number, event in enumerate(events(count)):
-            stream.write(f",\n{event}" if number else event)
-        stream.write('\n  ],\n  "traceName": "generated.json"\n}\n')
-    unfinished.rename(path)
+    write_once(path, _document(count))
+
+
+def _document(count: int) -> Iterator[str]:
+    yield f'{{\n  "schemaVersion": 1,\n  "deviceProperties": [{_DEVICE}],\n  "traceEvents": [\n'
+    for number, event in enumerate(events(count)):
+        yield f",\n{event}" if number else event
+    yield '\n  ],\n  "traceName": "generated.json"\n}\n'
