@@ -26,4 +26,5 @@ def printed_text(option: str, value: str, arguments: argparse.Namespace) -> str:
         return device_list(terminal_width(sys.stdout))
     if option == "--print-completion":
         return completion_script(value)
+    assert option == "--clear-cache", f"{option} prints no text"
     return clear_cache(arguments)

@@ -179,7 +179,9 @@ def _other_groups(operators: Operators) -> str:
     """Return advice on a key that groups layers better than names do, if the profile has one."""
     if operators.scope.categories:
         return ", --aggregate-by scope groups by module"
-    has_shapes = operators.state("out_shapes") != "absent"
+    shapes = operators.optional.get("out_shapes")
+    is_known = isinstance(shapes, Categorical) and bool(shapes.categories)
+    has_shapes = is_known or operators.state("out_shapes") == "not loaded"
     return ", --aggregate-by out_shapes groups by stage" if has_shapes else ""
 
 

@@ -139,6 +139,8 @@ CALLS = (
     "nosuch.json",
     "profiles/resnt18.json",
     "profiles/*.jsonx",
+    "'runs/base/*.json.gz'",
+    "profiles/resnet18.json --plot bars",
     "reports",
     "@profiles/tiny.json",
     "C:profilestiny.json",

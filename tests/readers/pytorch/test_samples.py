@@ -13,7 +13,8 @@ import profile_analyze as pa
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level, levels_of
 from profile_analyze.model.measuring import calls
-from tests.conftest import PROFILES
+from profile_analyze.report.chart_texts import names
+from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,3 +139,44 @@ def test_a_trace_without_steps_says_how_often_its_operators_ran() -> None:
         "profiler.step() records steps"
     )
     assert pa.load(FOLDER / "gpu.json").notes == ()  # its steps are runs
+
+
+def test_a_row_has_its_scope_if_other_operators_have_its_name() -> None:
+    trace = str(FOLDER / "cnn-shapes.json.gz")
+    shown = ("--print-only", "device", "--notes", "none", "-t")
+    assert run_command(trace, *shown, "1").out == (
+        "device self time (ms)  calls  share         flops   bandwidth  name                      "
+        "scope\n"
+        "                1.252      2  32.0%  47.14 GFLOPS  1.06 GiB/s  aten::mkldnn_convolution  "
+        "my_region/Net_0/Conv2d_0\n"
+    )
+    # All names of types differ, so no column is needed.
+    assert "scope" not in run_command(trace, *shown, "1", "--aggregate-by", "type").out
+
+
+def test_pictures_name_the_module_of_operators_with_equal_names() -> None:
+    table = pa.run(pa.Query(top=4), at_level(pa.load(FOLDER / "cnn-shapes.json.gz")))
+    assert names(table, 60) == [
+        "aten::mkldnn_convolution (Conv2d_0)",
+        "aten::clamp_min",
+        "aten::max_pool2d_with_indices",
+        "aten::mkldnn_convolution (Conv2d_3)",
+    ]
+
+
+def test_advice_on_layers_names_keys_that_the_trace_has() -> None:
+    def advice(name: str) -> str:
+        done = run_command(str(FOLDER / name), "--aggregate-by", r"name~^\w+", "--notes", "all")
+        return next(line for line in done.err.splitlines() if "alone has" in line)
+
+    assert advice("cnn-shapes.json.gz").endswith("--aggregate-by scope groups by module")
+    # It has neither regions nor shapes.
+    assert advice("cnn-plain.json.gz").endswith("-t 0 without groups shows each operator")
+
+
+def test_a_trace_of_a_cpu_has_no_host_times() -> None:
+    done = run_command(str(FOLDER / "cnn-plain.json.gz"), "--print-only", "host")
+    assert (
+        "note: no operator has a host time; the profile is of a CPU, so all times are device times; "
+        "use --print-only device\n"
+    ) in done.err
