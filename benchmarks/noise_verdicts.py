@@ -143,7 +143,7 @@ class Case:
 
 
 def rule_cases(times: Floats, comparisons: int) -> Iterator[Case]:
-    """Yield the cases of each rule. Both sides are drawn from the same `times`."""
+    """Yield the cases of each rule. Profile and baseline are random samples of the same `times`."""
     for runs in SIZES:
         yield Case(
             "the verdict", runs, by_verdict, draw_with_replacement(times, times, runs, comparisons)

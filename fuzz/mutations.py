@@ -101,7 +101,7 @@ def _positions(value: Any) -> Iterator[tuple[Any, Any]]:
 def _position(random: Random, document: Any, kind: type = object) -> tuple[Any, Any]:
     """Return a random container of type `kind` in `document`, and one of its keys or indices.
 
-    If there is none, return a new container.
+    If `document` has no such container, return a position in a new dictionary.
     """
     positions = [one for one in _positions(document) if isinstance(one[0], kind)]
     return random.choice(positions) if positions else ({"": None}, "")

@@ -26,7 +26,11 @@ EXIT_UNCERTAIN: Final = 4
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Answer a command line and return the exit code. `argv` defaults to that of the process."""
+    """Answer a command line and return the exit code.
+
+    `argv` has the arguments without the name of the program. By default, these are the arguments of
+    this process.
+    """
     argv = sys.argv[1:] if argv is None else argv
     color = color_choice([*default_words(), *argv])
     try:

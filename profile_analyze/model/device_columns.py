@@ -75,8 +75,8 @@ _COMMUNICATION: Final = (
     Column(
         "message_bytes",
         "byte",
-        "bytes of the messages of all calls in a run: what a rank sends or receives, whichever is "
-        "more",
+        "bytes of the messages of all calls in a run; of each message, the larger of what a rank "
+        "sends and what it receives",
         AGGREGATED,
         timed=True,
         optional="message_bytes",

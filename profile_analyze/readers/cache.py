@@ -203,7 +203,7 @@ def _kept(
     with suppress(OSError):
         for file in cache_files(folder, "-".join(identity)):
             # A damaged file may raise any error. The profile is then read again and kept anew.
-            with suppress(Exception), open(file.path, "rb") as stream:  # noqa: PTH123
+            with suppress(Exception), Path(file.path).open("rb") as stream:
                 document = read_document(stream)
                 if _hold(document["conditions"], source, wanted):
                     profile = read_profile(stream, document)

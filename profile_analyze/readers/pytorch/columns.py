@@ -1,8 +1,6 @@
 """Stores the events of a trace in columns.
 
-Host events are operators, regions, modules and functions of Python. Driver calls are calls of the
-driver or the runtime of a device, such as `cudaLaunchKernel`. Work on a device is a kernel, a copy
-or a memset.
+The docstring of the package defines host events, driver calls and work.
 """
 
 from __future__ import annotations

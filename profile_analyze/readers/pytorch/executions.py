@@ -1,8 +1,7 @@
 """Makes the executions, runs and tracks of a trace, and the rows of its table of operators.
 
-Host events are operators, regions, modules and functions of Python. Driver calls are calls of the
-driver or the runtime of a device, such as `cudaLaunchKernel`. Work on a device is a kernel, a copy
-or a memset. Executions are in this order: host events, driver calls, work.
+The docstring of the package defines host events, driver calls and work. Executions are in this
+order: host events, driver calls, work.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Stores the facts of events: all fields but times and ids. Equal facts are stored once.
 
-Host events are operators, regions, modules and functions of Python. Work on a device is a kernel,
-a copy or a memset.
+The docstring of the package defines host events, driver calls and work.
 """
 
 from __future__ import annotations

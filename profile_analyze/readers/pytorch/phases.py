@@ -1,6 +1,6 @@
 """Finds the phase of each host event, and the forward operator of each backward operator.
 
-Host events are operators, regions, modules and functions of Python. The argument `parent` has
+The docstring of the package defines host events, driver calls and work. The argument `parent` has
 the innermost host event around each host event, or -1. All arrays have shape (events,).
 """
 

@@ -1,8 +1,7 @@
 """Makes the rows of the table of operators, and finds the row of each event.
 
-Host events are operators, regions, modules and functions of Python. Driver calls are calls of the
-driver or the runtime of a device, such as `cudaLaunchKernel`. Work on a device is a kernel, a copy
-or a memset; its rows have the level `KERNEL`.
+The docstring of the package defines host events, driver calls and work. Rows of work have the level
+`KERNEL`.
 """
 
 from __future__ import annotations

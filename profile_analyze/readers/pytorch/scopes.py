@@ -1,6 +1,6 @@
 """Finds the scopes of host events. A scope is the path of the modules and regions around an event.
 
-Host events are operators, regions, modules and functions of Python.
+The docstring of the package defines host events, driver calls and work.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Finds when the events of a trace ran, in whole nanoseconds, and how they are nested and linked.
 
-Host events are operators, regions, modules and functions of Python. Driver calls are calls of the
-driver or the runtime of a device, such as `cudaLaunchKernel`. Work on a device is a kernel, a copy
-or a memset. The parent of a host event is the innermost host event around it.
+The docstring of the package defines host events, driver calls and work.
 """
 
 from __future__ import annotations
