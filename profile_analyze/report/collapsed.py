@@ -42,7 +42,7 @@ class CollapsedRenderer(TablelessRenderer):
         """Return the notes on the stacks of a table; see `Renderer.notes`."""
         return notes_on_stacks(table)
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
         """Yield the lines; see `Renderer.pieces`."""
         for section in report.all_of(TableSection):
             yield from encoded(_lines(stacks_of_table(section.table)), "utf-8")

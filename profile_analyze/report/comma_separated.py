@@ -43,7 +43,7 @@ class CsvRenderer(ProgramRenderer):
     name = "csv"
     suffixes = (".csv",)
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
         """Yield the rows. With several tables, the first column is the measure of the table.
 
         Raises `QueryError` if the tables have different columns.

@@ -42,7 +42,7 @@ class ExplanationRenderer:
     def __init__(self, column: str) -> None:
         self.column = find_column(column)
 
-    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002  # part of `Renderer`
         """Return the columns that the explanation reads; see `Renderer.columns`."""
         read = ingredients(self.column, query.keys, query.aggregate)
         of_formulas = (Formula.of(one, query.keys, query.aggregate).columns for one in read)

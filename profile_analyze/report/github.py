@@ -31,7 +31,7 @@ class GithubRenderer(TablelessRenderer):
     name = "github"
     needs: Need = "findings"
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
         """Yield an annotation for each condition, and one for each conclusion."""
         return encoded(_annotations(report), "utf-8")
 

@@ -99,7 +99,7 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
 
 def _text(name: str, value: Any, text: str, label: str = "") -> FactValue:
     line = (label or name.replace("_", " "), text)
-    return FactValue(name, None if value != value else value, lambda _: (line,))  # noqa: PLR0124
+    return FactValue(name, None if value != value else value, lambda _: (line,))  # noqa: PLR0124  # NaN
 
 
 def _time(name: str, time_s: float) -> FactValue:

@@ -30,7 +30,7 @@ class JsonRenderer(ProgramRenderer):
     suffixes = (".json",)
     has_summary_beside_tables = True
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
         """Yield the document; see `Renderer.pieces`."""
         return encoded([to_json(json_document(report)), "\n"], "utf-8")
 
@@ -41,7 +41,7 @@ class JsonLinesRenderer(ProgramRenderer):
     name = "jsonl"
     suffixes = (".jsonl", ".ndjson")
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
         """Yield an object per row, or one object of the facts if the report has no table."""
         return encoded(_lines(report), "utf-8")
 

@@ -31,7 +31,7 @@ class JunitRenderer(TablelessRenderer):
     suffixes = (".xml",)
     needs: Need = "conditions"
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
         """Yield the XML; see `Renderer.pieces`."""
         return encoded(_elements(report), "utf-8")
 

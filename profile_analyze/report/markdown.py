@@ -53,7 +53,7 @@ class MarkdownRenderer(PeopleRenderer):
         """Return the sentences as a list."""
         return "\n".join(f"- {markdown_cell(text)}" for text in texts)
 
-    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002
+    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002  # part of `Renderer`
         """Return a short table with a title."""
         return f"{markdown_cell(title)}:\n\n{_pipe_table(columns)}"
 

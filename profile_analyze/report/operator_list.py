@@ -22,7 +22,7 @@ class OperatorListRenderer(GridRenderer):
     name = "operators"
     suffixes: tuple[str, ...] = ()
 
-    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002  # part of `Renderer`
         """Return the columns that identify rows; see `Renderer.columns`."""
         return ("name", "type", "id") if query.keys is None else (*query.by, "count")
 

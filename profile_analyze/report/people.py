@@ -72,7 +72,7 @@ class PeopleRenderer(ABC):
         """Return conclusions from facts, or verdicts on the conditions of a gate, as text."""
         return paragraphs(texts, display)
 
-    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002
+    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002  # part of `Renderer`
         """Return a short table with a title."""
         return f"{title}:\n\n{draw_cells(columns, style='plain')}"
 

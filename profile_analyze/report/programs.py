@@ -56,7 +56,7 @@ class TablelessRenderer:
     has_stacks = False
     has_summary_beside_tables = True
 
-    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002  # part of `Renderer`
         """Return no columns; see `Renderer.columns`."""
         return ()
 
@@ -148,7 +148,7 @@ def program_values(table: Table, name: str) -> list[Any]:
     if table.column(name).unit != "count":
         return values
     return [
-        None if value != value else int(value) if value == int(value) else value  # noqa: PLR0124
+        None if value != value else int(value) if value == int(value) else value  # noqa: PLR0124  # NaN
         for value in values
     ]
 
