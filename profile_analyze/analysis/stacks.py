@@ -3,7 +3,7 @@
 Terms:
 
 - The stack of an execution has the names of the modules and operators around it, then its own name.
-- A driver call is a call into the driver, such as `cudaLaunchKernel`. It adds no name to a stack.
+- A driver call is a call into the driver, such as a launch. It adds no name to a stack.
 - Execution A is around execution B if A surrounds or launched B.
 """
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _BY_NAME: Final = ("name", "name", "type")
 _TELLING_APART: Final = ("scope", "in_shapes", "launched_by", "full_name")
-"""The columns that tell operators with equal names apart, if both profiles have them. A trace of
-PyTorch has many rows of one name. Matched in order alone, one added row would shift all others."""
+"""The columns that tell operators with equal names apart, if both profiles have them. A trace
+may have many rows of one name. Matched in order alone, one added row would shift all others."""
 _BY_NAME_AND_CATEGORY: Final = ("name", "name", "category")
 _BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
 _BY_SHAPES: Final = (

@@ -30,16 +30,16 @@ def delegating(profile: Profile, parent: Indices, ignored: Sequence[Indices]) ->
     `ignored` has two arrays of executions: the first has the executions whose computation counts
     as 0, the second the executions whose memory counts as 0.
 
-    A format with nested operators states the same work twice: for `aten::conv2d`, and for the
-    operators that it calls. These rules decide which executions delegate:
+    A format with nested operators may state the same work twice: for a convolution, and for the
+    operator that it calls to compute the convolution. These rules decide which executions delegate:
 
     - An execution delegates if the executions inside do at least half of its computation.
     - An execution without computation delegates if the executions inside move at least half of
       its bytes.
     - Executions inside that delegate add nothing to these sums.
 
-    An `aten::copy_` inside `aten::addmm` computes nothing. So `aten::addmm` does not delegate, and
-    the work of both counts.
+    A copy inside a product of matrices computes nothing. So the product does not delegate, and the
+    work of both counts.
     """
     executions = profile.executions
     works = [

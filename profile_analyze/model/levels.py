@@ -10,8 +10,8 @@
 A row owns everything below it: calls into the driver, the device time of the kernels that it
 launched, and the computation and memory of all these executions.
 
-Work counts once. Nested operators often state the same work again: `aten::conv2d` calls
-`aten::convolution`, which computes the same. An outer operator therefore has no work of its own if
+Work counts once. Nested operators often state the same work again: one operator for convolutions
+calls another one, which computes the same. An outer operator therefore has no work of its own if
 the executions inside do at least half of it. Its computation and memory are then N/A, which leaves
 totals as they are. See `delegation.py`.
 

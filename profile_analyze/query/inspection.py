@@ -1,7 +1,7 @@
 """Collects what a profile says about one operator or one execution: the answer to `--inspect`.
 
 Work on a device is a kernel, a copy or a fill. A driver call is a call into the driver, such as
-`cudaLaunchKernel`. Execution A is above execution B if A surrounds or launched B.
+the launch of a kernel. Execution A is above execution B if A surrounds or launched B.
 """
 
 from __future__ import annotations
