@@ -39,8 +39,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--correct-drift",
             action="store_true",
-            help="correct for the load of the machine: divide the times of each run by the "
-            "slowness of the whole run; this hides a change of all operators at once",
+            help="correct the times of operators for the load of the machine: divide them by how "
+            "slow the whole run was; totals and --fail-if use the times as measured",
         ),
         Option.of(
             "--correct-sync",

@@ -326,12 +326,6 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
         conditions = [parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
     except QueryError as error:
         raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`
-    for condition in conditions if arguments.correct_drift else ():
-        if not (condition.subject and condition.relative):
-            raise QueryError(
-                f"argument --fail-if: '{condition.text}': --correct-drift hides what changed in "
-                "all operators at once; name some of them and a change: 'type=Copy: time > +5%'"
-            )
     strict = arguments.fail_uncertain == _NOT_RULED_OUT
     # The peaks of the query may be known only later, so the query is passed once more.
     return lambda query, source: gate.judge_conditions(conditions, query, source, strict=strict)

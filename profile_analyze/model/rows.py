@@ -71,6 +71,25 @@ class Rows(Protocol):
         run, a single unknown value makes the total NaN.
         """
 
+    @property
+    def operators(self) -> OperatorRows:
+        """The rows of all operators: these rows, or the rows that these groups consist of."""
+
+    @property
+    def row_of_operator(self) -> NDArray[np.int64]:
+        """The row that each operator belongs to, shape (operators,); -1 if it is in no row."""
+
+    def aggregated_times(
+        self,
+        times_s: NDArray[np.float64],
+        limited: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        """Return the times of the rows, shape (rows, columns), from the times of operators.
+
+        `times_s` has shape (operators, columns). Groups that add up their operators' times add up
+        `limited(times_s)` instead, except for groups of a single operator.
+        """
+
     def once(self, work: Callable[[Any], T]) -> T:
         """Return `work(self)`. It is computed on first use and then kept."""
 

@@ -155,6 +155,22 @@ class OperatorRows(_View):
         assert self.comparison is not None, "only a comparison has two sides"
         return self.comparison.on_sides()
 
+    @property
+    def operators(self) -> OperatorRows:
+        """See `Rows.operators`."""
+        return self
+
+    @property
+    def row_of_operator(self) -> NDArray[np.int64]:
+        """See `Rows.row_of_operator`."""
+        return np.arange(len(self.sizes))
+
+    def aggregated_times(
+        self, times_s: NDArray[np.float64], limited: Callable[[Any], Any]
+    ) -> NDArray[np.float64]:
+        """See `Rows.aggregated_times`."""
+        return times_s
+
     def of_base(self) -> OperatorRows:
         """Return the same rows with the times of the baseline."""
         assert self.comparison is not None, "only a comparison has a baseline"
@@ -213,7 +229,7 @@ class GroupRows(_View):
 
     def __init__(self, operators: OperatorRows, grouping: Grouping) -> None:
         super().__init__(operators.shared, grouping.sizes)
-        self._operators = operators
+        self.operators = operators
         self._grouping = grouping
 
     @property
@@ -221,17 +237,35 @@ class GroupRows(_View):
         """See `Rows.on_sides`. A side has a group if it has any operator of the group."""
         ours, theirs = (
             self._over_operators("max", on_side.astype(np.float64)) > 0
-            for on_side in self._operators.on_sides
+            for on_side in self.operators.on_sides
         )
         return ours, theirs
 
+    @property
+    def row_of_operator(self) -> NDArray[np.int64]:
+        """See `Rows.row_of_operator`."""
+        rows = np.full(len(self.operators.sizes), -1)
+        rows[self._grouping.operators] = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return rows
+
+    def aggregated_times(
+        self, times_s: NDArray[np.float64], limited: Callable[[Any], Any]
+    ) -> NDArray[np.float64]:
+        """See `Rows.aggregated_times`."""
+        aggregate = self.query.aggregate
+        own_s = self._aggregated_per_run(aggregate, times_s)
+        if not known_aggregate(aggregate).adds_up:
+            return own_s
+        limited_s = self._aggregated_per_run(aggregate, limited(times_s))
+        return np.where(self.sizes[:, np.newaxis] > 1, limited_s, own_s)
+
     def of_base(self) -> GroupRows:
         """Return the same groups with the times of the baseline."""
-        return GroupRows(self._operators.of_base(), self._grouping)
+        return GroupRows(self.operators.of_base(), self._grouping)
 
     def _compute(self, column: Column) -> Any:
         if column.name in self.query.by:
-            return self._grouping.label(self._operators[column.name])
+            return self._grouping.label(self.operators[column.name])
         if isinstance(column.of_groups, AggregateOf):
             base, aggregate = column.of_groups
             values = self._aggregated(find_column(base), aggregate)
@@ -244,8 +278,8 @@ class GroupRows(_View):
         rule = column.of_groups
         if rule == AGGREGATED:
             if column.timed and aggregate != COUNT:
-                return self._aggregated_per_run(aggregate, self._operators.per_run(column.name))
-            return self._over_operators(aggregate, self._operators[column.name])
+                return self._aggregated_per_run(aggregate, self.operators.per_run(column.name))
+            return self._over_operators(aggregate, self.operators[column.name])
         if isinstance(rule, RatioOfSums):
             return self._ratio(column.name, rule, aggregate)
         formulas = formulas_of(column)
@@ -268,7 +302,7 @@ class GroupRows(_View):
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
         """Return the ratios of groups; N/A if no operator of the group has a ratio."""
-        own_ratios = self._operators[column]
+        own_ratios = self.operators[column]
         if not known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own_ratios)
         numerators, denominators = self.sums_of_ratio(rule)
@@ -277,7 +311,7 @@ class GroupRows(_View):
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each group's sum of numerators and sum of denominators, shape (groups,) each."""
-        above, below = (self._operators.values_in_runs(name) for name in rule)
+        above, below = (self.operators.values_in_runs(name) for name in rule)
         # An operator with only one of the two values would distort the ratio of the group.
         both_known = ~np.isnan(above + below)
         numerators, denominators = (
@@ -291,7 +325,7 @@ class GroupRows(_View):
 
     def total_of(self, column: str) -> NDArray[np.float64]:
         """See `Rows.total_of`."""
-        return self._operators.total_of(column)
+        return self.operators.total_of(column)
 
 
 class ShownRows(_View):
