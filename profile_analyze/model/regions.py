@@ -168,7 +168,7 @@ def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterato
         )
         yield Note(
             f"{counted_and_share(len(outside), 'execution')} of operators outside of all regions "
-            f"{name} count in the iteration before",
+            f"{name!r} count in the iteration before",
             Importance.CONTEXT,
             share,
         )
