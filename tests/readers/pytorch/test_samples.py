@@ -131,6 +131,14 @@ def test_no_stream_is_busier_than_the_wall_time() -> None:
         assert 0 < float(durations_s.sum()) <= wall_s
 
 
+def test_a_trace_whose_regions_are_steps_does_not_say_that_it_has_no_steps() -> None:
+    outcome = run_command(
+        *(str(FOLDER / "cnn-shapes.json.gz"), "--step-region", "my_region", "--notes", "all"),
+        *("--print-only", "summary"),
+    )
+    assert outcome.err == ""
+
+
 def test_a_trace_without_steps_says_how_often_its_operators_ran() -> None:
     (note,) = pa.load(FOLDER / "cnn-shapes.json.gz").notes
     assert note == (
