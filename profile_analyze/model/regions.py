@@ -146,7 +146,8 @@ def _longer(walls: Floats, others: Floats) -> Floats:
 
 _BEFORE_STEPS: Final = "of operators outside of all steps count in the step before"
 NO_STEPS: Final = "has no steps, so it is one run"
-"""The text of a reader's note on a file without steps. If regions become steps, it is dropped."""
+"""The text of a reader's note on a file without steps. If regions become steps, the note is
+dropped."""
 
 
 def note_on_outside(count: int) -> Note:

@@ -50,12 +50,13 @@ def operators_text(summary: Summary, _: Times) -> str:
         parts.append(counted(others, "other"))
     of = f" of {counted(len(model.types), 'type')}: " if parts else ""
     constant = model.facts.constant_operators
-    text = f"{model.operators}{of}{', '.join(parts)}"
-    if constant == 1:
-        text += "; 1 further operator only computes constants"
-    elif constant:
-        text += f"; {constant} further operators only compute constants"
-    return visible(text, "utf-8")
+    further = counted(
+        constant,
+        "further operator only computes constants",
+        "further operators only compute constants",
+    )
+    more = f"; {further}" if constant else ""
+    return visible(f"{model.operators}{of}{', '.join(parts)}{more}", "utf-8")
 
 
 def params_text(summary: Summary, _: Times) -> str:
