@@ -45,8 +45,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--correct-sync",
             action="store_true",
-            help="correct for a runtime that waited for each operator: take off what all operators "
-            "take longer than a whole run, the same for each call",
+            help="correct for a runtime that waited for each operator: subtract the same time "
+            "from each call, so that all operators together take as long as a whole run",
         ),
     ),
 )

@@ -78,8 +78,8 @@ OUTPUT: Final = OptionGroup(
             may_be_default=True,
             choices=("auto", "always", "never"),
             default="auto",
-            help="when to use colours: for verdicts, for the labels of messages, in bars for "
-            "shares, and dim N/A. auto: on a terminal, unless NO_COLOR is set (default: auto)",
+            help="when to use colours: for verdicts, labels of messages, bars of shares, and N/A. "
+            "auto: on a terminal, unless NO_COLOR is set (default: auto)",
         ),
         Option.of(
             NO_PAGER,

@@ -40,8 +40,8 @@ WINDOW: Final = OptionGroup(
             action=StoreOnce,
             metavar="NAME",
             example="forward",
-            help="the module or region whose executions are the steps, instead of those that the "
-            "file marks, such as ProfilerStep#3; they are numbered from 1",
+            help="the module or region whose executions are the steps, instead of the steps that "
+            "the file marks, such as ProfilerStep#3; the executions are numbered from 1",
         ),
         Option.of(
             "--inspect",

@@ -225,8 +225,8 @@ _WORK: Final = (
     _work(
         "memory",
         unit="byte",
-        meaning="bytes of all inputs and outputs of all calls in a run, each counted once; a "
-        "constant moves none",
+        meaning="bytes of all inputs and outputs of all calls in a run, each counted once; an "
+        "operator that only holds a constant moves none",
         worked="of one call; its source: {memory_source}; multiplied by the calls in a run: "
         "{calls}",
     ),

@@ -233,7 +233,7 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     """
     # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
-    rule = f"the pattern {pattern} must match from the start of a name, and case matters"
+    rule = f"the pattern '{pattern}' must match from the start of a name, and case matters"
     names = profile.operators.name.categories
     # A wider pattern may be slow, or the prefix may make it invalid. Then there is no note.
     with suppress(PatternError):

@@ -111,8 +111,8 @@ class Query(_Parsed):
         The smallest change that the column `verdict` calls slower or faster, as a fraction of the
         baseline.
     unit
-        What statistics count. `process`: each process counts once, with the median of its runs.
-        `iteration`: each run counts, as if the runs of one process were independent.
+        What statistics use. `process`: one value for each process, the median of its runs.
+        `iteration`: one value for each run, as if the runs of one process were independent.
 
     A text with commas stands for several keys, aggregates or columns.
 

@@ -168,8 +168,8 @@ def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
         share = share_of(operators, parts.codes == largest)
         if share > _NEARLY_ALL:
             yield Note(
-                f"{key.name}: {parts.categories[largest]} alone has {percent(share)} of the time: "
-                "the names may not say the layer; -t 0 without groups shows each operator"
+                f"{key.name}: '{parts.categories[largest]}' alone has {percent(share)} of the "
+                "time: the names may not say the layer; -t 0 without groups shows each operator"
                 f"{_other_groups(operators.profile.operators)}",
                 Importance.CONTEXT,
             )

@@ -104,8 +104,8 @@ READERS: Final[tuple[Reader, ...]] = (
         rb"(?:\[node type\][ \t]+(?:\[start\][ \t]+)?\[first\][ \t]+\[avg ms\][ \t]"
         rb"|node type, (?:start, )?first, avg_ms, %|Inference timings in us: Init: )",
     ),
-    # A text may begin with one of these bytes, too. This reader is therefore the last one, and
-    # recognises only files with these suffixes.
+    # A text may also begin with one of the bytes in `pattern`. This reader is therefore tried last,
+    # and recognises only files with one of the `suffixes`.
     DeferredReader(
         "ONNX model",
         module="profile_analyze.readers.onnx.reader",

@@ -73,7 +73,8 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     # the magic of a tar header is at offset 257
     _Signature("a tar archive; unpack it first", rb".{257}ustar"),
     _Signature(
-        "JSON, but no profile", rb'\{\s*["}]|\[\s*[\[{"\]\d]|"|null\b|true\b|false\b|-?\d+\s*$'
+        "JSON, but not like a profile",
+        rb'\{\s*["}]|\[\s*[\[{"\]\d]|"|null\b|true\b|false\b|-?\d+\s*$',
     ),
 )
 """All unsupported formats, in the order in which they are tried."""

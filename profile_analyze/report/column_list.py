@@ -67,9 +67,10 @@ _FAMILIES: Final = """\
 - `scope/N`: the first N levels of the scope. With `scope/2`, `encoder/layer1/attention` counts as
   `encoder/layer1`, and `head` as `head`.
 - `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
-  says. Ratios such as flops, bandwidth and intensity have no sum and no mean, because these would
-  make no sense. Percentiles are interpolated linearly between neighbours. `std` is the sample
-  standard deviation (n - 1). `count` is the number of operators that have a value.
+  says. Ratios such as flops, bandwidth and intensity have no sum and no mean, because a sum or a
+  mean of ratios would make no sense. Percentiles are interpolated linearly between neighbours.
+  `std` is the sample standard deviation (n - 1). `count` is the number of operators that have a
+  value.
 """
 
 

@@ -38,8 +38,8 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b" \n", "is empty; the program that should have written it may have died"),
     (b"hello", "is in no known format: it starts with 'hello'"),
     (b"\x00\x01\x02", "is in no known format: it starts with '\\x00\\x01\\x02'"),
-    (b"[]", "looks like JSON, but no profile"),
-    (b"{}", "looks like JSON, but no profile"),
+    (b"[]", "looks like JSON, but not like a profile"),
+    (b"{}", "looks like JSON, but not like a profile"),
     (OWN_REPORT, "looks like a report of profile_analyze, not a profile"),
     *((table, OWN_TABLE) for table in OWN_TABLES),
     (
@@ -51,8 +51,8 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"a; b", "is in no known format: it starts with 'a; b'"),
     (b"total loss 0.3", "is in no known format: it starts with 'total loss 0'"),
     (b"| name | time |", "is in no known format: it starts with '| name | tim'"),
-    (b'"text"', "looks like JSON, but no profile"),
-    (b"null", "looks like JSON, but no profile"),
+    (b'"text"', "looks like JSON, but not like a profile"),
+    (b"null", "looks like JSON, but not like a profile"),
     (b"[project]\nname = 1", "is in no known format: it starts with '[project]\\nna'"),
     (
         gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0),
