@@ -22,6 +22,15 @@ _work_difference = partial(_same, signed=True)
 """Declares a column with a difference between the work of both sides. If only one side has an
 operator, its whole work counts as difference."""
 
+OUTCOMES: Final = frozenset(
+    {
+        *("difference", "absolute_difference", "change", "ratio", "ratio_low", "ratio_high"),
+        *("relative_ratio", "relative_low", "relative_high", "p_value", "test", "verdict"),
+        "runs_needed",
+    }
+)
+"""The columns that say how the time of an operator changed."""
+
 _WORK: Final = (
     _base_work(
         "base_macs", "count", "macs in the baseline", timed=True, worked="as macs, in the baseline"
@@ -117,8 +126,8 @@ COLUMNS: Final = (
         "1",
         "how the time changed relative to all other operators: 1.1 means 10 % slower than the "
         "others; N/A if fewer than eight others have a time in each run",
-        worked="the median ratio of {candidate_runs} to {baseline_runs}, after each run was divided "
-        "by the level of the other operators; 95 % confidence interval {relative_low} to "
+        worked="the median ratio of {candidate_runs} to {baseline_runs}, with each run divided by "
+        "the level of the other operators; 95 % confidence interval {relative_low} to "
         "{relative_high}",
     ),
     _digits(
@@ -147,8 +156,8 @@ COLUMNS: Final = (
         "which times the verdict is based on: own for the row's own times; relative for its times "
         "divided by the level of all other operators, which removes the noise that a whole run has",
         kind="text",
-        worked="relative if the relative times have less than twice the noise of the own times, and "
-        "if the row itself changed, not the others",
+        worked="relative if the relative times have less than twice the noise of the own times, "
+        "and if the row itself changed, not the others",
     ),
     _same(
         "verdict",
@@ -157,8 +166,8 @@ COLUMNS: Final = (
         "side",
         kind="text",
         worked="from {test} times: ratio {ratio} ({ratio_low} to {ratio_high}), relative ratio "
-        "{relative_ratio} ({relative_low} to {relative_high}), {p_value} and {threshold}; slower or "
-        "faster if p_value is at most 0.05, the interval excludes 1, and the ratio is at least 1 + "
+        "{relative_ratio} ({relative_low} to {relative_high}), {p_value} and {threshold}; slower "
+        "or faster if p_value is at most 0.05, the interval excludes 1, and the ratio is at least 1 + "
         "threshold or at most 1 / (1 + threshold); same if the intervals are between these two",
     ),
     _same(

@@ -13,7 +13,7 @@ from profile_analyze.model.categorical import MISSING_CODE, Categorical
 from profile_analyze.model.column_formulas import work_in_runs
 from profile_analyze.model.numbers import difference, finite, quantile_of_runs, ratio
 from profile_analyze.model.rows import Formulas
-from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, OWN, RELATIVE, REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 
 BOTH: Final = "both"
-OWN: Final = "own"
-RELATIVE: Final = "relative"
-"""The two tests of `row_tests`: by the row's own times, or relative to all other operators."""
 
 
 def _comparison(rows: OperatorRows) -> Comparison:
@@ -111,17 +108,19 @@ def tests_of(rows: Rows) -> RowTests:
 
 def _ratio_low(rows: Rows) -> Floats:
     # The ratio of medians differs from the estimate of the test, and must not be outside.
-    return np.fmin(_exponential(rows.once(tests_of).own.low), rows["ratio"])
+    low: Floats = np.fmin(_exponential(rows.once(tests_of).own.low), rows["ratio"])
+    return low
 
 
 def _ratio_high(rows: Rows) -> Floats:
-    return np.fmax(_exponential(rows.once(tests_of).own.high), rows["ratio"])
+    high: Floats = np.fmax(_exponential(rows.once(tests_of).own.high), rows["ratio"])
+    return high
 
 
 def _exponential(logs: Floats) -> Floats:
     """Return the ratios with these logarithms; NaN if a ratio is infinite."""
     with np.errstate(over="ignore"):
-        return finite(np.exp(logs))
+        return finite(np.asarray(np.exp(logs)))
 
 
 def _test(rows: Rows) -> Categorical[str]:

@@ -145,11 +145,13 @@ def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
     alone = shift(*by_process(levels.logs - level))
     agrees = (alone.low <= 0) & (alone.high >= 0) | (np.abs(alone.estimate) <= _ALIKE)
     return DriftBetween(
-        factors,
-        *(float(np.exp(end[0])) for end in between),
-        float(permutation_test(*of_level)[0]),
-        int(agrees.sum()),
-        len(levels.operators),
+        factors=factors,
+        ratio=float(np.exp(between.estimate[0])),
+        low=float(np.exp(between.low[0])),
+        high=float(np.exp(between.high[0])),
+        p_value=float(permutation_test(*of_level)[0]),
+        agreeing=int(agrees.sum()),
+        operators=len(levels.operators),
     )
 
 
@@ -203,15 +205,14 @@ def _refusal(drift: DriftBetween) -> Note:
 
 
 def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
-    """Return `note` with how much slower or faster the runs of the profile were."""
-    word, ratio = ("slow", drift.ratio) if drift.ratio >= 1 else ("fast", 1 / drift.ratio)
-    ends = sorted((drift.low, drift.high) if drift.ratio >= 1 else (1 / drift.high, 1 / drift.low))
+    """Return `note` with how long the runs of the profile took compared with the baseline."""
     is_change = drift.p_value <= SIGNIFICANT and abs(log(drift.ratio)) > _ALIKE
     hidden = ", which the corrected times hide" if is_change else ""
     return Note(
-        f"{note}; the profile was {three_digits(ratio)} times as {word} as the baseline{hidden} "
-        f"(95 %: {three_digits(ends[0])} to {three_digits(ends[1])}, p {three_digits(drift.p_value)}"
-        f"), by {drift.agreeing} of {counted(drift.operators, 'operator')}; totals are as measured",
+        f"{note}; the runs of the profile took {three_digits(drift.ratio)} times as long as those "
+        f"of the baseline{hidden} (95 %: {three_digits(drift.low)} to {three_digits(drift.high)}, "
+        f"p {three_digits(drift.p_value)}; {drift.agreeing} of "
+        f"{counted(drift.operators, 'operator')} changed alike); totals are as measured",
         Importance.WRONG if is_change else Importance.CONTEXT,
     )
 

@@ -71,7 +71,8 @@ def _scores(values: Floats) -> Integers:
     unit = _LIMIT * robust_deviation(values)[:, np.newaxis]
     with np.errstate(all="ignore"):
         limited = np.where(unit > 0, np.clip(distance / unit, -1, 1), np.sign(distance))
-    return np.rint(limited * _STEPS).astype(np.int64)
+    scores: Integers = np.rint(limited * _STEPS).astype(np.int64)
+    return scores
 
 
 def _p_value(count: int, scores: Integers, sum_: int) -> float:

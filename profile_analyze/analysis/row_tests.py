@@ -84,7 +84,7 @@ class RowTests(NamedTuple):
 
     @property
     def corrected(self) -> Floats:
-        """p corrected for the number of rows: see `statistics.adjusted`."""
+        """The p-values corrected for the number of rows: see `statistics.adjusted`."""
         return adjusted(self.p_values, self.weights)
 
     @property
@@ -120,7 +120,8 @@ def limited_times(times_s: Floats) -> Floats:
     """
     middle = quantile_of_runs(times_s, 0.5)[:, np.newaxis]
     margin = robust_deviation(times_s)[:, np.newaxis]
-    return np.clip(times_s, middle - margin, middle + margin)
+    limited: Floats = np.clip(times_s, middle - margin, middle + margin)
+    return limited
 
 
 def test_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowTests:
@@ -144,7 +145,8 @@ def test_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowTest
 def _own_logs(own_s: Floats) -> Floats:
     """Return the logarithms of the times; -inf for 0."""
     with np.errstate(divide="ignore"):
-        return np.log(own_s)
+        logs: Floats = np.log(own_s)
+    return logs
 
 
 def _noise(values: Floats) -> Floats:
@@ -158,7 +160,8 @@ def _noise(values: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         lengths = ascending[:, held - 1 :] - ascending[:, : values.shape[1] - held + 1]
     # A row with N/A, which is last, has unknown lengths at its end. They do not count.
-    return np.where(np.isnan(lengths), np.inf, lengths).min(axis=1)
+    noise: Floats = np.where(np.isnan(lengths), np.inf, lengths).min(axis=1)
+    return noise
 
 
 def _changed_itself(operators: OperatorTimes, relative: Relative, difference: Shift) -> Chosen:
@@ -169,11 +172,12 @@ def _changed_itself(operators: OperatorTimes, relative: Relative, difference: Sh
     """
     inside = operators.shift(relative.inside).estimate
     outside = operators.shift(relative.outside).estimate
-    return (
+    itself: Chosen = (
         (np.sign(inside) == np.sign(difference.estimate))
         & (np.abs(inside) > np.abs(outside))
         & (np.abs(difference.estimate) >= np.abs(outside) / 2)
     )
+    return itself
 
 
 def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relative:
@@ -230,4 +234,5 @@ def _weights(own_s: Floats, p_values: Floats) -> Floats:
     medians = np.where(np.isnan(p_values), np.nan, quantile_of_runs(own_s, 0.5))
     known = np.maximum(int((~np.isnan(p_values)).sum()), 1)
     shares = ratio(medians, float(np.nansum(medians)))
-    return 1 - _BY_TIME + _BY_TIME * known * np.nan_to_num(shares)
+    weights: Floats = 1 - _BY_TIME + _BY_TIME * known * np.nan_to_num(shares)
+    return weights

@@ -73,7 +73,9 @@ class RunLevels(NamedTuple):
         medians = medians[operators]
         logs = np.log(times_s[operators] / medians[:, np.newaxis])
         weights = medians
-        for _ in range(2 if len(operators) else 0):  # the first level is by time, the second by noise
+        for _ in range(
+            2 if len(operators) else 0
+        ):  # the first level is by time, the second by noise
             noise = robust_deviation(logs - weighted_medians(logs, weights))
             weights = 1 / np.maximum(noise, _LEAST_NOISE)
         return cls(operators, logs, weights)

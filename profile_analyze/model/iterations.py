@@ -82,6 +82,19 @@ def by_unit(
     return np.stack(medians, axis=1)
 
 
+def unit_names(profile: Profile, unit: SampleUnit) -> list[str]:
+    """Return a name for each unit of `by_unit`: its file, with the number of an iteration."""
+    own = [
+        (profile.processes[run.process], index)
+        for run, index in zip(profile.runs, indices_in_process(profile.runs), strict=True)
+        if not run.is_copy
+    ]
+    files = list(dict.fromkeys(file for file, _ in own))
+    if unit == "process" or len(files) == len(own):
+        return files
+    return [f"run {profile.skipped_runs + 1 + index} of {file}" for file, index in own]
+
+
 def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:
     """Return the number of processes or iterations in `runs`, without copies."""
     own = [run for run in runs if not run.is_copy]

@@ -88,6 +88,11 @@ REMOVED: Final = "removed"
 """`ADDED` and `REMOVED` are values of the column `match`. An added operator is only in the profile,
 and a removed operator is only in the baseline."""
 
+OWN: Final = "own"
+RELATIVE: Final = "relative"
+"""`OWN` and `RELATIVE` are values of the column `test`: a verdict is based on the row's own times,
+or on its times relative to all other operators."""
+
 RUN_KEYS: Final = ("run", "file", "step")
 """The keys whose value depends only on the run."""
 

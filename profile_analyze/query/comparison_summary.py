@@ -19,7 +19,7 @@ from profile_analyze.analysis.statistics import (
 from profile_analyze.model.iterations import unit_noun, units_in
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
-from profile_analyze.query.drift_notes import drift_notes
+from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
@@ -77,8 +77,9 @@ class Change(NamedTuple):
     high: float
     p_value: float
     verdict: str | None
-    """`slower`, `faster`, `same` or `uncertain`. None if there are too few runs, if the baseline's
-    time is 0, or if drift is corrected."""
+    """`slower`, `faster`, `same` or `uncertain`. None if there are too few runs."""
+    runs_needed: float
+    """How many runs of each side would probably settle an uncertain verdict."""
     too_few_runs: str
     """Which side has too few runs for verdicts; empty if no side has too few."""
     contributions: tuple[Contribution, ...]
@@ -94,8 +95,6 @@ class Change(NamedTuple):
     """Whether the rows of the question are groups."""
     by: tuple[str, ...]
     """The keys that `contributions` are grouped by: the keys of the question, or else `type`."""
-    drift_corrected: bool
-    """Whether drift is corrected. If so, there is no verdict on the total time."""
     unit: str
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     notes: tuple[Note, ...]
@@ -104,7 +103,8 @@ class Change(NamedTuple):
 def change_of(query: Query, comparison: Comparison) -> Change:
     """Return the summary of `comparison`. `query` has the group keys and the settings."""
     # With an aggregate but without keys, all operators form one group: the whole.
-    whole = run(_query_for_all(query, aggregates="sum"), comparison)
+    # Drift correction removes any change that all operators share, so the whole is as measured.
+    whole = run(_query_for_all(query, aggregates="sum"), comparison.as_measured)
     rows = run(_query_for_all(query, by=query.by), comparison)
     operators = run(_query_for_all(query), comparison) if query.by else rows
     groups = rows if query.by else run(_query_for_all(query, by="type"), comparison)
@@ -115,15 +115,15 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         base_runs=len(comparison.base.runs),
         base_processes=len({run.process for run in comparison.base.runs}),
         base_time_s=_number(whole, "base"),
-        base_spread=comparison.base.spread(),
+        base_spread=comparison.as_measured.base.spread(),
         difference_s=difference_s,
         change=_number(whole, "change"),
         ratio=_number(whole, "ratio"),
         low=_number(whole, "ratio_low"),
         high=_number(whole, "ratio_high"),
         p_value=_number(whole, "p_value"),
-        # Drift correction removes any change that all operators share, so the total has no verdict.
-        verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
+        verdict=_only_value(whole, "verdict"),
+        runs_needed=_number(whole, "runs_needed"),
         too_few_runs=too_few_runs(_unit_noun(comparison, query.unit), *_units(comparison, query)),
         contributions=tuple(_contributions(groups, difference_s)),
         called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
@@ -131,11 +131,11 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         threshold=query.threshold,
         of_groups=rows.query.grouped,
         by=groups.query.by,
-        drift_corrected=comparison.drift_corrected,
         unit=_unit_noun(comparison, query.unit),
         notes=(
             *_few_units_notes(comparison, rows),
             *_no_verdict_notes(comparison, rows, verdicts),
+            *odd_run_notes(comparison, query.unit),
             *drift_notes(operators, comparison, difference_s),
         ),
     )

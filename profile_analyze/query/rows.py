@@ -166,7 +166,9 @@ class OperatorRows(_View):
         return np.arange(len(self.sizes))
 
     def aggregated_times(
-        self, times_s: NDArray[np.float64], limited: Callable[[Any], Any]
+        self,
+        times_s: NDArray[np.float64],
+        limited: Callable[[Any], Any],  # noqa: ARG002  # only groups limit the times
     ) -> NDArray[np.float64]:
         """See `Rows.aggregated_times`."""
         return times_s
@@ -351,6 +353,10 @@ class ShownRows(_View):
         assert isinstance(self._rows, GroupRows), "operators have no sums"
         above, below = self._rows.sums_of_ratio(rule)
         return above[self.chosen], below[self.chosen]
+
+    def of_all_rows(self, work: Callable[[Any], T]) -> T:
+        """Return `work` of all operators or groups, shown or not. It is computed only once."""
+        return self._rows.once(work)
 
     def of_operators(
         self, formula: Callable[[OperatorRows], NDArray[np.float64]]

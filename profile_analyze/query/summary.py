@@ -104,7 +104,10 @@ def summarise(
     `judged_by` chooses the run statistic. If it has peaks, all operators are compared with them.
     """
     query = judged_by or Query(compared=not isinstance(source, Profile))
-    profile = at_level(source, query.level) if isinstance(source, Profile) else source.profile
+    # In a comparison, totals are as measured: drift correction would hide a change of the whole.
+    profile = (
+        at_level(source, query.level) if isinstance(source, Profile) else source.as_measured.profile
+    )
     at_one_level = profile
     operators = len(profile) if isinstance(source, Profile) else source.operators
     runs, processes = len(profile.runs), len({run.process for run in profile.runs})

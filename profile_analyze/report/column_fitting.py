@@ -22,7 +22,18 @@ _EXTRAS: Final = (
 # --peaks add the other columns.
 _EXPLAINING: Final = ("type", "bound", "efficiency")
 _ASKED_FOR: Final = (
-    *("base", "base_name", "ratio", "gain", "lost", "difference", "change", "verdict"),
+    *(
+        "test",
+        "relative_ratio",
+        "base",
+        "base_name",
+        "ratio",
+        "gain",
+        "lost",
+        "difference",
+        "change",
+        "verdict",
+    ),
 )
 
 

@@ -38,7 +38,10 @@ def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
     A column that is a group key, such as the verdict, is left out: tables show all keys anyway.
     """
-    compared = ("base", "difference", "change", "ratio", "verdict") if query.compared else ()
+    compared: tuple[str, ...] = ()
+    if query.compared:
+        ratios = ("ratio", "relative_ratio", "test", "verdict")
+        compared = ("base", "difference", "change", *ratios)
     spread = ("spread",) if several_runs else ()
     return tuple(name for name in (*compared, *spread) if name not in query.by)
 

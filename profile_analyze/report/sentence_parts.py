@@ -121,7 +121,13 @@ def _measured_change(verdict: FailVerdict, to_text: Callable[[float], str]) -> t
     # p matters only if the change is beyond the limit.
     is_beyond = verdict.outcome in ("met", "uncertain") and isnan(verdict.not_ruled_out)
     has_p = is_beyond and verdict.condition.asks_for_change
-    certainty = ", ".join(filter(None, (interval, p_text(verdict.p_value) if has_p else "")))
+    relative = (
+        ""
+        if isnan(verdict.relative_ratio)
+        else f"{change_text(verdict.relative_ratio)} relative to all other operators"
+    )
+    p = p_text(verdict.p_value) if has_p else ""
+    certainty = ", ".join(filter(None, (relative, interval, p)))
     change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
     measured = f"{to_text(verdict.time_s)}{iterations_remark(verdict.unit)}"
     return (
