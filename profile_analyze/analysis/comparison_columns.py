@@ -167,8 +167,8 @@ COLUMNS: Final = (
         kind="text",
         worked="from {test} times: ratio {ratio} ({ratio_low} to {ratio_high}), relative ratio "
         "{relative_ratio} ({relative_low} to {relative_high}), {p_value} and {threshold}; slower "
-        "or faster if p_value is at most 0.05, the interval excludes 1, and the ratio is at least 1 + "
-        "threshold or at most 1 / (1 + threshold); same if the intervals are between these two",
+        "or faster if p_value is at most 0.05, the interval excludes 1, and the ratio is at least "
+        "1 + threshold or at most 1 / (1 + threshold); same if the intervals are between these two",
     ),
     _same(
         "runs_needed",
