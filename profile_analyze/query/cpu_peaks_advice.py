@@ -1,0 +1,40 @@
+"""Advice on the peak rates of a CPU: no table has them, so users measure or estimate them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.analysis.roofline import is_below_clock_resolution
+from profile_analyze.model.constants import CONSTANT_BYTES
+from profile_analyze.units import scaled
+
+if TYPE_CHECKING:
+    from profile_analyze.query.rows import OperatorRows
+
+
+def cpu_peaks_advice(rows: OperatorRows) -> str:
+    """Return how to find the peaks of the CPU that recorded `rows`, all operators of a profile.
+
+    If the profile has rates, the advice has the highest of them. They are a lower limit of the
+    peaks: only data in caches moves faster than memory allows.
+    """
+    advice = (
+        "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two "
+        "rates"
+    )
+    # Reports of the original count the size of a constant as memory, though nothing moves it.
+    moves = np.isnan(rows.profile.operators.numbers(CONSTANT_BYTES))
+    reliable = moves & ~is_below_clock_resolution(rows)
+    flops, bandwidth = (rows[name][reliable] for name in ("flops", "bandwidth"))
+    if not ((flops > 0).any() and (bandwidth > 0).any()):
+        return f"{advice}, as in --peaks 768G:51G"
+    highest = (
+        "".join(scaled(float(np.nanmax(values)), unit))
+        for values, unit in ((flops, "FLO/s"), (bandwidth, "byte/s"))
+    )
+    return (
+        f"{advice}; the highest in this profile are --peaks {':'.join(highest)}, a lower limit "
+        "unless data was in caches"
+    )
