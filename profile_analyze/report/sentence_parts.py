@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
 
 _OUTCOMES: Final = {
@@ -56,6 +57,16 @@ def known_part(value: float, unit: str, unknown: int) -> str:
         return known
     # A total of 0 would look as if the operators had no work.
     return f"{NOT_AVAILABLE if value == 0 else known}, unknown for {counted(unknown, 'operator')}"
+
+
+def total_text(time_s: float, summary: Summary, times: Times) -> str:
+    """Return a total time. In a comparison, it says if drift is corrected.
+
+    People compare totals with those of other answers, which may have times without correction.
+    """
+    is_corrected = summary.change is not None and summary.change.drift_corrected
+    remark = " (corrected for drift)" if is_corrected and not isnan(time_s) else ""
+    return times.total(time_s) + remark
 
 
 def in_brackets(text: str) -> str:
