@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.model.executions import distinct_names
-from profile_analyze.model.iterations import by_unit
+from profile_analyze.model.iterations import by_unit, copies_in
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import over_runs, ratio, totals
@@ -82,6 +82,8 @@ class Summary(NamedTuple):
     """Whether the profile's format has times at all."""
     processes: int = 1
     """How many processes the runs belong to."""
+    copies: int = 0
+    """How many of the processes are copies of others, which verdicts leave out."""
     runs: int = 1
     """How many runs there are. If rows are split by run, the totals are of all runs together."""
     spread: float = np.nan
@@ -130,6 +132,7 @@ def summarise(
         **_wall_times(at_one_level, query),
         has_times=profile.origin.times != ABSENT,
         processes=processes,
+        copies=copies_in(at_one_level.runs),
         runs=runs,
         spread=profile.spread(),
         recorded=profile.origin.recorded,

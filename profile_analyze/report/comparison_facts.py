@@ -86,7 +86,9 @@ def _verdict_text(summary: Summary, _: Times) -> str:
 
 def _base_runs_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    return runs_and_spread(change.base_runs, change.base_processes, change.base_spread)
+    return runs_and_spread(
+        change.base_runs, change.base_processes, change.base_copies, change.base_spread
+    )
 
 
 def _is_known(summary: Summary) -> bool:

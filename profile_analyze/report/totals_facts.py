@@ -84,7 +84,7 @@ def _runs_text(summary: Summary, _: Times) -> str:
     # In a comparison, even a single run gets a line.
     if summary.runs == 1 and summary.change is None:
         return ""
-    return runs_and_spread(summary.runs, summary.processes, summary.spread)
+    return runs_and_spread(summary.runs, summary.processes, summary.copies, summary.spread)
 
 
 GROUP: Final = FactGroup(
