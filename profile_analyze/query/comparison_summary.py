@@ -127,9 +127,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         p_value=_number(whole, "p_value"),
         # Drift correction removes any change that all operators share, so the total has no verdict.
         verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
-        too_few_runs=too_few_runs(
-            _required_noun(comparison, query.unit), *_units(comparison, query)
-        ),
+        too_few_runs=_too_few_runs(query, comparison),
         contributions=tuple(_contributions(groups, difference_s)),
         called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
         verdicts=verdicts,
@@ -259,6 +257,10 @@ def _unit_noun(comparison: Comparison, unit: SampleUnit) -> str:
 
 def _required_noun(comparison: Comparison, unit: SampleUnit) -> str:
     return required_noun(unit, comparison.profile.runs, comparison.base.runs)
+
+
+def _too_few_runs(query: Query, comparison: Comparison) -> str:
+    return too_few_runs(_required_noun(comparison, query.unit), *_units(comparison, query))
 
 
 def _units(comparison: Comparison, query: Query) -> tuple[int, int]:
