@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -33,6 +33,17 @@ if TYPE_CHECKING:
 
 
 _WORKS = ("computation", "memory")
+
+DELEGATES: Final = "delegates"
+"""The optional column that is 1 for an operator of which a call delegates, and NaN otherwise. If
+the operator has no known work, the operators inside it have all of its work."""
+
+
+def leaves_work_inside(operators: Operators) -> Flags:
+    """Return whether the operators inside each operator have all its work, shape (operators,)."""
+    has_no_work = np.isnan(operators.computation) & np.isnan(operators.memory)
+    result: Flags = has_no_work & ~np.isnan(operators.numbers(DELEGATES))
+    return result
 
 
 def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: Flags) -> Operators:
@@ -72,8 +83,11 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
         is_changed[executions.operator[superseded]] = True
         changed[name] = np.where(is_changed, finite(sums), per_call)
         changed[f"{name}_source"] = _source_of_owned(operators, name, counted, owner, executions)
-    messages = _with_owned_messages(profile, kernels, owner, calls)
-    return replace(operators, **changed, **messages) if changed or messages else operators
+    optional = {
+        **_delegates(delegates[is_row[delegates]], executions, len(operators)),
+        **_owned_messages(profile, kernels, owner, calls),
+    }
+    return replace(operators, **changed, optional={**operators.optional, **optional})
 
 
 def _calls(executions: Executions, is_row: Flags, size: int) -> Floats:
@@ -113,10 +127,22 @@ def _partly_known(
     return kernels[has_unknown[operator[owner[kernels]]]]
 
 
-def _with_owned_messages(
+def _delegates(rows: Indices, executions: Executions, size: int) -> dict[str, Floats]:
+    """Return the optional column `DELEGATES`; nothing if no execution delegates.
+
+    `rows` are the executions that delegate and are rows of the level.
+    """
+    if not len(rows):
+        return {}
+    column = np.full(size, np.nan)
+    column[executions.operator[rows]] = 1.0
+    return {DELEGATES: column}
+
+
+def _owned_messages(
     profile: Profile, kernels: Indices, owner: Indices, calls: Floats
 ) -> dict[str, Any]:
-    """Return `{"optional": ...}`, in which each operator has the messages of its kernels.
+    """Return the optional columns of messages, in which each operator has those of its kernels.
 
     The result is `{}` if the format has no messages.
     """
@@ -134,7 +160,7 @@ def _with_owned_messages(
     for name in MESSAGE_TEXTS:
         column = operators.categorical(name)
         changed[name] = _common(column, column.codes[executions.operator[kernels]], owning)
-    return {"optional": {**operators.optional, **changed}}
+    return changed
 
 
 def _common(

@@ -16,6 +16,7 @@ from profile_analyze.analysis.roofline import (
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
+from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.terms import ABSENT, HOST
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
@@ -164,7 +165,9 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     short: Chosen = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
     yield short, "below the clock's resolution"
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
-    unknown: Chosen = without_roof & np.isnan(rows["computation"])
+    leaves_work = leaves_work_inside(rows.profile.operators)
+    yield without_roof & leaves_work, "that leave all work to operators inside them"
+    unknown: Chosen = without_roof & ~leaves_work & np.isnan(rows["computation"])
     types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
     yield unknown, f"of unknown computation, most in {types}"
     peaks = rows.peaks
