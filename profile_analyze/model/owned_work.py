@@ -53,9 +53,6 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
 
     - All its calls delegate, and it owns no other work.
     - It owns unknown work, and all known work that it owns is 0.
-
-    Kernels add to the work of an operator only if the work of all its kernels is known. Otherwise,
-    the bytes of a memset would count as the bytes of the whole operator.
     """
     operators, executions = profile.operators, profile.executions
     calls = _calls(executions, is_row, len(operators))
@@ -63,13 +60,14 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
     works: dict[str, Floats] = {name: getattr(operators, name) for name in _WORKS}
     ignored = {name: _partly_known(kernels, owner, works[name], executions) for name in _WORKS}
     delegates = delegating(profile, parent, [ignored[name] for name in _WORKS])
+    delegates_as_row = delegates[is_row[delegates]]
     owned = _owned(profile, owner, OPERATOR)
     changed: dict[str, Any] = {}
     for name, per_call in works.items():
         is_known = ~np.isnan(per_call)[executions.operator]
         has_unknown = _owning(owned[~is_known[owned]], owner, executions, len(operators))
         is_known[ignored[name]] = False
-        superseded = delegates[is_row[delegates] & is_known[delegates]]
+        superseded = delegates_as_row[is_known[delegates_as_row]]
         counts = is_known & (owner >= 0)
         counts[delegates] = False
         inside = np.flatnonzero(counts & ~is_row)
@@ -83,11 +81,9 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
         is_changed[executions.operator[superseded]] = True
         changed[name] = np.where(is_changed, finite(sums), per_call)
         changed[f"{name}_source"] = _source_of_owned(operators, name, counted, owner, executions)
-    optional = {
-        **_delegates(delegates[is_row[delegates]], executions, len(operators)),
-        **_owned_messages(profile, kernels, owner, calls),
-    }
-    return replace(operators, **changed, optional={**operators.optional, **optional})
+    columns = _delegates(delegates_as_row, executions, len(operators))
+    columns |= _owned_messages(profile, kernels, owner, calls)
+    return replace(operators, **changed, optional={**operators.optional, **columns})
 
 
 def _calls(executions: Executions, is_row: Flags, size: int) -> Floats:
@@ -120,14 +116,18 @@ def _owned(profile: Profile, owner: Indices, level: str) -> Indices:
 def _partly_known(
     kernels: Indices, owner: Indices, per_call: Floats, executions: Executions
 ) -> Indices:
-    """Return the kernels among `kernels` whose owner's operator owns a kernel of unknown work."""
+    """Return the kernels among `kernels` whose owner's operator owns a kernel of unknown work.
+
+    These kernels add nothing to the work of the operator. Otherwise, the bytes of a memset would
+    count as the bytes of the whole operator.
+    """
     operator = executions.operator
     unknown = kernels[np.isnan(per_call)[operator[kernels]]]
     has_unknown = _owning(unknown, owner, executions, len(per_call))
     return kernels[has_unknown[operator[owner[kernels]]]]
 
 
-def _delegates(rows: Indices, executions: Executions, size: int) -> dict[str, Floats]:
+def _delegates(rows: Indices, executions: Executions, size: int) -> dict[str, Any]:
     """Return the optional column `DELEGATES`; nothing if no execution delegates.
 
     `rows` are the executions that delegate and are rows of the level.
