@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze import suggestions
+from profile_analyze import column_words, suggestions
 from profile_analyze.cli.options import OPTION_GROUPS, OPTIONS
 from profile_analyze.query.catalog import CATALOG, find_column
 from tests.conftest import run_command
@@ -414,8 +414,8 @@ def test_an_error_is_one_line() -> None:
 
 def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None:
     columns = {column.name for column in CATALOG}
-    assert set(suggestions.COLUMN_WORDS.values()) <= columns
-    assert not set(suggestions.COLUMN_WORDS) & columns
+    assert set(column_words.COLUMN_WORDS.values()) <= columns
+    assert not set(column_words.COLUMN_WORDS) & columns
     flags = {flag for group in OPTION_GROUPS for option in group.options for flag in option.flags}
     for word, meant in suggestions.OPTION_WORDS.items():
         assert f"--{word.replace('_', '-')}" not in flags
