@@ -67,7 +67,7 @@ _DEVICE: Final = "(cuda|gpu|xpu|npu|hip|device)"
 _STATISTIC: Final = "(avg|average|mean|med|median|total)"
 _UNIT: Final = "(n|u|m|micro|milli|nano)?(s|secs?|seconds?)"
 _FAMILIES: Final = (
-    (rf"((self_)?(cpu|{_DEVICE})_)?((time|total)_)*(%|percent|percentage|pct)", "share"),
+    (rf"((self_)?(cpu|{_DEVICE})_)?((time|total)_?)*(%|percent|percentage|pct)", "share"),
     (rf"self_{_DEVICE}(_time)?(_{_STATISTIC})?", "time"),
     (rf"({_DEVICE}|kernel)_time(_{_STATISTIC})?|{_DEVICE}_{_STATISTIC}", "device_time"),
     (rf"self_cpu(_time)?(_{_STATISTIC})?", "self"),
@@ -99,6 +99,8 @@ _ABSENT: Final = (
         r"(time_)?p\d\d?",
         "percentiles are of groups, as in --aggregate-by type --columns type,time.p90",
     ),
+    (r"all", "--columns all shows all columns, and takes no other name"),
+    (r"defaults?", "without --columns, the default columns are shown"),
     (
         r"(fps|qps|ips|rps|inferences_per_second|queries_per_second)",
         "rates of the whole program are in the summary, if the profile has them",

@@ -131,6 +131,18 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     "flamegraph": (
         "--plot times.svg draws the longest times as bars; --aggregate-by scope adds up modules"
     ),
+    "tree": (
+        "--aggregate-by scope/2 groups by the outer modules; --format collapsed writes the stacks"
+    ),
+    **dict.fromkeys(
+        ("timeline", "gantt", "trace"),
+        "the tool draws no timeline; https://ui.perfetto.dev shows one of a trace, --format "
+        "collapsed writes stacks",
+    ),
+    **dict.fromkeys(
+        ("stats", "statistics", "describe_times", "histogram"),
+        "--columns name,time,spread,time_min,time_max shows how much times vary",
+    ),
     **dict.fromkeys(("stdio", "tui"), "leave it out: the answer is text on standard output"),
     **dict.fromkeys(
         ("width", "max_width", "max_name_column_width", "max_src_column_width"),

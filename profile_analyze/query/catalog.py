@@ -230,6 +230,10 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
         column = find_column(name)
         check_needs(column, kind)
         if not kind.has(column):
+            if column.is_key and kind.noun == "groups":
+                raise UnknownColumnError(
+                    f"groups have no column {name!r}; add it to --aggregate-by"
+                )
             have = listed(columns_of(kind))
             raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
 
