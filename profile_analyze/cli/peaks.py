@@ -15,7 +15,7 @@ from profile_analyze.cli.machine_peaks import measurement
 from profile_analyze.errors import InputError, PeaksError, QueryError
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.terms import CPU, DEVICE
-from profile_analyze.query.cpu_peaks_advice import cpu_peaks_advice
+from profile_analyze.query.peaks_advice import cpu_peaks_advice
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.readers.source import Source

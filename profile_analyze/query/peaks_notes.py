@@ -10,7 +10,7 @@ from profile_analyze.analysis.peaks import AS_GIVEN, STABLE_DOUBT
 from profile_analyze.analysis.rates_advice import swapped
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import CPU, DEVICE, GPU
-from profile_analyze.query.cpu_peaks_advice import cpu_peaks_advice
+from profile_analyze.query.peaks_advice import cpu_peaks_advice
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.suggestions import did_you_mean
 from profile_analyze.units import counted, decimal_rate, percent, scaled

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import ANY_DTYPE, DEFAULT_DTYPE, TF32
+from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN, DEFAULT_DTYPE, TF32
 from profile_analyze.analysis.roofline import (
     is_below_clock_resolution,
     is_judged,
@@ -18,6 +18,7 @@ from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.terms import ABSENT, HOST
+from profile_analyze.query.peaks_advice import highest_rates
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
 from profile_analyze.units import percent, short_time
@@ -111,14 +112,23 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
             "counts with its rate; otherwise, check the device"
         )
     else:
-        reason = (
-            "the peaks are probably too low; check the device, the dtype and the number of threads"
-        )
+        reason = _reason_for_low_peaks(rows)
     yield Note(
         f"faster than their roof: {operators_and_share(faster.sum())}, with an efficiency of up to "
         f"{percent(float(np.max(efficiency[faster])))}; {reason}",
         Importance.WRONG,
         share,
+    )
+
+
+def _reason_for_low_peaks(rows: OperatorRows) -> str:
+    """Return that the peaks are too low. If the user gave rates, add the rates of the profile."""
+    peaks = rows.peaks
+    assert peaks is not None, "a roofline needs peak rates"
+    reason = "the peaks are probably too low; check the device, the dtype and the number of threads"
+    highest = highest_rates(rows) if peaks.source == AS_GIVEN else ""
+    return (
+        f"{reason}; the highest rates in this profile are --peaks {highest}" if highest else reason
     )
 
 

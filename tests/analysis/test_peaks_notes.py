@@ -123,6 +123,16 @@ def test_peaks_of_a_cpu_are_not_in_the_table() -> None:
     )
 
 
+def test_rates_that_are_too_low_get_the_highest_of_the_profile() -> None:
+    file = str(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
+    outcome = run_command(file, "--peaks", "100G:20G", "--print-only", "summary")
+    assert outcome.err.splitlines()[0] == (
+        "note: faster than their roof: 36 operators (92.7% of the time), with an efficiency of up "
+        "to 622.1%; the peaks are probably too low; check the device, the dtype and the number of "
+        "threads; the highest rates in this profile are --peaks 493.42GFLOPS:115.87GiB/s"
+    )
+
+
 def test_advice_on_a_cpu_without_known_rates() -> None:
     file = str(FIXTURES / "tflite" / "run.csv")
     outcome = run_command(file, "--peaks", "auto")
