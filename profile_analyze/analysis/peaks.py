@@ -190,8 +190,8 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
 
 _CPU_WORDS: Final = frozenset(
     (
-        *("xeon", "epyc", "ryzen", "threadripper", "core", "i3", "i5", "i7", "i9", "ultra"),
-        *("atom", "pentium", "celeron", "cortex", "neoverse", "graviton", "ampere", "altra"),
+        *("xeon", "epyc", "ryzen", "threadripper", "i3", "i5", "i7", "i9"),
+        *("atom", "pentium", "celeron", "cortex", "neoverse", "graviton", "altra"),
         *("snapdragon", "apple", "m1", "m2", "m3", "m4"),
     )
 )
