@@ -181,12 +181,14 @@ def test_top_limits_the_bars(
 
 def test_top_limits_the_dots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     drawn: list[tuple[list[int], str]] = []
+    listed: list[str] = []
 
     def draw(figure: Figure, chart: Chart, time_unit: TimeUnit) -> None:
         draw_roofline(figure, chart, time_unit)
         axes = figure.axes[0]
         dots = [len(np.asarray(dots.get_offsets())) for dots in axes.collections]
         drawn.append((dots, axes.get_title(loc="left").splitlines()[-1]))
+        listed.append(next(text.get_text() for text in axes.texts if "\n" in text.get_text()))
         figure.clear()  # the file does not matter
 
     monkeypatch.setattr("profile_analyze.report.charts.draw_roofline", draw)
@@ -203,6 +205,7 @@ def test_top_limits_the_dots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         arguments = (*top, "--order-by", "+time", "--peaks", "100G:20G", "--plot", file)
         assert run_command(RESNET, *arguments).code == 0
         assert drawn[-1] == (dots, last_line)
+        assert listed[-1].startswith("1  conv(l.7.RELU[0],")  # the longest row has a dot
 
 
 def test_long_names_are_cut_in_the_middle() -> None:
