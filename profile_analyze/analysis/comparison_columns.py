@@ -135,9 +135,9 @@ COLUMNS: Final = (
     _column(
         "match",
         "",
-        "how the operator was matched with an operator of the baseline: name, structure or shapes; "
-        "added if only the profile has it, removed if only the baseline has it; for a group: both, "
-        "added or removed",
+        "what the operator has in common with its counterpart in the baseline: name, structure or "
+        "shapes (see `--match`); added if only the profile has the operator, removed if only the "
+        "baseline has it; for a group: both, added or removed",
         FORMULA,
         kind="text",
         is_key=True,

@@ -16,7 +16,7 @@ from profile_analyze.analysis.statistics import (
     least_p,
     too_few_runs,
 )
-from profile_analyze.model.iterations import unit_noun, units_in
+from profile_analyze.model.iterations import copies_in, required_noun, unit_noun, units_in
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.drift_notes import drift_notes
@@ -65,6 +65,8 @@ class Change(NamedTuple):
     base_file: str
     base_runs: int
     base_processes: int
+    base_copies: int
+    """How many of the baseline's processes are copies of others, which verdicts leave out."""
     base_time_s: float
     base_spread: float
     """Half the interquartile range of the baseline's runs, divided by their median."""
@@ -114,6 +116,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         base_file=comparison.base.file,
         base_runs=len(comparison.base.runs),
         base_processes=len({run.process for run in comparison.base.runs}),
+        base_copies=copies_in(comparison.base.runs),
         base_time_s=_number(whole, "base"),
         base_spread=comparison.base.spread(),
         difference_s=difference_s,
@@ -124,7 +127,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         p_value=_number(whole, "p_value"),
         # Drift correction removes any change that all operators share, so the total has no verdict.
         verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
-        too_few_runs=too_few_runs(_unit_noun(comparison, query.unit), *_units(comparison, query)),
+        too_few_runs=_too_few_runs(query, comparison),
         contributions=tuple(_contributions(groups, difference_s)),
         called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
         verdicts=verdicts,
@@ -223,8 +226,7 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
 
     The `unit` of the question decides whether processes or iterations count as runs.
     """
-    unit = rows.query.unit
-    noun = _unit_noun(comparison, unit)
+    noun = _required_noun(comparison, rows.query.unit)
     ours, theirs = _units(comparison, rows.query)
     if min(ours, theirs) < LEAST_RUNS:
         yield Note(
@@ -251,6 +253,14 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
 
 def _unit_noun(comparison: Comparison, unit: SampleUnit) -> str:
     return unit_noun(unit, comparison.profile.runs, comparison.base.runs)
+
+
+def _required_noun(comparison: Comparison, unit: SampleUnit) -> str:
+    return required_noun(unit, comparison.profile.runs, comparison.base.runs)
+
+
+def _too_few_runs(query: Query, comparison: Comparison) -> str:
+    return too_few_runs(_required_noun(comparison, query.unit), *_units(comparison, query))
 
 
 def _units(comparison: Comparison, query: Query) -> tuple[int, int]:

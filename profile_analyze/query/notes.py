@@ -23,6 +23,7 @@ from profile_analyze.query.unmatched_notes import (
     dominant_part_notes,
     examples_of,
     meant_pattern,
+    renaming_advice,
     time_range_notes,
     unmatched_key_notes,
     unmatched_value_notes,
@@ -245,7 +246,9 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
                 yield Note(f"{rule}; {wider} matches {counted(count, 'name')}", Importance.ANSWER)
                 return
         yield Note(
-            f"{rule}; {anywhere} matches no name either; {examples_of(names)}", Importance.ANSWER
+            f"{rule}; {anywhere} matches no name either; {examples_of(names)}"
+            f"{renaming_advice(profile, 'name')}",
+            Importance.ANSWER,
         )
 
 

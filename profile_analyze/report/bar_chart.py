@@ -69,7 +69,7 @@ def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None
 
 def bar_count(chart: Chart, rows: int) -> int:
     """Return how many of `rows` rows are drawn."""
-    return min(rows, chart.most_bars or _MAX_BARS, _MAX_BARS)
+    return min(rows, chart.most_rows or _MAX_BARS, _MAX_BARS)
 
 
 def by_style(

@@ -16,6 +16,7 @@ from profile_analyze.report.sentence_parts import (
     p_text,
     runs_and_spread,
     signed,
+    total_text,
 )
 from profile_analyze.units import NOT_AVAILABLE, counted, percent, three_digits
 
@@ -85,7 +86,9 @@ def _verdict_text(summary: Summary, _: Times) -> str:
 
 def _base_runs_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    return runs_and_spread(change.base_runs, change.base_processes, change.base_spread)
+    return runs_and_spread(
+        change.base_runs, change.base_processes, change.base_copies, change.base_spread
+    )
 
 
 def _is_known(summary: Summary) -> bool:
@@ -197,7 +200,7 @@ GROUP: Final = FactGroup(
             "The device time of all operators of the baseline.",
             lambda summary: _change(summary).base_time_s,
             label="baseline device time",
-            text=lambda summary, times: times.total(_change(summary).base_time_s),
+            text=lambda summary, times: total_text(_change(summary).base_time_s, summary, times),
         ),
         Fact(
             "base_runs",
@@ -225,6 +228,13 @@ GROUP: Final = FactGroup(
             "change",
             "The difference as a fraction of the baseline's device time.",
             lambda summary: _change(summary).change,
+            shown_with="difference_s",
+        ),
+        Fact(
+            "drift_corrected",
+            "Whether all times are corrected for drift, so that they are not the recorded times.",
+            lambda summary: _change(summary).drift_corrected,
+            {"type": "boolean"},
             shown_with="difference_s",
         ),
         Fact(
