@@ -107,7 +107,7 @@ def compare(
     - `name`: operators with the same name and type match. If several operators have them, those
       with the same scope and shapes match first, then the others in the order of execution.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
-      execution.
+      execution. If only one side has some of them, the operators around them say which ones.
     - `shapes`: operators match if category, first input shape and first output shape are the same.
       Both sides must have equally many of these operators, which match in the order of execution.
       Names and types may differ, so this works across runtimes.
