@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from profile_analyze.model.terms import ADDED, CONTROL, REMOVED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +29,8 @@ _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
 share is of the side with fewer operators. Graph optimisation leaves about this share unchanged."""
 
-COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
+_SHAPES: Final = ("in_shapes", "out_shapes")
+COMPARISON_COLUMNS: Final = frozenset({*_SHAPES, "parameters"})
 """The optional columns that matching needs."""
 
 
@@ -50,6 +51,8 @@ class Comparison:
     base_name: Categorical[str]
     """Shape (operators,): the name of each operator in the baseline, if it differs from the name in
     the profile; N/A for all other operators."""
+    base_shapes: Mapping[str, Categorical[Any]]
+    """The shapes in the baseline, by the name of the column. Each has shape (operators,)."""
     base_operators: int
     """How many operators the baseline has."""
     notes: tuple[Note, ...]
@@ -94,6 +97,7 @@ class Comparison:
             base=base,
             match=Categorical.of(match.tolist()),
             base_name=self.base_name.take(former_row),
+            base_shapes={name: one.take(former_row) for name, one in self.base_shapes.items()},
         )
 
 
@@ -153,6 +157,11 @@ def _with_matches(
         base=new_base,
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
         base_name=_other_names(profile, base, base_row_of, len(removed)),
+        base_shapes={
+            name: base.operators.categorical(name).take_or_missing(np.append(base_row_of, removed))
+            for name in _SHAPES
+            if base.operators.state(name) != "not loaded"
+        },
         base_operators=len(base),
         notes=(),
     )
