@@ -9,6 +9,7 @@ import numpy as np
 from profile_analyze.analysis.statistics import FASTER, SLOWER, VERDICTS, Interval
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
 from profile_analyze.model.numbers import ratio
+from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.rows import Rows
 
     Floats: TypeAlias = NDArray[np.float64]
-
-MORE_WORK: Final = "more work"
-LESS_WORK: Final = "less work"
 
 WORK_VERDICTS: Final = (*VERDICTS, MORE_WORK, LESS_WORK)
 """The verdicts on rows that both sides have."""

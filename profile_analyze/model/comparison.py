@@ -15,7 +15,7 @@ from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.splitting import split_alike
-from profile_analyze.model.terms import ADDED, CONTROL, REMOVED
+from profile_analyze.model.terms import ADDED, CONTROL, REMOVED, SHAPES
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
 share is of the side with fewer operators. Graph optimisation leaves about this share unchanged."""
 
-_SHAPES: Final = ("in_shapes", "out_shapes")
-COMPARISON_COLUMNS: Final = frozenset({*_SHAPES, "parameters"})
+COMPARISON_COLUMNS: Final = frozenset({*SHAPES, "parameters"})
 """The optional columns that matching needs."""
 
 
@@ -159,7 +158,7 @@ def _with_matches(
         base_name=_other_names(profile, base, base_row_of, len(removed)),
         base_shapes={
             name: base.operators.categorical(name).take_or_missing(np.append(base_row_of, removed))
-            for name in _SHAPES
+            for name in SHAPES
             if base.operators.state(name) != "not loaded"
         },
         base_operators=len(base),

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.compared_work import LESS_WORK, MORE_WORK
 from profile_analyze.model.numbers import difference, total
-from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.time_shares import share_of
 
@@ -60,55 +59,50 @@ class Cause(NamedTuple):
 class WorkChange(NamedTuple):
     """The work of all operators on both sides. NaN is N/A."""
 
-    computation: float
-    """FLO of all operators in a run, if their computation is known on each side that has them."""
-    base_computation: float
-    memory: float
+    computation: float = np.nan
+    """FLO of all operators in a run: see `Rows.work_on_sides`."""
+    base_computation: float = np.nan
+    memory: float = np.nan
     """Bytes of all operators in a run, counted like `computation`."""
-    base_memory: float
-    compared_work: str | None
+    base_memory: float = np.nan
+    compared_work: str | None = None
     """The work that `work_ratio` compares: `computation` or `memory`. None if it is unknown."""
-    work_ratio: float
-    ratio_per_work: float
+    work_ratio: float = np.nan
+    ratio_per_work: float = np.nan
     """The ratio of the times, divided by `work_ratio`."""
-    left_out: int
-    """How many operators do not count in `work_ratio`, because their work is unknown."""
-    left_out_share: float
+    left_out: int = 0
+    """How many operators have unknown work. They count on neither side."""
+    left_out_share: float = np.nan
     """The share of the profile's device time that these operators take."""
 
 
 def work_change(whole: Table, operators: Table) -> WorkChange:
     """Return the work of all operators. `whole` has a single row for all `operators`."""
-    computation, memory = (_known(operators, name) for name in ("computation", "memory"))
-    compared = whole["compared_work"][0] if len(whole) else None
-    unknown = (memory if compared == "memory" else computation).unknown
+    if not len(whole):
+        return WorkChange()
+    compared = whole["compared_work"][0]
+    unknown = _is_unknown(operators, compared or "computation")
+    (computation,), (base_computation,) = whole.shown.work_on_sides("computation")
+    (memory,), (base_memory,) = whole.shown.work_on_sides("memory")
     return WorkChange(
-        computation=computation.ours,
-        base_computation=computation.base,
-        memory=memory.ours,
-        base_memory=memory.base,
+        computation=float(computation),
+        base_computation=float(base_computation),
+        memory=float(memory),
+        base_memory=float(base_memory),
         compared_work=compared,
-        work_ratio=float(whole["work_ratio"][0]) if len(whole) else np.nan,
-        ratio_per_work=float(whole["ratio_per_work"][0]) if len(whole) else np.nan,
+        work_ratio=float(whole["work_ratio"][0]),
+        ratio_per_work=float(whole["ratio_per_work"][0]),
         left_out=int(unknown.sum()),
         left_out_share=share_of(operators.shown, unknown),
     )
 
 
-class _Known(NamedTuple):
-    """The work of both sides, without the operators whose work is unknown on a side."""
-
-    ours: float
-    base: float
-    unknown: NDArray[np.bool_]
-
-
-def _known(operators: Table, name: str) -> _Known:
-    """Return the sums of the column of work `name`."""
+def _is_unknown(operators: Table, name: str) -> NDArray[np.bool_]:
+    """Return whether the work of each operator is unknown on a side that has the operator."""
     in_profile, in_base = operators.shown.on_sides
     ours, base = operators[name], operators[f"base_{name}"]
-    unknown = (in_profile & np.isnan(ours)) | (in_base & np.isnan(base))
-    return _Known(total(ours[~unknown]), total(base[~unknown]), unknown)
+    unknown: NDArray[np.bool_] = (in_profile & np.isnan(ours)) | (in_base & np.isnan(base))
+    return unknown
 
 
 def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.compared_work import LESS_WORK, MORE_WORK
 from profile_analyze.analysis.statistics import (
     FASTER,
     LEAST_RUNS,
@@ -19,7 +18,7 @@ from profile_analyze.analysis.statistics import (
 )
 from profile_analyze.model.iterations import unit_noun, units_in
 from profile_analyze.model.notes import Importance, Note, counted_and_share
-from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.change_causes import causes_of, work_change
 from profile_analyze.query.drift_notes import drift_notes
 from profile_analyze.query.question import Query

@@ -35,6 +35,11 @@ class ShownRows(RowView):
         """Return the same rows with the times of the baseline. Only for comparisons."""
         return ShownRows(self._rows.of_base(), self.chosen)
 
+    def work_on_sides(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `Rows.work_on_sides`."""
+        ours, base = self._rows.work_on_sides(name)
+        return ours[self.chosen], base[self.chosen]
+
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return `GroupRows.sums_of_ratio` for the groups shown."""
         assert isinstance(self._rows, GroupRows), "operators have no sums"

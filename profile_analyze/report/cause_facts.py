@@ -125,7 +125,8 @@ def _cause_record(cause: Cause) -> dict[str, Any]:
 FACTS: Final = (
     Fact(
         "work",
-        "The work of all operators on both sides, as far as it is known.",
+        "The work of all operators on both sides, in a run. Operators of unknown work are left "
+        "out; if they take over 5 % of the time, the work is null.",
         lambda summary: _work_record(_change(summary).work),
         object_schema(
             {

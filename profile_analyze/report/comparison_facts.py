@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.compared_work import LESS_WORK, MORE_WORK
 from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
-from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.model.visible import visible
 from profile_analyze.query.comparison_summary import CALLED
 from profile_analyze.report.cause_facts import FACTS as CAUSE_FACTS

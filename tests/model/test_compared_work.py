@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.analysis.compared_work import (
-    LESS_WORK,
-    MORE_WORK,
     WORK_VERDICTS,
     ComparedWork,
     with_work,
 )
 from profile_analyze.analysis.statistics import FASTER, SLOWER, VERDICTS, Interval
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from tests import in_memory
 from tests.model.comparisons import near
 from tests.small import Operator, profile_of
