@@ -242,8 +242,8 @@ def test_the_page_lists_the_columns_for_programs() -> None:
     assert (judged[:9], judged[13:]) == (operators[:9], operators[9:])
     assert f"`--peaks` adds {listed(judged[9:13])} after bandwidth" in PAGE
     compared = program_columns(pa.Query(compared=True), several_runs=False)
-    assert (compared[:4], compared[13:]) == (operators[:4], operators[4:])
-    assert f"`--compare` adds {listed(compared[4:13])} after time" in PAGE
+    assert (compared[:4], compared[15:]) == (operators[:4], operators[4:])
+    assert f"`--compare` adds {listed(compared[4:15])} after time" in PAGE
 
 
 def test_control_characters_in_formats_for_programs(tmp_path: Path) -> None:
