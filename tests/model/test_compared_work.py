@@ -97,8 +97,6 @@ def test_the_shapes_of_the_baseline() -> None:
         "here": (((5,),), None, None),
         "wide": ((2,),),
     }
-    without = pa.compare(NEW, BASE).split(["device"])
-    assert without.base_shapes.keys() == {"in_shapes", "out_shapes"}
 
 
 def test_groups_leave_out_little_unknown_work() -> None:
@@ -119,6 +117,26 @@ def test_groups_leave_out_little_unknown_work() -> None:
 
 def answer_by(**options: Any) -> list[dict[str, Any]]:
     return list(pa.run(pa.Query(compared=True, **options), pa.compare(NEW, BASE)).rows)
+
+
+def test_work_that_one_side_knows_counts_on_neither() -> None:
+    base = side(Operator("a", "Conv", 99, work=(10, 1)), Operator("b", "Conv", 1))
+    new = side(
+        Operator("a", "Conv", 99, work=(10, 1)), Operator("b", "Conv", 1, work=(90, 1))
+    )  # fmt: skip
+    query = pa.Query(compared=True, aggregates="sum")
+    (row,) = pa.run(query, pa.compare(new, base)).rows
+    assert (row["computation"], row["work_ratio"], row["compared_work"]) == (100, 1, "computation")
+    relative, absolute = (
+        pa.judge_conditions(
+            [pa.FailCondition.parse(text, pa.Query(compared=True))],
+            pa.Query(compared=True),
+            pa.compare(new, base),
+        )[0]
+        for text in ("computation > +1%", "computation > 50")
+    )
+    assert (relative.outcome, relative.amount, relative.base_amount) == ("passed", 10, 10)
+    assert (absolute.outcome, absolute.amount) == ("met", 100)
 
 
 TIMES = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07)
@@ -182,6 +200,23 @@ def expected(code: int, ratio: float, ends: tuple[float, float], work: tuple[flo
         is_faster = ratio / factor <= 1 / 1.03 and ends[1] / factor < 1
         return verdict if is_faster else LESS_WORK
     return verdict
+
+
+@pytest.mark.parametrize(
+    ("verdict", "ratio", "ends", "work", "found"),
+    [
+        (SLOWER, 1.03, (1.01, 1.05), (1.005, 1.0), SLOWER),  # within the tolerance
+        (SLOWER, 1.03, (1.01, 1.05), (1.02, 1.0), MORE_WORK),
+        (SLOWER, 1.6, (1.4, 2.5), (1.5, 1.0), MORE_WORK),  # the interval per work includes 1
+        (SLOWER, 1.6, (1.55, 2.5), (1.5, 1.0), SLOWER),
+        (FASTER, 0.6, (0.4, 0.7), (0.65, 1.0), LESS_WORK),
+        (FASTER, 0.6, (0.4, 0.64), (0.65, 1.0), FASTER),
+    ],
+)
+def test_the_limits_of_verdicts(
+    verdict: str, ratio: float, ends: tuple[float, float], work: tuple[float, float], found: str
+) -> None:
+    assert verdict_of(VERDICTS.index(verdict), ratio, ends, work) == found
 
 
 @given(st.integers(0, 3), ENDS, st.tuples(ENDS, ENDS), st.tuples(AMOUNTS, AMOUNTS))
