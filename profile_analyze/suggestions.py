@@ -208,8 +208,7 @@ AGGREGATE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("n", "size", "len"), "count"),
     "maximum": "max",
     "minimum": "min",
-    "q50": "median",
-    "50%": "median",
+    **dict.fromkeys(("q50", "50%"), "median"),
 }
 
 METRIC_WORDS: Final[Mapping[str, str]] = {
@@ -217,6 +216,7 @@ METRIC_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("duration", "latency", "dur"), "time"),
     **dict.fromkeys(("gpu_time", "cuda_time"), "device_time"),
     "cpu_time": "host_time",
+    **dict.fromkeys(("flo", "flop"), "computation"),
 }
 
 OPERATOR_WORDS: Final[Mapping[str, str]] = {

@@ -237,7 +237,7 @@ COMPARISON: Final = OptionGroup(
             help="exit with 3 if this is met beyond noise: 'total > +5%%', 'time > +2ms', "
             "'type=ConvolutionForward: time > +3%%' (more than the baseline), 'time > 0.120s'; "
             "METRIC is total (of all operators), time (of the operators that pass the filters), "
-            "device_time, host_time, wait, macs, params or memory; may be repeated",
+            "device_time, host_time, wait, computation, memory, macs or params; may be repeated",
         ),
         Option.of(
             "--fail-uncertain",

@@ -22,7 +22,12 @@ from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
-from profile_analyze.query.work_gate import Amounts, amounts_of, is_beyond, reason_unjudged
+from profile_analyze.query.work_gate import (
+    amounts_of,
+    is_beyond,
+    left_out_text,
+    reason_unjudged,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,9 +119,7 @@ def judge_conditions(
         ]
     )
     return tuple(
-        _verdict_on_work(condition, amounts_of(condition.metric, condition.about(query), source))
-        if condition.is_of_work
-        else next(of_times)
+        _verdict_on_work(condition, query, source) if condition.is_of_work else next(of_times)
         for condition in conditions
     )
 
@@ -128,15 +131,18 @@ def _damage(source: Profile | Comparison) -> str:
     return next((note for note in notes if note.importance == Importance.DAMAGED), "")
 
 
-def _verdict_on_work(condition: FailCondition, amounts: Amounts) -> FailVerdict:
+def _verdict_on_work(
+    condition: FailCondition, query: Query, source: Profile | Comparison
+) -> FailVerdict:
     relative = condition.relative
+    amounts = amounts_of(condition.metric, condition.about(query), source, relative=relative)
     unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
     beyond = is_beyond(amounts, condition.limit, condition.limit_unit, above=condition.above)
     outcome: Outcome = "unjudged" if unjudged else "met" if beyond else "passed"
     return FailVerdict(
         condition,
         outcome,
-        unjudged or ("beyond the limit" if beyond else "not beyond the limit"),
+        unjudged or f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}",
         amount=amounts.ours.value,
         base_amount=amounts.base.value if relative else np.nan,
     )

@@ -83,6 +83,8 @@ def _metric_in_words(text: str, metrics: Sequence[str]) -> str:
 
     The summary writes metrics this way. Empty for other texts.
     """
+    if match := re.fullmatch(r"total[ _]([a-z]+)\s*([<>].+)", text):
+        return did_you_mean([f"'{match[1]} {match[2]}'"]) if match[1] in metrics else ""
     match = re.fullmatch(r"(total )?([a-z]+ [a-z]+)\s*([<>].+)", text)
     name = match[2].replace(" ", "_") if match else ""
     if match is None or name not in metrics:

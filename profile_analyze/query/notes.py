@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.terms import Side
     from profile_analyze.query.filters import Selection, Unjudged
     from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
+    from profile_analyze.query.rows import GroupRows, OperatorRows
+    from profile_analyze.query.shown_rows import ShownRows
 
 _OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
 """Measures whose shares need no explanation."""

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.query.rows import OperatorRows, ShownRows
+    from profile_analyze.query.rows import OperatorRows
+    from profile_analyze.query.shown_rows import ShownRows
 
     Chosen = NDArray[np.bool_]
 

@@ -17,7 +17,8 @@ from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.notes import group_notes, notes_on, unjudged_group_notes
 from profile_analyze.query.order import Order
-from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
+from profile_analyze.query.rows import GroupRows, OperatorRows
+from profile_analyze.query.shown_rows import ShownRows
 from profile_analyze.query.table import Table
 
 if TYPE_CHECKING:

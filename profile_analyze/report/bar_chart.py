@@ -39,6 +39,8 @@ _STYLES: Final[dict[str, dict[str, Any]]] = {
     "profile": {"color": "tab:blue", "alpha": 0.75},
     "slower": {"color": "tab:red", "alpha": 0.75},
     "faster": {"color": "tab:green", "alpha": 0.75},
+    "more work": {"color": "tab:orange", "alpha": 0.75},
+    "less work": {"color": "tab:orange", "alpha": 0.75},
     "baseline": {"color": "0.7"},
     # For models that have not run.
     "model": {"color": "tab:blue", "alpha": 0.75},

@@ -158,6 +158,7 @@ difference            +50.000 us (+40.0%)
 ratio                 1.40
 verdict               N/A (only 1 of the 4 required runs on each side)
 no verdict: 175.000 us instead of 125.000 us, +40.0%
+difference by cause: unknown work +48.000 us (2 operators, the largest conv +50.000 us), added +7.000 us (new), removed -5.000 us (old)
 largest differences by type: Conv +50.000 us; Mul +7.000 us (added); Add -5.000 us (removed)
 4 operators with a time: 1 added (4.0% of the time), 1 removed, 2 N/A (96.0%)
 

@@ -74,13 +74,13 @@ FORM = (
         (
             "peak > +0%",
             "fail-if: 'peak > +0%': there is no metric 'peak'; METRIC is one of total, "
-            "device_time, host_time, wait, time, macs, params, memory; the summary has the memory "
+            "device_time, host_time, wait, time, computation, memory, macs, params; the summary has the memory "
             "of activations",
         ),
         (
             "colour > 5",
             "fail-if: 'colour > 5': there is no metric 'colour'; METRIC is one of total, device_time, "
-            "host_time, wait, time, macs, params, memory; 'name ~ colour: time > 5' selects operators",
+            "host_time, wait, time, computation, memory, macs, params; 'name ~ colour: time > 5' selects operators",
         ),
         (
             "total >= +5%",

@@ -409,21 +409,21 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
     (figure,) = figures
     axes, ratios = figure.axes
     assert [label.get_text() for label in ratios.get_yticklabels()] == [
-        "2.71 (2.26 to 2.95) slower",
+        "2.71 (2.26 to 2.95) more work",
         "0.846 (0.784 to 1.01) uncertain",
         "0.906 (0.851 to 1.05) uncertain",
     ]
-    others, slower, baseline = axes.containers
+    others, more_work, baseline = axes.containers
     assert [bar.get_width() for bar in others] == pytest.approx(
         [np.nan, 8.691, 12.193], abs=1e-3, nan_ok=True
     )
-    assert [bar.get_width() for bar in slower] == pytest.approx(
+    assert [bar.get_width() for bar in more_work] == pytest.approx(
         [25.843, np.nan, np.nan], abs=1e-3, nan_ok=True
     )
     assert [bar.get_width() for bar in baseline] == pytest.approx([9.530, 10.270, 13.457], abs=1e-3)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "profile",
-        "slower",
+        "more work",
         "baseline",
     ]
     assert figure.get_suptitle().splitlines() == [

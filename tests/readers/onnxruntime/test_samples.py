@@ -102,7 +102,7 @@ def test_a_pattern_that_matches_no_name_of_an_optimised_model() -> None:
         ),
         (
             ("--opr-name", "fire"),
-            "note: the pattern fire must match from the start of a name, and case matters; .*fire "
+            "note: the pattern 'fire' must match from the start of a name, and case matters; .*fire "
             f"matches no name either; {why}",
         ),
     ):
