@@ -71,12 +71,13 @@ def answer(request: Request) -> Report:
         report = _inspection(source, request.inspect)
         deliver(report, None, request, renderer)
         return report
-    # The original's text formats count the sizes of constants as memory. A picture does not, so it
-    # is made before they are counted.
+    # The original's text formats count the sizes of constants as memory. Pictures and conditions do
+    # not, so they come before the constants are counted.
     picture = _picture_of(source, request)
+    verdicts = request.judge(request.query, source)
     if renderer.follows_original:
         source = counting_constants(source)
-    report = _report_on(source, request, renderer)
+    report = _report_on(source, request, renderer, verdicts)
     deliver(report, picture, request, renderer)
     return report
 
@@ -220,7 +221,12 @@ def _columns(request: Request, renderer: Renderer, query: Query) -> tuple[str, .
     return request.columns or renderer.columns(query)
 
 
-def _report_on(source: Profile | Comparison, request: Request, renderer: Renderer) -> Report:
+def _report_on(
+    source: Profile | Comparison,
+    request: Request,
+    renderer: Renderer,
+    verdicts: tuple[FailVerdict, ...],
+) -> Report:
     """Return the report that answers all questions of the request."""
     device = request.queries["device"]
     copies_of = device if request.shows_copy_time else None
@@ -231,7 +237,6 @@ def _report_on(source: Profile | Comparison, request: Request, renderer: Rendere
     for table in tables:
         for name in _columns(request, renderer, table.query):
             _ = table.shown[table.column(name).name]
-    verdicts = request.judge(request.query, source)
     notes = _notes(source, request, renderer, summary, tables, verdicts)
     return Report.of(
         summary if request.shows_summary else None,

@@ -45,8 +45,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--correct-sync",
             action="store_true",
-            help="correct for a runtime that waited for each operator: subtract the same time "
-            "from each call, so that all operators together take as long as a whole run",
+            help="correct the times if the runtime waited for each operator: subtract the same "
+            "wait from each call, so that all operators together take as long as a whole run",
         ),
     ),
 )
@@ -61,9 +61,10 @@ MODELS: Final = OptionGroup(
             default=[],
             metavar="NAME:SHAPE",
             example="data:1x3x224x224",
-            help="the shape of a dynamic input, such as data:1x3x224x224; with a dtype and the "
-            "value of all elements if shapes depend on it, as in ratio:f32:-1:0.25, where -1 keeps "
-            "the shape in the model; may be repeated",
+            help="the shape of a dynamic input, such as data:1x3x224x224; may be repeated. If "
+            "other shapes depend on the value of the input, add its dtype and one value for all "
+            "its elements: ratio:f32:4:0.25. A shape of -1 keeps the shape in the model: "
+            "ratio:f32:-1:0.25",
         ),
         Option.of(
             "--dim",

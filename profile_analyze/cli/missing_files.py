@@ -27,7 +27,9 @@ _NO_FILES: Final = (
     (r"https?://", "addresses are not read: download the file"),
     (r"file://", "write the path without file://"),
     (r"\$$", "leave out the $ of the prompt"),
-    (r"help$", "did you mean --help?"),
+    (r"(help|version)$", "did you mean --{0}?"),
+    (r"columns$", "did you mean --columns help?"),
+    (r"(devices|list)$", "did you mean --peaks list?"),
     (
         r"(asc|desc)(ending)?$",
         "--order-by COLUMN shows the largest first; --order-by +COLUMN the smallest",
@@ -38,7 +40,8 @@ _NO_FILES: Final = (
     ),
     (r"~", "a shell replaces ~ only at the start of an argument: write the whole path"),
 )
-"""Patterns of arguments that are not names of files, each with the advice to print."""
+"""Patterns of arguments that are not names of files, each with the advice to print. `{0}` stands
+for the argument."""
 
 _SUBCOMMANDS: Final = {
     **dict.fromkeys(("analyze", "analyse", "show", "report", "run", "profile", "inspect"), ""),
@@ -120,10 +123,14 @@ def _advice_on_pattern(name: str) -> str:
 
 
 def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:
-    """Return advice if `word` is a subcommand of other tools, such as `show run.json`."""
-    if word.lower() not in _SUBCOMMANDS or names[0] != word or len(names) == 1:
+    """Return advice if `word` is a subcommand of other tools, such as `show run.json`.
+
+    After a file, only words for which there is an option count: `run.json summary`.
+    """
+    option = _SUBCOMMANDS.get(word.lower(), "")
+    is_first = names[0] == word
+    if word.lower() not in _SUBCOMMANDS or len(names) == 1 or not (is_first or option):
         return ""
-    option = _SUBCOMMANDS[word.lower()]
     return f"there are no subcommands; leave it out{f' and add {option}' if option else ''}"
 
 
@@ -158,7 +165,7 @@ def _advice(name: str, names: Sequence[str]) -> str:
         return f"a name with blanks needs quotes: {shlex.quote(joined)}"
     if quotes := advice_on_quotes([name], name):
         return quotes.removeprefix(f"{name} ")
-    matching = (advice for pattern, advice in _NO_FILES if re.match(pattern, name))
+    matching = (advice.format(name) for pattern, advice in _NO_FILES if re.match(pattern, name))
     parts = name.split(",")
     if len(parts) > 1 and all(map(_exists, parts)):
         return "separate files with blanks, not with commas"

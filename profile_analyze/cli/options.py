@@ -199,18 +199,19 @@ COMPARISON: Final = OptionGroup(
             default=[],
             metavar="FILE",
             example="old.json",
-            help="the baseline: a profile to compare with, or several runs of it; adds base, "
-            "difference, ratio and verdict to the rows, the largest difference first",
+            help="the baseline to compare with: a profile, or several runs of one model; adds the "
+            "columns base, difference, ratio and verdict, and puts the largest differences first",
         ),
         Option.of(
             "--match",
             choices=("auto", "name", "structure", "shapes"),
             default="auto",
-            help="how operators of both sides are matched. name: by name and type; structure: by "
-            "type, shapes and parameters, in the order of execution; shapes: by category and the "
-            "shapes of the first input and output, in the order of execution, if both sides have "
-            "equally many; auto: by name, the rest by structure; for two formats, by name and "
-            "type or category, the rest by structure, then by shapes (default: auto)",
+            help="what operators must have in common to be compared. name: name and type. "
+            "structure: type, shapes and parameters, in the order of execution. shapes: category "
+            "and the shapes of the first input and output, in the order of execution; only if both "
+            "sides have equally many. auto: name, and structure for the operators that are left; "
+            "if the sides have two formats, the category may replace the type, and shapes come "
+            "last (default: auto)",
         ),
         Option.of(
             "--threshold",
@@ -236,7 +237,7 @@ COMPARISON: Final = OptionGroup(
             help="exit with 3 if this is met beyond noise: 'total > +5%%', 'time > +2ms', "
             "'type=ConvolutionForward: time > +3%%' (more than the baseline), 'time > 0.120s'; "
             "METRIC is total (of all operators), time (of the operators that pass the filters), "
-            "device_time, host_time, wait, macs, params or memory; may be repeated",
+            "device_time, host_time, wait, computation, memory, macs or params; may be repeated",
         ),
         Option.of(
             "--fail-uncertain",
@@ -286,9 +287,9 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--work",
             choices=WORK_SOURCES,
-            help="whose computation and memory to use: what the runtime measured, what is derived "
-            "from shapes, or the best that is known: measured, or else derived (default: measured "
-            "for a profile, derived for a model)",
+            help="where computation and memory come from: measured by the runtime, derived from "
+            "shapes, or best, which is measured if that is known and otherwise derived (default: "
+            "measured for a profile, derived for a model)",
         ),
         Option.of(
             "--peaks",

@@ -53,9 +53,9 @@ OUTPUT: Final = OptionGroup(
             type=picture_file,
             metavar="FILE",
             example="result.svg",
-            help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "
-            "otherwise, the longest times as bars; of a model, its work as bars; needs matplotlib "
-            "(the extra plot)",
+            help="also draw a picture, .svg, .png or .pdf: with --peaks, rows on the roofline; "
+            "otherwise, the longest times as bars; of a model, its work as bars; -t limits the "
+            "rows; needs matplotlib (the extra plot)",
         ),
         Option.of(
             "--notes",

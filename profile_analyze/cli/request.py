@@ -123,8 +123,8 @@ class Request(NamedTuple):
     """Whether existing files may be replaced."""
     plot: str | None
     """The file of the picture to draw."""
-    most_bars: int
-    """The largest number of bars that `--top` allows in a chart; 0 if `--top` sets no limit."""
+    most_rows: int
+    """The largest number of rows that `--top` allows in a chart; 0 if `--top` sets no limit."""
     appearance: Appearance
     notes: str
     """Which notes to print: `few`, `all` or `none`."""
@@ -182,7 +182,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         failing_outcomes=_FAILING_OUTCOMES[arguments.fail_uncertain],
         output_format=requested_output_format(arguments),
         output=None if arguments.output == "-" else arguments.output,
-        most_bars=arguments.top or 0,
+        most_rows=arguments.top or 0,
         appearance=Appearance.of(arguments),
         **{name: getattr(arguments, name) for name in _AS_GIVEN},
         explain=column_to_explain(arguments, queries[asked_side]),

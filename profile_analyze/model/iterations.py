@@ -101,6 +101,11 @@ def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:
     return len(own) if unit == "iteration" else len({run.process for run in own})
 
 
+def copies_in(runs: tuple[Run, ...]) -> int:
+    """Return how many processes in `runs` are copies of other processes."""
+    return len({run.process for run in runs if run.is_copy})
+
+
 def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
     """Return the plural noun for the units that statistics count.
 
@@ -110,3 +115,9 @@ def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
     if all(units_in(runs, "process") == units_in(runs, "iteration") for runs in sides):
         return "runs"
     return "processes" if unit == "process" else "iterations"
+
+
+def required_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
+    """Return `unit_noun` for a sentence on how many a verdict needs, where no copy counts."""
+    different = "different " if any(map(copies_in, sides)) else ""
+    return f"{different}{unit_noun(unit, *sides)}"

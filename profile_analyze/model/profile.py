@@ -46,6 +46,9 @@ class Origin(NamedTuple):
     synchronised: bool = False
     """Whether the runtime waited for each operator before it started the next. The time of an
     operator then includes the wait, so that all operators together may take longer than a run."""
+    renaming: str = ""
+    """Why operators have other names than in the program that was profiled, and how to tell the
+    operators apart. Empty if the runtime keeps the names."""
     recorded: tuple[RecordedFact, ...] = ()
     """The numbers that the runtime itself printed about the whole program."""
 

@@ -87,6 +87,9 @@ ADDED: Final = "added"
 REMOVED: Final = "removed"
 """`ADDED` and `REMOVED` are values of the column `match`. An added operator is only in the profile,
 and a removed operator is only in the baseline."""
+MORE_WORK: Final = "more work"
+LESS_WORK: Final = "less work"
+"""`MORE_WORK` and `LESS_WORK` are verdicts, and causes of a change."""
 
 OWN: Final = "own"
 RELATIVE: Final = "relative"

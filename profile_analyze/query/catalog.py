@@ -15,6 +15,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis import comparison_columns, roofline_columns
+from profile_analyze.column_words import advice_on_absent_column, meant_column
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import (
@@ -29,7 +30,7 @@ from profile_analyze.model.columns import (
 )
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.patterns import compile_pattern
-from profile_analyze.suggestions import COLUMN_WORDS, plain_name, suggestion
+from profile_analyze.suggestions import plain_name, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -98,7 +99,7 @@ def _advice(text: str) -> str:
     if text.removeprefix("+") in _BY_NAME:
         return f"+ is for --order-by; write {text[1:]}"
     parts = re.split(r"[,;:|\s]+", text)
-    is_heading = plain_name(text) in COLUMN_WORDS
+    is_heading = bool(meant_column(text))
     if len(parts) > 1 and all(part in _BY_NAME for part in parts) and not is_heading:
         return (
             "name one column" if "," in text else f"separate columns by commas: {','.join(parts)}"
@@ -117,9 +118,14 @@ def listed(names: Iterable[str]) -> str:
 
 
 def likely_columns(text: str, known: Collection[str]) -> str:
-    """Return `did you mean COLUMN?` with one of the `known` columns; empty if none is likely."""
+    """Return `did you mean COLUMN?` with one of the `known` columns; empty if none is likely.
+
+    For a word that stands for no column, such as `start`, return advice.
+    """
     without_unit = re.sub(_UNIT_OF_HEADING, "", text)
-    return suggestion(without_unit if without_unit in known else text, known, COLUMN_WORDS)
+    name = without_unit if without_unit in known else text
+    meant = {plain_name(name): meant_column(name)}
+    return advice_on_absent_column(text) or suggestion(name, known, meant)
 
 
 def missing_part(text: str) -> str:
@@ -224,6 +230,10 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
         column = find_column(name)
         check_needs(column, kind)
         if not kind.has(column):
+            if column.is_key and kind.noun == "groups":
+                raise UnknownColumnError(
+                    f"groups have no column {name!r}; add it to --aggregate-by"
+                )
             have = listed(columns_of(kind))
             raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
 

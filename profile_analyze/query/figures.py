@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from profile_analyze.query.rows import ShownRows
+    from profile_analyze.query.shown_rows import ShownRows
 
 
 TimeText: TypeAlias = "Callable[[float], str]"

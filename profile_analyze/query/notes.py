@@ -23,6 +23,7 @@ from profile_analyze.query.unmatched_notes import (
     dominant_part_notes,
     examples_of,
     meant_pattern,
+    renaming_advice,
     time_range_notes,
     unmatched_key_notes,
     unmatched_value_notes,
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
     from profile_analyze.query.filters import Selection, Unjudged
+    from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
+    from profile_analyze.query.rows import OperatorRows
+    from profile_analyze.query.shown_rows import ShownRows
 
 _OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
 """Measures whose shares need no explanation."""
@@ -245,7 +248,9 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
                 yield Note(f"{rule}; {wider} matches {counted(count, 'name')}", Importance.ANSWER)
                 return
         yield Note(
-            f"{rule}; {anywhere} matches no name either; {examples_of(names)}", Importance.ANSWER
+            f"{rule}; {anywhere} matches no name either; {examples_of(names)}"
+            f"{renaming_advice(profile, 'name')}",
+            Importance.ANSWER,
         )
 
 

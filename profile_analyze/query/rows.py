@@ -1,4 +1,4 @@
-"""The rows of a question at each stage of its answer: all operators, groups, and the rows shown.
+"""The rows of a question before its filters: all operators, or all groups.
 
 Each class computes a column on first use, by the rule in the column's declaration.
 """
@@ -6,31 +6,25 @@ Each class computes a column on first use, by the rule in the column's declarati
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from profile_analyze.model import column_formulas
-from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import (
-    AGGREGATED,
     FORMULA,
     SAME,
-    AggregateOf,
     FirstOf,
     Parameter,
     PartOf,
-    RatioOfSums,
 )
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
-from profile_analyze.model.numbers import over_runs, ratio, running_total, totals
+from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
-from profile_analyze.query.aggregates import COUNT, known_aggregate
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.derived_columns import derived_values
-from profile_analyze.query.group_values import aggregated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,12 +36,16 @@ if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.rows import Formulas, Values
-    from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.question import Query
 
-    Sides: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    Value = TypeVar("Value", bound=np.generic)
+    Sides: TypeAlias = tuple[NDArray[Value], NDArray[Value]]
 
 T = TypeVar("T")
+
+MOST_UNKNOWN: Final = 0.05
+"""The work of a group is compared if operators whose work is unknown take at most this share of the
+time."""
 
 
 class _Shared(NamedTuple):
@@ -59,7 +57,7 @@ class _Shared(NamedTuple):
     totals_s: NDArray[np.float64]
 
 
-class _View(ABC):
+class RowView(ABC):
     """Rows with columns that are computed on first use."""
 
     def __init__(self, shared: _Shared, sizes: NDArray[np.int64]) -> None:
@@ -97,9 +95,13 @@ class _View(ABC):
 
     def per_unit(self, column: str) -> NDArray[np.float64]:
         """See `Rows.per_unit`."""
+        return self._by_unit(column, self.per_run(column))
+
+    def _by_unit(self, column: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return `values` of a column, shape (rows, runs), as one for each process or iteration."""
         is_of_base = find_column(column).needs_base
         profile = self.comparison.base if is_of_base and self.comparison else self.profile
-        return by_unit(self.per_run(column), profile.runs, self.query.unit)
+        return by_unit(values, profile.runs, self.query.unit)
 
     @property
     def own_totals_s(self) -> NDArray[np.float64]:
@@ -121,7 +123,7 @@ class _View(ABC):
 
     @property
     @abstractmethod
-    def on_sides(self) -> Sides:
+    def on_sides(self) -> Sides[np.bool_]:
         """See `Rows.on_sides`."""
 
     @abstractmethod
@@ -139,7 +141,7 @@ def formulas_of(column: Column) -> Formulas:
     return column_formulas.FORMULAS
 
 
-class OperatorRows(_View):
+class OperatorRows(RowView):
     """All operators of a profile or of a comparison."""
 
     def __init__(self, source: Profile | Comparison, query: Query) -> None:
@@ -150,7 +152,7 @@ class OperatorRows(_View):
         super().__init__(_Shared(profile, comparison, query, totals_s), sizes)
 
     @property
-    def on_sides(self) -> Sides:
+    def on_sides(self) -> Sides[np.bool_]:
         """See `Rows.on_sides`."""
         assert self.comparison is not None, "only a comparison has two sides"
         return self.comparison.on_sides()
@@ -194,6 +196,21 @@ class OperatorRows(_View):
         values: NDArray[np.float64] = self[column][:, np.newaxis]
         return values
 
+    def unknown_work(self, name: str) -> NDArray[np.bool_]:
+        """Return whether the work of each operator is unknown on a side that has the operator."""
+        ours, base = (
+            on_side & np.isnan(self[column])
+            for on_side, column in zip(self.on_sides, (name, f"base_{name}"), strict=True)
+        )
+        either: NDArray[np.bool_] = ours | base
+        return either
+
+    def work_on_sides(self, name: str) -> Sides[np.float64]:
+        """See `Rows.work_on_sides`."""
+        unknown = self.unknown_work(name)
+        ours, base = (np.where(unknown, np.nan, self[one]) for one in (name, f"base_{name}"))
+        return ours, base
+
     @property
     def recorded(self) -> NDArray[np.bool_]:
         """Shape (operators,): whether the operator has executions on the side of the measure."""
@@ -224,155 +241,3 @@ class OperatorRows(_View):
             for values in (above, below)
         )
         return ratio(numerators, denominators)
-
-
-class GroupRows(_View):
-    """Groups of operators."""
-
-    def __init__(self, operators: OperatorRows, grouping: Grouping) -> None:
-        super().__init__(operators.shared, grouping.sizes)
-        self.operators = operators
-        self._grouping = grouping
-
-    @property
-    def on_sides(self) -> Sides:
-        """See `Rows.on_sides`. A side has a group if it has any operator of the group."""
-        ours, theirs = (
-            self._over_operators("max", on_side.astype(np.float64)) > 0
-            for on_side in self.operators.on_sides
-        )
-        return ours, theirs
-
-    @property
-    def row_of_operator(self) -> NDArray[np.int64]:
-        """See `Rows.row_of_operator`."""
-        rows = np.full(len(self.operators.sizes), -1)
-        rows[self._grouping.operators] = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        return rows
-
-    def aggregated_times(
-        self, times_s: NDArray[np.float64], limited: Callable[[Any], Any]
-    ) -> NDArray[np.float64]:
-        """See `Rows.aggregated_times`."""
-        aggregate = self.query.aggregate
-        own_s = self._aggregated_per_run(aggregate, times_s)
-        if not known_aggregate(aggregate).adds_up:
-            return own_s
-        limited_s = self._aggregated_per_run(aggregate, limited(times_s))
-        return np.where(self.sizes[:, np.newaxis] > 1, limited_s, own_s)
-
-    def of_base(self) -> GroupRows:
-        """Return the same groups with the times of the baseline."""
-        return GroupRows(self.operators.of_base(), self._grouping)
-
-    def _compute(self, column: Column) -> Any:
-        if column.name in self.query.by:
-            return self._grouping.label(self.operators[column.name])
-        if isinstance(column.of_groups, AggregateOf):
-            base, aggregate = column.of_groups
-            values = self._aggregated(find_column(base), aggregate)
-            # Aggregates are floats, but every output format shows a count as an integer.
-            return np.asarray(values, np.int64) if aggregate == COUNT else values
-        return self._aggregated(column, self.query.aggregate)
-
-    def _aggregated(self, column: Column, aggregate: str) -> Any:
-        """Return the groups' values of `column`. Columns with a formula ignore `aggregate`."""
-        rule = column.of_groups
-        if rule == AGGREGATED:
-            if column.timed and aggregate != COUNT:
-                return self._aggregated_per_run(aggregate, self.operators.per_run(column.name))
-            return self._over_operators(aggregate, self.operators[column.name])
-        if isinstance(rule, RatioOfSums):
-            return self._ratio(column.name, rule, aggregate)
-        formulas = formulas_of(column)
-        if rule == SAME:
-            return formulas.of_rows[column.name](self)
-        assert rule == FORMULA, f"groups have no {column.name}"
-        return formulas.of_groups[column.name](self)
-
-    def _aggregated_per_run(
-        self, aggregate: str, values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
-        members = self._grouping.members_in_each_run(values)
-        # All groups of the first run come first.
-        run_by_run = aggregated(known_aggregate(aggregate), members)
-        return run_by_run.reshape(values.shape[1], len(self.sizes)).T
-
-    def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return aggregated(known_aggregate(aggregate), self._grouping.members(values))
-
-    def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
-        """Return the ratios of groups; N/A if no operator of the group has a ratio."""
-        own_ratios = self.operators[column]
-        if not known_aggregate(aggregate).adds_up:
-            return self._over_operators(aggregate, own_ratios)
-        numerators, denominators = self.sums_of_ratio(rule)
-        has_ratio = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
-        return ratio(numerators, denominators) * has_ratio
-
-    def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return each group's sum of numerators and sum of denominators, shape (groups,) each."""
-        above, below = (self.operators.values_in_runs(name) for name in rule)
-        # An operator with only one of the two values would distort the ratio of the group.
-        both_known = ~np.isnan(above + below)
-        numerators, denominators = (
-            over_runs(
-                self._aggregated_per_run("sum", np.where(both_known, values, np.nan)),
-                self.query.run_statistic,
-            )
-            for values in (above, below)
-        )
-        return numerators, denominators
-
-    def total_of(self, column: str) -> NDArray[np.float64]:
-        """See `Rows.total_of`."""
-        return self.operators.total_of(column)
-
-
-class ShownRows(_View):
-    """The rows of the answer, after filters, order and limit."""
-
-    def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
-        super().__init__(rows.shared, rows.sizes[chosen])
-        self._rows, self.chosen = rows, chosen
-        """`chosen` has the index of each row among all operators, or among all groups."""
-
-    @property
-    def on_sides(self) -> Sides:
-        """See `Rows.on_sides`."""
-        ours, theirs = self._rows.on_sides
-        return ours[self.chosen], theirs[self.chosen]
-
-    def of_base(self) -> ShownRows:
-        """Return the same rows with the times of the baseline. Only for comparisons."""
-        return ShownRows(self._rows.of_base(), self.chosen)
-
-    def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return `GroupRows.sums_of_ratio` for the groups shown."""
-        assert isinstance(self._rows, GroupRows), "operators have no sums"
-        above, below = self._rows.sums_of_ratio(rule)
-        return above[self.chosen], below[self.chosen]
-
-    def of_all_rows(self, work: Callable[[Any], T]) -> T:
-        """Return `work` of all operators or groups, shown or not. It is computed only once."""
-        return self._rows.once(work)
-
-    def of_operators(
-        self, formula: Callable[[OperatorRows], NDArray[np.float64]]
-    ) -> NDArray[np.float64]:
-        """Return the values of `formula` for the operators shown, shape (rows,)."""
-        assert isinstance(self._rows, OperatorRows), "groups have no values of operators"
-        return formula(self._rows)[self.chosen]
-
-    def _compute(self, column: Column) -> Any:
-        if column.running:
-            return running_total(self[column.running.column])
-        if column.timed:
-            return self._rows.per_run(column.name)[self.chosen]
-        values = self._rows[column.name]
-        return values.take(self.chosen) if isinstance(values, Categorical) else values[self.chosen]
-
-    def total_of(self, column: str) -> NDArray[np.float64]:
-        """See `Rows.total_of`."""
-        return self._rows.total_of(column)

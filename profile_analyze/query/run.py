@@ -14,10 +14,12 @@ from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import ABSENT, OPERATOR
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.filters import evaluate, meeting_all, select
+from profile_analyze.query.group_rows import GroupRows
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.notes import group_notes, notes_on, unjudged_group_notes
 from profile_analyze.query.order import Order
-from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
+from profile_analyze.query.rows import OperatorRows
+from profile_analyze.query.shown_rows import ShownRows
 from profile_analyze.query.table import Table
 
 if TYPE_CHECKING:

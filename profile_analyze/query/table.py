@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.notes import Note
     from profile_analyze.model.wording import Style
     from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import ShownRows
+    from profile_analyze.query.shown_rows import ShownRows
 
 
 _NOTEBOOK_ROWS: Final = 100

@@ -184,7 +184,7 @@ def _decoded(source: Source, wanted: Collection[str]) -> Profile:
     reader = _reader_of(source)
     if source.inputs != NO_INPUTS and not reader.has_inputs:
         raise QueryError(
-            f"{source.name}: is a {reader.format}, which has no inputs to give sizes to; "
+            f"{source.name}: has the format {reader.format}, without inputs to give sizes to; "
             "leave out --input-shape and --dim"
         )
     profile = reader.read(source, wanted)

@@ -6,8 +6,10 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
-from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.model.visible import visible
+from profile_analyze.query.comparison_summary import CALLED
+from profile_analyze.report.cause_facts import FACTS as CAUSE_FACTS
 from profile_analyze.report.facts import COUNT, NUMBER, TEXT, VERDICT, Fact, FactGroup, list_schema
 from profile_analyze.report.sentence_parts import (
     in_brackets,
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _VERDICT_IN_WORDS: Final = {
     "slower": "slower than the baseline",
     "faster": "faster than the baseline",
+    MORE_WORK: "slower than the baseline because of more work",
+    LESS_WORK: "faster than the baseline because of less work",
     "same": "the same as the baseline, within the threshold",
     "uncertain": "cannot tell whether it is slower, faster or the same",
     ADDED: "the baseline has none of these operators",
@@ -74,7 +78,9 @@ def _verdict_text(summary: Summary, _: Times) -> str:
 
 def _base_runs_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    return runs_and_spread(change.base_runs, change.base_processes, change.base_spread)
+    return runs_and_spread(
+        change.base_runs, change.base_processes, change.base_copies, change.base_spread
+    )
 
 
 def _is_known(summary: Summary) -> bool:
@@ -114,9 +120,7 @@ def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
         return
     # Shares of the difference make sense only if the difference is more than noise, and if all
     # shares are between 0 and 1.
-    with_shares = change.verdict in ("slower", "faster", None) and all(
-        0 <= one.share <= 1 for one in clear
-    )
+    with_shares = change.verdict in (*CALLED, None) and all(0 <= one.share <= 1 for one in clear)
     largest = "; ".join(_contribution_text(one, times, with_share=with_shares) for one in clear)
     yield f"largest differences by {visible(', '.join(change.by), 'utf-8')}: {largest}"
 
@@ -266,6 +270,7 @@ GROUP: Final = FactGroup(
             {"enum": ["runs", "processes", "iterations"]},
             shown_with="verdict",
         ),
+        *CAUSE_FACTS,
         Fact(
             "largest_differences",
             "The groups with the largest differences.",
@@ -282,7 +287,7 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "called",
-            "The rows with the largest differences among all that are slower or faster.",
+            "The rows with the largest differences among all that changed beyond noise.",
             lambda summary: list(map(_contribution_record, _change(summary).called)),
             list_schema(_CONTRIBUTION_SCHEMA),
             sentences=_called_sentences,

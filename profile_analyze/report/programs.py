@@ -10,6 +10,7 @@ from profile_analyze.model.terms import KERNEL
 from profile_analyze.model.visible import escaped_in_json
 from profile_analyze.model.wording import machine_name
 from profile_analyze.report.default_columns import (
+    WORK_COMPARED,
     columns_beside_time,
     group_columns,
     model_columns,
@@ -89,7 +90,7 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     # narrow for them, so formats for people leave them out.
     basis = {
         "ratio": ("ratio_low", "ratio_high"),
-        "relative_ratio": ("relative_low", "relative_high", "p_value", "match"),
+        "relative_ratio": ("relative_low", "relative_high", "p_value", *WORK_COMPARED, "match"),
         "verdict": ("runs_needed",),
     }
     return tuple(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.terms import ABSENT, DEVICE, DEVICE_KINDS, EACH, HOST, LEVELS, MEAN
+from profile_analyze.query.comparison_summary import ALL_VERDICTS
 from profile_analyze.query.question import Query
 from profile_analyze.report.facts import COUNT, GROUP_NAMES, NUMBER, TEXT, fact_group, object_schema
 from profile_analyze.report.json_document import VERSION
@@ -67,9 +68,7 @@ def schema() -> dict[str, Any]:
         ),
         "$defs": {
             "number": {"type": ["number", "null"]},
-            "verdict": {
-                "enum": [*("slower", "faster", "same", "uncertain"), *("added", "removed"), None]
-            },
+            "verdict": {"enum": [*ALL_VERDICTS, None]},
             **{group.name: _or_null(_facts(group, {})) for group in others},
             "condition": _condition(),
             "table": _table(),

@@ -68,10 +68,14 @@ def iterations_remark(unit: str) -> str:
     return " (counting iterations, which are not independent)" if unit == "iterations" else ""
 
 
-def runs_and_spread(runs: int, processes: int, spread: float) -> str:
-    """Return the runs with their processes and spread, such as `8 in 2 processes (spread 1.5%)`."""
+def runs_and_spread(runs: int, processes: int, copies: int, spread: float) -> str:
+    """Return the runs with their processes and spread, such as `8 in 2 processes (spread 1.5%)`.
+
+    `copies` is how many of the processes are copies of others.
+    """
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
-    count = f"{runs}{of}"
+    are_copies = f", {copies} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
+    count = f"{runs}{of}{are_copies}"
     return count if isnan(spread) else f"{count} (spread {percent(spread)})"
 
 

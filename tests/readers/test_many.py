@@ -42,8 +42,8 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
     outcome = run_command(str(tmp_path), "--format", "plain", "--show-host")
     assert (outcome.code, outcome.err) == (
         0,
-        "note: 1 file with exactly the times of another: copies of one file under several names? The"
-        " same run counts twice in totals, and once in verdicts\n"
+        "note: 1 file with exactly the times of another, so probably copies: totals count them, "
+        "verdicts do not; name each run once\n"
         "note: no operator has a host time; 2 have one on the device; --print-only device shows "
         "these, or profile again with host times\n",
     )
@@ -52,7 +52,7 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
         == """\
 total device time  24.000 us
 total host time    N/A
-runs               3 (spread 10.4%)
+runs               3, 1 of them a copy (spread 10.4%)
 
 device self time (us)  spread  share  type  name
                20.000   12.5%  83.3%  Conv  conv
@@ -93,7 +93,7 @@ def test_the_note_on_one_left_out_file_is_singular(tmp_path: Path) -> None:
 def test_standard_input_can_be_one_of_the_runs() -> None:
     data = Path(TINY).read_bytes()
     outcome = run_command(TINY, "-", "--print-only", "summary", stdin=data)
-    assert "runs               2 (spread 0.0%)" in outcome.out
+    assert "runs               2, 1 of them a copy (spread 0.0%)" in outcome.out
     outcome = run_command("-", "-", stdin=data)
     assert (
         outcome.err
