@@ -11,7 +11,7 @@ from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.query.aggregates import COUNT, known_aggregate
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.group_values import aggregated
-from profile_analyze.query.rows import OperatorRows, RowView, formulas_of
+from profile_analyze.query.rows import MOST_UNKNOWN, OperatorRows, RowView, formulas_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
