@@ -81,8 +81,9 @@ def with_work(
     baseline, and its confidence interval is above 1. `faster` mirrors this.
     """
     limit = np.log1p(threshold)
-    with np.errstate(divide="ignore"):
-        factor = np.log(ratio(work.ours, work.base))
+    with np.errstate(all="ignore"):
+        # Unlike the logarithm of the ratio, this is exactly mirrored if the sides are swapped.
+        factor = np.log(work.ours) - np.log(work.base)
     is_slower = (shift.estimate - factor >= limit) & (shift.low > factor)
     is_faster = (shift.estimate - factor <= -limit) & (shift.high < factor)
     has_more = work.ours > work.base * (1 + WORK_TOLERANCE)

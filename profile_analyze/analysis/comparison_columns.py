@@ -27,10 +27,11 @@ OUTCOMES: Final = frozenset(
     {
         *("difference", "absolute_difference", "change", "ratio", "ratio_low", "ratio_high"),
         *("relative_ratio", "relative_low", "relative_high", "p_value", "test", "verdict"),
-        "runs_needed",
+        *("runs_needed", "ratio_per_work", "ratio_per_work_low", "ratio_per_work_high"),
     }
 )
 """The columns that say how the time of an operator changed."""
+
 _per_work = partial(_digits, unit="1")
 """Declares a column on the time per work."""
 

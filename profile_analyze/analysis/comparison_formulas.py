@@ -12,7 +12,7 @@ from profile_analyze.analysis.compared_work import (
     with_work,
     work_ratio,
 )
-from profile_analyze.analysis.row_tests import OperatorTimes, limited_times, test_rows
+from profile_analyze.analysis.row_tests import OperatorTimes, compare_rows, limited_times
 from profile_analyze.analysis.verdicts import runs_needed, verdict_codes
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
 from profile_analyze.model.column_formulas import work_in_runs
@@ -119,17 +119,17 @@ def tests_of(rows: Rows) -> RowTests:
         _comparison(rows.operators).profile.operators.category.codes,
     )
     own_s = rows.aggregated_times(operators.times_s, limited_times)
-    return test_rows(operators, rows.row_of_operator, own_s)
+    return compare_rows(operators, rows.row_of_operator, own_s)
 
 
 def _ratio_low(rows: Rows) -> Floats:
     # The ratio of medians differs from the estimate of the test, and must not be outside.
-    low: Floats = np.fmin(_exponential(rows.once(tests_of).own.low), rows["ratio"])
+    low: Floats = np.minimum(_exponential(rows.once(tests_of).own.low), rows["ratio"])
     return low
 
 
 def _ratio_high(rows: Rows) -> Floats:
-    high: Floats = np.fmax(_exponential(rows.once(tests_of).own.high), rows["ratio"])
+    high: Floats = np.maximum(_exponential(rows.once(tests_of).own.high), rows["ratio"])
     return high
 
 

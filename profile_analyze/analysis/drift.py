@@ -47,8 +47,6 @@ time. The operators that `shared_change` leaves out do not count."""
 _SIMILARITY: Final = 3.0
 """An operator changed alike if its ratio is between r ** (1 / 3) and r ** 3, where r is the shared
 ratio."""
-
-
 _ALIKE: Final = log(1.03)
 """Operators changed alike if the logarithms of their ratios differ by at most this."""
 
@@ -177,7 +175,8 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
     drifts = {measure: drift_between(comparison, measure) for measure in _MEASURES.values()}
     shown = drifts["time"] or drifts["host_time"]
     if shown is not None and not np.isnan(shown.p_value) and shown.agreeing < shown.operators / 2:
-        return replace(comparison, notes=(*comparison.notes, _refusal(shown)))
+        notes = (*comparison.notes, _refusal(shown))
+        return replace(comparison, notes=notes, uncorrected=comparison)
     runs = len(profile.runs)
     of_profile, of_base = (
         {measure: None if one is None else one.factors[part] for measure, one in drifts.items()}
@@ -192,7 +191,7 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
         profile=_divided(profile, of_profile),
         base=_divided(base, of_base),
         notes=(*comparison.notes, note),
-        uncorrected=None if drifts["time"] is None else comparison,
+        uncorrected=comparison,
     )
 
 
@@ -220,7 +219,8 @@ def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
 def _note(factors: Floats | None) -> Note:
     if factors is None:
         return Note(
-            "no operator has a time in every run: drift was not corrected", Importance.ANSWER
+            "no operator has a long enough time in every run: drift was not corrected",
+            Importance.ANSWER,
         )
     if len(factors) == 1:
         return Note(

@@ -124,7 +124,7 @@ def limited_times(times_s: Floats) -> Floats:
     return limited
 
 
-def test_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowTests:
+def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowTests:
     """Test the rows of a comparison.
 
     `row` has the row of each operator, shape (operators,), or -1 if the operator is in no row.
@@ -185,7 +185,7 @@ def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relati
 
     A row lacks relative times if none of its operators has a usable time in each run, or if there
     are fewer than `LEAST_OTHERS` others. The others are the operators of all categories that did
-    not change.
+    not change. If these are too few, all operators outside the row count.
     """
     levels = RunLevels.of(operators.times_s)
     runs = operators.times_s.shape[1]
@@ -204,6 +204,8 @@ def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relati
     weights = np.bincount(row_of[in_row & others], levels.weights[in_row & others], minlength=rows)
     for index in np.flatnonzero(weights >= _HEAVY * levels.weights[others].sum()):
         rest = others & (row_of != index)
+        if rest.sum() < LEAST_OTHERS:
+            rest = row_of != index
         outside[index] = levels.level(rest) if rest.sum() >= LEAST_OTHERS else np.nan
     return Relative(inside, outside)
 

@@ -40,7 +40,7 @@ def weighted_medians(values: Floats, weights: Floats) -> Floats:
     The weighted median is the smallest value at which the cumulative weight reaches half of the
     total weight. `values` has shape (rows, columns), and `weights` has shape (rows,).
     """
-    order = np.argsort(values, axis=0, kind="stable")
+    order = np.argsort(values, axis=0)  # the order of equal values does not matter
     # `order` has the shape of `values`, so `weights[order]` sorts the weights for each column.
     with np.errstate(over="ignore"):  # for times near the largest float, any result will do
         covered = np.cumsum(weights[order], axis=0)
@@ -73,9 +73,8 @@ class RunLevels(NamedTuple):
         medians = medians[operators]
         logs = np.log(times_s[operators] / medians[:, np.newaxis])
         weights = medians
-        for _ in range(
-            2 if len(operators) else 0
-        ):  # the first level is by time, the second by noise
+        # The operators are weighted by time for the first levels, and by noise for the second ones.
+        for _ in range(2 if len(operators) else 0):
             noise = robust_deviation(logs - weighted_medians(logs, weights))
             weights = 1 / np.maximum(noise, _LEAST_NOISE)
         return cls(operators, logs, weights)

@@ -57,7 +57,8 @@ class Comparison:
     notes: tuple[Note, ...]
     """Notes on the baseline and on the matching."""
     uncorrected: Comparison | None = None
-    """The comparison with the times as measured, if drift was divided out: see `analysis.drift`."""
+    """The comparison with the times as measured, if this one was corrected for drift, or if the
+    correction was refused: see `analysis.drift`."""
 
     def __repr__(self) -> str:
         return f"Comparison({self.profile!r}, base={self.base.file!r})"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.statistics import (
     FASTER,
     LEAST_RUNS,
@@ -111,18 +112,7 @@ class Change(NamedTuple):
 
 def change_of(query: Query, comparison: Comparison) -> Change:
     """Return the summary of `comparison`. `query` has the group keys and the settings."""
-    # With an aggregate but without keys, all operators form one group: the whole.
-    # Drift correction removes any change that all operators share, so the whole is as measured.
-    measured = comparison.as_measured
-    whole = run(_query_for_all(query, aggregates="sum"), measured)
-    rows = run(_query_for_all(query, by=query.by), comparison)
-    as_shown = measured is comparison
-    operators = rows if as_shown and not query.by else run(_query_for_all(query), measured)
-    groups = (
-        rows
-        if as_shown and query.by
-        else run(_query_for_all(query, by=query.by or "type"), measured)
-    )
+    whole, rows, operators, groups = _answers(query, comparison)
     difference_s = _number(whole, "difference")
     verdicts = tuple(_verdict_counts(rows))
     return Change(
@@ -152,6 +142,33 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         unit=_unit_noun(comparison, query.unit),
         notes=tuple(_notes(comparison, rows, operators, verdicts, difference_s)),
     )
+
+
+class _Answers(NamedTuple):
+    """The tables that the summary is made from. Each is about all operators."""
+
+    whole: Table
+    """One row for all operators together."""
+    rows: Table
+    """The rows of the question, corrected for drift if the question asks for it."""
+    operators: Table
+    groups: Table
+    """The groups of the question, or else types."""
+
+
+def _answers(query: Query, comparison: Comparison) -> _Answers:
+    # Drift correction removes any change that all operators share. The parts of the total
+    # difference are therefore as measured.
+    measured = comparison.as_measured
+    rows = run(_query_for_all(query, by=query.by), comparison)
+    as_shown = measured is comparison
+    operators = rows if as_shown and not query.by else run(_query_for_all(query), measured)
+    groups = rows
+    if not (as_shown and query.by):
+        groups = run(_query_for_all(query, by=query.by or "type"), measured)
+    # With an aggregate but without keys, all operators form one group: the whole.
+    whole = run(_query_for_all(query, aggregates="sum"), measured)
+    return _Answers(whole, rows, operators, groups)
 
 
 def _query_for_all(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "") -> Query:
@@ -236,9 +253,8 @@ def _no_verdict_notes(
     for one in counts:
         if one.verdict == NOT_AVAILABLE:
             yield Note(
-                f"{counted_and_share(one.rows, noun)} without a verdict: the median of the "
-                f"baseline is 0, or a side has fewer than {LEAST_RUNS} "
-                f"{_unit_noun(comparison, unit)} with a time",
+                f"{counted_and_share(one.rows, noun)} without a verdict: a side has fewer than "
+                f"{LEAST_RUNS} {_unit_noun(comparison, unit)} with a time",
                 Importance.INCOMPLETE,
                 one.share,
             )
@@ -259,17 +275,21 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
             Importance.INCOMPLETE,
         )
         return
-    # If only one row changed, the correction multiplies its p by the number of tested rows.
-    tested = int((~np.isnan(rows["p_value"])).sum())
-    if least_p(ours, theirs) * tested <= SIGNIFICANT:
+    # If only one row changed, the correction multiplies its p by the number of tested rows, and
+    # divides it by the weight of the row. The weight grows with the time of the row.
+    tests = rows.shown.of_all_rows(tests_of) if len(rows) else None
+    weights = np.empty(0) if tests is None else tests.weights[~np.isnan(tests.p_values)]
+    hidden = int((least_p(ours, theirs) * len(weights) > SIGNIFICANT * weights).sum())
+    if not hidden:
         return
     enough = LEAST_RUNS
-    while least_p(enough, enough) * tested > SIGNIFICANT:
+    while least_p(enough, enough) * len(weights) > SIGNIFICANT * weights.min():
         enough += 1
     row_noun = "groups" if rows.query.grouped else "operators"
+    which = "" if hidden == len(weights) else " that take the least time"
     yield Note(
         f"{ours} {noun} and {theirs} of the baseline are too few to show a change of just one of "
-        f"{tested} {row_noun}, however large; {enough} on each side are enough",
+        f"the {hidden} {row_noun}{which}, however large; {enough} on each side are enough",
         Importance.INCOMPLETE,
     )
 

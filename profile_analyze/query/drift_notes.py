@@ -86,10 +86,10 @@ def odd_run_notes(comparison: Comparison, unit: SampleUnit) -> Iterator[Note]:
     if not odd:
         return
     named = ", ".join(f"{name} took {three_digits(factor)}" for name, factor in odd[:_MOST_NAMED])
+    side, them = ("its side", "it") if len(odd) == 1 else ("their sides", "them")
     more = f", and {len(odd) - _MOST_NAMED} more are odd" if len(odd) > _MOST_NAMED else ""
     yield Note(
-        f"{named} times the median of its side{more}: find out why, or leave "
-        f"{'it' if len(odd) == 1 else 'them'} out",
+        f"{named} times the median of {side}{more}: find out why, or leave {them} out",
         Importance.CONTEXT,
     )
 
