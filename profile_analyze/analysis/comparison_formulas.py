@@ -12,6 +12,7 @@ from profile_analyze.analysis.compared_work import (
     with_work,
     work_ratio,
 )
+from profile_analyze.analysis.intervals import ratios_of
 from profile_analyze.analysis.row_tests import OperatorTimes, compare_rows, limited_times
 from profile_analyze.analysis.verdicts import runs_needed, verdict_codes
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
@@ -135,8 +136,7 @@ def _ratio_high(rows: Rows) -> Floats:
 
 def _exponential(logs: Floats) -> Floats:
     """Return the ratios with these logarithms; NaN if a ratio is infinite."""
-    with np.errstate(over="ignore"):
-        return finite(np.asarray(np.exp(logs)))
+    return finite(ratios_of(logs))
 
 
 def _test(rows: Rows) -> Categorical[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.intervals import shift
+from profile_analyze.analysis.intervals import ratios_of, shift
 from profile_analyze.analysis.permutation import permutation_test
 from profile_analyze.analysis.row_tests import OperatorTimes, unchanged_operators
 from profile_analyze.analysis.run_levels import RunLevels, weighted_medians
@@ -19,7 +19,7 @@ from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import difference, quantile_of_runs, ratio, total
 from profile_analyze.model.terms import DEVICE, HOST
-from profile_analyze.units import counted, three_digits
+from profile_analyze.units import counted, p_text, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -142,11 +142,12 @@ def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
     between = shift(*of_level)
     alone = shift(*by_process(levels.logs - level))
     agrees = (alone.low <= 0) & (alone.high >= 0) | (np.abs(alone.estimate) <= _ALIKE)
+    ratio_, low, high = ratios_of(np.array([end[0] for end in between])).tolist()
     return DriftBetween(
         factors=factors,
-        ratio=float(np.exp(between.estimate[0])),
-        low=float(np.exp(between.low[0])),
-        high=float(np.exp(between.high[0])),
+        ratio=ratio_,
+        low=low,
+        high=high,
         p_value=float(permutation_test(*of_level)[0]),
         agreeing=int(agrees.sum()),
         operators=len(levels.operators),
@@ -167,7 +168,7 @@ def without_drift(source: Profile | Comparison) -> Profile | Comparison:
     factors = {measure: drift_factors(source.measured(measure)) for measure in _MEASURES.values()}
     corrected = _divided(source, factors)
     of_times = factors["host_time"] if factors["time"] is None else factors["time"]
-    return corrected.changed(notes=(*source.notes, _note(of_times)))
+    return corrected.changed(notes=(*source.notes, _note(of_times, len(source.runs))))
 
 
 def _comparison_without_drift(comparison: Comparison) -> Comparison:
@@ -183,7 +184,7 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
         for part in (slice(None, runs), slice(runs, None))
     )
     factors = None if shown is None else shown.factors
-    note = _note(factors)
+    note = _note(factors, runs + len(base.runs))
     if shown is not None and not np.isnan(shown.p_value):
         note = _note_on_sides(shown, note)
     return replace(
@@ -210,21 +211,22 @@ def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
     return Note(
         f"{note}; the runs of the profile took {three_digits(drift.ratio)} times as long as those "
         f"of the baseline{hidden} (95 %: {three_digits(drift.low)} to {three_digits(drift.high)}, "
-        f"p {three_digits(drift.p_value)}; {drift.agreeing} of "
+        f"{p_text(drift.p_value)}; {drift.agreeing} of "
         f"{counted(drift.operators, 'operator')} changed alike); totals are as measured",
         Importance.WRONG if is_change else Importance.CONTEXT,
     )
 
 
-def _note(factors: Floats | None) -> Note:
+def _note(factors: Floats | None, runs: int) -> Note:
+    """Return the note on the drift factors of this many runs."""
+    if runs == 1:
+        return Note(
+            "there is only one run: there is no drift between runs to correct", Importance.ANSWER
+        )
     if factors is None:
         return Note(
             "no operator has a long enough time in every run: drift was not corrected",
             Importance.ANSWER,
-        )
-    if len(factors) == 1:
-        return Note(
-            "there is only one run: there is no drift between runs to correct", Importance.ANSWER
         )
     return Note(
         "times are corrected for drift: the times of each run are divided by its drift factor, "

@@ -28,6 +28,10 @@ _VALUES_AT_ONCE: Final = 1 << 22
 _QUANTILES_OF_T: Final = {4: 3.182446, 5: 2.776445}
 """The 97.5 % quantiles of Student's t for a mean of four and of five values."""
 
+_DIGITS: Final = 12
+"""The last digits of a logarithm differ between machines. Twelve digits are equal everywhere, and
+far more than a measurement has."""
+
 
 class Shift(NamedTuple):
     """How far one set of runs is from another, for each row. NaN is N/A; shapes are (rows,)."""
@@ -67,6 +71,13 @@ def shift(values: Floats, base: Floats) -> Shift:
     return Shift(estimate, low, high)
 
 
+def ratios_of(logs: Floats) -> Floats:
+    """Return the ratios with these logarithms, rounded to `_DIGITS` significant digits."""
+    with np.errstate(over="ignore"):
+        exact = np.exp(logs)
+    return np.array([float(f"{one:.{_DIGITS}g}") for one in exact.tolist()], np.float64)
+
+
 def median_interval(values: Floats) -> tuple[float, float]:
     """Return a 95 % confidence interval of the median of `values`, which have no NaN.
 
@@ -79,7 +90,8 @@ def median_interval(values: Floats) -> tuple[float, float]:
     if runs in _QUANTILES_OF_T and ascending[0] > 0:
         logs = np.log(ascending)
         margin = _QUANTILES_OF_T[runs] * float(logs.std(ddof=1)) / sqrt(runs)
-        return float(np.exp(logs.mean() - margin)), float(np.exp(logs.mean() + margin))
+        low, high = ratios_of(logs.mean() + np.array([-margin, margin])).tolist()
+        return low, high
     if runs <= max(_QUANTILES_OF_T):
         return np.nan, np.nan
     outside = _values_outside(runs)

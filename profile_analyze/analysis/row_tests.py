@@ -5,10 +5,10 @@
 - Its relative times: the times divided by the level of all other operators in the same run. The
   noise that all operators of a run share cancels out.
 
-A row is tested by the kind of times that has less noise. The noise is measured over the runs of
-both sides together, before the test looks at which run is on which side. Such a choice keeps p
-exact. The relative times of a row also change if all others change. Relative times are therefore
-used only if the row itself changed more than the others did.
+A row is tested by its relative times, unless these have much more noise: see `_MORE_NOISE`. The
+noise is measured over the runs of both sides together, before the test looks at which run is on
+which side. Such a choice keeps p exact. The relative times of a row also change if all others
+change. Relative times are therefore used only if the row itself changed more than the others did.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ LEAST_OTHERS: Final = 8
 _HEAVY: Final = 0.01
 """A row with at least this share of the weight would move the level that it is compared with, so it
 is left out of that level. Lighter rows hardly move it, and share one level to save time."""
+_MORE_NOISE: Final = 2.0
+"""Relative times are used if they have less than this many times the noise of the own times. A busy
+machine has quiet phases, in which own times have little noise: see `_noise`. The other runs do not
+count in this noise, but in the test."""
 _BY_TIME: Final = 0.25
 """The part of the permitted errors that rows get in proportion to their times. All rows share the
 rest equally. Rows that take much time matter more, so they are easier to call (Genovese, Roeder and
@@ -134,7 +138,7 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowT
     own = _own_logs(own_s)
     difference = relative.inside - relative.outside
     shifts = operators.shift(own), operators.shift(difference)
-    is_relative = (_noise(difference) < 2 * _noise(own)) & _changed_itself(
+    is_relative = (_noise(difference) < _MORE_NOISE * _noise(own)) & _changed_itself(
         operators, relative, shifts[1]
     )
     tested = np.where(is_relative[:, np.newaxis], difference, own_s)

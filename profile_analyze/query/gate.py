@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.analysis.comparison_formulas import tests_of
-from profile_analyze.analysis.intervals import median_interval
+from profile_analyze.analysis.intervals import median_interval, ratios_of
 from profile_analyze.analysis.statistics import (
     LEAST_RUNS,
     SIGNIFICANT,
@@ -223,8 +223,7 @@ def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[
     `medians` is the ratio of the medians. It is the estimate if the row is tested by its own times.
     The interval then includes it.
     """
-    with np.errstate(over="ignore"):
-        ratio, low, high = (float(np.exp(end[0])) for end in tests.chosen)
+    ratio, low, high = ratios_of(np.array([end[0] for end in tests.chosen])).tolist()
     if tests.is_relative[0]:
         return ratio, (low, high)
     return medians, (min(low, medians), max(high, medians))

@@ -23,18 +23,8 @@ _EXTRAS: Final = (
 # --peaks add the other columns.
 _EXPLAINING: Final = ("type", "bound", "efficiency")
 _ASKED_FOR: Final = (
-    *(
-        "test",
-        "relative_ratio",
-        "base",
-        "base_name",
-        "ratio",
-        "gain",
-        "lost",
-        "difference",
-        "change",
-        "verdict",
-    ),
+    *("test", "relative_ratio", "base", "base_name", "ratio", "gain", "lost"),
+    *("difference", "change", "verdict"),
 )
 
 

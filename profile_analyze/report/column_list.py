@@ -87,8 +87,8 @@ _SHOWN: Final = """\
   computation, flops, memory and bandwidth.
 - These defaults depend on the question. Several runs add spread before share.
   `--peaks` adds bound, efficiency, lost and gain after bandwidth. `--compare` adds base,
-  difference, change, ratio, relative_ratio, the ends of both intervals, p_value, work_ratio,
-  ratio_per_work, match, test, verdict and runs_needed after time.
+  difference, change, ratio, ratio_low, ratio_high, relative_ratio, relative_low, relative_high,
+  p_value, work_ratio, ratio_per_work, match, test, verdict and runs_needed after time.
   `--columns all` shows all columns; formats that people read leave out columns without any value.
 - Control characters in names, and marks that reorder text, are shown as escapes such as `\\x1b`,
   also in csv. json and jsonl keep the characters, in the escapes of JSON (`\\u001b`).

@@ -15,11 +15,10 @@ from profile_analyze.report.sentence_parts import (
     in_brackets,
     interval_text,
     iterations_remark,
-    p_text,
     runs_and_spread,
     signed,
 )
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, three_digits
+from profile_analyze.units import NOT_AVAILABLE, counted, p_text, percent, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,10 +11,10 @@ from profile_analyze.report.times import ORIGINAL
 from profile_analyze.units import (
     NOT_AVAILABLE,
     counted,
+    p_text,
     percent,
     scaled_text,
     short_time,
-    three_digits,
 )
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ _OUTCOMES: Final = {
     "unjudged": "cannot be judged",
 }
 
-_LEAST_P: Final = 0.001
-"""A smaller p is written as `p < 0.001`: its exact value does not matter to people."""
-
 
 def signed(value: float, to_text: Callable[[float], str]) -> str:
     """Return the number as text, with a plus sign if it is positive."""
@@ -42,11 +39,6 @@ def signed(value: float, to_text: Callable[[float], str]) -> str:
 def interval_text(low: str, high: str) -> str:
     """Return a confidence interval as text; empty if an end is N/A."""
     return "" if NOT_AVAILABLE in (low, high) else f"95 %: {low} to {high}"
-
-
-def p_text(p_value: float) -> str:
-    """Return p as text: `p 0.0571`, or `p < 0.001`."""
-    return f"p < {_LEAST_P}" if p_value < _LEAST_P else f"p {three_digits(p_value)}"
 
 
 def known_part(value: float, unit: str, unknown: int) -> str:

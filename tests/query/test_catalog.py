@@ -123,7 +123,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 100 more (--columns help explains all)",
+            "time_max, share and 105 more (--columns help explains all)",
         ),
     ],
 )

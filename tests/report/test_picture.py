@@ -409,9 +409,9 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
     (figure,) = figures
     axes, ratios = figure.axes
     assert [label.get_text() for label in ratios.get_yticklabels()] == [
-        "2.71 (2.26 to 2.95) more work",
-        "0.846 (0.784 to 1.01) uncertain",
-        "0.906 (0.851 to 1.05) uncertain",
+        "2.71 (2.28 to 2.92) more work",
+        "0.846 (0.780 to 1.00) uncertain",
+        "0.906 (0.886 to 1.06) uncertain",
     ]
     others, more_work, baseline = axes.containers
     assert [bar.get_width() for bar in others] == pytest.approx(
@@ -428,7 +428,7 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
     ]
     assert figure.get_suptitle().splitlines() == [
         "24 files of runs/changed: 182.470 ms; baseline 24 files of runs/base: 184.548 ms",
-        "device time: ratio 0.989 (95 %: 0.953 to 1.17), verdict uncertain (p 0.244, threshold 3.0%)",
+        "device time: ratio 0.989 (95 %: 0.989 to 1.16), verdict uncertain (p 0.0586, threshold 3.0%)",
         "the 3 largest differences of 91 rows",
     ]
 
