@@ -10,6 +10,8 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.analysis.drift import shared_change, without_drift
+from profile_analyze.model.executions import Run
+from tests import in_memory
 from tests.conftest import FIXTURES, run_command
 from tests.small import Operator, profile_of
 
@@ -113,3 +115,57 @@ def test_no_note_if_differences_do_not_add_up_without_drift() -> None:
 def test_times_near_the_largest_number_change_alike_without_a_warning() -> None:
     assert shared_change(np.full(12, 1.7e308), np.full(12, 1.6e308)) is None
     assert shared_change(np.full(12, 1.7e308), np.full(12, 1e-308)) is None
+
+
+def odd_notes(*runs: float, base: Sequence[float] = (1.0, 1.01, 1.02, 1.03)) -> list[str]:
+    """Return the notes on odd runs of a comparison. `runs` has a factor for each run."""
+    comparison = pa.compare(
+        side([scaled(STEADY, factor) for factor in runs], "new"),
+        side([scaled(STEADY, factor) for factor in base], "base"),
+    )
+    change = pa.summarise(comparison, judged_by=pa.Query(compared=True)).change
+    assert change is not None
+    return [note for note in change.notes if "out why" in note]
+
+
+QUIET = (1.0, 1.01, 1.02, 1.03, 1.04)
+
+
+def test_odd_runs_are_named() -> None:
+    assert odd_notes(*QUIET) == []
+    assert odd_notes(*QUIET, 1.2) == []  # less than 25 % from the median
+    assert odd_notes(*QUIET, 2.05) == [
+        "new5.json took 2.00 times the median of its side: find out why, or leave it out"
+    ]
+    assert odd_notes(0.5, *QUIET) == [
+        "new0.json took 0.493 times the median of its side: find out why, or leave it out"
+    ]
+    # The runs differ so much that none of them is odd.
+    assert odd_notes(1.0, 1.5, 2.0, 2.5, 3.0) == []
+    assert odd_notes(1.0, 1.01, 5.0) == []  # three runs tell no noise
+    many = (1.001, 1.002, 1.003, 1.004, 1.005, 1.006, 1.007, 1.008, 2.01, 3.01, 4.01)
+    assert odd_notes(*QUIET, 2.05, base=many) == [
+        "new5.json took 2.00, base8.json took 2.00, base9.json took 2.99 times the median of their "
+        "sides, and 1 more are odd: find out why, or leave them out"
+    ]
+
+
+def test_odd_iterations_have_the_name_of_their_file_and_their_number() -> None:
+    def process(name: str, factors: Sequence[float]) -> pa.Profile:
+        return in_memory.profile_of(
+            [{"name": "a", "type": "A"}],
+            [
+                {"operator": 0, "run": run, "duration_s": factor}
+                for run, factor in enumerate(factors)
+            ],
+            runs=[Run() for _ in factors],
+            processes=[name],
+        )
+
+    query = pa.Query(compared=True, unit="iteration")
+    comparison = pa.compare(process("new", (*QUIET, 3.0)), process("base", QUIET))
+    change = pa.summarise(comparison, judged_by=query).change
+    assert change is not None
+    assert [note for note in change.notes if "out why" in note] == [
+        "run 6 of new took 2.93 times the median of its side: find out why, or leave it out"
+    ]

@@ -358,6 +358,37 @@ def test_a_verdict_has_the_measured_numbers() -> None:
     assert [absolute.low, absolute.high] == pytest.approx([110e-6, 117e-6])
 
 
+def test_selected_operators_are_judged_relative_to_all_others() -> None:
+    def side(factor: float, slow: Sequence[float]) -> pa.Profile:
+        return pa.join_runs(
+            profile_of(
+                [
+                    Operator("conv", "Conv", (1000 + 3 * run) * factor * one),
+                    *(Operator(f"op{n}", f"Op{n}", (100 + n + run % 3) * one) for n in range(12)),
+                ],
+                f"{factor}-{run}.json",
+            )
+            for run, one in enumerate(slow)
+        )
+
+    busy = [1.0, 1.3, 0.8, 1.1, 1.4, 0.9, 1.2, 1.05]
+    query = pa.Query(compared=True)
+    comparison = pa.compare(side(1.1, busy), side(1.0, busy[::-1]))
+    texts = ("type=Conv: time > +5%", "type=Op3: time > +5%", "total > +5%")
+    conditions = [pa.FailCondition.parse(text, query) for text in texts]
+    assert list(map(gate_sentence, pa.judge_conditions(conditions, query, comparison))) == [
+        "FAILED: type=Conv: time > +5%: +11.0% (+10.0% relative to all other operators, "
+        "95 %: +8.8% to +11.3%, p < 0.001), 1.20 ms against 1.08 ms of the baseline: "
+        "beyond the limit, and beyond noise",
+        "passed: type=Op3: time > +5%: -0.0% (95 %: -18.4% to +22.6%), 111 us against 111"
+        " us of the baseline: within the limit, but changes up to +22.6% are not ruled "
+        "out; take more runs",
+        "passed: total > +5%: +4.8% (95 %: -13.6% to +24.5%), 2.57 ms against 2.45 ms of "
+        "the baseline: within the limit, but changes up to +24.5% are not ruled out; take"
+        " more runs",
+    ]
+
+
 def test_p_is_corrected_for_the_number_of_conditions() -> None:
     def joined(convs: Sequence[float], relus: Sequence[float]) -> pa.Profile:
         return pa.join_runs(

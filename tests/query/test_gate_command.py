@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.conftest import TABLE_FORMATS, run_command
+from tests.conftest import FIXTURES, TABLE_FORMATS, run_command
 from tests.query.test_gate import BASE, NOISY, SLOW
 from tests.report.json_schema import check_report
 from tests.small import Operator, written
@@ -284,3 +284,14 @@ its own process, and name them all
         "verdicts do not; name each run once\n"
     )
     assert outcome.code == 4
+
+
+def test_conditions_are_judged_by_times_as_measured_if_drift_is_corrected() -> None:
+    runs = FIXTURES / "runs"
+    call = (str(runs / "changed"), "--compare", str(runs / "base"), "--print-only", "summary")
+    conditions = ("--fail-if", "total > -3%", "--fail-if", "name ~ .: time > +5%")
+    outcomes = [run_command(*call, *conditions, *more) for more in ((), ("--correct-drift",))]
+    lines = [one.out.splitlines()[-2:] for one in outcomes]
+    assert lines[0] == lines[1]
+    assert [line.partition(":")[0] for line in lines[0]] == ["FAILED", "passed"]
+    assert outcomes[0].code == outcomes[1].code == 3
