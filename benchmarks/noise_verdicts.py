@@ -11,8 +11,8 @@ from scipy import stats
 from profile_analyze.analysis.row_tests import (
     OperatorTimes,
     RowTests,
+    compare_rows,
     limited_times,
-    test_rows,
     unchanged_operators,
 )
 from profile_analyze.analysis.run_levels import RunLevels, weighted_medians
@@ -48,7 +48,7 @@ _ALIKE: Final = float(np.log(1.03))
 
 
 class Method(NamedTuple):
-    """A way to judge comparisons. `row` has the row of each operator, as in `test_rows`."""
+    """A way to judge comparisons. `row` has the row of each operator, as in `compare_rows`."""
 
     name: str
     codes: Callable[[OperatorTimes, Integers], Integers]
@@ -81,11 +81,13 @@ def _now_interval(operators: OperatorTimes, row: Integers) -> Ends:
 
 
 def _tests(operators: OperatorTimes, row: Integers) -> tuple[RowTests, Floats]:
-    times_s = _times_of_rows(operators.times_s, row)
-    limited_s = _times_of_rows(limited_times(operators.times_s), row)
-    is_group = np.bincount(row) > 1
-    own_s = np.where(is_group[:, np.newaxis], limited_s, times_s)
-    return test_rows(operators, row, own_s), _ratios(operators, times_s)
+    def own_times(times_s: Floats) -> Floats:
+        limited_s = _times_of_rows(limited_times(times_s), row)
+        is_group = np.bincount(row) > 1
+        return np.where(is_group[:, np.newaxis], limited_s, _times_of_rows(times_s, row))
+
+    ratios = _ratios(operators, _times_of_rows(operators.times_s, row))
+    return compare_rows(operators, row, own_times), ratios
 
 
 def _times_of_rows(times_s: Floats, row: Integers) -> Floats:

@@ -113,14 +113,19 @@ def tests_of(rows: Rows) -> RowTests:
     Operators are tested by their times. A group is tested by the sum of its operators' limited
     times: see `limited_times`. With another aggregate, it is tested by that aggregate.
     """
-    times = [rows.operators.per_unit(column) for column in ("time", "base")]
+    # Verdicts are on the times as measured, because drift correction hides what operators share.
+    measured = rows.operators.as_measured
+    times = [measured.per_unit(column) for column in ("time", "base")]
     operators = OperatorTimes(
         np.concatenate(times, axis=1),
         times[0].shape[1],
         _comparison(rows.operators).profile.operators.category.codes,
     )
-    own_s = rows.aggregated_times(operators.times_s, limited_times)
-    return compare_rows(operators, rows.row_of_operator, own_s)
+    return compare_rows(
+        operators,
+        rows.row_of_operator,
+        lambda times_s: rows.aggregated_times(times_s, limited_times),
+    )
 
 
 def _ratio_low(rows: Rows) -> Floats:

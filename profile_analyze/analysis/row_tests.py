@@ -24,6 +24,7 @@ from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
 from profile_analyze.model.numbers import quantile_of_runs, ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
     Chosen: TypeAlias = NDArray[np.bool_]
+    OwnTimes: TypeAlias = Callable[[Floats], Floats]
 
 LEAST_OTHERS: Final = 8
 """The fewest other operators that tell the level of a run."""
@@ -45,6 +47,14 @@ _BY_TIME: Final = 0.25
 """The part of the permitted errors that rows get in proportion to their times. All rows share the
 rest equally. Rows that take much time matter more, so they are easier to call (Genovese, Roeder and
 Wasserman, 2006)."""
+
+
+_STEPS_TO_ESTIMATE: Final = 6
+"""How often the estimate of the own times is corrected. Each correction shrinks the error."""
+_STEPS_TO_END: Final = 14
+"""How often the distance to an end of an interval is halved: to less than a thousandth of it."""
+_WIDEST: Final = 4.0
+"""The ends are sought within this many lengths of the first interval."""
 
 
 class OperatorTimes(NamedTuple):
@@ -128,22 +138,67 @@ def limited_times(times_s: Floats) -> Floats:
     return limited
 
 
-def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowTests:
+def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> RowTests:
     """Test the rows of a comparison.
 
     `row` has the row of each operator, shape (operators,), or -1 if the operator is in no row.
-    `own_s` has the times of the rows in seconds, shape (rows, runs of both sides).
+    `own_times` returns the times of the rows in seconds, shape (rows, runs of both sides), from the
+    times of the operators.
     """
+    own_s = own_times(operators.times_s)
     relative = relative_times(operators, row, len(own_s))
     own = _own_logs(own_s)
     difference = relative.inside - relative.outside
-    shifts = operators.shift(own), operators.shift(difference)
+    shifts = _own_shift(operators, row, own_times), operators.shift(difference)
     is_relative = (_noise(difference) < _MORE_NOISE * _noise(own)) & _changed_itself(
         operators, relative, shifts[1]
     )
     tested = np.where(is_relative[:, np.newaxis], difference, own_s)
     p_values = operators.p_values(tested)
     return RowTests(*shifts, is_relative, p_values, _weights(own_s, p_values))
+
+
+def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> Shift:
+    """Return the shift of the own times.
+
+    If the times of operators are limited, a change of all operators of a row is limited, too, and
+    the shift would be too small. The interval therefore holds all shifts that the test does not
+    reject after the two sides were moved together by this shift. The estimate is the shift after
+    which no shift is left.
+    """
+
+    def after(moved: Floats) -> Shift:
+        """Return the shift that is left after the sides were moved together by `moved`."""
+        by = np.append(moved, 0.0)[row][:, np.newaxis] / 2  # row -1 is not moved
+        ours, base = operators.split(operators.times_s)
+        together = np.concatenate([ours * np.exp(-by), base * np.exp(by)], axis=1)
+        return operators.shift(_own_logs(own_times(together)))
+
+    at_first = after(np.zeros(int(row.max(initial=-1)) + 1))
+    several = np.bincount(row[row >= 0], minlength=len(at_first.estimate)) > 1
+    moving = several & np.isfinite(at_first).all(axis=0)
+    if not moving.any():
+        return at_first
+    estimate = np.where(moving, at_first.estimate, 0.0)
+    for _ in range(_STEPS_TO_ESTIMATE):
+        estimate = estimate + np.where(moving, after(estimate).estimate, 0.0)
+    length = np.zeros(len(moving))
+    length[moving] = at_first.high[moving] - at_first.low[moving]
+    low, high = (
+        _end(after, estimate, estimate + direction * _WIDEST * length) for direction in (-1, 1)
+    )
+    pairs = zip((estimate, low, high), at_first, strict=True)
+    return Shift(*(np.where(moving, found, first) for found, first in pairs))
+
+
+def _end(after: Callable[[Floats], Shift], inside: Floats, outside: Floats) -> Floats:
+    """Return the end of the interval between a shift `inside` it and a shift `outside` it."""
+    for _ in range(_STEPS_TO_END):
+        middle = (inside + outside) / 2
+        left = after(middle)
+        is_inside = (left.low <= 0) & (left.high >= 0)
+        inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
+    return outside
 
 
 def _own_logs(own_s: Floats) -> Floats:

@@ -114,6 +114,10 @@ class OperatorRows(Rows, Protocol):
         """The comparison, whose operators are these rows; None if there is no baseline."""
 
     @property
+    def as_measured(self) -> OperatorRows:
+        """The same rows of a comparison without drift correction."""
+
+    @property
     def measure(self) -> Measure:
         """The kind of time that the question asks for."""
 

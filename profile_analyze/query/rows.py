@@ -163,6 +163,14 @@ class OperatorRows(RowView):
         return self
 
     @property
+    def as_measured(self) -> OperatorRows:
+        """See `model.rows.OperatorRows.as_measured`."""
+        assert self.comparison is not None, "only a comparison is corrected for drift"
+        if self.comparison.uncorrected is None:
+            return self
+        return OperatorRows(self.comparison.as_measured, self.query)
+
+    @property
     def row_of_operator(self) -> NDArray[np.int64]:
         """See `Rows.row_of_operator`."""
         return np.arange(len(self.sizes))
