@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import log
+from math import exp, log
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -98,7 +98,8 @@ def _factors(levels: RunLevels, chosen: Chosen) -> Floats | None:
     if not chosen.any():
         return None
     level = levels.level(chosen)
-    factors: Floats = np.exp(level - quantile_of_runs(level[np.newaxis], 0.5))
+    with np.errstate(over="ignore"):  # times that are divided by infinity are N/A
+        factors: Floats = np.exp(level - quantile_of_runs(level[np.newaxis], 0.5))
     return factors
 
 
@@ -137,7 +138,8 @@ def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
         ours, theirs = operators.split(values)
         return by_unit(ours, profile.runs, "process"), by_unit(theirs, base.runs, "process")
 
-    level = np.log(factors)
+    with np.errstate(divide="ignore"):
+        level = np.log(factors)
     of_level = by_process(level[np.newaxis])
     between = shift(*of_level)
     alone = shift(*by_process(levels.logs - level))
@@ -185,7 +187,7 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
     )
     factors = None if shown is None else shown.factors
     note = _note(factors, runs + len(base.runs))
-    if shown is not None and not np.isnan(shown.p_value):
+    if shown is not None:
         note = _note_on_sides(shown, note)
     return replace(
         comparison,
@@ -206,7 +208,11 @@ def _refusal(drift: DriftBetween) -> Note:
 
 def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
     """Return `note` with how long the runs of the profile took compared with the baseline."""
-    is_change = drift.p_value <= SIGNIFICANT and abs(log(drift.ratio)) > _ALIKE
+    if np.isnan(drift.p_value):
+        removed = "a change that all operators share is removed"
+        return Note(f"{note}; {removed}; totals are as measured", Importance.CONTEXT)
+    is_alike = exp(-_ALIKE) <= drift.ratio <= exp(_ALIKE)
+    is_change = drift.p_value <= SIGNIFICANT and not is_alike
     hidden = ", which the corrected times hide" if is_change else ""
     return Note(
         f"{note}; the runs of the profile took {three_digits(drift.ratio)} times as long as those "

@@ -21,7 +21,7 @@ from profile_analyze.analysis.intervals import Shift, shift
 from profile_analyze.analysis.permutation import permutation_test
 from profile_analyze.analysis.run_levels import RunLevels, robust_deviation
 from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
-from profile_analyze.model.numbers import quantile_of_runs, ratio
+from profile_analyze.model.numbers import quantile_of_runs, ratio, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -294,6 +294,6 @@ def _weights(own_s: Floats, p_values: Floats) -> Floats:
     """Return `RowTests.weights`. Only rows with a p count in their average."""
     medians = np.where(np.isnan(p_values), np.nan, quantile_of_runs(own_s, 0.5))
     known = np.maximum(int((~np.isnan(p_values)).sum()), 1)
-    shares = ratio(medians, float(np.nansum(medians)))
+    shares = ratio(medians, total(medians))
     weights: Floats = 1 - _BY_TIME + _BY_TIME * known * np.nan_to_num(shares)
     return weights

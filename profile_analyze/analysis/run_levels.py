@@ -71,7 +71,8 @@ class RunLevels(NamedTuple):
         usable &= medians >= _LEAST_TICKS * _tick(times_s[usable])
         operators = np.flatnonzero(usable)
         medians = medians[operators]
-        logs = np.log(times_s[operators] / medians[:, np.newaxis])
+        # The ratio of two times near the ends of the range of floats would overflow.
+        logs = np.log(times_s[operators]) - np.log(medians)[:, np.newaxis]
         weights = medians
         # The operators are weighted by time for the first levels, and by noise for the second ones.
         for _ in range(2 if len(operators) else 0):

@@ -6,9 +6,11 @@ from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 import profile_analyze as pa
 from profile_analyze.analysis.drift import drift_factors, without_drift
+from tests import in_memory
 from tests.readers.timed_runs import near, runs, us
 from tests.small import (
     Operator,
@@ -43,6 +45,10 @@ def test_without_drift() -> None:
     comparison = pa.compare(profile, runs((20, 2), (40, 4), (10, 1)))
     both = without_drift(comparison)
     assert isinstance(both, pa.Comparison)
+    assert both.notes[-1].endswith(
+        "(1 is the median run); a change that all operators share is removed; totals are as "
+        "measured"
+    )
     result = pa.run(pa.Query(compared=True), both)
     assert result["ratio"].tolist() == [near(1.0), near(1.0)]
     alone = without_drift(runs((10, 1)))
@@ -174,3 +180,38 @@ def test_drift_is_not_corrected_if_the_operators_disagree() -> None:
     change = pa.summarise(refused, judged_by=query).change
     assert change is not None
     assert not [note for note in change.notes if "--correct-drift" in note]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("by", [(), ("type",)])
+@pytest.mark.parametrize(
+    ("scale", "base_scale"),
+    [(1e300, 1e-300), (1e-308, 1e308), (1e308, 1e308), (0.0, 1e308), (5e-324, 1.0)],
+)
+def test_times_at_the_ends_of_the_range_of_floats(
+    scale: float, base_scale: float, by: tuple[str, ...]
+) -> None:
+    generator = np.random.default_rng(0)
+
+    def side(factor: float) -> pa.Profile:
+        return pa.join_runs(
+            in_memory.profile_of(
+                [{"name": f"op{index}", "type": "T"} for index in range(12)],
+                [
+                    {"operator": index, "duration_s": float(time) * factor}
+                    for index, time in enumerate(generator.random(12) / 2)
+                ],
+                processes=[f"{factor}-{run}"],
+            )
+            for run in range(6)
+        )
+
+    query = pa.Query(compared=True, by=by)
+    comparison = pa.compare(side(scale), side(base_scale))
+    for source in (comparison, without_drift(comparison)):
+        table = pa.run(query, source)
+        text = pa.render(pa.Report.of(pa.summarise(source, judged_by=query), (table,)), "plain")
+        assert "inf" not in text
+        assert "nan" not in text
+        condition = pa.FailCondition.parse("type=T: time > +5%", query)
+        assert len(pa.judge_conditions([condition], query, source)) == 1
