@@ -104,7 +104,7 @@ def read_changed() -> tuple[Model, Model]:
     changed = _model(compared.profile, "ResNet-18, changed")
     base = _model(compared.base, "ResNet-18")
     assert changed.times_s.shape == base.times_s.shape
-    return changed, base._replace(names=changed.names, types=changed.types)
+    return changed, changed._replace(name=base.name, times_s=base.times_s)
 
 
 def fixture(name: str) -> list[Path]:

@@ -112,7 +112,7 @@ def no_change_table(models: Sequence[Model], splits: int) -> Iterator[str]:
             row_of = {table: rows_of(model, table) for table, _, _ in cases}
             for runs in (size for size in SIZES if 2 * size <= model.runs):
                 called = [
-                    [np.isin(codes(one, row_of[table]), (IS_SLOWER, IS_FASTER)).any()]
+                    np.isin(codes(one, row_of[table]), (IS_SLOWER, IS_FASTER)).any()
                     for one in draw(model, runs, splits)
                     for table, _, codes in cases
                 ]

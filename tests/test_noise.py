@@ -94,6 +94,14 @@ def test_the_data_on_the_page_are_current(models: tuple[Model, Model]) -> None:
     assert measured("data") == list(noise_tables.data_table(models, 0))
 
 
+def test_the_rates_in_the_conclusions_are_in_the_tables() -> None:
+    conclusions = PAGE.partition("## Conclusions")[2].partition("\n## ")[0]
+    rates = re.findall(r"([0-9]+\.[0-9]) %", conclusions)
+    assert len(rates) > 10
+    cells = {cell.strip() for name in noise.TABLES for cell in "|".join(measured(name)).split("|")}
+    assert [rate for rate in rates if f"{rate}%" not in cells] == []
+
+
 def test_the_script_judges_as_the_command_does() -> None:
     """A row that does more work counts as slower: the script knows nothing of work."""
     changed, base = read_changed()
