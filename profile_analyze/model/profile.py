@@ -81,6 +81,8 @@ class Profile:
     """Notes about all runs together. Splitting the rows by run, file or step drops them."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
     """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
+    labels: Mapping[str, Categorical[str]] = field(default_factory=dict)
+    """The labels of the processes (`model.labels`), shape (processes,) each."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
     nested: Profile | None = None
