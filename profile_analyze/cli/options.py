@@ -19,6 +19,7 @@ from profile_analyze.cli.option_types import (
     column_names,
     condition,
     fraction,
+    label_value,
     row_count,
     seconds,
     size_in_bytes,
@@ -201,6 +202,15 @@ COMPARISON: Final = OptionGroup(
             example="old.json",
             help="the baseline: a profile to compare with, or several runs of it; adds base, "
             "difference, ratio and verdict to the rows, the largest difference first",
+        ),
+        Option.of(
+            "--compare-label",
+            action=StoreOnce,
+            type=label_value,
+            metavar="NAME=VALUE",
+            example="date=2026-11-01",
+            help="the baseline: the files with this value of a label (--label), instead of "
+            "--compare; all files with another value are compared with it",
         ),
         Option.of(
             "--match",

@@ -227,12 +227,13 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the names of the columns that rows of this kind have.
 
     Group keys come first. The other columns are in the order of the registry, with the columns in
-    `extra` after `time`.
+    `extra` after `time`. Labels that split operators come last.
     """
     keys = kind.keys or ()
     names = [column.name for column in CATALOG if kind.has(column) and column.name not in keys]
     after_time = names.index("time") + 1
-    return (*keys, *names[:after_time], *extra, *names[after_time:])
+    labels = [key for key in kind.split_by if key.startswith(LABEL)] if kind.keys is None else []
+    return (*keys, *names[:after_time], *extra, *names[after_time:], *labels)
 
 
 def optional_columns_of(names: Iterable[str]) -> frozenset[str]:

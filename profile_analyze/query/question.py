@@ -253,8 +253,8 @@ class Query(_Parsed):
         run_keys = [key for key in self.split_by if is_run_key(key)]
         if run_keys:
             raise QueryError(
-                f"{run_keys[0]}: a comparison combines all runs of a side and cannot show them one "
-                "by one"
+                f"{run_keys[0].removeprefix(LABEL)}: a comparison combines all runs of a side and "
+                "cannot show them one by one"
             )
         if self.run_statistic != RUN_STATISTICS[0]:
             raise QueryError(

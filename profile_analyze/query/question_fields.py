@@ -51,10 +51,7 @@ def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) 
     """
     order = arguments["order"]
     if order is None:
-        # Groups by label are a trend, so they come in the order of the labels.
-        by_label = (f"+{name}" for name, column in keys.items() if column.is_label)
-        usual = _COMPARISON_ORDER if arguments["compared"] else DEFAULT_ORDER
-        order = (*by_label, usual)
+        order = _default_order(keys, compared=arguments["compared"])
     aggregates = _aggregates(arguments["aggregates"])
     labels = label_names(arguments["labels"])
     return {
@@ -72,6 +69,13 @@ def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) 
         ),
         "labels": labels,
     }
+
+
+def _default_order(keys: Mapping[str, Column], *, compared: bool) -> tuple[str, ...]:
+    if compared:
+        return (_COMPARISON_ORDER,)
+    # Groups by label are a trend, so they come in the order of the labels.
+    return (*(f"+{name}" for name, column in keys.items() if column.is_label), DEFAULT_ORDER)
 
 
 def label_names(value: str | Iterable[str]) -> tuple[str, ...]:

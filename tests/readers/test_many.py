@@ -185,7 +185,7 @@ def test_many_files_are_read_by_several_processes(
         return original(paths, **options)
 
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 2, 3}, raising=False)
-    monkeypatch.setattr("profile_analyze.readers.many.load_runs", load_runs)
+    monkeypatch.setattr("profile_analyze.cli.several_files.load_runs", load_runs)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     data = Path(files[0]).read_bytes()
     for names in (files, [*files[:1], "-"]):
