@@ -17,6 +17,7 @@ from profile_analyze.cli.sources import (
     find_sources,
     notes_on_merged_sides,
     read,
+    with_matching_files,
 )
 from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import QueryError
@@ -60,6 +61,7 @@ def answer(request: Request) -> Report:
     Raises `ProfileAnalyzeError`. After the first output, only writing itself can still fail.
     """
     # Cheap checks come first, so that a wrong destination is reported before a long read.
+    request = with_matching_files(request)
     sources = find_sources(request)
     check_destinations(request, sources)
     if not request.skip_bad:

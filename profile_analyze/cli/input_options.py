@@ -23,7 +23,7 @@ RUNS: Final = OptionGroup(
             action="append",
             type=label_source,
             default=[],
-            metavar="PATTERN|FILE.csv",
+            metavar="PATTERN",
             example="nightly/{date}/{host}/*.json",
             help="labels of the files, which are group keys and columns: from where a file lies, "
             "such as 'nightly/{date}/{host}/*.json', or from a table with the column file and a "

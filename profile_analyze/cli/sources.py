@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -22,7 +23,7 @@ from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.paths import LIST, files_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
@@ -49,6 +50,25 @@ class Sources(NamedTuple):
     def all(self) -> list[str]:
         """All profiles and models."""
         return [*self.files, *self.baseline, *self.models]
+
+
+def with_matching_files(request: Request) -> Request:
+    """Return the request with the names of files in place of patterns such as `runs/**/*.json`.
+
+    A shell replaces a pattern only if it is not quoted. It also fails if too many files match.
+    """
+    return request._replace(
+        files=tuple(_matching(request.files)), baseline=tuple(_matching(request.baseline))
+    )
+
+
+def _matching(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        is_pattern = has_magic(name) and not name.startswith(LIST) and not os.path.lexists(name)
+        found = glob(name, recursive=True) if is_pattern else []  # noqa: PTH207  # may be absolute
+        found.sort()
+        # `**` also matches folders. They count only if nothing but folders matches.
+        yield from [one for one in found if not Path(one).is_dir()] or found or [name]
 
 
 def find_sources(request: Request) -> Sources:

@@ -90,6 +90,8 @@ class Profile:
     stacks (`analysis.stacks`) need it."""
     skipped_runs: int = 0
     """How many first runs of each process were left out (`model.iterations`)."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """The files that were left out because they cannot be read, each with the reason."""
     model: StaticModel | None = None
     """Facts of a model that has not run; None for a profile of a run."""
     serves_as_model: bool = False

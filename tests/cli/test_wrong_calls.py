@@ -139,7 +139,7 @@ CALLS = (
     "nosuch.json",
     "profiles/resnt18.json",
     "profiles/*.jsonx",
-    "'runs/base/*.json.gz'",
+    "'runs/bse/*.json.gz'",
     "profiles/resnet18.json --plot bars",
     "reports",
     "@profiles/tiny.json",

@@ -79,6 +79,13 @@ def test_bad_files_stop_the_call_or_are_counted(tmp_path: Path) -> None:
     note, *_ = outcome.err.splitlines()
     assert note.startswith(f"note: left out 2 files that cannot be read: {bad}: ")
     assert note.endswith("; and 1 more")
+    answer = json.loads(run_command(good, str(bad), str(worse), "--skip-bad", "--format=json").out)
+    left_out = answer["profile"]["left_out"]
+    assert [one["file"] for one in left_out] == [str(bad), str(worse)]
+    assert (
+        note
+        == f"note: left out 2 files that cannot be read: {bad}: {left_out[0]['reason']}; and 1 more"
+    )
     assert run_command(str(bad), str(worse), "--skip-bad").code == 1
     assert run_command(str(bad), "--skip-bad").err.startswith(f"profile_analyze: error: {bad}: ")
 
