@@ -46,7 +46,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--skip-bad",
             action="store_true",
-            help="leave out files that cannot be read; a note counts them",
+            help="leave out files that cannot be read; a note counts them, and json lists them "
+            "with the reasons",
         ),
         Option.of(
             "--correct-drift",

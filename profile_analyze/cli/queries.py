@@ -91,11 +91,10 @@ def queries_of(
 def _default_top(arguments: argparse.Namespace, labels: Sequence[str]) -> int:
     """Return how many rows to show without `--top`; 0 for all rows.
 
-    Stacks are of all rows. If all group keys are labels, the rows are a trend, which is shown
-    whole.
+    Stacks are of all rows. Groups by label are a trend, which is shown whole.
     """
     keys = split_names(arguments.aggregate_by or "")
-    if all(key.removeprefix(LABEL).partition("~")[0] in labels for key in keys):
+    if any(key.removeprefix(LABEL).partition("~")[0] in labels for key in keys):
         return 0
     name = requested_output_format(arguments)
     return 0 if name is not None and find_renderer(name).has_stacks else DEFAULT_TOP

@@ -51,6 +51,7 @@ def test_groups_by_label_are_a_trend_of_all_rows() -> None:
         "alpha,A,0.00010999999999999999,3\n"
         "alpha,B,0.000011,3\n"
         "beta,A,0.0003,1\n"
+        "beta,B,0.000029999999999999997,1\n"
     )
 
 
