@@ -67,6 +67,23 @@ def test_labels_are_columns_and_orders_of_operators() -> None:
     )
 
 
+def test_an_explanation_uses_the_total_of_the_label() -> None:
+    out, _ = output_of("--explain=share", "--aggregate-by=date", "--order-by=+time")
+    assert out == (
+        "share: time / total time of all operators of the profile, over the runs in which the row "
+        "ran\n"
+        "The first row of this answer is 2026-11-02 (2 operators):\n"
+        "  share = time / total time = 121.000 us / 121.000 us = 100.0%\n"
+        "  time = 121.000 us: sum of time in the group\n"
+    )
+    out, _ = output_of("--explain=host", "--aggregate-by=host")
+    assert out == (
+        "label.host (`host`): the label host of the file that the run was read from\n"
+        "The first row of this answer is alpha (2 operators):\n"
+        "  label.host = alpha: the operators of a group share it\n"
+    )
+
+
 def test_conditions_on_labels_choose_the_files_that_are_read() -> None:
     (damaged := TIMES.copy())["nightly/2026-11-03/bad.json"] = 0.0
     arguments = ("--where=date >= 2026-11-02", "--where=time > 50us", "--format=csv")

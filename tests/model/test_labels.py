@@ -58,6 +58,11 @@ def test_groups_by_label_are_in_natural_order_with_the_runs_of_each_label() -> N
     ]
 
 
+def test_the_total_of_all_labels_is_the_sum_of_their_medians() -> None:
+    table = pa.run(pa.Query(by="date", labels="date"), FLEET)
+    assert table.total_s == pytest.approx(157e-6)
+
+
 def test_a_label_and_another_key_give_a_trend() -> None:
     rows = answer(by="date,type")
     assert rounded(rows, "label.date", "type", "time", "count") == [
