@@ -173,7 +173,8 @@ class LabelOptions(NamedTuple):
         Raises `QueryError` if no run is left.
         """
         file_of = {display_name(file): file for file in files}
-        if len(profile.processes) == 1 < len(files):
+        first = profile.processes[0]
+        if len(profile.processes) == 1 < len(files) and first not in file_of:
             # The ranks of one job: the job has the labels that all of its files share.
             of_files = [self.labels.values_of(file) for file in files]
             of_processes = [_shared_values(of_files)]

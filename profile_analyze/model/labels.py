@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 def with_labels(profile: Profile, labels: Mapping[str, Sequence[str | None]]) -> Profile:
     """Return the profile with labels: for each name, the value of each process; None for N/A.
 
+    Add labels after `join_runs`, which drops them.
+
     Raises `QueryError` if a label does not have one value for each of `profile.processes`.
     """
     processes = len(profile.processes)

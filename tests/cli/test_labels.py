@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import profile_analyze as pa
+from profile_analyze.cli.labels import LabelOptions
+from profile_analyze.cli.parser import parser
 from tests.conftest import run_command
 from tests.small import Operator, written
 
@@ -219,6 +222,28 @@ def test_labels_that_fit_no_file_are_an_error(tmp_path: Path) -> None:
         assert outcome.err == (
             f"profile_analyze: error: argument --label: {reason.replace('{}', str(first))}\n"
         )
+
+
+def test_a_file_that_is_left_out_does_not_change_the_labels_of_the_others() -> None:
+    (first, *_) = TIMES
+    files = (first, "nightly/2026-11-09/absent.json")
+    arguments = ("--skip-bad", "--aggregate-by=date,host", "--columns=date,host", "--format=csv")
+    out, _ = output_of(*arguments, files=files)
+    assert out == "date,host\n2026-11-01,alpha\n"
+
+
+def test_a_folder_that_is_one_input_has_the_labels_of_its_files(tmp_path: Path) -> None:
+    arguments = parser().parse_args(
+        ["x", *LABEL, "--where=host == alpha", "--compare-label=date=2026-11-01"]
+    )
+    options = LabelOptions.of(arguments)
+    folder = str(tmp_path)
+    assert options.choose([folder]) == [folder]
+    assert options.sides([folder]) == ([folder], [folder])
+    profile = pa.load_runs(list(TIMES))
+    for is_baseline, dates in ((True, [0]), (False, [2, 3])):
+        labelled = options.labelled(profile, [folder], is_baseline=is_baseline)
+        assert [run.process for run in labelled.runs] == dates
 
 
 def test_a_table_gives_labels(tmp_path: Path) -> None:

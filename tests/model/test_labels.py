@@ -182,6 +182,11 @@ def test_profiles_without_the_label_are_an_error() -> None:
         pa.with_labels(FLEET, {"host": ["a", "b"]})
 
 
+def test_labels_without_a_value_for_each_process_are_inconsistent() -> None:
+    wrong = FLEET.changed(labels={"date": pa.Categorical.of(["d1"])})
+    assert wrong.check() == ("labels: date has 1 value for 5 processes",)
+
+
 TIMES = st.dictionaries(st.sampled_from("abc"), st.integers(1, 99).map(float), min_size=1)
 RUNS = st.lists(st.tuples(st.sampled_from(["d1", "d2", "d10"]), TIMES), min_size=1, max_size=8)
 
