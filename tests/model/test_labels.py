@@ -113,6 +113,14 @@ def test_formats_for_programs_and_people_show_the_short_name() -> None:
     )
 
 
+def test_labels_that_are_not_valid_text_are_escaped_in_json() -> None:
+    profile = pa.with_labels(run_of(1, {"a": 1.0}), {"date": ["\udcff"]})
+    table = pa.run(pa.Query(by="date", labels="date"), profile)
+    row = '{"measure":"time","date":"\\\\udcff"}\n'
+    assert pa.render(table, "jsonl", columns="date") == row
+    assert r'"rows":[["\\udcff"]]' in pa.render(table, "json", columns="date")
+
+
 @pytest.mark.parametrize(
     ("condition", "dates"),
     [
