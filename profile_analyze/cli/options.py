@@ -129,7 +129,7 @@ GROUPS: Final = OptionGroup(
             example="type",
             help=f"one row for each value of these: {', '.join(group_keys())}, scope/N (the first "
             "N levels of scope), param.NAME (one of the parameters), name~REGEX (the part of the "
-            "name that the pattern finds, or its first group); aggregated by "
+            "name that the pattern finds, or its first group), a label (--label); aggregated by "
             f"{DEFAULT_AGGREGATE} unless --aggregate says otherwise",
         ),
         Option.of(
