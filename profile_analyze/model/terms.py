@@ -97,6 +97,8 @@ splits operators: see `model.splitting`."""
 
 LABEL: Final = "label."
 """The prefix of the columns of labels, such as `label.date`: see `model.labels`."""
+LABEL_NAME: Final = r"[A-Za-z_]\w*"
+"""The pattern of the name of a label."""
 
 SAMPLE_UNITS: Final = ("process", "iteration")
 """What statistics count as one sample. Processes are the default, because iterations of one process

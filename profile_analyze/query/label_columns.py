@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from profile_analyze.model.columns import Column, LabelOf
-from profile_analyze.model.terms import LABEL
+from profile_analyze.model.terms import LABEL, LABEL_NAME
 from profile_analyze.query.patterns import compile_pattern
-
-LABEL_NAME: Final = r"[A-Za-z_]\w*"
 
 
 def is_label(text: str) -> bool:

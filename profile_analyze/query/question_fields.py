@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.errors import PatternError, QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.terms import LABEL, LEVELS, SAMPLE_UNITS, SPLIT_KEYS, is_split_key
+from profile_analyze.model.terms import (
+    LABEL,
+    LABEL_NAME,
+    LEVELS,
+    SAMPLE_UNITS,
+    SPLIT_KEYS,
+    is_split_key,
+)
 from profile_analyze.model.wording import machine_name
 from profile_analyze.query.aggregates import (
     AGGREGATES,
@@ -31,7 +38,6 @@ from profile_analyze.query.catalog import (
     split_names,
 )
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
-from profile_analyze.query.label_columns import LABEL_NAME
 from profile_analyze.suggestions import AGGREGATE_WORDS, KEY_WORDS, plain_name, suggestion
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import InputError, QueryError
+from profile_analyze.model.terms import LABEL_NAME
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.source import Source
 
@@ -47,7 +48,7 @@ class LabelPattern(NamedTuple):
                 "'nightly/{date}/{host}/*.json', or name a table, such as labels.csv"
             )
         for name in names:
-            if not re.fullmatch(r"[A-Za-z_]\w*", name):
+            if not re.fullmatch(LABEL_NAME, name):
                 raise QueryError(
                     f"{text!r}: {{{name}}} is no label; write one name in braces, of letters, "
                     "digits and _"
