@@ -35,7 +35,8 @@ class LabelPattern(NamedTuple):
     text: str
     names: tuple[str, ...]
     regex: re.Pattern[str]
-    """Matches whole paths. It has a group for each name."""
+    """Matches whole paths, without the first slash if the pattern is relative. It has a group for
+    each name."""
 
     @classmethod
     def parse(cls, text: str) -> LabelPattern:
@@ -61,7 +62,11 @@ class LabelPattern(NamedTuple):
 
     def values_of(self, path: str) -> Mapping[str, str]:
         """Return the labels of the file at an absolute `path`; empty if the path does not match."""
-        found = self.regex.fullmatch(path.replace(os.sep, "/"))
+        path = path.replace(os.sep, "/")
+        if not self.text.startswith("/"):
+            # Otherwise `*` would match the empty text before the first slash.
+            path = path.lstrip("/")
+        found = self.regex.fullmatch(path)
         return found.groupdict() if found else {}
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ("{date}/run?.json", "/d1/run12.json", None),
         ("{date}/a[1].json", "/d1/a[1].json", ("d1",)),
         ("x{date}.json", "/x.json", None),
+        ("*/{date}/*.json", "/d1/x.json", None),
     ],
 )
 def test_patterns_take_labels_from_paths(
