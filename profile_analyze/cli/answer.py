@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
-from profile_analyze.cli.request import naming_option
-from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
+from profile_analyze.cli.queries import naming_option
+from profile_analyze.cli.sources import (
+    chosen_by_label,
+    find_sources,
+    notes_on_merged_sides,
+    read,
+    with_matching_files,
+)
 from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import QueryError
 from profile_analyze.model.constants import counting_constants
@@ -20,7 +26,7 @@ from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, RUN_KEYS, SHAPES
+from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, SHAPES, is_run_key
 from profile_analyze.query.catalog import optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
@@ -55,12 +61,14 @@ def answer(request: Request) -> Report:
     Raises `ProfileAnalyzeError`. After the first output, only writing itself can still fail.
     """
     # Cheap checks come first, so that a wrong destination is reported before a long read.
+    request = with_matching_files(request)
     sources = find_sources(request)
     check_destinations(request, sources)
     if not request.skip_bad:
         check_that_files_exist(request.files)
         check_that_files_exist(request.baseline)
     check_that_files_exist(sources.models)
+    sources = chosen_by_label(request, sources)
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
@@ -257,11 +265,12 @@ def _notes(
     verdicts: tuple[FailVerdict, ...],
 ) -> Iterator[Note]:
     """Yield the notes on the whole answer. The same note may come several times."""
-    yield from notes_on_merged_sides(request.files, request.baseline)
+    if request.labels is None:  # labels keep the files of both sides apart
+        yield from notes_on_merged_sides(request.files, request.baseline)
     profile = _profile_of(source)
     yield from _notes_of_profile(profile, request)
     # Notes on runs matter only if runs are combined. A table that is split by run keeps them apart.
-    keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)
+    keeps_runs_apart = tables and any(map(is_run_key, request.queries["device"].split_by))
     if not keeps_runs_apart:
         yield from profile.notes_on_runs
     if not isinstance(source, Profile):

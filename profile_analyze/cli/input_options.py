@@ -9,6 +9,7 @@ from profile_analyze.cli.option_types import (
     OptionGroup,
     StoreOnce,
     input_shape,
+    label_source,
     run_count,
     symbol_size,
 )
@@ -17,6 +18,17 @@ from profile_analyze.model.columns import RUN_STATISTICS
 RUNS: Final = OptionGroup(
     "runs: several files of one model",
     (
+        Option.of(
+            "--label",
+            action="append",
+            type=label_source,
+            default=[],
+            metavar="PATTERN",
+            example="nightly/{date}/{host}/*.json",
+            help="labels of the files, which are group keys and columns: from where a file lies, "
+            "such as 'nightly/{date}/{host}/*.json', or from a table with the column file and a "
+            "column for each label; --where 'date >= 2026-11-01' chooses files; may be repeated",
+        ),
         Option.of(
             "--run-stat",
             choices=RUN_STATISTICS,
@@ -34,7 +46,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--skip-bad",
             action="store_true",
-            help="leave out files that cannot be read; a note counts them",
+            help="leave out files that cannot be read; a note counts them, and json lists them "
+            "with the reasons",
         ),
         Option.of(
             "--correct-drift",

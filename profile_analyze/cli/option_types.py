@@ -170,6 +170,26 @@ def symbol_size(text: str) -> str:
     return text
 
 
+def label_source(text: str) -> str:
+    """Check that a text is a pattern with a label, or the name of a table; return it unchanged."""
+    if "{" not in text and not text.endswith(".csv"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} has no label; write its name in braces, such as "
+            "'nightly/{date}/{host}/*.json', or name a table, such as labels.csv"
+        )
+    return text
+
+
+def label_value(text: str) -> str:
+    """Check that a text has the form `NAME=VALUE`, and return it unchanged."""
+    name, _, value = text.partition("=")
+    if not (name and value):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no value of a label; write its name and value: date=2026-11-01"
+        )
+    return text
+
+
 def run_count(text: str) -> int:
     """Return the number of runs in a text."""
     if not text.strip().isdecimal():
