@@ -140,5 +140,5 @@ def test_the_memory_of_the_benchmark_does_not_count() -> None:
 
 
 def test_a_command_that_fails_ends_the_benchmark() -> None:
-    with pytest.raises(RuntimeError, match="exit status 3: .* raise SystemExit"):
+    with pytest.raises(RuntimeError, match=r"exit status 3: .* raise SystemExit"):
         cost_of([sys.executable, "-c", "raise SystemExit(3)"])
