@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.delivery import check_destinations, deliver
+from profile_analyze.cli.delivery import check_destinations, deliver, files_to_write
 from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
 from profile_analyze.cli.request import naming_option
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.cli.further_files import FurtherFiles
     from profile_analyze.cli.request import Request
+    from profile_analyze.cli.sources import Sources
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
@@ -73,11 +75,11 @@ def answer(request: Request) -> Report:
         return report
     # The original's text formats count the sizes of constants as memory. A picture does not, so it
     # is made before they are counted.
-    picture = _picture_of(source, request)
+    files = _further_files(source, request, sources)
     if renderer.follows_original:
         source = counting_constants(source)
-    report = _report_on(source, request, renderer)
-    deliver(report, picture, request, renderer)
+    report = _report_on(source, request, renderer, _notes_on_model(files))
+    deliver(report, files, request, renderer)
     return report
 
 
@@ -140,7 +142,7 @@ def files_written(request: Request) -> list[str]:
     """
     if request.notes == "none" or not is_terminal(sys.stderr):
         return []
-    return [f"wrote {file}" for file in (request.output, request.plot) if file is not None]
+    return [f"wrote {file}" for file in files_to_write(request).values()]
 
 
 def _with_measured_peaks(request: Request) -> Request:
@@ -181,14 +183,16 @@ def _renderer_for(source: Profile | Comparison, renderers: list[Renderer]) -> Re
     return next(renderer for renderer in renderers if renderer.name == default)
 
 
-def _picture_of(source: Profile | Comparison, request: Request) -> Report | None:
-    """Return the picture as a report; None without `--plot`."""
-    if request.plot is None:
+def _further_files(
+    source: Profile | Comparison, request: Request, sources: Sources
+) -> FurtherFiles | None:
+    """Return the files to write besides the answer; None if the options ask for none."""
+    if request.plot is None and request.write_model is None:
         return None
-    # Imported here, because only calls with `--plot` draw.
-    from profile_analyze.cli.plot import picture_of
+    # Imported here, because only calls with `--plot` or `--write-model` need it.
+    from profile_analyze.cli.further_files import further_files
 
-    return picture_of(source, request)
+    return further_files(source, request, sources)
 
 
 def _profile_of(source: Profile | Comparison) -> Profile:
@@ -220,7 +224,17 @@ def _columns(request: Request, renderer: Renderer, query: Query) -> tuple[str, .
     return request.columns or renderer.columns(query)
 
 
-def _report_on(source: Profile | Comparison, request: Request, renderer: Renderer) -> Report:
+def _notes_on_model(files: FurtherFiles | None) -> tuple[Note, ...]:
+    """Return the notes on the model to write."""
+    return () if files is None or files.model is None else files.model.notes
+
+
+def _report_on(
+    source: Profile | Comparison,
+    request: Request,
+    renderer: Renderer,
+    notes_on_files: tuple[Note, ...],
+) -> Report:
     """Return the report that answers all questions of the request."""
     device = request.queries["device"]
     copies_of = device if request.shows_copy_time else None
@@ -239,7 +253,7 @@ def _report_on(source: Profile | Comparison, request: Request, renderer: Rendere
         columns=request.columns,
         verdicts=verdicts,
         source=source,
-        notes=by_importance(notes),
+        notes=by_importance((*notes, *notes_on_files)),
     )
 
 

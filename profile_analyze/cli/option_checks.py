@@ -7,13 +7,14 @@ import shlex
 import stat
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import RUN_STATISTICS
+from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import SAMPLE_UNITS
-from profile_analyze.readers.model_inputs import parse_input_shape
+from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
 from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.report.output_formats import (
     OPERATORS,
@@ -28,13 +29,18 @@ from profile_analyze.units import short_time
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from profile_analyze.query.question import Query
+
+_TILE: Final = f"--split-matmul {TILE_EXAMPLE}"
 
 
 def check_options(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if options contradict each other, have no effect or need a missing one."""
     _check_files(arguments)
     _check_model(arguments)
+    _check_writing(arguments)
     _check_output_format(arguments)
     _check_comparison(arguments)
     _check_window(arguments)
@@ -75,6 +81,31 @@ def _check_model(arguments: argparse.Namespace) -> None:
             f"{models[0]}: is named as a profile and as its --model; name a profile of its run, or "
             "leave --model out"
         )
+
+
+def _check_writing(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if `--write-model` has no tiles, or not one model in a file to split."""
+    if arguments.write_model is None:
+        return
+    if arguments.split_matmul is None:
+        raise QueryError(
+            f"--write-model needs --split-matmul, which names the size of tiles: {_TILE}"
+        )
+    for problem, given in (
+        ("and --model adds a model to a profile; name the model itself as FILE", arguments.model),
+        ("so it needs one FILE", len(arguments.files) > 1),
+        ("and standard input can be read once; name a file", arguments.files == ["-"]),
+    ):
+        if given:
+            raise QueryError(f"--write-model splits the model FILE, {problem}")
+
+
+def check_tiles(columns: Sequence[str], query: Query, tile: str | None) -> None:
+    """Raise `QueryError` if `columns` or the query name a column on tiles, and there is no tile."""
+    named = (*columns, *(column.name for column in query.used))
+    of_tiles = [name for name in named if name.partition(".")[0] in TILE_NAMES]
+    if of_tiles and tile is None:
+        raise QueryError(f"{of_tiles[0]} needs the size of tiles; add {_TILE}")
 
 
 def _check_input_dtype(dtype: str | None) -> None:
@@ -196,6 +227,8 @@ def _check_inspection(arguments: argparse.Namespace) -> None:
         ("--run-stat", arguments.run_stat != RUN_STATISTICS[0]),
         ("--peaks", arguments.peaks),
         ("--plot", arguments.plot),
+        ("--split-matmul", arguments.split_matmul),
+        ("--write-model", arguments.write_model),
         (f"--format {name}", not has_facts),
     ):
         if given:

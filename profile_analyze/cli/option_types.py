@@ -12,7 +12,7 @@ from profile_analyze.cli.output import encoding_of_standard_output, show
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import split_names
-from profile_analyze.readers.model_inputs import parse_dim, parse_input_shape
+from profile_analyze.readers.model_inputs import parse_dim, parse_input_shape, parse_tile
 from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.report.column_list import column_list
 from profile_analyze.report.output_formats import picture_format_of
@@ -167,6 +167,24 @@ def symbol_size(text: str) -> str:
         parse_dim(text)
     except QueryError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def tile_sizes(text: str) -> str:
+    """Check the sizes of a tile, such as `64,64,64`, and return them unchanged."""
+    try:
+        parse_tile(text)
+    except QueryError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def model_file(text: str) -> str:
+    """Check that the name of a new model has the suffix .onnx, and return it unchanged."""
+    if not text.lower().endswith(".onnx"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} does not end with .onnx; models are written as ONNX, so name it split.onnx"
+        )
     return text
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
+from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.model_graph import ModelGraph
 from profile_analyze.model.model_matching import NAME, ORDER, expected_of, matches_of
 from profile_analyze.model.notes import Importance, Note, operators_and_share
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Indices = NDArray[np.int64]
 
-_SUMS: Final = ("macs", "macs_with_bias", "backward_macs", *ONNX_TOOL_NAMES)
+_SUMS: Final = ("macs", "macs_with_bias", "backward_macs", *ONNX_TOOL_NAMES, *TILE_AMOUNTS)
 """The columns whose values are added up over the nodes of a fused operator."""
 _WEIGHTS: Final = ("params", "param_bytes")
 _MOVED: Final = ("input_bytes", "output_bytes")

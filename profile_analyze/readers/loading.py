@@ -183,13 +183,17 @@ def _decoded(source: Source, wanted: Collection[str]) -> Profile:
     """Decode and check the profile in `source`."""
     reader = _reader_of(source)
     if source.inputs != NO_INPUTS and not reader.has_inputs:
-        raise QueryError(
-            f"{source.name}: is a {reader.format}, which has no inputs to give sizes to; "
-            "leave out --input-shape and --dim"
-        )
+        raise QueryError(f"{source.name}: is a {reader.format}, {_advice_on(source.inputs)}")
     profile = reader.read(source, wanted)
     _check(profile, source.name)
     return profile
+
+
+def _advice_on(inputs: ModelInputs) -> str:
+    """Return which options about models to leave out for a profile."""
+    if inputs.tile is None:
+        return "which has no inputs to give sizes to; leave out --input-shape and --dim"
+    return "and --split-matmul needs a model; name the ONNX model, or add it after --model"
 
 
 def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTogether | None:

@@ -1,0 +1,32 @@
+"""Writes models. The modules that do so need `onnx`, and are imported when a model is written."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from profile_analyze.model.notes import Note
+    from profile_analyze.readers.source import Source
+
+
+class WrittenModel(NamedTuple):
+    """A new model, ready to be written to a file."""
+
+    data: bytes
+    external: Mapping[str, Path]
+    """The files with tensors that the model needs beside it: their names, and where they are."""
+    notes: tuple[Note, ...]
+
+
+def split_model(source: Source) -> WrittenModel:
+    """Return the model in `source`, with its matrix products split into tiles.
+
+    `source.inputs` has the size of the tiles. Raises `InputError`. Raises `QueryError` if the new
+    model would be too large.
+    """
+    made: WrittenModel = import_module(f"{__name__}.split_model").split_model(source)
+    return made
