@@ -32,6 +32,8 @@ class TilingSummary(NamedTuple):
     padded_memory: float
     tile_peak: float
     """The bytes of the largest tile."""
+    untiled_peak: float
+    """The bytes of the largest product that is not split: of A, B and the result."""
     peak_operator: str | None
     """The first operator that has the largest tile."""
 
@@ -57,6 +59,7 @@ def tiling_summary(profile: Profile, outside: NDArray[np.bool_]) -> TilingSummar
     along = [of_products(f"tiles_{axis}") for axis in "mnk"]
     peaks = of_products("tile_peak")
     has_peak = bool((~np.isnan(peaks)).any())
+    whole = of_products("untiled_memory")
     names = operators.name.values()[rows]
     return TilingSummary(
         profile.model.tile,
@@ -68,5 +71,6 @@ def tiling_summary(profile: Profile, outside: NDArray[np.bool_]) -> TilingSummar
             for name in ("macs", "tiled_macs", "untiled_memory", "tiled_memory", "padded_memory")
         },
         tile_peak=float(np.nanmax(peaks)) if has_peak else np.nan,
+        untiled_peak=float(np.nanmax(whole)) if has_peak else np.nan,
         peak_operator=names[np.nanargmax(peaks)] if has_peak else None,
     )

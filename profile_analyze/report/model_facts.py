@@ -240,7 +240,9 @@ _TILING_FACT: Final = Fact(
             **dict.fromkeys(("products", "split_products", "tiles"), INTEGER),
             **dict.fromkeys(("macs", "tiled_macs", "tile_efficiency"), NUMBER),
             **dict.fromkeys(("untiled_memory_bytes", "tiled_memory_bytes"), NUMBER),
-            **dict.fromkeys(("padded_memory_bytes", "tile_peak_bytes"), NUMBER),
+            **dict.fromkeys(
+                ("padded_memory_bytes", "tile_peak_bytes", "untiled_peak_bytes"), NUMBER
+            ),
             "tile_peak_operator": _OR_NULL,
         }
     )

@@ -35,6 +35,7 @@ def tiling_record(summary: Summary) -> dict[str, Any] | None:
         "tiled_memory_bytes": tiling.tiled_memory,
         "padded_memory_bytes": tiling.padded_memory,
         "tile_peak_bytes": tiling.tile_peak,
+        "untiled_peak_bytes": tiling.untiled_peak,
     }
     return {
         "tile": list(tiling.tile),
@@ -69,8 +70,11 @@ def tiling_lines(summary: Summary, _: Times) -> Iterator[Line]:
     )
     yield (
         "memory of products",
-        f"{bytes_text(tiling.untiled_memory)}, {bytes_text(tiling.tiled_memory)} in tiles, "
+        f"{bytes_text(tiling.untiled_memory)} unsplit, {bytes_text(tiling.tiled_memory)} in tiles, "
         f"{bytes_text(tiling.padded_memory)} in full tiles",
     )
     at = "" if tiling.peak_operator is None else f" at {visible(tiling.peak_operator, 'utf-8')}"
-    yield "largest tile", f"{bytes_text(tiling.tile_peak)}{at}"
+    yield (
+        "largest tile",
+        f"{bytes_text(tiling.tile_peak)}{at}; largest product {bytes_text(tiling.untiled_peak)}",
+    )

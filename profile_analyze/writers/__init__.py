@@ -28,5 +28,5 @@ def split_model(source: Source) -> WrittenModel:
     `source.inputs` has the size of the tiles. Raises `InputError`. Raises `QueryError` if the new
     model would be too large.
     """
-    made: WrittenModel = import_module(f"{__name__}.split_model").split_model(source)
+    made: WrittenModel = import_module(f"{__name__}.splitter").split_model(source)
     return made

@@ -11,10 +11,13 @@ from onnx import helper, numpy_helper
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.notes import Importance
+from tests.conftest import FIXTURES, run_command
 from tests.readers.onnx.models import model
 from tests.writers.split import costs_of, counts_of, model_of, run, split, split_and_compare
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     Arrays = dict[str, NDArray[Any]]
@@ -112,6 +115,14 @@ def test_results_in_onnx_runtime(tile: str) -> None:
         for one in (proto, split_proto)
     ]
     np.testing.assert_allclose(results[1], results[0], rtol=1e-4, atol=1e-4)
+
+
+def test_the_model_in_the_documents_is_what_the_command_writes(tmp_path: Path) -> None:
+    folder = FIXTURES / "classifiers"
+    file = tmp_path / "split.onnx"
+    call = (str(folder / "digits.onnx"), "--split-matmul", "64,128,256", "--write-model", str(file))
+    assert run_command(*call).code == 0
+    assert file.read_bytes() == (folder / "digits-split.onnx").read_bytes()
 
 
 SMALL = """g (float[2, 3] x) => (float[2, 4] y) <
@@ -236,7 +247,7 @@ def test_given_sizes_are_those_of_the_written_model() -> None:
 
 
 def test_a_model_with_too_many_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("profile_analyze.writers.split_model.MOST_NODES", 12)
+    monkeypatch.setattr("profile_analyze.writers.splitter.MOST_PRODUCTS", 12)
     assert split(model(SMALL), "1,2,1").notes[0].startswith("the written model has 1 product split")
     with pytest.raises(QueryError) as caught:
         split(model(SMALL), "1,1,1")

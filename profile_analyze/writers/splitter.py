@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from profile_analyze.work.tensor import Dims
     from profile_analyze.work.tiling import Product
 
-MOST_NODES: Final = 1_000_000
+MOST_PRODUCTS: Final = 1_000_000
 """The most tile products that a new model may have. With more, writing takes minutes and gigabytes
 of memory, and few programs can load the model."""
 _MOST_NAMED: Final = 4
@@ -115,10 +115,10 @@ class _Splitter:
             return [proto]
         tiling = tiling_of(product, self._tile.sizes)
         self._tiles += int(tiling.tiles_m * tiling.tiles_n * tiling.tiles_k)
-        if self._tiles > MOST_NODES:
+        if self._tiles > MOST_PRODUCTS:
             raise QueryError(
                 f"{self._file}: tiles of {self._tile} would make a model of more than "
-                f"{MOST_NODES:,} products; choose larger tiles, or leave out --write-model"
+                f"{MOST_PRODUCTS:,} products; choose larger tiles, or leave out --write-model"
             )
         tiles = TileNodes(proto, layout, self._opset, self._new_name)
         tiles.add_all(product, self._tile.sizes)
