@@ -55,7 +55,6 @@ _NUMBERS: Final = (
     *("intensity", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params", "macs", "macs_share"),
     *("macs_with_bias", "macs_without_padding", "backward_macs", "params", "param_share"),
     *("param_bytes", "input_bytes", "output_bytes", "allocated", "device_allocated"),
-    *("tiles", "tiled_macs", "tile_efficiency", "untiled_memory", "tiled_memory", "padded_memory"),
     *("message_bytes", "message_size", "bus_bytes", "bus_bandwidth"),
 )
 _RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")

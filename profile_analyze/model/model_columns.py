@@ -160,7 +160,7 @@ _TILES: Final = (
         "1",
         "the number of tiles that --split-matmul cuts the matrix products of the operator into",
         shown_as="count",
-        worked="{tiles_m} * {tiles_n} * {tiles_k}, times the products of a batch",
+        worked="{tiles_m} * {tiles_n} * {tiles_k}; for each product of a batch",
     ),
     *(
         Column(
@@ -201,7 +201,8 @@ _TILES: Final = (
         "byte",
         "bytes that the tiles read and write: each reads its part of A and B; partial sums are "
         "written once, and read and written at each further step along K",
-        worked="A * {tiles_n} + B * {tiles_m} + the result * (2 * {tiles_k} - 1), in bytes",
+        worked="A * {tiles_n} + B * {tiles_m} + the result * (2 * {tiles_k} - 1); matrices in "
+        "bytes",
     ),
     _tile_amount(
         "padded_memory",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from profile_analyze.work.tiling import Product
 
 SPLIT_TYPES: Final = frozenset({"Gemm", "MatMul", "MatMulInteger"})
-"""The types of ONNX whose tiles can be summed without a further error."""
+"""The types of ONNX whose tiles can be summed."""
 
 
 class Operand(NamedTuple):
@@ -44,15 +44,16 @@ class Layout(NamedTuple):
 def layout_of(
     node: Node, values: Mapping[str, Value], product: Product, *, splits_rows: bool
 ) -> Layout | None:
-    """Return the layout of a product; None if its tiles cannot be summed without a further error.
+    """Return the layout of a product; None if the product cannot be split.
 
+    The tiles of other types, such as QLinearMatMul, cannot be summed: each would be rounded.
     `splits_rows` says whether there are several tiles along M.
     """
     if node.domain or node.type not in SPLIT_TYPES:
         return None
     shapes = [_shape(values, name) for name in (*node.inputs, *node.outputs[:1])]
     if node.type == "Gemm":
-        return _of_gemm(node, shapes)
+        return _of_gemm(node, shapes, product)
     layout = _of_matmul(node, (shapes[0], shapes[1], shapes[-1]), product, splits_rows=splits_rows)
     if node.type == "MatMul":
         return layout
@@ -68,7 +69,7 @@ def _shape(values: Mapping[str, Value], name: str) -> tuple[int, ...]:
     return tuple(size or 0 for size in dims or ())
 
 
-def _of_gemm(node: Node, shapes: list[tuple[int, ...]]) -> Layout:
+def _of_gemm(node: Node, shapes: list[tuple[int, ...]], product: Product) -> Layout | None:
     a_is_transposed, b_is_transposed = (
         bool(node.attributes.get(name, 0)) for name in ("transA", "transB")
     )
@@ -77,6 +78,8 @@ def _of_gemm(node: Node, shapes: list[tuple[int, ...]]) -> Layout:
         # C is broadcast: an axis of size 1, or a missing axis, is the same for all tiles.
         shape = (1, 1, *shapes[2])[-2:]
         missing = 2 - len(shapes[2])
+        if missing < 0 or shape[0] not in (1, product.m) or shape[1] not in (1, product.n):
+            return None
         rows, columns = (None if shape[axis] == 1 else axis - missing for axis in (0, 1))
         beside = (Operand(node.inputs[2], rows, columns),)
     return Layout(

@@ -73,8 +73,7 @@ class _Splitter:
         self._split: list[str] = []
         self._fitting: list[str] = []
         self._unknown: list[str] = []
-        self._convolutions: list[str] = []
-        self._inexact: list[str] = []
+        self._others: list[str] = []
 
     def split(self, proto: GraphProto, graph: Graph) -> None:
         """Replace the layers of a graph and of its bodies."""
@@ -97,9 +96,6 @@ class _Splitter:
         if layer.product is None or not all(_is_known(shape) for shape in shapes):
             self._unknown.append(node.name)
             return [proto]
-        if layer.is_convolution:
-            self._convolutions.append(node.name)
-            return [proto]
         if fits(layer.product, self._tile.sizes):
             self._fitting.append(node.name)
             return [proto]
@@ -111,7 +107,7 @@ class _Splitter:
         splits_rows = product.m > self._tile.m
         layout = layout_of(node, graph.values, product, splits_rows=splits_rows)
         if layout is None:
-            self._inexact.append(node.name)
+            self._others.append(node.name)
             return [proto]
         tiling = tiling_of(product, self._tile.sizes)
         self._tiles += int(tiling.tiles_m * tiling.tiles_n * tiling.tiles_k)
@@ -145,8 +141,10 @@ class _Splitter:
         )
         for names, reason in (
             (self._unknown, "their shapes are unknown; --dim and --input-shape give sizes"),
-            (self._convolutions, "only matrix products are split, and these are convolutions"),
-            (self._inexact, "no sum of tiles has exactly their result"),
+            (
+                self._others,
+                "only Gemm, MatMul, and MatMulInteger with one zero point for all rows are split",
+            ),
         ):
             if names:
                 yield Note(

@@ -225,9 +225,8 @@ def test_layers_that_are_left_are_named() -> None:
         "the written model has no product split, for tiles of 4x4x4",
         "not split in the written model: open; their shapes are unknown; --dim and --input-shape "
         "give sizes",
-        "not split in the written model: conv; only matrix products are split, and these are "
-        "convolutions",
-        "not split in the written model: rounded, by_row; no sum of tiles has exactly their result",
+        "not split in the written model: rounded, by_row, conv; only Gemm, MatMul, and MatMulInteger "
+        "with one zero point for all rows are split",
     )
 
 
