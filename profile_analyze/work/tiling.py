@@ -156,7 +156,6 @@ def tiling_of(product: Product, tile: tuple[int, int, int]) -> Tiling:
     further_steps = max(along_k - 1, 0)
     of_result = product.result_size + 2 * further_steps * product.sum_size
     tile_a, tile_b = min(m, tm) * min(k, tk), min(k, tk) * min(n, tn)
-    of_sum = product.sum_size if further_steps else product.result_size
     of_tiles = tiles * tk * (tm * product.a_size + tn * product.b_size)
     return Tiling(
         tiles=float(tiles),
@@ -170,5 +169,5 @@ def tiling_of(product: Product, tile: tuple[int, int, int]) -> Tiling:
         padded_memory=of_tiles + product.products * along_m * along_n * tm * tn * of_result,
         tile_peak=tile_a * product.a_size
         + tile_b * product.b_size
-        + min(m, tm) * min(n, tn) * of_sum,
+        + min(m, tm) * min(n, tn) * product.sum_size,
     )

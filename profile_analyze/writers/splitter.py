@@ -195,10 +195,7 @@ def _restore_values(graph: GraphProto, parsed: Parsed) -> None:
 def _restore(tensor: TensorProto, parsed: Parsed) -> None:
     stored = parsed.complete(tensor)
     if stored is not tensor:
-        # An inlined function may have renamed the tensor.
-        name = tensor.name
         tensor.CopyFrom(stored)
-        tensor.name = name
 
 
 def _give_outputs_their_shapes(graph: GraphProto, model: OnnxModel) -> None:

@@ -208,6 +208,22 @@ def test_unknown_sizes(tmp_path: Path) -> None:
     assert line == "tiles of 2x2x2        N/A, because no matrix product has a known size"
 
 
+def test_the_summary_leaves_out_bodies(tmp_path: Path) -> None:
+    text = """g (bool c, float[2, 3] x, float[3, 4] w) => (float[2, 4] y, float[2, 4] z) {
+        z = MatMul (x, w)
+        y = If (c) <
+            then_branch = t () => (float[2, 4] a) { a = MatMul (x, w) },
+            else_branch = e () => (float[2, 4] b) { b = MatMul (x, w) }
+        >
+    }"""
+    file = write_model(tmp_path, model(text))
+    shown = ("--format", "json", "-t", "0", "--columns", "tiles")
+    outcome = run_command(file, "--split-matmul", "2,2,2", *shown)
+    answer = json.loads(outcome.out)
+    assert answer["summary"]["model"]["tiling"]["tiles"] == 4
+    assert answer["tables"][0]["rows"] == [[4], [4], [4], [None]]
+
+
 def test_tiles_beside_a_profile() -> None:
     profile = str(PROFILES / "smallcnn.json")
     beside = ("--model", str(FIXTURES / "classifiers" / "smallcnn.onnx"))

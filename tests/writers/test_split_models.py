@@ -230,6 +230,59 @@ def test_layers_that_are_left_are_named() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("bias", "reason"),
+    [
+        ("float[K]", "their shapes are unknown; --dim and --input-shape give sizes"),
+        (
+            "float[1, 1, 8]",
+            "only Gemm, MatMul, and MatMulInteger with one zero point for all rows are split",
+        ),
+    ],
+)
+def test_a_bias_that_cannot_be_split(bias: str, reason: str) -> None:
+    text = f"""g (float[2, 3] x, float[3, 8] w, {bias} c) => (float[2, 8] y) {{
+        [fc] y = Gemm (x, w, c)
+    }}"""
+    proto = model(text)
+    written = split(proto, "4,4,4")
+    assert onnx.load_from_string(written.data) == proto
+    assert written.notes[1] == f"not split in the written model: fc; {reason}"
+
+
+def test_products_of_constants_and_of_wrong_sizes_are_left() -> None:
+    """The first product is computed before a run. The second cannot run with the given size."""
+    text = """g (float[2, 3] x, float[2, N] z) => (float[2, 4] y, float[2, 4] r) <
+        float[3, 4] v = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
+        float[3, 3] u = {1, 2, 3, 4, 5, 6, 7, 8, 9}
+    > {
+        [constant] w = MatMul (u, v)
+        [wrong] r = MatMul (z, v)
+        [layer] y = MatMul (x, w)
+    }"""
+    written = split(model(text), "1,4,3", dims={"N": 5})
+    proto = onnx.load_from_string(written.data)
+    names = [name for _, name in layers(proto)]
+    assert (names[:2], names[-1]) == (["constant", "wrong"], "layer/result")
+    assert written.notes == (
+        "the written model has 1 product split into 2 smaller ones, for tiles of 1x4x3",
+        "not split in the written model: wrong; their shapes are unknown; --dim and --input-shape "
+        "give sizes",
+    )
+
+
+def test_leading_sizes_become_rows_only_if_rows_are_split() -> None:
+    text = "g (float[2, 2, 3] x, float[3, 4] w) => (float[2, 2, 4] y) { y = MatMul (x, w) }"
+    types = [
+        {type_ for type_, _ in layers(onnx.load_from_string(split(model(text), tile).data))}
+        for tile in ("4,2,2", "3,4,3")
+    ]
+    assert types == [
+        {"Constant", "Split", "MatMul", "Add", "Concat"},
+        {"Constant", "Reshape", "Split", "MatMul", "Concat"},
+    ]
+
+
 def test_given_sizes_are_those_of_the_written_model() -> None:
     text = """g (float[N, 3] x, float[1, 2] z, float[3, 4] w) => (float[N, 4] y, float[1, 2] r) {
         y = MatMul (x, w)

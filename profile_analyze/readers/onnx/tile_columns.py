@@ -49,8 +49,7 @@ def layer_of(node: Node, values: Mapping[str, Value], tile: Tile) -> Layer | Non
             operation.kind, with_convolutions=with_convolutions
         ):
             return None
-        is_known = node.contradiction is None
-        product = product_of(operation, with_convolutions=with_convolutions) if is_known else None
+        product = product_of(operation, with_convolutions=with_convolutions)
         return Layer(product, operation.kind != MATMUL)
     # As in the other columns, the cost of a node with attributes of a wrong type is unknown.
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
