@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.output import NewFiles, check_destination, show
 from profile_analyze.errors import OutputError
+from profile_analyze.model.visible import escaped
 from profile_analyze.report.output_formats import find_renderer, picture_format_of
 
 if TYPE_CHECKING:
@@ -63,11 +64,20 @@ def deliver(
 def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
     """Write a model, and copy the files with its external data beside it. Raises `OutputError`."""
     files.write(file, [model.data])
-    for name, path in model.external.items():
-        copy = Path(file).parent / name
+    folder = Path(file).parent
+    if folder.resolve() == model.folder.resolve():
+        return
+    for name in model.external:
+        # A damaged or hostile model may name any file of the machine.
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise OutputError(
+                f"{file}: the model has values in {escaped(name)}, outside of its folder, which "
+                f"are not copied; write the new model to {model.folder}"
+            )
+        path = model.folder / name
         # A missing file is no error: the original model lacks it, too.
-        if path.exists() and copy.resolve() != path.resolve():
-            files.write(str(copy), _chunks(path))
+        if path.is_file():
+            files.write(str(folder / name), _chunks(path))
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from profile_analyze.model.notes import Note
@@ -17,8 +16,10 @@ class WrittenModel(NamedTuple):
     """A new model, ready to be written to a file."""
 
     data: bytes
-    external: Mapping[str, Path]
-    """The files with tensors that the model needs beside it: their names, and where they are."""
+    folder: Path
+    """The folder of the original model."""
+    external: tuple[str, ...]
+    """The files with external data, relative to the folder of the model. Some may be missing."""
     notes: tuple[Note, ...]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from google.protobuf.message import EncodeError  # type: ignore[import-untyped]
@@ -23,7 +24,6 @@ from profile_analyze.writers.tile_nodes import TileNodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from onnx import GraphProto, NodeProto
 
@@ -56,9 +56,8 @@ def split_model(source: Source) -> WrittenModel:
         raise InputError(
             source.name, "the split model is larger than 2 GiB, the most that protobuf can write"
         ) from None
-    folder = source.folder
-    external = {} if folder is None else _external_files(folder, parsed)
-    return WrittenModel(data, external, tuple(splitter.notes()))
+    external = tuple(files_of_external_data(parsed))
+    return WrittenModel(data, source.folder or Path(), external, tuple(splitter.notes()))
 
 
 class _Splitter:
@@ -216,7 +215,3 @@ def _give_outputs_their_shapes(graph: GraphProto, model: OnnxModel) -> None:
                 for size, symbol in zip(value.dims, symbols, strict=True)
             )
             output.type.CopyFrom(tensor_type(tensor.elem_type, sizes))
-
-
-def _external_files(folder: Path, parsed: Parsed) -> dict[str, Path]:
-    return {name: folder / name for name in files_of_external_data(parsed)}

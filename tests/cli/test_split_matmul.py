@@ -247,10 +247,14 @@ def with_external_data(folder: Path) -> tuple[str, Any]:
     return str(file), whole
 
 
-def test_external_data_is_copied_beside_a_model_in_another_folder(tmp_path: Path) -> None:
-    file, whole = with_external_data(tmp_path)
+def test_external_data_is_copied_beside_a_model_in_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, whole = with_external_data(tmp_path)
     other = tmp_path / "other"
     other.mkdir()
+    monkeypatch.chdir(other)
+    file = "../m.onnx"
     inputs = {"x": np.ones((2, 8), np.float32)}
     for new in (tmp_path / "split.onnx", other / "split.onnx"):
         outcome = run_command(file, "--split-matmul", "2,3,4", "--write-model", str(new))
@@ -289,6 +293,33 @@ def test_missing_external_data_stays_missing(tmp_path: Path) -> None:
     new = str(other / "split.onnx")
     assert run_command(file, "--split-matmul", "2,3,4", "--write-model", new).code == 0
     assert [one.name for one in other.iterdir()] == ["split.onnx"]
+
+
+@pytest.mark.parametrize("absolute", [True, False])
+def test_files_outside_of_the_folder_of_a_model_are_not_copied(
+    absolute: bool,  # noqa: FBT001  # a parameter of the test
+    tmp_path: Path,
+) -> None:
+    folder, other = tmp_path / "a", tmp_path / "b" / "c"
+    for one in (folder, other):
+        one.mkdir(parents=True)
+    file, _ = with_external_data(folder)
+    (tmp_path / "secret").write_bytes((folder / "w.bin").read_bytes())
+    location = str(tmp_path / "secret") if absolute else "../secret"
+    proto = onnx.load(file, load_external_data=False)
+    for entry in proto.graph.initializer[0].external_data:
+        if entry.key == "location":
+            entry.value = location
+    write_model(folder, proto)
+    call = (file, "--split-matmul", "2,3,4", "--write-model")
+    outcome = run_command(*call, str(other / "split.onnx"))
+    assert (outcome.code, outcome.err) == (
+        1,
+        f"profile_analyze: error: {other / 'split.onnx'}: the model has values in {location}, "
+        f"outside of its folder, which are not copied; write the new model to {folder}\n",
+    )
+    assert not [*other.iterdir()]
+    assert run_command(*call, str(folder / "split.onnx")).code == 0
 
 
 def test_one_name_for_two_files(tmp_path: Path) -> None:
