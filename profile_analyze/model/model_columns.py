@@ -223,4 +223,4 @@ ONNX_TOOL_NAMES: Final = tuple(column.name for column in _ONNX_TOOL)
 SPARSITY_NAMES: Final = tuple(column.name for column in _SPARSITY)
 TILE_NAMES: Final = tuple(column.name for column in _TILES)
 TILE_AMOUNTS: Final = tuple(column.name for column in _TILES if column.timed)
-"""The columns on tiles that count each call in a run, and all nodes of a fused operator."""
+"""The columns on tiles that count each call in a run, and all products of a fused operator."""
