@@ -142,6 +142,7 @@ def load(
       and the size of the file. The size is 0 if it is unknown.
     - `inputs` gives sizes to the inputs of a model, such as
       `ModelInputs.of({"data": (1, 3, 224, 224)})` or `ModelInputs.of(dims={"batch": 8})`.
+      `ModelInputs.of(tile="64,64,64")` adds the columns on matrix products in tiles.
     - `beside` says whether to read files that describe the profile in the same folder, such as the
       description of a TensorRT engine. Pass False if `with_model` will add another model.
     - `cache` is a folder that keeps the decoded profiles of large files. Reading such a file again

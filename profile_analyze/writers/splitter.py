@@ -68,6 +68,9 @@ class _Splitter:
         self._opset = parsed.opsets.get("", 1)
         self._tile = tile
         self._names = {name for graph in _graphs(parsed.proto.graph) for name in _names_in(graph)}
+        self._copies: dict[str, int] = {}
+        """The last number that was appended to each name. Without this record, many layers with one
+        name would take quadratic time."""
         self._tiles = 0
         self._split: list[str] = []
         self._fitting: list[str] = []
@@ -121,11 +124,12 @@ class _Splitter:
         return tiles.nodes
 
     def _new_name(self, text: str) -> str:
-        name, number = text, 1
+        name, number = text, self._copies.get(text, 1)
         while name in self._names:
             number += 1
             name = f"{text}#{number}"
         self._names.add(name)
+        self._copies[text] = number
         return name
 
     def notes(self) -> Iterator[Note]:
