@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.output import NewFiles, check_destination, show
+from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import OutputError
 from profile_analyze.model.visible import escaped
 from profile_analyze.report.output_formats import find_renderer, picture_format_of
@@ -27,6 +29,16 @@ def files_to_write(request: Request) -> dict[str, str]:
     """Return the files that the request writes, by option."""
     files = {"-o": request.output, "--plot": request.plot, "--write-model": request.write_model}
     return {option: file for option, file in files.items() if file is not None}
+
+
+def files_written(request: Request) -> list[str]:
+    """Return a sentence on each file that the answered request wrote.
+
+    Only people need these sentences, so there are none if standard error is not a terminal.
+    """
+    if request.notes == "none" or not is_terminal(sys.stderr):
+        return []
+    return [f"wrote {file}" for file in files_to_write(request).values()]
 
 
 def check_destinations(request: Request, sources: Sources) -> None:

@@ -34,6 +34,14 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
 
 _TILE: Final = f"--split-matmul {TILE_EXAMPLE}"
+_OF_ROWS: Final = (
+    *("--explain", "--compare", "--compare-label", "--label", "--model", "--fail-if", "--level"),
+    *("--where", "--type", "--opr-name", "--input-dtype", "--min-time", "--max-time"),
+    *("--aggregate-by", "--aggregate", "--order-by", "--columns", "--dump-only-opr"),
+    *("--print-only", "--show-host", "--copy-time", "--peaks", "--plot", "--split-matmul"),
+    "--write-model",
+)
+"""The options about rows and tables that are unset by default. `--inspect` shows one operator."""
 
 
 def check_options(arguments: argparse.Namespace) -> None:
@@ -179,12 +187,27 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
         ("--match", arguments.match != "auto"),
         ("--threshold", arguments.threshold is not None),
     ):
-        if given and not arguments.compare:
+        if given and not _compares(arguments):
             raise QueryError(f"{option} needs --compare, which names what to compare with")
-    if arguments.unit != SAMPLE_UNITS[0] and not (arguments.compare or arguments.fail_if):
+    if arguments.compare_label is not None:
+        if arguments.compare:
+            raise QueryError(
+                "--compare and --compare-label both name the baseline; leave one of them out"
+            )
+        if not arguments.label:
+            raise QueryError(
+                "--compare-label needs --label, which says where labels come from: "
+                "--label 'nightly/{date}/*.json'"
+            )
+    if arguments.unit != SAMPLE_UNITS[0] and not (_compares(arguments) or arguments.fail_if):
         raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
         raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
+
+
+def _compares(arguments: argparse.Namespace) -> bool:
+    """Return whether the options name a baseline."""
+    return bool(arguments.compare or arguments.compare_label)
 
 
 def _check_window(arguments: argparse.Namespace) -> None:
@@ -204,38 +227,16 @@ def _check_inspection(arguments: argparse.Namespace) -> None:
     name = requested_output_format(arguments)
     renderer = None if name is None else find_renderer(name)
     has_facts = renderer is None or (renderer.has_tables and renderer.has_summary_beside_tables)
-    for option, given in (
-        ("--explain", arguments.explain),
-        ("--compare", arguments.compare),
-        ("--model", arguments.model),
-        ("--fail-if", arguments.fail_if),
-        ("--level", arguments.level),
-        ("--where", arguments.where),
-        ("--type", arguments.type),
-        ("--opr-name", arguments.opr_name),
-        ("--input-dtype", arguments.input_dtype),
-        ("--min-time", arguments.min_time),
-        ("--max-time", arguments.max_time),
-        ("--aggregate-by", arguments.aggregate_by),
-        ("--aggregate", arguments.aggregate),
-        ("--order-by", arguments.order_by),
-        ("--columns", arguments.columns),
-        ("--dump-only-opr", arguments.dump_only_opr),
-        ("--print-only", arguments.print_only),
-        ("--show-host", arguments.show_host),
-        ("--copy-time", arguments.copy_time),
-        ("--run-stat", arguments.run_stat != RUN_STATISTICS[0]),
-        ("--peaks", arguments.peaks),
-        ("--plot", arguments.plot),
-        ("--split-matmul", arguments.split_matmul),
-        ("--write-model", arguments.write_model),
-        (f"--format {name}", not has_facts),
-    ):
-        if given:
-            raise QueryError(
-                f"--inspect shows one operator and no table, so {option} has no effect; leave one "
-                "out"
-            )
+    values = vars(arguments)
+    given = [option for option in _OF_ROWS if values[option[2:].replace("-", "_")]]
+    if arguments.run_stat != RUN_STATISTICS[0]:
+        given.append("--run-stat")
+    if not has_facts:
+        given.append(f"--format {name}")
+    if given:
+        raise QueryError(
+            f"--inspect shows one operator and no table, so {given[0]} has no effect; leave one out"
+        )
 
 
 def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
@@ -256,7 +257,7 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
         raise QueryError(f"{name} has times in {unit}, so --time-unit has no effect; leave it out")
     if renderer.needs == "conditions" and not arguments.fail_if:
         raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
-    shows_change = arguments.compare and arguments.print_only in (None, "summary")
+    shows_change = _compares(arguments) and arguments.print_only in (None, "summary")
     if renderer.needs == "findings" and not (arguments.fail_if or shows_change):
         raise QueryError(f"--format {name} annotates what --fail-if and --compare find; add one")
     shows_summary = renderer.has_summary_beside_tables or arguments.print_only == "summary"
@@ -274,6 +275,7 @@ def _check_stacks(arguments: argparse.Namespace) -> None:
         return
     for option, given in (
         ("--compare", arguments.compare),
+        ("--compare-label", arguments.compare_label),
         ("--aggregate-by", arguments.aggregate_by is not None),
         ("--aggregate", arguments.aggregate is not None),
         ("--show-host", arguments.show_host),

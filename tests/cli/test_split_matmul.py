@@ -130,8 +130,8 @@ def test_a_profile_has_no_products_of_its_own() -> None:
     outcome = run_command(file, *TILE)
     assert (outcome.code, outcome.err) == (
         2,
-        f"profile_analyze: error: {file}: is a MegEngine GraphProfiler JSON, and --split-matmul "
-        "needs a model; name the ONNX model, or add it after --model\n",
+        f"profile_analyze: error: {file}: has the format MegEngine GraphProfiler JSON, but "
+        "--split-matmul needs a model; name the ONNX model, or add it after --model\n",
     )
 
 
