@@ -20,6 +20,7 @@ from profile_analyze.work.tensor import all_known
 from profile_analyze.work.tiling import fits, tiling_of
 from profile_analyze.writers import WrittenModel
 from profile_analyze.writers.layouts import layout_of
+from profile_analyze.writers.new_nodes import NewNodes
 from profile_analyze.writers.tile_nodes import TileNodes
 
 if TYPE_CHECKING:
@@ -118,10 +119,11 @@ class _Splitter:
                 f"{self._file}: tiles of {self._tile} would make a model of more than "
                 f"{MOST_PRODUCTS:,} products; choose larger tiles, or leave out --write-model"
             )
-        tiles = TileNodes(proto, layout, self._opset, self._new_name)
-        tiles.add_all(product, self._tile.sizes)
+        nodes = NewNodes(proto, self._opset, self._new_name)
+        result = TileNodes(proto, layout, nodes).add_all(product, self._tile.sizes)
+        nodes.end_with(result, proto.output[0])
         self._split.append(node.name)
-        return tiles.nodes
+        return nodes.all
 
     def _new_name(self, text: str) -> str:
         name, number = text, self._copies.get(text, 1)
