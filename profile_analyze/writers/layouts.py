@@ -11,8 +11,13 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.graph import Node, Value
     from profile_analyze.work.tiling import Product
 
-SPLIT_TYPES: Final = frozenset({"Gemm", "MatMul", "MatMulInteger"})
-"""The types of ONNX whose tiles can be summed."""
+_MATMULS: Final = frozenset(
+    {
+        *(("", "MatMul"), ("", "MatMulInteger")),
+        *(("com.microsoft", "FusedMatMul"), ("com.microsoft", "TransposeMatMul")),
+    }
+)
+"""The domains and types of products, other than Gemm, whose tiles can be summed."""
 
 
 class Operand(NamedTuple):
@@ -46,18 +51,27 @@ def layout_of(
 ) -> Layout | None:
     """Return the layout of a product; None if the product cannot be split.
 
-    The tiles of other types, such as QLinearMatMul, cannot be summed: each would be rounded.
+    The tiles of other types, such as FusedGemm, cannot be summed: each would be activated.
     `splits_rows` says whether there are several tiles along M.
     """
-    if node.domain or node.type not in SPLIT_TYPES:
-        return None
     shapes = [_shape(values, name) for name in (*node.inputs, *node.outputs[:1])]
-    if node.type == "Gemm":
+    if (node.domain, node.type) == ("", "Gemm"):
         return _of_gemm(node, shapes, product)
+    if (node.domain, node.type) not in _MATMULS or _transposes_batch(node):
+        return None
     layout = _of_matmul(node, (shapes[0], shapes[1], shapes[-1]), product, splits_rows=splits_rows)
-    if node.type == "MatMul":
+    if layout is None or node.type != "MatMulInteger":
         return layout
     return _with_zero_points(layout, node, shapes[2:-1])
+
+
+def _transposes_batch(node: Node) -> bool:
+    return any(node.attributes.get(name, 0) for name in ("transBatchA", "transBatchB"))
+
+
+def _transposes(node: Node) -> tuple[bool, bool]:
+    """Return whether a node transposes A, and whether it transposes B."""
+    return bool(node.attributes.get("transA", 0)), bool(node.attributes.get("transB", 0))
 
 
 def _shape(values: Mapping[str, Value], name: str) -> tuple[int, ...]:
@@ -70,9 +84,7 @@ def _shape(values: Mapping[str, Value], name: str) -> tuple[int, ...]:
 
 
 def _of_gemm(node: Node, shapes: list[tuple[int, ...]], product: Product) -> Layout | None:
-    a_is_transposed, b_is_transposed = (
-        bool(node.attributes.get(name, 0)) for name in ("transA", "transB")
-    )
+    a_is_transposed, b_is_transposed = _transposes(node)
     beside: tuple[Operand, ...] = ()
     if len(node.inputs) > 2 and node.inputs[2]:
         # C is broadcast: an axis of size 1, or a missing axis, is the same for all tiles.
@@ -98,23 +110,34 @@ def _of_matmul(
     product: Product,
     *,
     splits_rows: bool,
-) -> Layout:
+) -> Layout | None:
     a, b, result = shapes
+    a_is_transposed, b_is_transposed = _transposes(node)
     # With a single matrix B, the leading axes of A count as rows.
     folded = None
     if splits_rows and len(a) > 2 and len(b) <= 2:
+        if a_is_transposed:  # its rows are not in the order of the memory
+            return None
         folded = (prod(a[:-1]), product.k)
         a, result = folded, (folded[0], *((product.n,) if len(b) > 1 else ()))
+    row_of_a, inner_of_a = _last_axes(len(a), swapped=a_is_transposed)
+    inner_of_b, column_of_b = _last_axes(len(b), swapped=b_is_transposed)
     column_axis = len(result) - 1 if len(b) > 1 else None
     row_axis = len(result) - (2 if len(b) > 1 else 1) if len(a) > 1 else None
     return Layout(
-        Operand(node.inputs[0], len(a) - 2 if len(a) > 1 else None, len(a) - 1),
-        Operand(node.inputs[1], max(0, len(b) - 2), len(b) - 1 if len(b) > 1 else None),
+        Operand(node.inputs[0], row_of_a if len(a) > 1 else None, inner_of_a),
+        Operand(node.inputs[1], inner_of_b, column_of_b if len(b) > 1 else None),
         row_axis=row_axis,
         column_axis=column_axis,
         folded=folded,
         result_shape=shapes[2],
     )
+
+
+def _last_axes(axes: int, *, swapped: bool) -> tuple[int, int]:
+    """Return the last two axes of a matrix with leading axes. A vector has its axis twice."""
+    last, other = axes - 1, max(0, axes - 2)
+    return (last, other) if swapped else (other, last)
 
 
 def _with_zero_points(layout: Layout, node: Node, shapes: list[tuple[int, ...]]) -> Layout | None:

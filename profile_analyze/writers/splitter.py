@@ -21,6 +21,7 @@ from profile_analyze.work.tiling import fits, tiling_of
 from profile_analyze.writers import WrittenModel
 from profile_analyze.writers.layouts import layout_of
 from profile_analyze.writers.new_nodes import NewNodes
+from profile_analyze.writers.quantized import as_integers
 from profile_analyze.writers.tile_nodes import TileNodes
 
 if TYPE_CHECKING:
@@ -107,8 +108,12 @@ class _Splitter:
     def _tile_nodes(
         self, proto: NodeProto, node: Node, graph: Graph, product: Product
     ) -> list[NodeProto]:
+        nodes = NewNodes(proto, self._opset, self._new_name)
+        integers = as_integers(node, graph.values, nodes, self._opset)
+        whole = (proto, node, graph.values)
+        product_proto, product_node, values = whole if integers is None else integers[:3]
         splits_rows = product.m > self._tile.m
-        layout = layout_of(node, graph.values, product, splits_rows=splits_rows)
+        layout = layout_of(product_node, values, product, splits_rows=splits_rows)
         if layout is None:
             self._others.append(node.name)
             return [proto]
@@ -119,8 +124,9 @@ class _Splitter:
                 f"{self._file}: tiles of {self._tile} would make a model of more than "
                 f"{MOST_PRODUCTS:,} products; choose larger tiles, or leave out --write-model"
             )
-        nodes = NewNodes(proto, self._opset, self._new_name)
-        result = TileNodes(proto, layout, nodes).add_all(product, self._tile.sizes)
+        result = TileNodes(product_proto, layout, nodes).add_all(product, self._tile.sizes)
+        if integers is not None:
+            result = integers.scaled(result, graph.values[node.outputs[0]].dtype, nodes)
         nodes.end_with(result, proto.output[0])
         self._split.append(node.name)
         return nodes.all
@@ -148,7 +154,7 @@ class _Splitter:
             (self._unknown, "their shapes are unknown; --dim and --input-shape give sizes"),
             (
                 self._others,
-                "only Gemm, MatMul, and MatMulInteger with one zero point for all rows are split",
+                "their type, or an input such as a zero point for each row, does not allow it",
             ),
         ):
             if names:

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
 
 import profile_analyze as pa
 from profile_analyze.readers.loading import read_profile
@@ -28,6 +29,59 @@ rounded differently; here, they have up to 9,216 products of numbers around 1 or
 PRODUCTS = ("Gemm", "MatMul", "MatMulInteger")
 FORMAT = 8
 """A version of the ONNX format that every supported `onnx` reads."""
+
+
+MICROSOFT = "com.microsoft"
+
+
+class FusedMatMul(OpRun):
+    """As ONNX Runtime documents it. `onnx.reference` has only the operators of ONNX itself."""
+
+    op_domain = MICROSOFT
+
+    def _run(self, a: Any, b: Any, **flags: Any) -> Any:
+        a = np.swapaxes(a, -1, -2) if flags.get("transA") and a.ndim > 1 else a
+        b = np.swapaxes(b, -1, -2) if flags.get("transB") and b.ndim > 1 else b
+        return (np.asarray(np.matmul(a, b) * np.float32(flags.get("alpha", 1))),)
+
+
+class TransposeMatMul(FusedMatMul):
+    """An older name."""
+
+
+class MatMulIntegerToFloat(OpRun):
+    """As ONNX Runtime documents it."""
+
+    op_domain = MICROSOFT
+
+    def _run(self, a: Any, b: Any, a_scale: Any, b_scale: Any, *others: Any) -> Any:
+        return (_scaled_product(a, b, a_scale, b_scale, *others),)
+
+
+class DynamicQuantizeMatMul(OpRun):
+    """As ONNX Runtime documents it: A is quantized by DynamicQuantizeLinear."""
+
+    op_domain = MICROSOFT
+
+    def _run(self, a: Any, b: Any, b_scale: Any, *others: Any) -> Any:
+        b_zero, bias = (*others, None, None)[:2]
+        node = helper.make_node("DynamicQuantizeLinear", ["a"], ["q", "s", "z"])
+        q, scale, zero = ReferenceEvaluator(node).run(None, {"a": a})
+        return (_scaled_product(q, b, scale, b_scale, zero, b_zero, bias),)
+
+
+def _scaled_product(a: Any, b: Any, a_scale: Any, b_scale: Any, *others: Any) -> Any:
+    a_zero, b_zero, bias = (*others, None, None, None)[:3]
+    sums = np.matmul(_centred(a, a_zero), _centred(b, b_zero))
+    result = sums.astype(np.float32) * (a_scale * b_scale)
+    return result if bias is None else result + bias
+
+
+def _centred(values: Any, zero: Any) -> Any:
+    return values.astype(np.int32) - (0 if zero is None else zero.astype(np.int32))
+
+
+OPERATORS: Any = [FusedMatMul, TransposeMatMul, MatMulIntegerToFloat, DynamicQuantizeMatMul]
 
 
 def split(proto: Any, tile: str, **inputs: Any) -> WrittenModel:
@@ -51,6 +105,8 @@ def model_of(
     output = helper.make_tensor_value_info("y", 1, None)
     graph = helper.make_graph(list(nodes), "g", ports, [output], stored)
     opsets = [helper.make_opsetid("", opset)]
+    if any(node.domain for node in nodes):
+        opsets.append(helper.make_opsetid(MICROSOFT, 1))
     proto = helper.make_model(graph, opset_imports=opsets, ir_version=FORMAT)
     y = run(proto, arrays)
     element = helper.np_dtype_to_tensor_dtype(y.dtype)
@@ -60,7 +116,7 @@ def model_of(
 
 def run(proto: Any, arrays: Arrays) -> NDArray[Any]:
     feeds = {one.name: arrays[one.name] for one in proto.graph.input}
-    results: Any = ReferenceEvaluator(proto).run(None, feeds)
+    results: Any = ReferenceEvaluator(proto, new_ops=OPERATORS).run(None, feeds)
     return np.asarray(results[0])
 
 

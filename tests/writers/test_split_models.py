@@ -211,10 +211,10 @@ def test_local_functions_are_inlined() -> None:
 
 def test_layers_that_are_left_are_named() -> None:
     text = """g (float[N, 3] x, float[3, 4] w, uint8[2, 8] a, uint8[8, 2] b, float s, uint8 z,
-        float[1, 1, 4, 4] image, float[1, 1, 3, 3] k, uint8[2] rows) => (float[N, 4] y, uint8[2, 2] q, int32[2, 2] i,
-        float[1, 1, 2, 2] out) {
+        float[1, 1, 4, 4] image, float[1, 1, 3, 3] k, uint8[2] rows, float[2] scales)
+        => (float[N, 4] y, uint8[2, 2] q, int32[2, 2] i, float[1, 1, 2, 2] out) {
         [open] y = MatMul (x, w)
-        [rounded] q = QLinearMatMul (a, s, z, b, s, z, s, z)
+        [scaled_by_row] q = QLinearMatMul (a, scales, z, b, s, z, s, z)
         [by_row] i = MatMulInteger (a, b, rows)
         [conv] out = Conv (image, k)
     }"""
@@ -225,8 +225,8 @@ def test_layers_that_are_left_are_named() -> None:
         "the written model has no product split, for tiles of 4x4x4",
         "not split in the written model: open; their shapes are unknown; --dim and --input-shape "
         "give sizes",
-        "not split in the written model: rounded, by_row, conv; only Gemm, MatMul, and MatMulInteger "
-        "with one zero point for all rows are split",
+        "not split in the written model: scaled_by_row, by_row, conv; their type, or an input such "
+        "as a zero point for each row, does not allow it",
     )
 
 
@@ -236,7 +236,7 @@ def test_layers_that_are_left_are_named() -> None:
         ("float[K]", "their shapes are unknown; --dim and --input-shape give sizes"),
         (
             "float[1, 1, 8]",
-            "only Gemm, MatMul, and MatMulInteger with one zero point for all rows are split",
+            "their type, or an input such as a zero point for each row, does not allow it",
         ),
     ],
 )
