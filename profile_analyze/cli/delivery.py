@@ -75,8 +75,13 @@ def deliver(
 
 def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
     """Write a model, and copy the files with its external data beside it. Raises `OutputError`."""
-    files.write(file, [model.data])
     folder = Path(file).parent
+    # The model would replace its values, or a copy of the values would replace the model.
+    if Path(file).resolve() in [(folder / name).resolve() for name in model.external]:
+        raise OutputError(
+            f"{file}: the model has values in a file of this name; choose another name"
+        )
+    files.write(file, [model.data])
     if folder.resolve() == model.folder.resolve():
         return
     for name in model.external:
@@ -86,10 +91,11 @@ def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
                 f"{file}: the model has values in {escaped(name)}, outside of its folder, which "
                 f"are not copied; write the new model to {model.folder}"
             )
-        path = model.folder / name
+        path, copy = model.folder / name, folder / name
         # A missing file is no error: the original model lacks it, too.
         if path.is_file():
-            files.write(str(folder / name), _chunks(path))
+            check_destination(str(copy), [str(path)], force=files.force)
+            files.write(str(copy), _chunks(path))
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ import shlex
 import stat
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.parser import COMMAND
@@ -102,10 +103,17 @@ def _check_writing(arguments: argparse.Namespace) -> None:
     for problem, given in (
         ("and --model adds a model to a profile; name the model itself as FILE", arguments.model),
         ("so it needs one FILE", len(arguments.files) > 1),
-        ("and standard input can be read once; name a file", arguments.files == ["-"]),
+        ("and a pipe can be read once; name a file", any(map(_is_pipe, arguments.files))),
     ):
         if given:
             raise QueryError(f"--write-model splits the model FILE, {problem}")
+
+
+def _is_pipe(file: str) -> bool:
+    """Return whether a file is standard input, or a pipe such as that of `<(...)` in a shell."""
+    with suppress(OSError, ValueError):  # a file that cannot be read has an error of its own
+        return file == "-" or Path(file).is_fifo()
+    return False
 
 
 def check_tiles(columns: Sequence[str], query: Query, tile: str | None) -> None:

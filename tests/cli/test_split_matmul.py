@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,12 +118,14 @@ def test_options_that_do_not_go_together(arguments: tuple[str, ...], message: st
     )
 
 
-def test_standard_input_cannot_be_split() -> None:
-    outcome = run_command("-", "--write-model", "s.onnx", *TILE)
-    assert outcome.err == (
-        "profile_analyze: error: --write-model splits the model FILE, and standard input can be "
-        "read once; name a file\n"
-    )
+def test_a_pipe_cannot_be_split(tmp_path: Path) -> None:
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    for file in ("-", pipe):
+        assert run_command(file, "--write-model", "s.onnx", *TILE).err == (
+            "profile_analyze: error: --write-model splits the model FILE, and a pipe can be read "
+            "once; name a file\n"
+        )
 
 
 def test_a_profile_has_no_products_of_its_own() -> None:
@@ -235,7 +238,7 @@ def test_tiles_beside_a_profile() -> None:
     assert "tile efficiency" in shown
 
 
-def with_external_data(folder: Path) -> tuple[str, Any]:
+def with_external_data(folder: Path, location: str = "w.bin") -> tuple[str, Any]:
     """Write a model whose weights are in another file. Return its path, and the model."""
     text = "g (float[2, 8] x) => (float[2, 6] y) { y = MatMul (x, w) }"
     proto = model(text)
@@ -243,7 +246,7 @@ def with_external_data(folder: Path) -> tuple[str, Any]:
     proto.graph.initializer.append(numpy_helper.from_array(weights, "w"))
     whole = onnx.ModelProto.FromString(proto.SerializeToString())
     file = folder / "m.onnx"
-    onnx.save(proto, file, save_as_external_data=True, location="w.bin", size_threshold=0)
+    onnx.save(proto, file, save_as_external_data=True, location=location, size_threshold=0)
     return str(file), whole
 
 
@@ -293,6 +296,43 @@ def test_missing_external_data_stays_missing(tmp_path: Path) -> None:
     new = str(other / "split.onnx")
     assert run_command(file, "--split-matmul", "2,3,4", "--write-model", new).code == 0
     assert [one.name for one in other.iterdir()] == ["split.onnx"]
+
+
+def test_external_data_in_a_folder_that_the_new_folder_lacks(tmp_path: Path) -> None:
+    text = "g (float[2, 8] x) => (float[2, 6] y) { y = MatMul (x, w) }"
+    proto = model(text)
+    weights = np.arange(48, dtype=np.float32).reshape(8, 6)
+    proto.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    for one in ("values", "other"):
+        (tmp_path / one).mkdir()
+    file, new = str(tmp_path / "m.onnx"), str(tmp_path / "other" / "split.onnx")
+    location = "values/w.bin"
+    onnx.save(proto, file, save_as_external_data=True, location=location, size_threshold=0)
+    call = (file, "--split-matmul", "2,3,4", "--write-model", new)
+    values = tmp_path / "other" / "values"
+    assert run_command(*call).err == (
+        f"profile_analyze: error: {values / 'w.bin'}: there is no folder {values}\n"
+    )
+    assert not [*(tmp_path / "other").iterdir()]
+    values.mkdir()
+    assert run_command(*call).code == 0
+    onnx.checker.check_model(new, full_check=True)
+
+
+@pytest.mark.parametrize("folder", [".", "other"])
+def test_a_model_does_not_replace_its_values(folder: str, tmp_path: Path) -> None:
+    file, _ = with_external_data(tmp_path, "w.onnx")
+    (tmp_path / "other").mkdir()
+    before = (tmp_path / "w.onnx").read_bytes()
+    new = str(tmp_path / folder / "w.onnx")
+    outcome = run_command(file, "--split-matmul", "2,3,4", "--write-model", new, "--force")
+    assert (outcome.code, outcome.err) == (
+        1,
+        f"profile_analyze: error: {new}: the model has values in a file of this name; choose "
+        "another name\n",
+    )
+    assert (tmp_path / "w.onnx").read_bytes() == before
+    assert not [*(tmp_path / "other").iterdir()]
 
 
 @pytest.mark.parametrize("absolute", [True, False])
