@@ -16,6 +16,8 @@ from profile_analyze.cli.option_types import (
     PeaksAction,
     StoreOnce,
     VersionAction,
+)
+from profile_analyze.cli.option_values import (
     column_names,
     condition,
     fraction,

@@ -79,9 +79,14 @@ def run(query: Query, source: Profile | Comparison) -> Table:
 
 
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
-    """Return the order of `query`. Without times, the default order is by work."""
+    """Return the order of `query`. Without times, the default order is by work.
+
+    If the caller gave the size of tiles, products with the most work in full tiles come first.
+    """
     if query.has_default_order and profile.origin.times == ABSENT:
-        names = ("absolute_macs_difference",) if query.compared else ()
+        has_tiles = profile.model is not None and profile.model.tile is not None
+        of_tiles = ("tiled_macs",) if has_tiles else ()
+        names = ("absolute_macs_difference",) if query.compared else of_tiles
         return tuple(
             Order(find_column(name), unknown_before_zero=True)
             for name in (*names, "macs", "computation")

@@ -151,11 +151,13 @@ def test_numbers_without_a_unit_have_the_unit_1() -> None:
     bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
     digits = ("ratio", "ratio_low", "ratio_high", "p_value", "work_ratio", "ratio_per_work")
     factors = dict.fromkeys((*digits, "ratio_per_work_low", "ratio_per_work_high"), "digits")
-    counts = dict.fromkeys(("calls", "count", "runs", "registers"), "count")
+    counts = dict.fromkeys(
+        ("calls", "count", "runs", "registers", "tiles", "tiles_m", "tiles_n", "tiles_k"), "count"
+    )
     shares = (
         *("spread", "share", "cumulative_share", "efficiency", "change"),
         *("macs_share", "param_share", "sparsity", "sparsity_block"),
-        *("occupancy", "rank_spread"),
+        *("occupancy", "rank_spread", "tile_efficiency"),
     )
     assert bare == {"gain": "decimals"} | factors | counts | dict.fromkeys(shares, "percent")
     assert not [column for column in CATALOG if not column.unit and column.kind == "number"]
