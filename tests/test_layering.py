@@ -32,12 +32,13 @@ MAY_IMPORT = {
     "model": {"errors", "units"},
     "work": {"errors", "units", "model"},
     "readers": {"errors", "gc_pause", "units", "model", "work"},
+    "writers": {"errors", "units", "model", "work", "readers"},
     "analysis": {"errors", "suggestions", "units", "model"},
     "query": {"column_words", "errors", "suggestions", "units", "model", "analysis"},
     "report": {"errors", "units", "model", "analysis", "query"},
     "cli": {
         *("column_words", "errors", "gc_pause", "suggestions", "units", "version"),
-        *("model", "readers", "analysis", "query", "report"),
+        *("model", "readers", "writers", "analysis", "query", "report"),
     },
     "__main__": {"cli"},
     "__init__": {"errors", "units", "version", "model", "readers", "analysis", "query", "report"},
@@ -47,11 +48,11 @@ MAY_IMPORT = {
 # imported anywhere, except those that are listed here.
 USERS_OF = {
     "compression": {"readers"},  # in the standard library from Python 3.14 on
-    "google": {"readers"},  # protobuf, a dependency of onnx
+    "google": {"readers", "writers"},  # protobuf, a dependency of onnx
     "matplotlib": {"report"},
     "msgspec": {"readers"},
     "numpy": {"model", "readers", "analysis", "query", "report"},
-    "onnx": {"readers"},
+    "onnx": {"readers", "writers"},
     "orjson": {"report"},
     "regex": {"query"},
     "tabulate": {"report"},

@@ -49,9 +49,9 @@ rest equally. Rows that take much time matter more, so they are easier to call (
 Wasserman, 2006)."""
 
 
-_STEPS_TO_ESTIMATE: Final = 6
+_STEPS_TO_ESTIMATE: Final = 4
 """How often the estimate of the own times is corrected. Each correction shrinks the error."""
-_STEPS_TO_END: Final = 14
+_STEPS_TO_END: Final = 10
 """How often the distance to an end of an interval is halved: to less than a thousandth of it."""
 _WIDEST: Final = 4.0
 """The ends are sought within this many lengths of the first interval."""

@@ -5,22 +5,26 @@ This module imports NumPy, so it is imported only after the options have been ch
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.delivery import check_destinations, deliver
+from profile_analyze.cli.delivery import check_destinations, deliver, files_written
 from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
-from profile_analyze.cli.request import naming_option
-from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
-from profile_analyze.cli.terminal import is_terminal
+from profile_analyze.cli.queries import naming_option
+from profile_analyze.cli.sources import (
+    chosen_by_label,
+    find_sources,
+    notes_on_merged_sides,
+    read,
+    with_matching_files,
+)
 from profile_analyze.errors import QueryError
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, RUN_KEYS, SHAPES
+from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, SHAPES, is_run_key
 from profile_analyze.query.catalog import optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
@@ -40,7 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.cli.further_files import FurtherFiles
     from profile_analyze.cli.request import Request
+    from profile_analyze.cli.sources import Sources
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
@@ -55,12 +61,14 @@ def answer(request: Request) -> Report:
     Raises `ProfileAnalyzeError`. After the first output, only writing itself can still fail.
     """
     # Cheap checks come first, so that a wrong destination is reported before a long read.
+    request = with_matching_files(request)
     sources = find_sources(request)
     check_destinations(request, sources)
     if not request.skip_bad:
         check_that_files_exist(request.files)
         check_that_files_exist(request.baseline)
     check_that_files_exist(sources.models)
+    sources = chosen_by_label(request, sources)
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
@@ -73,12 +81,12 @@ def answer(request: Request) -> Report:
         return report
     # The original's text formats count the sizes of constants as memory. Pictures and conditions do
     # not, so they come before the constants are counted.
-    picture = _picture_of(source, request)
+    files = _further_files(source, request, sources)
     verdicts = request.judge(request.query, source)
     if renderer.follows_original:
         source = counting_constants(source)
-    report = _report_on(source, request, renderer, verdicts)
-    deliver(report, picture, request, renderer)
+    report = _report_on(source, request, renderer, verdicts, _notes_on_model(files))
+    deliver(report, files, request, renderer)
     return report
 
 
@@ -134,16 +142,6 @@ def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
     return [sentence for sentence in sentences if sentence not in report.notes]
 
 
-def files_written(request: Request) -> list[str]:
-    """Return a sentence on each file that the answered request wrote.
-
-    Only people need these sentences, so there are none if standard error is not a terminal.
-    """
-    if request.notes == "none" or not is_terminal(sys.stderr):
-        return []
-    return [f"wrote {file}" for file in (request.output, request.plot) if file is not None]
-
-
 def _with_measured_peaks(request: Request) -> Request:
     """Measure the peaks for `--peaks here`, and return the request with them."""
     if request.measure_peaks is None:
@@ -182,14 +180,16 @@ def _renderer_for(source: Profile | Comparison, renderers: list[Renderer]) -> Re
     return next(renderer for renderer in renderers if renderer.name == default)
 
 
-def _picture_of(source: Profile | Comparison, request: Request) -> Report | None:
-    """Return the picture as a report; None without `--plot`."""
-    if request.plot is None:
+def _further_files(
+    source: Profile | Comparison, request: Request, sources: Sources
+) -> FurtherFiles | None:
+    """Return the files to write besides the answer; None if the options ask for none."""
+    if request.plot is None and request.write_model is None:
         return None
-    # Imported here, because only calls with `--plot` draw.
-    from profile_analyze.cli.plot import picture_of
+    # Imported here, because only calls with `--plot` or `--write-model` need it.
+    from profile_analyze.cli.further_files import further_files
 
-    return picture_of(source, request)
+    return further_files(source, request, sources)
 
 
 def _profile_of(source: Profile | Comparison) -> Profile:
@@ -221,11 +221,17 @@ def _columns(request: Request, renderer: Renderer, query: Query) -> tuple[str, .
     return request.columns or renderer.columns(query)
 
 
+def _notes_on_model(files: FurtherFiles | None) -> tuple[Note, ...]:
+    """Return the notes on the model to write."""
+    return () if files is None or files.model is None else files.model.notes
+
+
 def _report_on(
     source: Profile | Comparison,
     request: Request,
     renderer: Renderer,
     verdicts: tuple[FailVerdict, ...],
+    notes_on_files: tuple[Note, ...],
 ) -> Report:
     """Return the report that answers all questions of the request."""
     device = request.queries["device"]
@@ -244,7 +250,7 @@ def _report_on(
         columns=request.columns,
         verdicts=verdicts,
         source=source,
-        notes=by_importance(notes),
+        notes=by_importance((*notes, *notes_on_files)),
     )
 
 
@@ -257,11 +263,12 @@ def _notes(
     verdicts: tuple[FailVerdict, ...],
 ) -> Iterator[Note]:
     """Yield the notes on the whole answer. The same note may come several times."""
-    yield from notes_on_merged_sides(request.files, request.baseline)
+    if request.labels is None:  # labels keep the files of both sides apart
+        yield from notes_on_merged_sides(request.files, request.baseline)
     profile = _profile_of(source)
     yield from _notes_of_profile(profile, request)
     # Notes on runs matter only if runs are combined. A table that is split by run keeps them apart.
-    keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)
+    keeps_runs_apart = tables and any(map(is_run_key, request.queries["device"].split_by))
     if not keeps_runs_apart:
         yield from profile.notes_on_runs
     if not isinstance(source, Profile):

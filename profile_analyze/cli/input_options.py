@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_types import (
-    Option,
-    OptionGroup,
-    StoreOnce,
+from profile_analyze.cli.option_types import Option, OptionGroup, StoreOnce
+from profile_analyze.cli.option_values import (
     input_shape,
+    label_source,
+    model_file,
     run_count,
     symbol_size,
+    tile_sizes,
 )
 from profile_analyze.model.columns import RUN_STATISTICS
+from profile_analyze.readers.model_inputs import TILE_EXAMPLE
 
 RUNS: Final = OptionGroup(
     "runs: several files of one model",
     (
+        Option.of(
+            "--label",
+            action="append",
+            type=label_source,
+            default=[],
+            metavar="PATTERN",
+            example="nightly/{date}/{host}/*.json",
+            help="labels of the files, which are group keys and columns: from where a file lies, "
+            "such as 'nightly/{date}/{host}/*.json', or from a table with the column file and a "
+            "column for each label; --where 'date >= 2026-11-01' chooses files; may be repeated",
+        ),
         Option.of(
             "--run-stat",
             choices=RUN_STATISTICS,
@@ -34,7 +47,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--skip-bad",
             action="store_true",
-            help="leave out files that cannot be read; a note counts them",
+            help="leave out files that cannot be read; a note counts them, and json lists them "
+            "with the reasons",
         ),
         Option.of(
             "--correct-drift",
@@ -84,6 +98,26 @@ MODELS: Final = OptionGroup(
             help="the model that ran, beside a profile: adds its multiply-adds, parameters and "
             "attributes to the operators, and the computation, memory and shapes that the profile "
             "lacks; operators are matched with its nodes by name, then by order",
+        ),
+        Option.of(
+            "--split-matmul",
+            action=StoreOnce,
+            type=tile_sizes,
+            metavar="M,N,K[,conv]",
+            example=TILE_EXAMPLE,
+            help="what matrix products cost on hardware that multiplies at most M x K times K x N, "
+            "such as 64,64,64: adds tiles, multiply-adds with padding, tile_efficiency, bytes "
+            "moved and the memory of a tile; with conv, also convolutions, as the products that "
+            "im2col makes",
+        ),
+        Option.of(
+            "--write-model",
+            action=StoreOnce,
+            type=model_file,
+            metavar="FILE",
+            example="split.onnx",
+            help="write the model with its matrix products split into tiles of --split-matmul; "
+            "its results are the same up to rounding",
         ),
     ),
 )

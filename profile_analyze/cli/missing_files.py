@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 from contextlib import suppress
-from glob import iglob
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.typographic_quotes import advice_on_quotes
@@ -15,7 +14,6 @@ from profile_analyze.query.aggregates import find_aggregate
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.paths import LIST, SUFFIXES
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,13 +111,8 @@ def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
 
 
 def _advice_on_pattern(name: str) -> str:
-    """Return advice if `name` is a pattern, which the shell did not replace by names of files."""
-    if not re.search(r"[*?]", name):
-        return ""
-    matching = sum(1 for _ in iglob(name))
-    if matching:
-        return f"leave out the quotes, so that the shell finds the {counted(matching, 'file')}"
-    return "no file matches this pattern"
+    """Return what is wrong if `name` is a pattern; otherwise an empty text."""
+    return "no file matches this pattern" if re.search(r"[*?]", name) else ""
 
 
 def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:

@@ -7,13 +7,15 @@ import shlex
 import stat
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import RUN_STATISTICS
+from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import SAMPLE_UNITS
-from profile_analyze.readers.model_inputs import parse_input_shape
+from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
 from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.report.output_formats import (
     OPERATORS,
@@ -28,13 +30,26 @@ from profile_analyze.units import short_time
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from profile_analyze.query.question import Query
+
+_TILE: Final = f"--split-matmul {TILE_EXAMPLE}"
+_OF_ROWS: Final = (
+    *("--explain", "--compare", "--compare-label", "--label", "--model", "--fail-if", "--level"),
+    *("--where", "--type", "--opr-name", "--input-dtype", "--min-time", "--max-time"),
+    *("--aggregate-by", "--aggregate", "--order-by", "--columns", "--dump-only-opr"),
+    *("--print-only", "--show-host", "--copy-time", "--peaks", "--plot", "--split-matmul"),
+    "--write-model",
+)
+"""The options about rows and tables that are unset by default. `--inspect` shows one operator."""
 
 
 def check_options(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if options contradict each other, have no effect or need a missing one."""
     _check_files(arguments)
     _check_model(arguments)
+    _check_writing(arguments)
     _check_output_format(arguments)
     _check_comparison(arguments)
     _check_window(arguments)
@@ -75,6 +90,38 @@ def _check_model(arguments: argparse.Namespace) -> None:
             f"{models[0]}: is named as a profile and as its --model; name a profile of its run, or "
             "leave --model out"
         )
+
+
+def _check_writing(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if `--write-model` has no tiles, or not one model in a file to split."""
+    if arguments.write_model is None:
+        return
+    if arguments.split_matmul is None:
+        raise QueryError(
+            f"--write-model needs --split-matmul, which names the size of tiles: {_TILE}"
+        )
+    for problem, given in (
+        ("and --model adds a model to a profile; name the model itself as FILE", arguments.model),
+        ("so it needs one FILE", len(arguments.files) > 1),
+        ("and a pipe can be read once; name a file", any(map(_is_pipe, arguments.files))),
+    ):
+        if given:
+            raise QueryError(f"--write-model splits the model FILE, {problem}")
+
+
+def _is_pipe(file: str) -> bool:
+    """Return whether a file is standard input, or a pipe such as that of `<(...)` in a shell."""
+    with suppress(OSError, ValueError):  # a file that cannot be read has an error of its own
+        return file == "-" or Path(file).is_fifo()
+    return False
+
+
+def check_tiles(columns: Sequence[str], query: Query, tile: str | None) -> None:
+    """Raise `QueryError` if `columns` or the query name a column on tiles, and there is no tile."""
+    named = (*columns, *(column.name for column in query.used))
+    of_tiles = [name for name in named if name.partition(".")[0] in TILE_NAMES]
+    if of_tiles and tile is None:
+        raise QueryError(f"{of_tiles[0]} needs the size of tiles; add {_TILE}")
 
 
 def _check_input_dtype(dtype: str | None) -> None:
@@ -148,12 +195,27 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
         ("--match", arguments.match != "auto"),
         ("--threshold", arguments.threshold is not None),
     ):
-        if given and not arguments.compare:
+        if given and not _compares(arguments):
             raise QueryError(f"{option} needs --compare, which names what to compare with")
-    if arguments.unit != SAMPLE_UNITS[0] and not (arguments.compare or arguments.fail_if):
+    if arguments.compare_label is not None:
+        if arguments.compare:
+            raise QueryError(
+                "--compare and --compare-label both name the baseline; leave one of them out"
+            )
+        if not arguments.label:
+            raise QueryError(
+                "--compare-label needs --label, which says where labels come from: "
+                "--label 'nightly/{date}/*.json'"
+            )
+    if arguments.unit != SAMPLE_UNITS[0] and not (_compares(arguments) or arguments.fail_if):
         raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
         raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
+
+
+def _compares(arguments: argparse.Namespace) -> bool:
+    """Return whether the options name a baseline."""
+    return bool(arguments.compare or arguments.compare_label)
 
 
 def _check_window(arguments: argparse.Namespace) -> None:
@@ -173,36 +235,16 @@ def _check_inspection(arguments: argparse.Namespace) -> None:
     name = requested_output_format(arguments)
     renderer = None if name is None else find_renderer(name)
     has_facts = renderer is None or (renderer.has_tables and renderer.has_summary_beside_tables)
-    for option, given in (
-        ("--explain", arguments.explain),
-        ("--compare", arguments.compare),
-        ("--model", arguments.model),
-        ("--fail-if", arguments.fail_if),
-        ("--level", arguments.level),
-        ("--where", arguments.where),
-        ("--type", arguments.type),
-        ("--opr-name", arguments.opr_name),
-        ("--input-dtype", arguments.input_dtype),
-        ("--min-time", arguments.min_time),
-        ("--max-time", arguments.max_time),
-        ("--aggregate-by", arguments.aggregate_by),
-        ("--aggregate", arguments.aggregate),
-        ("--order-by", arguments.order_by),
-        ("--columns", arguments.columns),
-        ("--dump-only-opr", arguments.dump_only_opr),
-        ("--print-only", arguments.print_only),
-        ("--show-host", arguments.show_host),
-        ("--copy-time", arguments.copy_time),
-        ("--run-stat", arguments.run_stat != RUN_STATISTICS[0]),
-        ("--peaks", arguments.peaks),
-        ("--plot", arguments.plot),
-        (f"--format {name}", not has_facts),
-    ):
-        if given:
-            raise QueryError(
-                f"--inspect shows one operator and no table, so {option} has no effect; leave one "
-                "out"
-            )
+    values = vars(arguments)
+    given = [option for option in _OF_ROWS if values[option[2:].replace("-", "_")]]
+    if arguments.run_stat != RUN_STATISTICS[0]:
+        given.append("--run-stat")
+    if not has_facts:
+        given.append(f"--format {name}")
+    if given:
+        raise QueryError(
+            f"--inspect shows one operator and no table, so {given[0]} has no effect; leave one out"
+        )
 
 
 def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
@@ -223,7 +265,7 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
         raise QueryError(f"{name} has times in {unit}, so --time-unit has no effect; leave it out")
     if renderer.needs == "conditions" and not arguments.fail_if:
         raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
-    shows_change = arguments.compare and arguments.print_only in (None, "summary")
+    shows_change = _compares(arguments) and arguments.print_only in (None, "summary")
     if renderer.needs == "findings" and not (arguments.fail_if or shows_change):
         raise QueryError(f"--format {name} annotates what --fail-if and --compare find; add one")
     shows_summary = renderer.has_summary_beside_tables or arguments.print_only == "summary"
@@ -241,6 +283,7 @@ def _check_stacks(arguments: argparse.Namespace) -> None:
         return
     for option, given in (
         ("--compare", arguments.compare),
+        ("--compare-label", arguments.compare_label),
         ("--aggregate-by", arguments.aggregate_by is not None),
         ("--aggregate", arguments.aggregate is not None),
         ("--show-host", arguments.show_host),

@@ -16,9 +16,12 @@ from profile_analyze.cli.option_types import (
     PeaksAction,
     StoreOnce,
     VersionAction,
+)
+from profile_analyze.cli.option_values import (
     column_names,
     condition,
     fraction,
+    label_value,
     row_count,
     seconds,
     size_in_bytes,
@@ -38,7 +41,7 @@ FILES: Final = Option.of(
     metavar="FILE",
     help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
     "files are runs of one model; a folder stands for its profiles, @FILE for the files that FILE "
-    "lists",
+    "lists, and a quoted pattern such as 'runs/**/*.json' for the files that it matches",
 )
 
 GENERAL: Final = (
@@ -128,7 +131,7 @@ GROUPS: Final = OptionGroup(
             example="type",
             help=f"one row for each value of these: {', '.join(group_keys())}, scope/N (the first "
             "N levels of scope), param.NAME (one of the parameters), name~REGEX (the part of the "
-            "name that the pattern finds, or its first group); aggregated by "
+            "name that the pattern finds, or its first group), a label (--label); aggregated by "
             f"{DEFAULT_AGGREGATE} unless --aggregate says otherwise",
         ),
         Option.of(
@@ -201,6 +204,15 @@ COMPARISON: Final = OptionGroup(
             example="old.json",
             help="the baseline to compare with: a profile, or several runs of one model; adds the "
             "columns base, difference, ratio and verdict, and puts the largest differences first",
+        ),
+        Option.of(
+            "--compare-label",
+            action=StoreOnce,
+            type=label_value,
+            metavar="NAME=VALUE",
+            example="date=2026-11-01",
+            help="the baseline: the files with this value of a label (--label), instead of "
+            "--compare; all files with another value are compared with it",
         ),
         Option.of(
             "--match",

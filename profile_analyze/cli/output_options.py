@@ -10,8 +10,8 @@ from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
     StoreOnce,
-    picture_file,
 )
+from profile_analyze.cli.option_values import picture_file
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
 from profile_analyze.report.times import AUTO, TIME_UNITS
 

@@ -31,7 +31,7 @@ or None for the statistic over all runs."""
 
 
 def _total_time(shown: ShownRows, run: int | None, time_text: TimeText) -> str:
-    return time_text(float(shown.own_totals_s[0] if run is None else shown.totals_s[run]))
+    return time_text(float(shown.own_totals_s[0] if run is None else shown.totals_in_runs[0, run]))
 
 
 def _total_count(column: str) -> Figure:

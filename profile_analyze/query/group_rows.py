@@ -27,7 +27,8 @@ class GroupRows(RowView):
     """Groups of operators."""
 
     def __init__(self, operators: OperatorRows, grouping: Grouping) -> None:
-        super().__init__(operators.shared, grouping.sizes)
+        # All members of a group have the same labels, so the first member stands for the group.
+        super().__init__(operators.shared, grouping.sizes, grouping.of_first(operators.part))
         self.operators = operators
         self._grouping = grouping
 

@@ -13,8 +13,9 @@ from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.terms import ABSENT, CPU, DEVICE, HOST, RUN_KEYS
-from profile_analyze.query.catalog import PARAMETER
+from profile_analyze.model.terms import ABSENT, CPU, DEVICE, HOST, LABEL, is_run_key
+from profile_analyze.model.wording import heading
+from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
@@ -82,11 +83,19 @@ def notes_on(
 
 
 def _run_notes(query: Query, profile: Profile) -> Iterator[Note]:
-    keys = [key for key in query.split_by if key in RUN_KEYS]
+    keys = [key for key in query.split_by if is_run_key(key)]
     if not keys:
         return
     parts = len(set(zip(*(profile.split_by[key].codes.tolist() for key in keys), strict=True)))
-    if parts > 1:
+    labels = [heading(find_column(key)) for key in keys if key.startswith(LABEL)]
+    if parts > 1 and labels:
+        split_by = " and ".join(labels)
+        yield Note(
+            f"rows are split by {split_by}: medians and shares are over the runs with the same "
+            f"{split_by}",
+            Importance.CONTEXT,
+        )
+    elif parts > 1:
         # `Query` adds `file` and `step` to `run`. The note does not mention them: each run has one
         # file and one step, so they split rows no further.
         named = ["run"] if "run" in keys else keys

@@ -41,7 +41,7 @@ class Order(NamedTuple):
             advice = "write a name after +, such as +time" if text else NO_BLANKS
             raise QueryError(f"no column to order by in {text!r}; {advice}")
         try:
-            column = find_column(name)
+            column = find_column(name, kind.labels)
         except UnknownColumnError:
             advice = _advice_on_unknown(name, kind)
             raise UnknownColumnError(f"there is no column {name!r} to order by; {advice}") from None

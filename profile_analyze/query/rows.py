@@ -15,10 +15,12 @@ from profile_analyze.model.columns import (
     FORMULA,
     SAME,
     FirstOf,
+    LabelOf,
     Parameter,
     PartOf,
 )
 from profile_analyze.model.iterations import by_unit
+from profile_analyze.model.labels import Totals
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import over_runs, ratio, totals
@@ -54,19 +56,22 @@ class _Shared(NamedTuple):
     profile: Profile
     comparison: Comparison | None
     query: Query
-    totals_s: NDArray[np.float64]
+    totals: Totals
 
 
 class RowView(ABC):
     """Rows with columns that are computed on first use."""
 
-    def __init__(self, shared: _Shared, sizes: NDArray[np.int64]) -> None:
+    def __init__(self, shared: _Shared, sizes: NDArray[np.int64], part: NDArray[np.int64]) -> None:
         self.shared = shared
-        self.profile, self.comparison, self.query, self.totals_s = shared
+        self.profile, self.comparison, self.query, self._totals = shared
+        self.totals_s = self._totals.seconds
+        self.part = part
+        """Shape (rows,): see `Totals.part`."""
         self.measure = MEASURES[self.query.measure]
         self.peaks: Peaks | None = self.query.peaks
         self.threshold = self.query.threshold
-        self.total_s = self.over_runs(self.totals_s)
+        self.total_s = self._totals.over_runs(self.query.run_statistic)
         self.sizes = sizes
         self._columns: dict[str, Values] = {}
         self._per_run: dict[str, NDArray[np.float64]] = {}
@@ -106,10 +111,15 @@ class RowView(ABC):
     @property
     def own_totals_s(self) -> NDArray[np.float64]:
         """See `Rows.own_totals_s`."""
-        totals_s = np.where(np.isnan(self.per_run("time")), np.nan, self.totals_s)
+        totals_s = np.where(np.isnan(self.per_run("time")), np.nan, self.totals_in_runs)
         if self.comparison is not None:  # as in `__getitem__`
             totals_s = by_unit(totals_s, self.profile.runs, self.query.unit)
         return over_runs(totals_s, self.query.run_statistic)
+
+    @property
+    def totals_in_runs(self) -> NDArray[np.float64]:
+        """The total of all operators with the same labels as each row, shape (rows, runs)."""
+        return self._totals.seconds_of_parts[self.part]
 
     def once(self, work: Callable[[Any], T]) -> T:
         """See `Rows.once`."""
@@ -147,9 +157,9 @@ class OperatorRows(RowView):
     def __init__(self, source: Profile | Comparison, query: Query) -> None:
         comparison = None if isinstance(source, Profile) else source
         profile = source if isinstance(source, Profile) else source.profile
-        totals_s = profile.totals_s(query.measure)
+        totals_s = Totals.of(profile, query.measure)
         sizes = np.ones(len(profile), np.int64)
-        super().__init__(_Shared(profile, comparison, query, totals_s), sizes)
+        super().__init__(_Shared(profile, comparison, query, totals_s), sizes, totals_s.part)
 
     @property
     def on_sides(self) -> Sides[np.bool_]:
@@ -231,7 +241,7 @@ class OperatorRows(RowView):
 
     def _compute(self, column: Column) -> Any:
         rule = column.of_operators
-        if isinstance(rule, (Parameter, PartOf, FirstOf)):
+        if isinstance(rule, (Parameter, PartOf, FirstOf, LabelOf)):
             return derived_values(rule, self)
         assert rule == FORMULA, f"operators have no {column.name}"
         formulas = formulas_of(column)

@@ -8,11 +8,14 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.columns import LabelOf
+from profile_analyze.model.labels import label_of
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.splitting import split
-from profile_analyze.model.terms import ABSENT, OPERATOR
+from profile_analyze.model.terms import ABSENT, LABEL, OPERATOR
 from profile_analyze.query.catalog import find_column
+from profile_analyze.query.derived_columns import part_of_label
 from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.group_rows import GroupRows
 from profile_analyze.query.grouping import Grouping
@@ -23,6 +26,8 @@ from profile_analyze.query.shown_rows import ShownRows
 from profile_analyze.query.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
@@ -75,9 +80,14 @@ def run(query: Query, source: Profile | Comparison) -> Table:
 
 
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
-    """Return the order of `query`. Without times, the default order is by work."""
+    """Return the order of `query`. Without times, the default order is by work.
+
+    If the caller gave the size of tiles, products with the most work in full tiles come first.
+    """
     if query.has_default_order and profile.origin.times == ABSENT:
-        names = ("absolute_macs_difference",) if query.compared else ()
+        has_tiles = profile.model is not None and profile.model.tile is not None
+        of_tiles = ("tiled_macs",) if has_tiles else ()
+        names = ("absolute_macs_difference",) if query.compared else of_tiles
         return tuple(
             Order(find_column(name), unknown_before_zero=True)
             for name in (*names, "macs", "computation")
@@ -101,7 +111,8 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     Raises `QueryError` if the profile has no such level.
     """
     if isinstance(source, Profile):
-        return split(at_level(source, query.level, keep_nested=True), query.split_by)
+        profile = at_level(source, query.level, keep_nested=True)
+        return split(_with_parts_of_labels(profile, query.split_by), query.split_by)
     level = source.profile.level or OPERATOR
     if query.level not in (None, level):
         raise QueryError(
@@ -109,6 +120,17 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
             "to compare()"
         )
     return source.split(query.split_by)
+
+
+def _with_parts_of_labels(profile: Profile, keys: Iterable[str]) -> Profile:
+    """Return the profile with a label for each part of a label in `keys`: `label.date~^[0-9]+`."""
+    labels = dict(profile.labels)
+    for key in keys:
+        rule = find_column(key).of_operators if key.startswith(LABEL) else None
+        if isinstance(rule, LabelOf) and rule.pattern:
+            whole = label_of(profile, rule.key.removeprefix(LABEL))
+            labels[key.removeprefix(LABEL)] = part_of_label(whole, rule)
+    return profile.changed(labels=labels) if len(labels) > len(profile.labels) else profile
 
 
 def _sorted_indices(

@@ -24,7 +24,7 @@ class ShownRows(RowView):
     """The rows of the answer, after filters, order and limit."""
 
     def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
-        super().__init__(rows.shared, rows.sizes[chosen])
+        super().__init__(rows.shared, rows.sizes[chosen], rows.part[chosen])
         self._rows, self.chosen = rows, chosen
         """`chosen` has the index of each row among all operators, or among all groups."""
 

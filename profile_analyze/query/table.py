@@ -106,7 +106,7 @@ class Table:
         Raises `UnknownColumnError` if these rows do not have it.
         """
         check_columns((name,), self.query.kind)
-        return find_column(name)
+        return find_column(name, self.query.labels)
 
     def shown_column(self, name: str) -> Column:
         """Return the column that tables show for `name`: with the aggregate p90, `time.p90`."""

@@ -57,8 +57,8 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
     is above 1 and there are at least 100 files, a pool of that many processes reads them.
     `progress` is called now and then with the number of files that have been read. With `skip_bad`,
-    files that cannot be read are left out, and a note names the first of them. `max_size`,
-    `inputs`, `beside` and `cache` apply to each file: see `load`.
+    files that cannot be read are left out: a note names the first of them, and `Profile.left_out`
+    has all. `max_size`, `inputs`, `beside` and `cache` apply to each file: see `load`.
 
     Raises the errors of `load`. Raises `InputError` also if all files were left out, and
     `QueryError` if one of the files is a model that has not run.
@@ -115,7 +115,8 @@ def _join(
         return joiner.joined()
     more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
     left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
-    return joiner.joined((Note(left_out, Importance.INCOMPLETE),))
+    joined = joiner.joined((Note(left_out, Importance.INCOMPLETE),))
+    return joined.changed(left_out=tuple((error.file, error.reason) for error in bad))
 
 
 def _read_files(

@@ -66,6 +66,9 @@ _FAMILIES: Final = """\
   columns, except inside brackets or after a backslash. In `--where`, write `name ~ REGEX` instead.
 - `scope/N`: the first N levels of the scope. With `scope/2`, `encoder/layer1/attention` counts as
   `encoder/layer1`, and `head` as `head`.
+- `date` and the like: a label of the files, if `--label` gives them this label. `label.date` is the
+  full name. Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files. Rows
+  with a label have the medians and shares of the runs with this label.
 - `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
   says. Ratios such as flops, bandwidth and intensity have no sum and no mean, because a sum or a
   mean of ratios would make no sense. Percentiles are interpolated linearly between neighbours.

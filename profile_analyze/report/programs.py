@@ -163,7 +163,7 @@ def program_values(table: Table, name: str) -> list[Any]:
 def json_values(table: Table, name: str) -> list[Any]:
     """Return one column for `to_json`, which writes NaN as null. Parameters become objects."""
     values = program_values(table, name)
-    if name == "file":
+    if name == "file" or table.column(name).is_label:  # from names of files: see `as_utf8`
         return list(map(json_ready, values))
     if name == "parameters":
         return [None if value is None else dict(value) for value in values]

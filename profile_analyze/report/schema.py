@@ -93,6 +93,7 @@ def _profile() -> dict[str, Any]:
             "executions": _described("The number of recorded executions.", _AMOUNT),
             "processes": COUNT,
             "runs": _described("The number of runs of all processes.", COUNT),
+            "left_out": _left_out(),
             "tracks": _described(
                 "Where operators ran: streams, threads and the like.",
                 {"type": "array", "items": object_schema(_track())},
@@ -111,8 +112,16 @@ def _base() -> dict[str, Any]:
             "operators": _AMOUNT,
             "processes": COUNT,
             "runs": COUNT,
+            "left_out": _left_out(),
         },
         "The baseline; null without --compare.",
+    )
+
+
+def _left_out() -> dict[str, Any]:
+    return _described(
+        "The files that cannot be read (--skip-bad), each with the reason.",
+        {"type": "array", "items": object_schema({"file": TEXT, "reason": TEXT})},
     )
 
 

@@ -139,7 +139,7 @@ CALLS = (
     "nosuch.json",
     "profiles/resnt18.json",
     "profiles/*.jsonx",
-    "'runs/base/*.json.gz'",
+    "'runs/bse/*.json.gz'",
     "profiles/resnet18.json --plot bars",
     "reports",
     "@profiles/tiny.json",
@@ -453,6 +453,8 @@ def test_a_missing_value_gets_an_example_that_is_valid(option: Option) -> None:
     if option.example:
         needs = {"--having": "--aggregate-by=type", "--threshold": "--compare=none.json"}
         needs["--fail-if"] = needs["--threshold"]
+        needs["--write-model"] = "--split-matmul=64,64,64"
+        needs["--compare-label"] = "--label={date}/*"
         further = [value for flag, value in needs.items() if flag in option.flags]
         outcome = run_command("none.json", *further, *shlex.split(option.example_call))
         assert outcome.code == 0 or outcome.err.startswith(

@@ -154,11 +154,13 @@ def test_numbers_without_a_unit_have_the_unit_1() -> None:
         *("ratio_per_work", "ratio_per_work_low", "ratio_per_work_high"),
     )
     factors = dict.fromkeys((*ratios, "work_ratio", "p_value"), "digits")
-    counts = dict.fromkeys(("calls", "count", "runs", "registers"), "count")
+    counts = dict.fromkeys(
+        ("calls", "count", "runs", "registers", "tiles", "tiles_m", "tiles_n", "tiles_k"), "count"
+    )
     shares = (
         *("spread", "share", "cumulative_share", "efficiency", "change"),
         *("macs_share", "param_share", "sparsity", "sparsity_block"),
-        *("occupancy", "rank_spread"),
+        *("occupancy", "rank_spread", "tile_efficiency"),
     )
     assert bare == {"gain": "decimals"} | factors | counts | dict.fromkeys(shares, "percent")
     assert not [column for column in CATALOG if not column.unit and column.kind == "number"]

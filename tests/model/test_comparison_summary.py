@@ -128,7 +128,7 @@ def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
         "device_kind": None,
         "threads": None,
     }
-    sizes = {"operators": 3, "processes": 1, "runs": 1}
+    sizes = {"operators": 3, "processes": 1, "runs": 1, "left_out": []}
     assert found["base"] == {**origin, "file": base, "files": [base], **sizes}
     assert found["profile"] == {
         **origin,

@@ -79,6 +79,13 @@ def test_bad_files_stop_the_call_or_are_counted(tmp_path: Path) -> None:
     note, *_ = outcome.err.splitlines()
     assert note.startswith(f"note: left out 2 files that cannot be read: {bad}: ")
     assert note.endswith("; and 1 more")
+    answer = json.loads(run_command(good, str(bad), str(worse), "--skip-bad", "--format=json").out)
+    left_out = answer["profile"]["left_out"]
+    assert [one["file"] for one in left_out] == [str(bad), str(worse)]
+    assert (
+        note
+        == f"note: left out 2 files that cannot be read: {bad}: {left_out[0]['reason']}; and 1 more"
+    )
     assert run_command(str(bad), str(worse), "--skip-bad").code == 1
     assert run_command(str(bad), "--skip-bad").err.startswith(f"profile_analyze: error: {bad}: ")
 
@@ -185,7 +192,7 @@ def test_many_files_are_read_by_several_processes(
         return original(paths, **options)
 
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 2, 3}, raising=False)
-    monkeypatch.setattr("profile_analyze.readers.many.load_runs", load_runs)
+    monkeypatch.setattr("profile_analyze.cli.several_files.load_runs", load_runs)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     data = Path(files[0]).read_bytes()
     for names in (files, [*files[:1], "-"]):

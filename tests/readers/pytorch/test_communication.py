@@ -275,6 +275,16 @@ def test_a_command_about_two_ranks(tmp_path: Path) -> None:
     ) in found.err
 
 
+def test_a_job_has_the_labels_that_all_its_files_share(tmp_path: Path) -> None:
+    (tmp_path / "monday").mkdir()
+    found = run_command(
+        *job(tmp_path / "monday", (10,), (15,)),
+        *("--label", "{day}/{number}.json", "--aggregate-by", "day,number"),
+        *("--columns", "day,number,time", "--format", "csv"),
+    )
+    assert found.out.splitlines() == ["day,number,time_s", "monday,,0.000025"]
+
+
 def test_of_many_ranks_only_the_fastest_and_the_slowest_are_named(tmp_path: Path) -> None:
     found = run_command(*job(tmp_path, (3,), (1,), (2,), (5,), (1,)))
     assert (
