@@ -71,16 +71,16 @@ def with_work(
     work: ComparedWork,
     threshold: float,
 ) -> NDArray[np.int64]:
-    """Return verdicts that tell more work from slower work, shape (rows,).
+    """Return the verdicts, with `more work` and `less work` where work explains the change.
 
     `codes` has the verdicts on the times, as indices in `VERDICTS`. `ratios` and `interval` are
-    those of the times. The result has indices in `WORK_VERDICTS`.
+    those of the times. The result has indices in `WORK_VERDICTS`, shape (rows,).
 
     - `slower` becomes `more work` if the row does more work, and is not slower per work.
     - `faster` becomes `less work` if the row does less work, and is not faster per work.
 
-    A row is slower per work if the time per work is at least 1 + `threshold` times that of the
-    baseline, and its confidence interval is above 1. `faster` mirrors this.
+    A row is slower per work if the ratio of the times per work is at least 1 + `threshold`, and the
+    confidence interval of this ratio is above 1. `faster` mirrors this.
     """
     factor = ratio(work.ours, work.base)
     per_work = ratio(ratios, factor)

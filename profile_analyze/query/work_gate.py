@@ -139,8 +139,9 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
         bodies = ": totals leave out the operators in bodies" if amounts.in_bodies else ""
         return f"no operator matches{bodies}"
     ours, base = amounts.ours, amounts.base
+    share = _share_text(amounts)
     if ours.unknown:
-        reason = f"{metric}: {_unknown_text(ours)}{_share_text(amounts)}"
+        reason = f"{metric} is N/A for {_unknown_text(ours)}{share}"
         if amounts.needs_model:
             return f"{reason}; --model FILE adds {metric} from the model that ran"
         # In a comparison, the filter below would also leave out operators of the baseline.
@@ -148,7 +149,7 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
             return reason
         return f"{reason}; --where '{metric} >= 0' leaves them out"
     if relative and base.unknown:
-        return f"{metric}: {_unknown_text(base, ' of the baseline')}{_share_text(amounts)}"
+        return f"{metric} is N/A for {_unknown_text(base, ' of the baseline')}{share}"
     return ""
 
 
@@ -157,7 +158,8 @@ def left_out_text(amounts: Amounts) -> str:
     if not amounts.left_out:
         return ""
     operators = counted(amounts.left_out, "operator")
-    return f", without {operators} of unknown work{_share_text(amounts)}"
+    are = "is" if amounts.left_out == 1 else "are"
+    return f"; {operators} of unknown work{_share_text(amounts)} {are} not counted"
 
 
 def _share_text(amounts: Amounts) -> str:
@@ -166,8 +168,8 @@ def _share_text(amounts: Amounts) -> str:
 
 
 def _unknown_text(amount: Amount, side: str = "") -> str:
-    """Return a text such as `2 operators with N/A, which match no node of the model`."""
-    text = f"{counted(amount.unknown, 'operator')}{side} with N/A"
+    """Return a text such as `2 operators, which match no node of the model`."""
+    text = f"{counted(amount.unknown, 'operator')}{side}"
     if not amount.unmatched:
         return text
     which = "which" if amount.unmatched == amount.unknown else f"{amount.unmatched} of them"
