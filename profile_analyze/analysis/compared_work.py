@@ -1,4 +1,4 @@
-"""The work behind a change: whether a row does other work than in the baseline, and its verdict."""
+"""The work behind a change: whether a row does different work, and the verdict on it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ WORK_TOLERANCE: Final = 0.01
 """The work of a row is the same if it differs by at most this share of the smaller side."""
 
 _KINDS: Final = ("computation", "memory")
-"""The columns that may say how much work a row does. The first one that is known decides. Copies
-have no computation, so their memory decides."""
+"""The columns that may say how much work a row does. The first column with known values decides.
+Copies have no computation, so their memory decides."""
 
 
 class ComparedWork(NamedTuple):
@@ -44,10 +44,9 @@ class ComparedWork(NamedTuple):
 
 
 def compared_work(rows: Rows) -> ComparedWork:
-    """Return the work that each row is compared by.
+    """Return the computation of each row on both sides, or else the memory.
 
-    It is the computation. If the computation is unknown on a side, or 0 on both sides, it is the
-    memory.
+    Memory decides if the computation is unknown on a side, or 0 on both sides.
     """
     codes = np.full(len(rows.on_sides[0]), MISSING_CODE)
     ours, base = np.full(len(codes), np.nan), np.full(len(codes), np.nan)

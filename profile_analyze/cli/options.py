@@ -210,7 +210,7 @@ COMPARISON: Final = OptionGroup(
             metavar="NAME=VALUE",
             example="date=2026-11-01",
             help="the baseline: the files with this value of a label (--label), instead of "
-            "--compare; all files with another value are compared with it",
+            "--compare; all files with another value are compared with the baseline",
         ),
         Option.of(
             "--match",

@@ -55,7 +55,7 @@ class Sources(NamedTuple):
 def with_matching_files(request: Request) -> Request:
     """Return the request with the names of files in place of patterns such as `runs/**/*.json`.
 
-    A shell replaces a pattern only if it is not quoted. It also fails if too many files match.
+    A shell replaces only patterns without quotes, and fails if too many files match.
     """
     return request._replace(
         files=tuple(_matching(request.files)), baseline=tuple(_matching(request.baseline))

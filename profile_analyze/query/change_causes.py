@@ -1,4 +1,4 @@
-"""The causes of a change: other work, other time per work, and operators that only one side has."""
+"""The causes of a change: the work, the time per work, and operators that only one side has."""
 
 from __future__ import annotations
 

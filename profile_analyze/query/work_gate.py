@@ -29,8 +29,8 @@ WORK_METRICS: Final[Mapping[str, str]] = {
 """The unit of each metric. A metric is the sum of the column of the same name."""
 
 _LIMITED_BY_TIME: Final = ("computation", "memory")
-"""Metrics that leave out operators of unknown work if these take little time. An operator that
-takes no time may well have many parameters."""
+"""Metrics that leave out operators of unknown work if these operators take little time. `params`
+is not such a metric, because an operator that takes no time may have many parameters."""
 _OF_MODELS: Final = ("macs", "params")
 """Metrics that a profile of a run has only with `--model`."""
 
@@ -58,8 +58,8 @@ class Amounts(NamedTuple):
     left_out: int
     """How many operators do not count, because their work is unknown and they take little time."""
     unknown_share: float
-    """The share of the time of all chosen operators that operators of unknown work take. NaN if it
-    does not matter."""
+    """The share that operators of unknown work have in the time of all chosen operators. NaN if
+    the share does not matter."""
     needs_model: bool
     """Whether only `--model` adds this kind of work to the profile."""
 
