@@ -73,7 +73,7 @@ def with_work(
     """Return the verdicts, with `more work` and `less work` where work explains the change.
 
     `codes` has the verdicts on the times, as indices in `VERDICTS`. `ratios` and `interval` are
-    those of the times. The result has indices in `WORK_VERDICTS`, shape (rows,).
+    those of the times. The result has indices in `WORK_VERDICTS`.
 
     - `slower` becomes `more work` if the row does more work, and is not slower per work.
     - `faster` becomes `less work` if the row does less work, and is not faster per work.

@@ -185,7 +185,7 @@ def label_value(text: str) -> str:
     name, _, value = text.partition("=")
     if not (name and value):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a value of a label; write its name and value: date=2026-11-01"
+            f"{text!r} is no value of a label; write its name and value: date=2026-11-01"
         )
     return text
 
