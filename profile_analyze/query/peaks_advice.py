@@ -29,17 +29,17 @@ def highest_rates(rows: OperatorRows) -> str:
 def cpu_peaks_advice(rows: OperatorRows) -> str:
     """Return how to find the peaks of the CPU that recorded `rows`, all operators of a profile.
 
-    If the profile has rates, the advice has the highest of them. The peaks are at least as high,
-    because only data in caches moves faster than memory allows.
+    If the profile has rates, the advice has the highest of them. They are a lower limit of the
+    peaks: only data in caches moves faster than memory allows.
     """
     advice = (
-        "on the machine that recorded the profile, --peaks here measures its CPU; elsewhere, give "
-        "the two rates of that CPU"
+        "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two "
+        "rates"
     )
     highest = highest_rates(rows)
     if not highest:
         return f"{advice}, as in --peaks 768G:51G"
     return (
-        f"{advice}; the highest rates in this profile are --peaks {highest}, so the peaks are at "
-        "least that high, unless data was in caches"
+        f"{advice}; the highest in this profile are --peaks {highest}, a lower limit unless data "
+        "was in caches"
     )

@@ -36,15 +36,14 @@ def notes(peaks: pa.Peaks, *tracks: Track, zero: bool = False) -> tuple[str, ...
 
 
 GPU_OVER_CPU = (
-    "the peaks are of a GPU (made), but 1 operator (33.3% of the time) ran on a CPU; on the "
-    "machine that recorded the profile, --peaks here measures its CPU; elsewhere, give the two "
-    "rates of that CPU; the highest rates in this profile are --peaks 1.00FLOPS:1.00byte/s, so the "
-    "peaks are at least that high, unless data was in caches"
+    "the peaks are of a GPU (made), but 1 operator (33.3% of the time) ran on a CPU; --peaks here "
+    "measures that CPU, on the machine of the profile; elsewhere, give its two rates; the highest "
+    "in this profile are --peaks 1.00FLOPS:1.00byte/s, a lower limit unless data was in caches"
 )
 CPU_ADVICE = (
-    "on the machine that recorded the profile, --peaks here measures its CPU; elsewhere, give the "
-    "two rates of that CPU; the highest rates in this profile are --peaks 44.14GFLOPS:55.90GiB/s, "
-    "so the peaks are at least that high, unless data was in caches"
+    "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two rates; "
+    "the highest in this profile are --peaks 44.14GFLOPS:55.90GiB/s, a lower limit unless data was "
+    "in caches"
 )
 """The advice on resnet18.json."""
 CPU_OVER_GPU = (
@@ -139,8 +138,8 @@ def test_advice_on_a_cpu_without_known_rates() -> None:
     outcome = run_command(file, "--peaks", "auto")
     assert outcome.err == (
         "profile_analyze: error: --peaks auto: the operators ran on a CPU, and the table has no "
-        "CPUs; on the machine that recorded the profile, --peaks here measures its CPU; elsewhere, "
-        "give the two rates of that CPU, as in --peaks 768G:51G\n"
+        "CPUs; --peaks here measures that CPU, on the machine of the profile; elsewhere, give its "
+        "two rates, as in --peaks 768G:51G\n"
     )
 
 
@@ -157,7 +156,7 @@ def test_rates_below_the_resolution_of_the_clock_are_not_advised() -> None:
         tracks=(CPU._replace(resolution_s=1e-6),),
     )
     (note,) = (one for one in pa.run(pa.Query(peaks=ON_GPU), profile).notes if "CPU" in one)
-    assert "--peaks 1.00GFLOPS:2.00byte/s, so the peaks" in note
+    assert "--peaks 1.00GFLOPS:2.00byte/s, a lower limit" in note
 
 
 @given(
