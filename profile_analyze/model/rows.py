@@ -39,7 +39,7 @@ class Rows(Protocol):
 
     @property
     def own_totals_s(self) -> NDArray[np.float64]:
-        """For each row, the total seconds of all operators in the runs with the row: (rows,)."""
+        """For each row, the total seconds of all operators in its runs, shape (rows,)."""
 
     @property
     def totals_s(self) -> NDArray[np.float64]:

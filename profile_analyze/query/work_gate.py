@@ -158,8 +158,7 @@ def left_out_text(amounts: Amounts) -> str:
     if not amounts.left_out:
         return ""
     operators = counted(amounts.left_out, "operator")
-    are = "is" if amounts.left_out == 1 else "are"
-    return f"; {operators} of unknown work{_share_text(amounts)} {are} not counted"
+    return f"; not counted: {operators} of unknown work{_share_text(amounts)}"
 
 
 def _share_text(amounts: Amounts) -> str:

@@ -203,7 +203,7 @@ def test_conditions_on_the_work_of_profiles() -> None:
     failing = [argument for text in conditions for argument in ("--fail-if", text)]
     runs = "tests/fixtures/runs"  # one run a side: work needs no statistics
     call = (f"{runs}/changed/01.json.gz", "--compare", f"{runs}/base/01.json.gz", *failing)
-    without = "; 42 operators of unknown work (0.0% of the time) are not counted"
+    without = "; not counted: 42 operators of unknown work (0.0% of the time)"
     expected = [
         "FAILED: computation > +1%: 4.04 GFLO against 3.63 GFLO of the baseline: beyond the limit"
         + without,
