@@ -39,6 +39,7 @@ from profile_analyze.report.output_formats import (
 from profile_analyze.report.sections import ALL_COLUMNS, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.report.totals_facts import notes_on_copy_time
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -122,7 +123,9 @@ def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
         return [note for note in notes if note.importance == Importance.VERDICT]
     few = most_important(notes)
     left_out = len(notes) - len(few)
-    return [*few, *([f"{left_out} more, less important: --notes all"] if left_out else [])]
+    if not left_out:
+        return [*few]
+    return [*few, f"--notes all also shows {counted(left_out, 'less important note')}"]
 
 
 def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
@@ -303,8 +306,8 @@ def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
     # The suffix .txt belongs to the format `table`, but suits any text.
     if by_suffix not in (None, TABLE, renderer.name):
         yield Note(
-            f"{output}: written as {renderer.name}, as the options say, and not as {by_suffix}, "
-            "as its suffix says",
+            f"{output}: written as {renderer.name}, which the options ask for, although its suffix "
+            f"stands for {by_suffix}",
             Importance.ANSWER,
         )
 

@@ -26,9 +26,9 @@ RUNS: Final = OptionGroup(
             default=[],
             metavar="PATTERN",
             example="nightly/{date}/{host}/*.json",
-            help="labels of the files, which are group keys and columns: from where a file lies, "
-            "such as 'nightly/{date}/{host}/*.json', or from a table with the column file and a "
-            "column for each label; --where 'date >= 2026-11-01' chooses files; may be repeated",
+            help="give files labels, as group keys and columns: from the paths of the files, such "
+            "as 'nightly/{date}/{host}/*.json', or from a table with the column file and a column "
+            "for each label; --where 'date >= 2026-11-01' chooses files; may be repeated",
         ),
         Option.of(
             "--run-stat",

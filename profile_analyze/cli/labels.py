@@ -110,8 +110,8 @@ class LabelOptions(NamedTuple):
     def _meeting(self, files: Iterable[str], conditions: tuple[Condition, ...]) -> list[str]:
         """Return the files that may meet all conditions.
 
-        A folder that is read as one input has the labels of the files in it. These are known only
-        after reading, so the folder is kept.
+        A folder that is read as one input has the labels of the files in it. These labels are
+        known only after reading, so the folder is kept.
         """
         return [
             file
@@ -152,7 +152,7 @@ class LabelOptions(NamedTuple):
         if read < named:
             conditions = " and ".join(f"'{one.text}'" for one in self.chosen)
             yield Note(
-                f"read {read} of {counted(named, 'file')}: those that meet {conditions}",
+                f"read {read} of {counted(named, 'file')}, the files that meet {conditions}",
                 Importance.CONTEXT,
             )
 

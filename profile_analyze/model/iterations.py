@@ -49,7 +49,7 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
 
 
 def only_runs(profile: Profile, remaining: NDArray[np.int64]) -> Profile:
-    """Return the profile with only the runs that `remaining` has the indices of, in that order."""
+    """Return the profile with only some runs. `remaining` has their indices, in the new order."""
     new_run = np.full(len(profile.runs), -1, np.int32)  # -1 for runs that are left out
     new_run[remaining] = np.arange(len(remaining))
     executions = profile.executions

@@ -61,7 +61,7 @@ _COSTS: Final = (
         "params",
         "count",
         "how many elements the weights of the operator have; scales, shapes, indices and single "
-        "numbers are no weights; if several operators use a weight, it counts at the first of them",
+        "numbers are not weights; if several operators use a weight, it counts at the first one",
         worked="the elements of the weights that no earlier operator uses",
     ),
     Column(

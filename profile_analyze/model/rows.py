@@ -39,7 +39,7 @@ class Rows(Protocol):
 
     @property
     def own_totals_s(self) -> NDArray[np.float64]:
-        """The total seconds of all operators in the runs in which each row ran, shape (rows,)."""
+        """For each row, the total seconds of all operators in its runs, shape (rows,)."""
 
     @property
     def totals_s(self) -> NDArray[np.float64]:
@@ -94,8 +94,8 @@ class Rows(Protocol):
         """Return the work of each row in the profile and in the baseline, shape (rows,) each.
 
         `name` is a column of work, such as `computation`. An operator counts only if its work is
-        known on each side that has the operator. The work of a group is N/A if other operators take
-        over 5 % of its time.
+        known on each side that has the operator. The work of a group is N/A if its operators
+        that do not count take over 5 % of its time.
         """
 
     def once(self, work: Callable[[Any], T]) -> T:

@@ -66,8 +66,8 @@ class FailVerdict(NamedTuple):
     unit: str = "runs"
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     not_ruled_out: float = np.nan
-    """The end of the confidence interval that is beyond the limit although the median is not. This
-    is `high` for `>` and `low` for `<`. NaN if there is no such end."""
+    """If the median is within the limit, but the confidence interval extends beyond it: the end of
+    the interval, `high` for `>` and `low` for `<`. Otherwise NaN."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""

@@ -82,10 +82,9 @@ def _named_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
     assert peaks is not None, "a roofline needs peak rates"
     dtypes = rate_dtypes(rows.profile, peaks).categories
     if dtypes and peaks.dtype_is_named and peaks.dtype not in dtypes:
-        or_fp32 = "" if DEFAULT_DTYPE in dtypes else f" or in {DEFAULT_DTYPE}"
         yield Note(
-            f"{peaks.dtype} after --peaks has no effect on operators of known dtype: none computes "
-            f"in {peaks.dtype}{or_fp32}, only in {', '.join(dtypes)}",
+            f"{peaks.dtype} after --peaks has no effect on operators of known dtype: all of them "
+            f"compute in {' or '.join(dtypes)}",
             Importance.CONTEXT,
         )
 

@@ -83,7 +83,7 @@ class Summary(NamedTuple):
     processes: int = 1
     """How many processes the runs belong to."""
     copies: int = 0
-    """How many of the processes are copies of others, which verdicts leave out."""
+    """How many of the processes are copies of other processes. Verdicts leave out copies."""
     runs: int = 1
     """How many runs there are. If rows are split by run, the totals are of all runs together."""
     spread: float = np.nan

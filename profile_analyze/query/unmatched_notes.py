@@ -201,7 +201,10 @@ def _other_groups(operators: Operators) -> str:
 def bare_number_notes(
     conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield a note on each condition without a unit that keeps all candidates or no candidate."""
+    """Yield a note on each condition that keeps all candidates or none.
+
+    Conditions whose number has a unit get no note.
+    """
     noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
     for condition in conditions:
         if not condition.assumed_unit or condition.bound == 0:

@@ -44,11 +44,11 @@ _CONVENTIONS: Final = """\
 ## What the numbers count
 
 - Computation counts a multiply-add as two floating-point operations.
-- Memory counts each input and output once. This is a lower bound of the traffic, because caches may
-  be too small to read everything only once.
+- Memory counts each input and output once. This is a lower bound of the traffic: data that does
+  not fit into the caches is read more than once.
 - For operators that only move data, the profile reports a number of elements as computation. The
-  roofline therefore bounds these operators by the bandwidth alone. They are all operators of the
-  category copy, and those of the category data movement with a known computation.
+  roofline therefore bounds these operators by the bandwidth alone: the operators of the category
+  copy, and the operators of the category data movement whose computation is known.
 - The roofline does not judge host times, wait times, times of 0, times below the clock's
   resolution, operators with unknown computation or memory, and dtypes for which the device has no
   known rate.
@@ -86,8 +86,8 @@ _SHOWN: Final = """\
   orders use the plain names. All other columns are never renamed.
 - By default, csv, json and jsonl show these columns of operators: id, name, type, time, share,
   computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. `--level kernel` adds
-  full_name and launched_by after type. For groups, they show the keys, count, the times, share,
-  computation, flops, memory and bandwidth.
+  full_name and launched_by after type. For groups, these formats show the keys, count, the times,
+  share, computation, flops, memory and bandwidth.
 - These defaults depend on the question. Several runs add spread before share.
   `--peaks` adds bound, efficiency, lost and gain after bandwidth. `--compare` adds base,
   difference, change, ratio, ratio_low, ratio_high, relative_ratio, relative_low, relative_high,

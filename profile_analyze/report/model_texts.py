@@ -118,8 +118,8 @@ def memory_text(summary: Summary, _: Times) -> str:
 def _unknown_difference(base: float, unit: str, unknown: int) -> str:
     """Return a remark in brackets: the difference to the baseline is unknown.
 
-    The totals leave out operators of unknown work. They cannot be compared, because the two sides
-    may leave out different operators.
+    The totals leave out operators of unknown work. These totals cannot be compared, because the two
+    sides may leave out different operators.
     """
     return f" (difference {NOT_AVAILABLE}: baseline {known_part(base, unit, unknown)})"
 

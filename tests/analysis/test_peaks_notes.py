@@ -350,8 +350,7 @@ def test_operators_in_fp32_that_are_too_fast_probably_ran_in_tf32() -> None:
 
 def test_a_dtype_that_replaces_nothing_is_noted() -> None:
     assert fp32_notes(TENSOR_CORES._replace(dtype="fp16", dtype_is_named=True))[:-1] == (
-        "fp16 after --peaks has no effect on operators of known dtype: none computes in fp16, only "
-        "in fp32",
+        "fp16 after --peaks has no effect on operators of known dtype: all of them compute in fp32",
     )
 
 

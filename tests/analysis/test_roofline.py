@@ -183,9 +183,9 @@ def test_the_judgement_as_text() -> None:
         "lost                4.500 s\n"
         "the whole model at its roof takes 5.500 s, 1.82 times as fast; the operators that are not judged, 10.0% of the time, keep their times\n"
         "peaks: by hand\n"
-        "3 operators of type Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: at the roof, the model takes 7.000 s, 1.43 times as fast\n"
-        "2 operators of type Elemwise (1 of them judged), 20.0% of the time, run at 50.0% of the roof: at the roof, the model takes 9.000 s, 1.11 times as fast\n"
-        "1 operator of type Copy, 10.0% of the time, runs at 50.0% of the roof: at the roof, the model takes 9.500 s, 1.05 times as fast\n"
+        "3 operators of type Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: if these alone ran at the roof, the model would take 7.000 s, 1.43 times as fast\n"
+        "2 operators of type Elemwise (1 of them judged), 20.0% of the time, run at 50.0% of the roof: if these alone ran at the roof, the model would take 9.000 s, 1.11 times as fast\n"
+        "1 operator of type Copy, 10.0% of the time, runs at 50.0% of the roof: if this alone ran at the roof, the model would take 9.500 s, 1.05 times as fast\n"
     )
     assert shown(made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)) == (
         "total device time   1.000 us\n"
