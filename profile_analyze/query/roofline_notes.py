@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN, DEFAULT_DTYPE, TF32
 from profile_analyze.analysis.roofline import (
+    does_no_work,
     is_below_clock_resolution,
     is_judged,
     only_moves_data,
@@ -178,7 +179,9 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
     leaves_work = leaves_work_inside(rows.profile.operators)
     yield without_roof & leaves_work, "that leave all work to operators inside them"
-    unknown: Chosen = without_roof & ~leaves_work & np.isnan(rows["computation"])
+    idle: Chosen = without_roof & does_no_work(rows)
+    yield idle, "that do no work, such as views and allocations"
+    unknown: Chosen = without_roof & ~leaves_work & ~idle & np.isnan(rows["computation"])
     types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
     yield unknown, f"of unknown computation, most in {types}"
     peaks = rows.peaks
