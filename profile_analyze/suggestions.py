@@ -77,7 +77,9 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
         ("group_by_input_shape", "group_by_input_shapes"), "--aggregate-by type,in_shapes"
     ),
     "key_averages": "--aggregate-by name",
-    **dict.fromkeys(("group_by_stack_n", "group_by_stack"), "--aggregate-by scope"),
+    **dict.fromkeys(
+        ("group_by_stack_n", "group_by_stack", "group_by_module"), "--aggregate-by scope"
+    ),
     "top_level_events_only": "--level top",
     **dict.fromkeys(("units", "time_units"), "--time-unit"),
     **dict.fromkeys(("verdict", "verdicts"), "--where 'verdict == {slower}'"),
@@ -169,7 +171,10 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         "and write the answer with -o report.json or -o report.csv",
     ),
     **dict.fromkeys(
-        ("record_shapes", "with_stack", "with_modules", "with_flops", "profile_memory"),
+        (
+            *("record_shapes", "with_stack", "with_modules", "with_flops", "profile_memory"),
+            *("activities", "schedule", "on_trace_ready"),
+        ),
         "it is an argument of torch.profiler.profile, which records the trace; name its file "
         "without an option",
     ),
@@ -189,7 +194,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("folded", "flamegraph", "flame", "speedscope", "stacks"), "collapsed"),
     **dict.fromkeys(("excel", "xlsx", "spreadsheet"), "csv"),
     **dict.fromkeys(
-        ("run", "runs"),
+        ("run", "runs", "step", "steps"),
         "process (one value for each process) or iteration (one value for each run, which reports "
         "slower and faster too often)",
     ),

@@ -68,8 +68,9 @@ def _parse_seconds(text: str, sign: str, limit: str, *, compared: bool) -> float
         if may_be_factor and (advice := advice_on_ratio(seconds)):
             raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
         examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
-        if sign and abs(seconds) < 1:  # more likely a fraction than a percentage
-            examples = f"{sign}{abs(seconds):.6g}s"
-            examples = f"{sign}{100 * abs(seconds):.6g}%, {examples}"
+        # With a baseline, a small number is more likely a fraction than a percentage or a time.
+        if (sign or compared) and abs(seconds) < 1:
+            share = f"{sign or '+'}{100 * abs(seconds):.6g}%"
+            examples = f"{share}, {sign}{abs(seconds):.6g}s"
         raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
     return seconds

@@ -396,6 +396,8 @@ CALLS = (
     *(f"{FILE} --{option}" for option in ("export-chrome-trace t.json", "sort_by cpu_time_total")),
     f"{FILE} --group_by_input_shape",
     *(f"{FILE} --{option}" for option in ("group-by-stack-n 5", "top-level-events-only")),
+    *(f"{FILE} --{option}" for option in ("group-by-module", "unit steps", "schedule 1")),
+    f"{FILE} --compare {FILE} --fail-if 'total > 0.05'",
     f"{FILE} --compare {FILE} --fail-if 'total > 1.05'",
     f"{FILE} --model {FILE}",
     *(f"{FILE} {word}" for word in ("summary", "list")),

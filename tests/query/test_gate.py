@@ -88,6 +88,7 @@ FORM = (
         ),
         ("total == 5", "fail-if: 'total == 5': == is not supported; write > or <"),
         ("total > 5", "fail-if: 'total > 5': 5 of what? write 5s, 5ms"),
+        ("total > 0.05", "fail-if: 'total > 0.05': 0.05 of what? write +5%, 0.05s"),
         ("total > 2", "fail-if: 'total > 2': 2 of what? write 2s, 2ms"),
         (
             "total > 1.05",
