@@ -80,12 +80,8 @@ def answer(request: Request) -> Report:
         report = _inspection(source, request.inspect)
         deliver(report, None, request, renderer)
         return report
-    # The original's text formats count the sizes of constants as memory. Pictures and conditions do
-    # not, so they come before the constants are counted.
     files = _further_files(source, request, sources)
     verdicts = request.judge(request.query, source)
-    if renderer.follows_original:
-        source = counting_constants(source)
     report = _report_on(source, request, renderer, verdicts, _notes_on_model(files))
     deliver(report, files, request, renderer)
     return report
@@ -240,7 +236,10 @@ def _report_on(
     device = request.queries["device"]
     copies_of = device if request.shows_copy_time else None
     summary = summarise(source, copies_of, judged_by=device)
-    tables = [run(request.queries[side], source) for side in request.sides]
+    # The tables of the original count the sizes of constants as memory. Nothing else does, so that
+    # facts, conditions and pictures do not depend on the output format.
+    counted = counting_constants(source) if renderer.follows_original else source
+    tables = [run(request.queries[side], counted) for side in request.sides]
     # A column is computed when it is first used. All shown columns are used here, so that an error
     # in a column is raised before any output.
     for table in tables:

@@ -86,10 +86,13 @@ def _check_model(arguments: argparse.Namespace) -> None:
         raise QueryError(f"--model names {len(models)} models; name the one that ran")
     profiles = map(os.path.realpath, (*arguments.files, *arguments.compare))
     if models and models[0] != "-" and os.path.realpath(models[0]) in profiles:
-        raise QueryError(
-            f"{models[0]}: is named as a profile and as its --model; name a profile of its run, or "
-            "leave --model out"
+        # The suffix decides, because no file has been read yet.
+        advice = (
+            "this file is a profile, and --model needs the model that ran, such as model.onnx"
+            if models[0].endswith(SUFFIXES)
+            else "name a profile of its run, or leave --model out"
         )
+        raise QueryError(f"{models[0]}: is named as a profile and as its --model; {advice}")
 
 
 def _check_writing(arguments: argparse.Namespace) -> None:

@@ -123,8 +123,8 @@ class FailCondition(NamedTuple):
             raise QueryError(
                 f"fail-if: {text!r}: {match['operator']} is not supported; write > or <"
             )
-        unit = WORK_METRICS.get(match["metric"], "s")
-        limit, limit_unit = parse_limit(text, match["sign"], match["limit"], unit)
+        parts = match["sign"], match["limit"], WORK_METRICS.get(match["metric"], "s")
+        limit, limit_unit = parse_limit(text, *parts, compared=query.compared)
         subject = subject.strip()
         if subject and (advice := advice_on_subject(subject, match["metric"], rest, _METRICS)):
             raise QueryError(f"fail-if: {text!r}: {advice}")

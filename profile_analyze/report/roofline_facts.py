@@ -117,7 +117,7 @@ def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
     """Yield a sentence on what the whole model could gain, and a sentence on the peaks' source."""
     judgement = _judgement(summary)
     if misfit := _misfit(judgement):
-        yield misfit
+        yield "; ".join(filter(None, (misfit, judgement.better_rates)))
     elif not isnan(judgement.gain):
         yield _gain_sentence(summary, times)
     if judgement.peaks.source != AS_GIVEN:

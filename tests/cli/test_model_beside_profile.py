@@ -143,8 +143,8 @@ def test_sizes_are_those_of_the_model(dynamic: Path, arguments: tuple[str, ...],
         (
             (PROFILE, "--model", PROFILE),
             2,
-            f"{PROFILE}: is named as a profile and as its --model; name a profile of its run, or "
-            "leave --model out",
+            f"{PROFILE}: is named as a profile and as its --model; this file is a profile, and "
+            "--model needs the model that ran, such as model.onnx",
         ),
         (
             (MODEL, "--model", f"./{MODEL}"),

@@ -90,6 +90,12 @@ FORM = (
         ),
         ("total == 5", "fail-if: 'total == 5': == is not supported; write > or <"),
         ("total > 5", "fail-if: 'total > 5': 5 of what? write 5s, 5ms"),
+        ("total > 0.05", "fail-if: 'total > 0.05': 0.05 of what? write +5%, 0.05s"),
+        ("total > 2", "fail-if: 'total > 2': 2 of what? write 2s, 2ms"),
+        (
+            "total > 1.05",
+            "fail-if: 'total > 1.05': 1.05 of what? for 5% more than the baseline write +5%",
+        ),
         ("total > inf", "fail-if: 'total > inf': inf is never reached"),
         ("total > 1e999s", "fail-if: 'total > 1e999s': 1e999s is never reached"),
         ("total > +5", "fail-if: 'total > +5': +5 of what? write +5%, +5ms"),
@@ -129,6 +135,12 @@ def test_invalid_conditions(text: str, message: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.FailCondition.parse(text, pa.Query(compared=True))
     assert str(caught.value).startswith(message)
+
+
+def test_without_a_baseline_a_bare_number_is_no_factor() -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        pa.FailCondition.parse("total > 1.05", pa.Query())
+    assert str(caught.value) == ("fail-if: 'total > 1.05': 1.05 of what? write 1.05s, 1.05ms")
 
 
 def test_relative_conditions_need_a_baseline() -> None:
