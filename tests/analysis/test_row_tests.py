@@ -152,6 +152,18 @@ def test_a_kind_that_changed_does_not_tell_the_level() -> None:
     assert unchanged_operators(operators, RunLevels.of(times_s[few])).all()
 
 
+def test_a_kind_is_compared_with_a_changed_kind_if_there_is_no_other() -> None:
+    times_s = noisy_times(4)
+    kinds = np.arange(40) // 20
+    times_s[kinds == 0, :8] *= 1.3
+    operators = OperatorTimes(times_s, 8, kinds)
+    assert unchanged_operators(operators, RunLevels.of(times_s)).tolist() == (kinds == 1).tolist()
+    found = relative_times(operators, kinds, 2)
+    levels = RunLevels.of(times_s)
+    np.testing.assert_array_equal(found.outside[0], levels.level(kinds == 1))
+    np.testing.assert_array_equal(found.outside[1], levels.level(kinds == 0))
+
+
 def test_a_change_of_everything_is_tested_by_own_times() -> None:
     times_s = noisy_times(5)
     times_s[:, :8] *= 1.5
