@@ -283,3 +283,19 @@ def test_convolutions_of_real_runs_that_are_half_slower_are_called() -> None:
     assert np.mean(of_convolutions == VERDICTS.index(SLOWER)) >= 0.95
     others = np.delete(np.isin(np.array(found), CALLED), convolution, axis=1)
     assert others.any(axis=1).mean() <= 0.1  # 5 % are permitted, and a hundred deals are few
+
+
+@pytest.mark.parametrize("by", [(), ("type",), ("category",)])
+def test_intervals_include_the_shown_ratio(by: tuple[str, ...]) -> None:
+    sides = [
+        pa.load_runs([str(file) for file in sorted((FIXTURES / "runs" / side).glob("*.gz"))])
+        for side in ("changed", "base")
+    ]
+    table = pa.run(pa.Query(compared=True, by=by), pa.compare(*sides))
+    known = ~np.isnan(table["ratio_low"])
+    assert known.any()
+    assert (table["ratio_low"] <= table["ratio"])[known].all()
+    assert (table["ratio"] <= table["ratio_high"])[known].all()
+    relative = ~np.isnan(table["relative_low"])
+    assert (table["relative_low"] <= table["relative_ratio"])[relative].all()
+    assert (table["relative_ratio"] <= table["relative_high"])[relative].all()
