@@ -152,6 +152,18 @@ def test_a_kind_that_changed_does_not_tell_the_level() -> None:
     assert unchanged_operators(operators, RunLevels.of(times_s[few])).all()
 
 
+def test_a_kind_is_compared_with_a_changed_kind_if_there_is_no_other() -> None:
+    times_s = noisy_times(4)
+    kinds = np.arange(40) // 20
+    times_s[kinds == 0, :8] *= 1.3
+    operators = OperatorTimes(times_s, 8, kinds)
+    assert unchanged_operators(operators, RunLevels.of(times_s)).tolist() == (kinds == 1).tolist()
+    found = relative_times(operators, kinds, 2)
+    levels = RunLevels.of(times_s)
+    np.testing.assert_array_equal(found.outside[0], levels.level(kinds == 1))
+    np.testing.assert_array_equal(found.outside[1], levels.level(kinds == 0))
+
+
 def test_a_change_of_everything_is_tested_by_own_times() -> None:
     times_s = noisy_times(5)
     times_s[:, :8] *= 1.5
@@ -271,3 +283,19 @@ def test_convolutions_of_real_runs_that_are_half_slower_are_called() -> None:
     assert np.mean(of_convolutions == VERDICTS.index(SLOWER)) >= 0.95
     others = np.delete(np.isin(np.array(found), CALLED), convolution, axis=1)
     assert others.any(axis=1).mean() <= 0.1  # 5 % are permitted, and a hundred deals are few
+
+
+@pytest.mark.parametrize("by", [(), ("type",), ("category",)])
+def test_intervals_include_the_shown_ratio(by: tuple[str, ...]) -> None:
+    sides = [
+        pa.load_runs([str(file) for file in sorted((FIXTURES / "runs" / side).glob("*.gz"))])
+        for side in ("changed", "base")
+    ]
+    table = pa.run(pa.Query(compared=True, by=by), pa.compare(*sides))
+    known = ~np.isnan(table["ratio_low"])
+    assert known.any()
+    assert (table["ratio_low"] <= table["ratio"])[known].all()
+    assert (table["ratio"] <= table["ratio_high"])[known].all()
+    relative = ~np.isnan(table["relative_low"])
+    assert (table["relative_low"] <= table["relative_ratio"])[relative].all()
+    assert (table["relative_ratio"] <= table["relative_high"])[relative].all()

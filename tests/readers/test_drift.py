@@ -177,6 +177,7 @@ def test_drift_is_not_corrected_if_the_operators_disagree() -> None:
     )
     query = pa.Query(compared=True)
     assert pa.run(query, refused).rows == pa.run(query, comparison).rows
+    assert refused.uncorrected is comparison  # so that no note advises --correct-drift again
     change = pa.summarise(refused, judged_by=query).change
     assert change is not None
     assert not [note for note in change.notes if "--correct-drift" in note]
