@@ -395,7 +395,7 @@ def test_selected_operators_are_judged_relative_to_all_others() -> None:
         "passed: type=Op3: time > +5%: -0.0% (95 %: -18.4% to +22.6%), 111 us against 111"
         " us of the baseline: within the limit, but changes up to +22.6% are not ruled "
         "out; take more runs",
-        "passed: total > +5%: +4.8% (95 %: -15.1% to +28.2%), 2.57 ms against 2.45 ms of "
+        "passed: total > +5%: +4.8% (95 %: -15.2% to +28.2%), 2.57 ms against 2.45 ms of "
         "the baseline: within the limit, but changes up to +28.2% are not ruled out; take"
         " more runs",
     ]
