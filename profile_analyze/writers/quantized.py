@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from onnx import NodeProto, TensorProto, helper
+from onnx import TensorProto
 
 from profile_analyze.readers.onnx.graph import Node, Value
 
@@ -54,9 +54,7 @@ _ORDERS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
 class IntegerProduct(NamedTuple):
     """The product of integers inside of a quantized product."""
 
-    proto: NodeProto
     node: Node
-    """The same node, as the reader returns it."""
     values: Mapping[str, Value]
     """The values that the product reads and writes."""
     inputs: _Inputs
@@ -117,9 +115,8 @@ def as_integers(
     known[sums] = Value(sums, result.dims, "int32")
     zeros = (inputs.a_zero, inputs.b_zero)
     operands = (inputs.a, inputs.b, *(zeros if inputs.b_zero else filter(None, zeros)))
-    proto = helper.make_node("MatMulInteger", operands, [sums], name=node.name)
     product = node._replace(type="MatMulInteger", domain="", inputs=operands, outputs=(sums,))
-    return IntegerProduct(proto, product, known, inputs)
+    return IntegerProduct(product, known, inputs)
 
 
 def _is_supported(inputs: _Inputs, result: Value, values: Mapping[str, Value]) -> bool:
