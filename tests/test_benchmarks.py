@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
@@ -24,6 +25,7 @@ from benchmarks.cases import (
     models,
 )
 from benchmarks.generate import SOURCE, generated, write
+from benchmarks.processes import cost_of
 from tests import oracle
 from tests.conftest import PROFILES
 
@@ -128,3 +130,15 @@ def test_the_commands_on_models_succeed() -> None:
     for command in next(models()).commands.values():
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_memory_of_the_benchmark_does_not_count() -> None:
+    own = np.ones(20_000_000)  # 153 MiB
+    cost = cost_of([sys.executable, "-S", "-c", "pass"])
+    assert len(own) > 0
+    assert 2 < cost.peak_mib < 100
+
+
+def test_a_command_that_fails_ends_the_benchmark() -> None:
+    with pytest.raises(RuntimeError, match=r"exit status 3: .* raise SystemExit"):
+        cost_of([sys.executable, "-c", "raise SystemExit(3)"])
