@@ -220,7 +220,7 @@ def test_the_nodes_of_a_quantized_product() -> None:
         ("QLinearMatMul (a, s, z, b, s, z, by_row, z)", "uint8[2, 3]", 18),
         ("QLinearMatMul (a, s, z, b, s, z, s, z)", "uint8[2, 3]", 10),
         ("com.microsoft.FusedMatMul <transBatchA = 1> (t, u)", "float[2, 3, 3]", 18),
-        ("com.microsoft.FusedMatMul <transA = 1> (t, v)", "float[3, 2, 3]", 18),
+        ("com.microsoft.FusedMatMul <transA = 1> (t, x)", "float[3, 8, 8]", 18),
         ('com.microsoft.FusedGemm <activation = "Relu"> (x, v)', "float[2, 3]", 18),
     ],
 )
