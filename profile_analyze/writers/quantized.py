@@ -49,6 +49,8 @@ _ORDERS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("com.microsoft", "DynamicQuantizeMatMul"): ("a", "b", "b_scale", "b_zero", "bias"),
 }
 """The inputs of each type of quantized product, in the order of the type."""
+_REQUIRED: Final = frozenset({"a", "b", "a_scale", "b_scale", "y_scale", "y_zero"})
+"""The inputs that no type with such an input may leave out."""
 
 
 class IntegerProduct(NamedTuple):
@@ -100,6 +102,8 @@ def as_integers(
     if order is None or opset < _OLDEST:
         return None
     inputs = _Inputs(**dict(zip(order, node.inputs, strict=False)))
+    if not all(getattr(inputs, name) for name in _REQUIRED.intersection(order)):
+        return None  # a damaged model
     result = values[node.outputs[0]]
     if not _is_supported(inputs, result, values):
         return None
