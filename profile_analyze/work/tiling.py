@@ -142,7 +142,9 @@ def _product(
 
 
 def fits(product: Product, tile: tuple[int, int, int]) -> bool:
-    """Return whether a product needs no more than one tile."""
+    """Return whether a product needs no more than one tile. Without elements, it needs none."""
+    if not product.m * product.n * product.k:
+        return True
     return product.m <= tile[0] and product.n <= tile[1] and product.k <= tile[2]
 
 

@@ -34,6 +34,8 @@ class Layout(NamedTuple):
 
     a: Operand
     b: Operand
+    sizes: tuple[int, int, int]
+    """M, N and K from the shapes of A and B. The shape of the result may be wrong in the file."""
     row_axis: int | None
     """The axis of the result that has the rows; None if the result has a single row."""
     column_axis: int | None
@@ -43,7 +45,7 @@ class Layout(NamedTuple):
     folded: tuple[int, int] | None = None
     """The shape of A with its leading axes as rows; None if A keeps its shape."""
     result_shape: tuple[int, ...] = ()
-    """The shape of the result."""
+    """The shape of the result, if A is folded."""
 
 
 def layout_of(
@@ -54,37 +56,32 @@ def layout_of(
     The tiles of other types, such as FusedGemm, cannot be summed: each would be activated.
     `splits_rows` says whether there are several tiles along M.
     """
-    shapes = [_shape(values, name) for name in (*node.inputs, *node.outputs[:1])]
+    shapes = [_shape(values, name) for name in node.inputs]
     if (node.domain, node.type) == ("", "Gemm"):
         return _of_gemm(node, shapes, product)
     if (node.domain, node.type) not in _MATMULS or _transposes_batch(node):
         return None
-    layout = _of_matmul(node, (shapes[0], shapes[1], shapes[-1]), product, splits_rows=splits_rows)
+    layout = _of_matmul(node, shapes[0], shapes[1], splits_rows=splits_rows)
     if layout is None or node.type != "MatMulInteger":
         return layout
-    return _with_zero_points(layout, node, shapes[2:-1])
+    return _with_zero_points(layout, node, shapes[2:])
 
 
 def _transposes_batch(node: Node) -> bool:
     return any(node.attributes.get(name, 0) for name in ("transBatchA", "transBatchB"))
 
 
-def _transposes(node: Node) -> tuple[bool, bool]:
-    """Return whether a node transposes A, and whether it transposes B."""
-    return bool(node.attributes.get("transA", 0)), bool(node.attributes.get("transB", 0))
-
-
 def _shape(values: Mapping[str, Value], name: str) -> tuple[int, ...]:
     """Return the shape of a value; empty for an input that is left out.
 
-    All sizes of A, B and the result are known. An unknown size of another input counts as 0.
+    All sizes of A and B are known. An unknown size of another input counts as 0.
     """
     dims = values[name].dims if name else None
     return tuple(size or 0 for size in dims or ())
 
 
 def _of_gemm(node: Node, shapes: list[tuple[int, ...]], product: Product) -> Layout | None:
-    a_is_transposed, b_is_transposed = _transposes(node)
+    (row_of_a, inner_of_a), (inner_of_b, column_of_b) = _axes(node, shapes[0], shapes[1])
     beside: tuple[Operand, ...] = ()
     if len(node.inputs) > 2 and node.inputs[2]:
         # C is broadcast: an axis of size 1, or a missing axis, is the same for all tiles.
@@ -95,42 +92,60 @@ def _of_gemm(node: Node, shapes: list[tuple[int, ...]], product: Product) -> Lay
         rows, columns = (None if shape[axis] == 1 else axis - missing for axis in (0, 1))
         beside = (Operand(node.inputs[2], rows, columns),)
     return Layout(
-        Operand(node.inputs[0], int(a_is_transposed), int(not a_is_transposed)),
-        Operand(node.inputs[1], int(b_is_transposed), int(not b_is_transposed)),
+        Operand(node.inputs[0], row_of_a, inner_of_a),
+        Operand(node.inputs[1], inner_of_b, column_of_b),
+        (shapes[0][row_of_a], shapes[1][column_of_b], shapes[0][inner_of_a]),
         row_axis=0,
         column_axis=1,
         beside=beside,
-        result_shape=shapes[-1],
     )
 
 
 def _of_matmul(
-    node: Node,
-    shapes: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
-    product: Product,
-    *,
-    splits_rows: bool,
+    node: Node, a: tuple[int, ...], b: tuple[int, ...], *, splits_rows: bool
 ) -> Layout | None:
-    a, b, result = shapes
-    a_is_transposed, b_is_transposed = _transposes(node)
-    # With a single matrix B, the leading axes of A count as rows.
+    (row_of_a, inner_of_a), (inner_of_b, column_of_b) = _axes(node, a, b)
+    k = a[inner_of_a]
+    n = b[column_of_b] if len(b) > 1 else 1
+    columns = (n,) if len(b) > 1 else ()
+    result_shape: tuple[int, ...] = ()
     folded = None
-    if splits_rows and len(a) > 2 and len(b) <= 2:
-        if a_is_transposed:  # its rows are not in the order of the memory
-            return None
-        folded = (prod(a[:-1]), product.k)
-        a, result = folded, (folded[0], *((product.n,) if len(b) > 1 else ()))
-    row_of_a, inner_of_a = _last_axes(len(a), swapped=a_is_transposed)
-    inner_of_b, column_of_b = _last_axes(len(b), swapped=b_is_transposed)
-    column_axis = len(result) - 1 if len(b) > 1 else None
-    row_axis = len(result) - (2 if len(b) > 1 else 1) if len(a) > 1 else None
+    if len(b) <= 2:
+        # With a single matrix B, the leading axes of A count as rows.
+        m = prod(size for axis, size in enumerate(a) if axis != inner_of_a)
+        if splits_rows and len(a) > 2:
+            if inner_of_a < row_of_a:  # a transposed matrix, which has no rows to join
+                return None
+            folded, result_shape = (m, k), (*a[:-1], *columns)
+            row_of_a, inner_of_a = 0, 1
+    else:
+        m = a[row_of_a] if len(a) > 1 else 1
+    rows = () if len(a) == 1 else (m,)
+    leading = 0 if folded is not None else max(len(a), len(b), 2) - 2
     return Layout(
-        Operand(node.inputs[0], row_of_a if len(a) > 1 else None, inner_of_a),
-        Operand(node.inputs[1], inner_of_b, column_of_b if len(b) > 1 else None),
-        row_axis=row_axis,
-        column_axis=column_axis,
+        Operand(node.inputs[0], row_of_a if rows else None, inner_of_a),
+        Operand(node.inputs[1], inner_of_b, column_of_b if columns else None),
+        (m, n, k),
+        row_axis=leading if rows else None,
+        column_axis=leading + len(rows) if columns else None,
         folded=folded,
-        result_shape=shapes[2],
+        result_shape=result_shape,
+    )
+
+
+def _axes(
+    node: Node, a: tuple[int, ...], b: tuple[int, ...]
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the axis of rows and the inner axis of A, and the inner axis and that of columns of B.
+
+    The only axis of a vector is the inner axis.
+    """
+    a_is_transposed, b_is_transposed = (
+        bool(node.attributes.get(name, 0)) for name in ("transA", "transB")
+    )
+    return (
+        _last_axes(len(a), swapped=a_is_transposed),
+        _last_axes(len(b), swapped=b_is_transposed),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from onnx import NodeProto, TensorProto, helper
+from onnx import TensorProto
 
 from profile_analyze.readers.onnx.graph import Node, Value
 
@@ -49,14 +49,14 @@ _ORDERS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("com.microsoft", "DynamicQuantizeMatMul"): ("a", "b", "b_scale", "b_zero", "bias"),
 }
 """The inputs of each type of quantized product, in the order of the type."""
+_REQUIRED: Final = frozenset({"a", "b", "a_scale", "b_scale", "y_scale", "y_zero"})
+"""The inputs that no type with such an input may leave out."""
 
 
 class IntegerProduct(NamedTuple):
     """The product of integers inside of a quantized product."""
 
-    proto: NodeProto
     node: Node
-    """The same node, as the reader returns it."""
     values: Mapping[str, Value]
     """The values that the product reads and writes."""
     inputs: _Inputs
@@ -102,6 +102,8 @@ def as_integers(
     if order is None or opset < _OLDEST:
         return None
     inputs = _Inputs(**dict(zip(order, node.inputs, strict=False)))
+    if not all(getattr(inputs, name) for name in _REQUIRED.intersection(order)):
+        return None  # a damaged model
     result = values[node.outputs[0]]
     if not _is_supported(inputs, result, values):
         return None
@@ -117,9 +119,8 @@ def as_integers(
     known[sums] = Value(sums, result.dims, "int32")
     zeros = (inputs.a_zero, inputs.b_zero)
     operands = (inputs.a, inputs.b, *(zeros if inputs.b_zero else filter(None, zeros)))
-    proto = helper.make_node("MatMulInteger", operands, [sums], name=node.name)
     product = node._replace(type="MatMulInteger", domain="", inputs=operands, outputs=(sums,))
-    return IntegerProduct(proto, product, known, inputs)
+    return IntegerProduct(product, known, inputs)
 
 
 def _is_supported(inputs: _Inputs, result: Value, values: Mapping[str, Value]) -> bool:

@@ -67,7 +67,7 @@ class _Splitter:
 
     def __init__(self, file: str, parsed: Parsed, tile: Tile) -> None:
         self._file = file
-        self._opset = parsed.opsets.get("", 1)
+        self._opset = parsed.opsets.get("", 0)
         self._tile = tile
         self._names = {name for graph in _graphs(parsed.proto.graph) for name in _names_in(graph)}
         self._copies: dict[str, int] = {}
@@ -110,12 +110,17 @@ class _Splitter:
     ) -> list[NodeProto]:
         nodes = NewNodes(proto, self._opset, self._new_name)
         integers = as_integers(node, graph.values, nodes, self._opset)
-        whole = (proto, node, graph.values)
-        product_proto, product_node, values = whole if integers is None else integers[:3]
+        product_node, values, attributes = node, graph.values, [*proto.attribute]
+        if integers is not None:
+            product_node, values, attributes = integers.node, integers.values, []
         splits_rows = product.m > self._tile.m
         layout = layout_of(product_node, values, product, splits_rows=splits_rows)
-        if layout is None:
+        # The new nodes need the operators of ONNX, which a model may lack.
+        if layout is None or not self._opset:
             self._others.append(node.name)
+            return [proto]
+        if layout.sizes != (product.m, product.n, product.k):
+            self._unknown.append(node.name)
             return [proto]
         tiling = tiling_of(product, self._tile.sizes)
         self._tiles += int(tiling.tiles_m * tiling.tiles_n * tiling.tiles_k)
@@ -124,7 +129,8 @@ class _Splitter:
                 f"{self._file}: tiles of {self._tile} would make a model of more than "
                 f"{MOST_PRODUCTS:,} products; choose larger tiles, or leave out --write-model"
             )
-        result = TileNodes(product_proto, layout, nodes).add_all(product, self._tile.sizes)
+        tiles = TileNodes(product_node, attributes, layout, nodes)
+        result = tiles.add_all(product, self._tile.sizes)
         if integers is not None:
             result = integers.scaled(result, graph.values[node.outputs[0]].dtype, nodes)
         nodes.end_with(result, proto.output[0])
@@ -141,7 +147,7 @@ class _Splitter:
         return name
 
     def notes(self) -> Iterator[Note]:
-        """Yield notes on the layers that were split, and on those that were not."""
+        """Yield notes on the layers that were split, and on the other layers."""
         fitting = f"; products that fit: {len(self._fitting)}" if self._fitting else ""
         what = "no product split"
         if self._split:
@@ -151,7 +157,11 @@ class _Splitter:
             Importance.CONTEXT if self._split else Importance.ANSWER,
         )
         for names, reason in (
-            (self._unknown, "their shapes are unknown; --dim and --input-shape give sizes"),
+            (
+                self._unknown,
+                "their shapes are unknown or contradict each other; --dim and --input-shape give "
+                "sizes",
+            ),
             (
                 self._others,
                 "their type, or an input such as a zero point for each row, does not allow it",
@@ -187,7 +197,7 @@ def _names_in(graph: GraphProto) -> Iterator[str]:
     for node in graph.node:
         yield node.name
         yield from (*node.input, *node.output)
-    for value in (*graph.input, *graph.output, *graph.initializer):
+    for value in (*graph.input, *graph.output, *graph.initializer, *graph.value_info):
         yield value.name
     for sparse in graph.sparse_initializer:
         yield sparse.values.name

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onnx import NodeProto
+    from onnx import AttributeProto
 
+    from profile_analyze.readers.onnx.graph import Node
     from profile_analyze.work.tiling import Product
     from profile_analyze.writers.layouts import Layout, Operand
     from profile_analyze.writers.new_nodes import NewNodes
@@ -21,9 +22,16 @@ class TileNodes:
     results are concatenated. A Gemm adds the sum so far itself, as its input C.
     """
 
-    def __init__(self, node: NodeProto, layout: Layout, nodes: NewNodes) -> None:
-        """The new nodes are added to `nodes`."""
+    def __init__(
+        self,
+        node: Node,
+        attributes: Sequence[AttributeProto],
+        layout: Layout,
+        nodes: NewNodes,
+    ) -> None:
+        """The new nodes are added to `nodes`. Each product of tiles has the attributes."""
         self._node = node
+        self._attributes = attributes
         self._layout = layout
         self._nodes = nodes
 
@@ -81,7 +89,7 @@ class TileNodes:
         """
         result = self._product(pairs[0], others, f"{tile}_0")
         for step, pair in enumerate(pairs[1:], start=1):
-            if self._node.op_type == "Gemm":
+            if self._node.type == "Gemm":
                 result = self._product(pair, [result], f"{tile}_{step}", adds_sum=True)
                 continue
             product = self._product(pair, others, f"{tile}_{step}")
@@ -96,9 +104,9 @@ class TileNodes:
         `adds_sum` says that the input C of a Gemm is a partial sum. The factor of the bias does not
         apply to it.
         """
-        type_, domain = self._node.op_type, self._node.domain or None
+        type_, domain = self._node.type, self._node.domain or None
         name = self._nodes.add(type_, [*pair, *others], f"product_{tile}", domain=domain)
-        for attribute in self._node.attribute:
+        for attribute in self._attributes:
             if not (adds_sum and attribute.name in ("beta", "broadcast")):
                 self._nodes.all[-1].attribute.add().CopyFrom(attribute)
         return name

@@ -223,8 +223,8 @@ def test_layers_that_are_left_are_named() -> None:
     assert onnx.load_from_string(written.data) == proto
     assert written.notes == (
         "the written model has no product split, for tiles of 4x4x4",
-        "not split in the written model: open; their shapes are unknown; --dim and --input-shape "
-        "give sizes",
+        "not split in the written model: open; their shapes are unknown or contradict each other; --dim "
+        "and --input-shape give sizes",
         "not split in the written model: scaled_by_row, by_row, conv; their type, or an input such "
         "as a zero point for each row, does not allow it",
     )
@@ -233,7 +233,10 @@ def test_layers_that_are_left_are_named() -> None:
 @pytest.mark.parametrize(
     ("bias", "reason"),
     [
-        ("float[K]", "their shapes are unknown; --dim and --input-shape give sizes"),
+        (
+            "float[K]",
+            "their shapes are unknown or contradict each other; --dim and --input-shape give sizes",
+        ),
         (
             "float[1, 1, 8]",
             "their type, or an input such as a zero point for each row, does not allow it",
@@ -266,8 +269,8 @@ def test_products_of_constants_and_of_wrong_sizes_are_left() -> None:
     assert (names[:2], names[-1]) == (["constant", "wrong"], "layer/result")
     assert written.notes == (
         "the written model has 1 product split into 2 smaller ones, for tiles of 1x4x3",
-        "not split in the written model: wrong; their shapes are unknown; --dim and --input-shape "
-        "give sizes",
+        "not split in the written model: wrong; their shapes are unknown or contradict each other; --dim "
+        "and --input-shape give sizes",
     )
 
 

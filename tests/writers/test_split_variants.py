@@ -219,8 +219,10 @@ def test_the_nodes_of_a_quantized_product() -> None:
         ("QLinearMatMul (a, by_row, z, b, s, z, s, z)", "uint8[2, 3]", 18),
         ("QLinearMatMul (a, s, z, b, s, z, by_row, z)", "uint8[2, 3]", 18),
         ("QLinearMatMul (a, s, z, b, s, z, s, z)", "uint8[2, 3]", 10),
+        ("com.microsoft.DynamicQuantizeMatMul (x, b)", "float[2, 3]", 18),  # no scale
+        ("com.microsoft.MatMulIntegerToFloat (a, b)", "float[2, 3]", 18),
         ("com.microsoft.FusedMatMul <transBatchA = 1> (t, u)", "float[2, 3, 3]", 18),
-        ("com.microsoft.FusedMatMul <transA = 1> (t, v)", "float[3, 2, 3]", 18),
+        ("com.microsoft.FusedMatMul <transA = 1> (t, x)", "float[3, 8, 8]", 18),
         ('com.microsoft.FusedGemm <activation = "Relu"> (x, v)', "float[2, 3]", 18),
     ],
 )
