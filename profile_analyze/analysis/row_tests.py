@@ -9,6 +9,9 @@ A row is tested by its relative times, unless these have much more noise: see `_
 noise is measured over the runs of both sides together, before the test looks at which run is on
 which side. Such a choice keeps p exact. The relative times of a row also change if all others
 change. Relative times are therefore used only if the row itself changed more than the others did.
+
+A change of a few operators hardly moves the level of their group. A group that is tested by its
+relative times is therefore tested by its own times, too: see `_OF_OWN`.
 """
 
 from __future__ import annotations
@@ -49,6 +52,10 @@ rest equally. Rows that take much time matter more, so they are easier to call (
 Wasserman, 2006)."""
 
 
+_OF_OWN: Final = 0.2
+"""The part of the permitted errors that the own times of a group get if the group is tested by its
+relative times, too. The relative times show a change of most of its operators, and the own times
+show a change of a few."""
 _STEPS_TO_ESTIMATE: Final = 4
 """How often the estimate of the own times is corrected. Each correction shrinks the error."""
 _STEPS_TO_END: Final = 10
@@ -153,8 +160,13 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
     is_relative = (_noise(difference) < _MORE_NOISE * _noise(own)) & _changed_itself(
         operators, relative, shifts[1]
     )
-    tested = np.where(is_relative[:, np.newaxis], difference, own_s)
-    p_values = operators.p_values(tested)
+    p_values = operators.p_values(np.where(is_relative[:, np.newaxis], difference, own_s))
+    several = np.bincount(row[row >= 0], minlength=len(own_s)) > 1
+    both = np.flatnonzero(is_relative & several)
+    of_own = operators.p_values(own_s[both]) / _OF_OWN
+    of_relative = p_values[both] / (1 - _OF_OWN)
+    is_relative[both] = of_relative <= of_own
+    p_values[both] = np.minimum(np.minimum(of_own, of_relative), 1.0)
     return RowTests(*shifts, is_relative, p_values, _weights(own_s, p_values))
 
 
