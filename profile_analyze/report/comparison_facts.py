@@ -107,7 +107,8 @@ def _possible_changes(change: Change) -> str:
     possible = "" if isnan(change.low) else f"; anything from {' to '.join(ends)} is possible"
     if isnan(change.runs_needed):
         return f"{noise}{possible}"
-    needed = f"about {change.runs_needed:.0f} {change.unit} on each side would probably settle it"
+    runs = f"{change.runs_needed:.0f} {change.unit}"
+    needed = f"if this change is real, about {runs} a side settle it"
     return f"{noise}{possible}; {needed}"
 
 
