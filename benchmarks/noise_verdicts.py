@@ -13,9 +13,8 @@ from profile_analyze.analysis.row_tests import (
     RowTests,
     compare_rows,
     limited_times,
-    unchanged_operators,
 )
-from profile_analyze.analysis.run_levels import RunLevels, weighted_medians
+from profile_analyze.analysis.run_levels import weighted_medians
 from profile_analyze.analysis.statistics import (
     FASTER,
     SAME,
@@ -43,8 +42,6 @@ IS_FASTER, IS_SLOWER, IS_SAME, IS_UNCERTAIN = (
     VERDICTS.index(one) for one in (FASTER, SLOWER, SAME, UNCERTAIN)
 )
 _RESAMPLES: Final = 2000
-_ALIKE: Final = float(np.log(1.03))
-"""See `profile_analyze.analysis.drift`: operators changed alike if they differ by at most this."""
 
 
 class Method(NamedTuple):
@@ -101,15 +98,9 @@ def _ratios(operators: OperatorTimes, times_s: Floats) -> Floats:
     return ratio(np.median(ours, axis=1), np.median(theirs, axis=1))
 
 
-def _now_without_drift(operators: OperatorTimes) -> OperatorTimes:
-    """Correct drift as `profile_analyze.analysis.drift` does; not if few operators agree."""
-    levels = RunLevels.of(operators.times_s)
-    level = levels.level(unchanged_operators(operators, levels))
-    alone = operators.shift(levels.logs - level)
-    agrees = (alone.low <= 0) & (alone.high >= 0) | (np.abs(alone.estimate) <= _ALIKE)
-    if agrees.sum() < len(agrees) / 2:
-        return operators
-    return operators._replace(times_s=operators.times_s / np.exp(level - np.median(level)))
+def _as_measured(operators: OperatorTimes) -> OperatorTimes:
+    """Return the comparison as it is: `--correct-drift` does not change verdicts."""
+    return operators
 
 
 def previous(operators: OperatorTimes, row: Integers) -> Integers:
@@ -196,6 +187,6 @@ def by_means(operators: OperatorTimes, row: Integers) -> Integers:
 
 
 METHODS: Final = (
-    Method("now", now, _now_interval, _now_without_drift),
+    Method("now", now, _now_interval, _as_measured),
     Method("before", previous, _previous_interval, _previous_without_drift),
 )
