@@ -63,14 +63,47 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     Raises the errors of `load`. Raises `InputError` also if all files were left out, and
     `QueryError` if one of the files is a model that has not run.
     """
+    joiner = RunJoiner()
+    notes = add_runs(
+        joiner,
+        paths,
+        wanted=wanted,
+        skip_bad=skip_bad,
+        progress=progress,
+        processes=processes,
+        max_size=max_size,
+        inputs=inputs,
+        beside=beside,
+        cache=cache,
+    )
+    return joiner.joined(notes)
+
+
+def add_runs(  # noqa: PLR0913  # options, each by its name
+    joiner: RunJoiner,
+    paths: Paths,
+    *,
+    wanted: Collection[str] = OPTIONAL_COLUMNS,
+    skip_bad: bool = False,
+    progress: Callable[[int], None] | None = None,
+    processes: int = 1,
+    max_size: int = MAX_SIZE,
+    inputs: ModelInputs = NO_INPUTS,
+    beside: bool = True,
+    cache: CacheFolder | None = None,
+) -> tuple[Note, ...]:
+    """Add the runs of all files in `paths` to `joiner`. Return the notes on files left out.
+
+    The options and the errors are those of `load_runs`.
+    """
     # Joining needs shapes, even if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})
     opened = partial(Source, max_size=max_size, inputs=inputs, beside=beside, cache=cache_of(cache))
     read_files: ReadFiles = partial(_read_files, wanted=needed, source_of=opened)
-    join = partial(_join, files=len(paths), skip_bad=skip_bad, progress=progress)
+    join = partial(_join, joiner, files=len(paths), skip_bad=skip_bad, progress=progress)
     pool = _start_pool(paths, read_files, processes)
     if pool is None:
-        return join(lambda joiner: read_files(joiner, paths))
+        return join(lambda into: read_files(into, paths))
     try:
         return join(pool.merge_into)
     finally:
@@ -91,17 +124,17 @@ def _start_pool(paths: Paths, read_files: ReadFiles, processes: int) -> ReaderPo
 
 
 def _join(
+    joiner: RunJoiner,
     read: Callable[[RunJoiner], Iterator[Step]],
     *,
     files: int,
     skip_bad: bool,
     progress: Callable[[int], None] | None,
-) -> Profile:
-    """Return the profile that `read` joins, step by step.
+) -> tuple[Note, ...]:
+    """Let `read` add files to `joiner`, step by step. Return the notes on files left out.
 
     Raises the first error if `skip_bad` is not set, or if no file can be read.
     """
-    joiner = RunJoiner()
     bad: list[InputError] = []
     done = 0
     for files_of_step, errors in read(joiner):
@@ -112,10 +145,10 @@ def _join(
         if progress is not None:
             progress(done)
     if not bad:
-        return joiner.joined()
+        return ()
     more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
     left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
-    return joiner.joined((Note(left_out, Importance.INCOMPLETE),))
+    return (Note(left_out, Importance.INCOMPLETE),)
 
 
 def _read_files(
