@@ -12,7 +12,8 @@ from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
 from profile_analyze.cli.request import naming_option
-from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
+from profile_analyze.cli.sources import available_cores, find_sources, notes_on_merged_sides, read
+from profile_analyze.cli.tables import exported, sql_report
 from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import QueryError
 from profile_analyze.model.constants import counting_constants
@@ -21,7 +22,7 @@ from profile_analyze.model.notes import Importance, Note, by_importance, most_im
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, RUN_KEYS, SHAPES
-from profile_analyze.query.catalog import optional_columns_of
+from profile_analyze.query.catalog import all_optional_columns, optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
@@ -61,14 +62,16 @@ def answer(request: Request) -> Report:
         check_that_files_exist(request.files)
         check_that_files_exist(request.baseline)
     check_that_files_exist(sources.models)
+    if request.export is not None:
+        return exported(request, sources, available_cores())
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
     request = _with_peaks_of_device(request, _profile_of(source))
     check_options_on_times(request, _profile_of(source))
     renderer = _renderer_for(source, renderers)
-    if request.inspect is not None:
-        report = _inspection(source, request.inspect)
+    report = _without_tables(_profile_of(source), request)
+    if report is not None:
         deliver(report, None, request, renderer)
         return report
     # The original's text formats count the sizes of constants as memory. A picture does not, so it
@@ -81,13 +84,20 @@ def answer(request: Request) -> Report:
     return report
 
 
-def _inspection(source: Profile | Comparison, key: str) -> Report:
+def _without_tables(profile: Profile, request: Request) -> Report | None:
+    """Return the answer to `--sql` or `--inspect`; None if the request has neither."""
+    if request.sql is not None:
+        return sql_report(profile, request)
+    return None if request.inspect is None else _inspection(profile, request.inspect)
+
+
+def _inspection(profile: Profile, key: str) -> Report:
     """Return the report on one operator. Raises `QueryError` if `key` means no operator."""
     # Imported here, because only calls with `--inspect` need it.
     from profile_analyze.report.inspection import inspection_report
 
     try:
-        return inspection_report(_profile_of(source), key)
+        return inspection_report(profile, key)
     except QueryError as error:
         raise naming_option(error) from None
 
@@ -208,6 +218,8 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     of_model = () if request.model is None else SHAPES
     if request.inspect is not None:
         return query.wanted | {*OPTIONAL_COLUMNS, FRAMES}
+    if request.sql is not None:
+        return query.wanted | all_optional_columns() | {*of_work}
     of_stacks = (FRAMES,) if request.has_stacks else ()
     columns = query.wanted | optional_columns_of((*of_tables, *of_summary))
     return columns | {*of_work, *of_model, *of_stacks}

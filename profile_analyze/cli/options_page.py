@@ -35,7 +35,7 @@ def _lines() -> Iterator[str]:
     yield _INTRODUCTION
     yield from _table((FILES, *GENERAL))
     for group in OPTION_GROUPS:
-        yield f"## {group.title.capitalize()}\n"
+        yield f"## {group.title[0].upper()}{group.title[1:]}\n"
         yield from _table(group.options)
 
 

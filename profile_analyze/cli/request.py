@@ -9,6 +9,7 @@ from profile_analyze.cli.appearance import Appearance
 from profile_analyze.cli.cache_folder import cache_folder
 from profile_analyze.cli.explain import column_to_explain
 from profile_analyze.cli.option_checks import check_options, requested_output_format
+from profile_analyze.cli.part import Part
 from profile_analyze.cli.progress import status_line
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
@@ -45,25 +46,6 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
     None: frozenset({"unjudged"}),
 }
 """For each value of `--fail-uncertain`, the outcomes that lead to exit code 4."""
-
-
-class Part(NamedTuple):
-    """The part of a profile to analyse, as the options say; None where an option is not given."""
-
-    from_s: float | None = None
-    to_s: float | None = None
-    steps: tuple[int, int] | None = None
-    """The first and the last step."""
-    step_region: str | None = None
-    """The region whose executions are the steps."""
-
-    @classmethod
-    def of(cls, arguments: argparse.Namespace) -> Part:
-        """Return the part that the options name."""
-        return cls(arguments.from_s, arguments.to_s, arguments.steps, arguments.step_region)
-
-
-WHOLE: Final = Part()
 
 
 class Request(NamedTuple):
@@ -132,6 +114,12 @@ class Request(NamedTuple):
     """The source of computation and memory: see `choose_work`. None if the profile decides."""
     explain: str | None
     """The column to explain instead of showing tables."""
+    export: str | None
+    """The folder of the data set to add the profiles to, instead of showing an answer."""
+    sql: str | None
+    """The SQL query to answer instead of showing tables."""
+    sql_timeout: float
+    """How long the SQL query may take, in seconds."""
     inspect: str | None
     """The operator to show instead of tables: its key or name, perhaps with `@N`."""
 
@@ -148,7 +136,7 @@ class Request(NamedTuple):
 
 _AS_GIVEN: Final = (
     *("notes", "work", "inspect", "skip_bad", "skip_runs", "match", "max_size"),
-    *("correct_drift", "correct_sync", "force", "plot"),
+    *("correct_drift", "correct_sync", "force", "plot", "export", "sql", "sql_timeout"),
 )
 """The fields of `Request` whose options have the same name and value."""
 

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.model_options import check_that_names_are_known
+from profile_analyze.cli.part import WHOLE
 from profile_analyze.cli.progress import Progress
-from profile_analyze.cli.request import WHOLE, naming_option
+from profile_analyze.cli.request import naming_option
 from profile_analyze.errors import InputError, QueryError
+from profile_analyze.fleet import entry
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.model_inputs import NO_INPUTS
-from profile_analyze.readers.paths import LIST, files_in
+from profile_analyze.readers.paths import LIST, files_in, is_data_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,19 +140,21 @@ def _loaded(
     request: Request, files: list[str], wanted: frozenset[str], progress: Progress
 ) -> Profile:
     """Return one profile that has the runs of all `files`."""
-    if len(files) == 1:
+    has_data_set = any(map(is_data_set, files))
+    if len(files) == 1 and not has_data_set:
         return _load(request, files[0], wanted, progress)
     # Imported here, because a call with one file joins no runs.
     from profile_analyze.readers.many import load_runs
 
+    load_all = entry.load_with_data_sets if has_data_set else load_runs
     try:
-        return load_runs(
+        return load_all(
             files,
             wanted=wanted,
             skip_bad=request.skip_bad,
             progress=progress.counter_of_next(len(files)),
             # Only this process can read standard input.
-            processes=1 if "-" in files else _available_cores(),
+            processes=1 if "-" in files else available_cores(),
             max_size=request.max_size,
             inputs=request.inputs,
             beside=request.model is None,
@@ -209,7 +213,7 @@ def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comp
     return without_drift(source) if request.correct_drift else source
 
 
-def _available_cores() -> int:
+def available_cores() -> int:
     """Return the number of cores that this process may use, up to `_MOST_PROCESSES`.
 
     In a container or on a cluster, the machine may have more cores.

@@ -440,6 +440,7 @@ def test_a_missing_value_gets_an_example_that_is_valid(option: Option) -> None:
     if option.example:
         needs = {"--having": "--aggregate-by=type", "--threshold": "--compare=none.json"}
         needs["--fail-if"] = needs["--threshold"]
+        needs["--sql-timeout"] = "--sql=from runs"
         further = [value for flag, value in needs.items() if flag in option.flags]
         outcome = run_command("none.json", *further, *shlex.split(option.example_call))
         assert outcome.code == 0 or outcome.err.startswith(

@@ -1,0 +1,62 @@
+"""Loads data sets, alone or beside files, as one profile with all their runs."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from profile_analyze.errors import InputError, MalformedProfileError
+from profile_analyze.fleet.frames import without_frames
+from profile_analyze.fleet.parts import partial_of, parts_of
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
+from profile_analyze.model.runs import RunJoiner
+from profile_analyze.model.terms import FRAMES
+from profile_analyze.readers.many import add_runs
+from profile_analyze.readers.paths import is_data_set
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from profile_analyze.model.notes import Note
+    from profile_analyze.model.profile import Profile
+
+
+def load_with_data_sets(
+    names: Sequence[str], *, wanted: Collection[str] = OPTIONAL_COLUMNS, **options: Any
+) -> Profile:
+    """Return one profile with the runs of data sets and of files, in the order of `names`.
+
+    The profile is the same as if the files in the data sets had been named instead. `wanted` and
+    `options` are the arguments of `readers.many.load_runs`. Data sets have all columns.
+
+    Raises the errors of `load_runs` and of `parts_of`.
+    """
+    joiner = RunJoiner()
+    notes: list[Note] = []
+    for are_data_sets, group in groupby(names, is_data_set):
+        if are_data_sets:
+            for name in group:
+                _add_data_set(joiner, name, with_frames=FRAMES in wanted)
+        else:
+            notes += add_runs(joiner, [*group], wanted=wanted, **options)
+    joined = joiner.joined(tuple(notes))
+    findings = joined.check()
+    if findings:
+        raise MalformedProfileError(names[0], f"inconsistent: {findings[0]}")
+    partial = joiner.partial()
+    if partial is None or len(partial.processes) > 1:
+        return joined
+    # `load` neither sorts the tracks of a single file nor makes notes on its runs, as joining does.
+    return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
+
+
+def _add_data_set(joiner: RunJoiner, name: str, *, with_frames: bool) -> None:
+    parts = parts_of(name)
+    if not parts:
+        raise InputError(
+            name,
+            "is a data set without profiles, because no export to it ended; --export adds some",
+        )
+    for part in parts:
+        partial = partial_of(part)
+        joiner.merge(partial if with_frames else without_frames(partial))
