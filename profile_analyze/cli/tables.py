@@ -16,7 +16,7 @@ from profile_analyze.model.visible import visible
 from profile_analyze.report.base import Report
 from profile_analyze.report.output_formats import find_renderer, format_by_suffix
 from profile_analyze.report.sections import RelationSection
-from profile_analyze.units import counted, scaled_text, short_time
+from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
     import argparse
@@ -91,12 +91,8 @@ def exported(request: Request, sources: Sources, processes: int) -> Report:
         )
     finally:
         progress.clear()
-    added = outcome.added
-    size = scaled_text(added.size, "byte")
-    text = (
-        f"{visible(request.export, 'utf-8')}: added {counted(added.files, 'profile')} ({size}); "
-        f"now {counted(outcome.files_in_all, 'profile')}\n"
-    )
+    added, files = counted(outcome.added, "profile"), counted(outcome.files, "profile")
+    text = f"{visible(request.export, 'utf-8')}: added {added}; now {files}\n"
     show([text.encode(encoding_of_standard_output(), "backslashreplace")], paged=False)
     return Report(notes=outcome.notes)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
-from operator import add
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import InputError, OutputError
@@ -31,23 +30,12 @@ _WANTED: Final = frozenset({*OPTIONAL_COLUMNS, *DERIVED_WORK, FRAMES, *all_optio
 """All that a reader can read, because later questions may need any of it."""
 
 
-class _Amounts(NamedTuple):
-    """What was added to a data set."""
-
-    files: int = 0
-    size: int = 0
-    """The number of bytes."""
-
-    def plus(self, other: _Amounts) -> _Amounts:
-        """Return the sums of both."""
-        return _Amounts(*map(add, self, other))
-
-
 class Exported(NamedTuple):
     """The outcome of an export."""
 
-    added: _Amounts
-    files_in_all: int
+    added: int
+    """The number of files that were added."""
+    files: int
     """The number of files in the data set now."""
     notes: tuple[Note, ...]
 
@@ -74,22 +62,18 @@ def export(
     known_before = len(known)
     repeated: list[str] = []
     notes: dict[Note, None] = {}
-    amounts = _Amounts()
+    added = 0
     new = _new_sources(files, known, repeated, max_size)
     with NewParts(data_set) as parts:
         while sources := [*islice(new, files_per_part)]:
             joiner = RunJoiner()
             names = [source.name for source in sources]
-            tell = partial(_tell, progress, amounts.files)
+            tell = partial(_tell, progress, added)
             notes |= dict.fromkeys(
                 add_runs(joiner, names, wanted=_WANTED, max_size=max_size, progress=tell, **options)
             )
-            amounts = amounts.plus(_write(parts, joiner, sources))
-    return Exported(
-        amounts,
-        files_in_all=known_before + amounts.files,
-        notes=(*notes, *_notes_on_repeated(data_set, repeated)),
-    )
+            added += _write(parts, joiner, sources)
+    return Exported(added, known_before + added, (*notes, *_notes_on_repeated(data_set, repeated)))
 
 
 def _tell(progress: Callable[[int], None] | None, before: int, files: int) -> None:
@@ -131,20 +115,23 @@ def _digest_of(file: str, max_size: int) -> str:
     return digest.hexdigest()
 
 
-def _write(parts: NewParts, joiner: RunJoiner, sources: Sequence[SourceFile]) -> _Amounts:
-    """Write the profiles in `joiner` as a part. Raises `InputError` and `OutputError`."""
+def _write(parts: NewParts, joiner: RunJoiner, sources: Sequence[SourceFile]) -> int:
+    """Write the profiles in `joiner` as a part, and return their number.
+
+    Raises `InputError` and `OutputError`.
+    """
     content = joiner.partial()
     assert content is not None, "reading raises an error if no file can be read"
     read = set(content.processes)  # without the files that `skip_bad` left out
     try:
-        size = parts.write(stored(content), [one for one in sources if one.name in read])
+        parts.write(stored(content), [one for one in sources if one.name in read])
     except UnicodeEncodeError as error:
         raise InputError(
             sources[0].name,
             "a data set cannot hold this file or one of the next files, because of a name that is "
             f"no valid Unicode: {error.object!r}",
         ) from None
-    return _Amounts(content.files, size)
+    return content.files
 
 
 def _notes_on_repeated(data_set: str, repeated: Sequence[str]) -> Iterator[Note]:

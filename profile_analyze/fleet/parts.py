@@ -163,8 +163,8 @@ class NewParts:
             raise _output_error(str(self._data_set), error) from None
         return self
 
-    def write(self, part: Stored, sources: Sequence[SourceFile]) -> int:
-        """Write a part into the temporary folder, and return its bytes. Raises `OutputError`."""
+    def write(self, part: Stored, sources: Sequence[SourceFile]) -> None:
+        """Write a part into the temporary folder. Raises `OutputError`."""
         folder = self._folder / str(len(self._staged))
         try:
             folder.mkdir()
@@ -176,7 +176,6 @@ class NewParts:
         except OSError as error:
             raise _output_error(str(self._data_set), error) from None
         self._staged.append(folder)
-        return sum(sizes.values()) + len(manifest)
 
     def __exit__(self, kind: object, *_: object) -> None:
         """Give all parts their final names, unless the block failed. Raises `OutputError`."""

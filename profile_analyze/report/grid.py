@@ -90,7 +90,9 @@ class GridRenderer(PeopleRenderer):
         return draw(labelled_lines(lines, display), style="simple", numeric=(1,))
 
     def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
-        """Yield a box per row. The last columns are left out if they do not fit."""
+        """Yield a box per row. On a terminal, texts are wrapped, and the last columns left out."""
+        if display.width is not None:
+            columns = [_wrapped(column, display) for column in columns]
         widths = _widths(columns)
         shown, about_others = fitting_columns(columns, widths, _frame_width, display)
         yield from draw_boxes(
@@ -147,6 +149,13 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
     # The plain format is narrower than boxes.
     plain = "--format plain" if names else ""
     yield from left_out_columns(titles, shown, display, narrower=plain)
+
+
+def _wrapped(column: Cells, display: Display) -> Cells:
+    if column.is_number:
+        return column
+    lines = (wrapped(text, _INFO_WIDTH, display.encoding) for text in column.texts)
+    return column._replace(texts=[*map(_CONTINUATION.join, lines)])
 
 
 def _box_style(display: Display) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conftest import FIXTURES, Outcome, run_command
+from tests.conftest import FIXTURES, ROOT, Outcome, run_command
 from tests.fleet.test_data_sets import exported, small
 
 if TYPE_CHECKING:
@@ -29,9 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def added(outcome: Outcome) -> tuple[int, str, str]:
-    """Return an outcome without the number of bytes, which differs between versions of pyarrow."""
-    start, _, rest = outcome.out.partition(" (")
-    return outcome.code, f"{start}{rest.partition(')')[2]}", outcome.err
+    return outcome.code, outcome.out, outcome.err
 
 
 def names_in(folder: str) -> list[str]:
@@ -230,3 +230,20 @@ def test_a_data_set_is_a_baseline_and_a_neighbour_of_files(folder: Path) -> None
     (folder / "list").write_text("set\nc.json\n", encoding="utf-8")
     whole = ("--format", "json", "-t", "0")
     assert run_command("@list", *whole) == run_command("a.json", "b.json", "c.json", *whole)
+
+
+def test_the_sessions_in_the_documentation_are_current(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They write a data set, so they run in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+    for name, runs in (("monday", "base"), ("tuesday", "changed")):
+        Path(name).symlink_to(FIXTURES / "runs" / runs)
+    page = (ROOT / "docs" / "fleet.md").read_text(encoding="utf-8")
+    sessions = re.findall(r"^```text\n(\$ .*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(sessions) == 2
+    for session in sessions:
+        commands = re.findall(r"^\$ profile-analyze (.*)\n", session, re.MULTILINE)
+        answers = ((one, run_command(*shlex.split(one))) for one in commands)
+        told = [f"$ profile-analyze {one}\n{answer.out}{answer.err}" for one, answer in answers]
+        assert "".join(told) == session
