@@ -92,7 +92,14 @@ class GridRenderer(PeopleRenderer):
     def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
         """Yield a box per row. On a terminal, texts are wrapped, and the last columns left out."""
         if display.width is not None:
-            columns = [_wrapped(column, display) for column in columns]
+            columns = [
+                column
+                if column.is_number
+                else column._replace(
+                    texts=[_wrap([text], _INFO_WIDTH, display) for text in column.texts]
+                )
+                for column in columns
+            ]
         widths = _widths(columns)
         shown, about_others = fitting_columns(columns, widths, _frame_width, display)
         yield from draw_boxes(
@@ -149,13 +156,6 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
     # The plain format is narrower than boxes.
     plain = "--format plain" if names else ""
     yield from left_out_columns(titles, shown, display, narrower=plain)
-
-
-def _wrapped(column: Cells, display: Display) -> Cells:
-    if column.is_number:
-        return column
-    lines = (wrapped(text, _INFO_WIDTH, display.encoding) for text in column.texts)
-    return column._replace(texts=[*map(_CONTINUATION.join, lines)])
 
 
 def _box_style(display: Display) -> str:
