@@ -43,9 +43,10 @@ def load_with_data_sets(
     findings = joined.check()
     if findings:
         raise MalformedProfileError(names[0], f"inconsistent: {findings[0]}")
-    partial = joiner.partial()
-    if partial is None or len(partial.processes) > 1:
+    if len(joined.processes) > 1:
         return joined
+    partial = joiner.partial()
+    assert partial is not None, "it has a process"
     # `load` neither sorts the tracks of a single file nor makes notes on its runs, as joining does.
     return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
 

@@ -37,6 +37,8 @@ from profile_analyze.model.recorded import RecordedFact
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
 EXECUTIONS: Final = (
     Field("operator", ROW, "the number of the operator"),
     Field("run", ROW, "the number of the run"),
@@ -117,11 +119,17 @@ def executions_of(table: pa.Table) -> Executions:
         elif field.type == CATEGORIES:
             columns[name] = texts_of(table, name) if is_known else Categorical.missing(rows)
         elif field.type == COUNT:
-            columns[name] = counts_of(table, name)
+            columns[name] = _stored_once(counts_of(table, name))
         else:
             unknown = constant(np.float64(np.nan), rows)
             columns[name] = numbers_of(table, name) if is_known else unknown
     return Executions(**columns)
+
+
+def _stored_once(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the values, stored once if all are equal, as the number of calls often is."""
+    are_equal = len(values) > 0 and bool((values == values[0]).all())
+    return constant(values[0], len(values)) if are_equal else values
 
 
 def tracks_table(tracks: Iterable[Track]) -> pa.Table:
