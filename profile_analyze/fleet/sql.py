@@ -32,7 +32,7 @@ _MEMORY: Final = "2GB"
 _MOST_VALUES: Final = 10_000_000
 """The most values that an answer may have."""
 _ROWS_AT_ONCE: Final = 10_000
-_GRACE_S: Final = 2.0
+_GRACE_S: Final = 5.0
 """How long DuckDB may take to notice that its time is over."""
 _INTERVAL_S: Final = 0.1
 _SETTINGS: Final = (

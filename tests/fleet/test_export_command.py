@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import profile_analyze as pa
 from tests.conftest import FIXTURES, ROOT, Outcome, run_command
 from tests.fleet.test_data_sets import exported, small
 
@@ -80,6 +81,13 @@ def test_a_bad_file_adds_nothing_unless_it_is_skipped(folder: Path) -> None:
     # A bad file is not remembered, so a repaired one is added.
     small(folder, "bad.json", 9.0)
     assert added(run_command("bad.json", "--export", "set"))[1].endswith("now 2 profiles\n")
+
+
+def test_a_bad_file_adds_no_part_of_several(folder: Path) -> None:
+    (folder / "bad.json").write_text('{"graph_exec": 1}', encoding="utf-8")
+    with pytest.raises(pa.InputError, match=r"^bad\.json: "):
+        exported(folder / "set", ["a.json", "bad.json"], files_per_part=1)
+    assert names_in("set") == ["_profile_analyze.json"]
 
 
 @pytest.mark.parametrize(
@@ -182,6 +190,23 @@ def test_damage_is_recognised(
     outcome = run_command("set")
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (1, "", 1)
     assert outcome.err.startswith(f"{ERROR}{message}")
+
+
+def test_no_flipped_bit_changes_the_answer(folder: Path) -> None:
+    exported(folder / "set", ["a.json", "b.json"])
+    expected = run_command("set", "-t", "0", "--columns", "all", "--notes", "all")
+    file = PART / "executions.parquet"
+    content = file.read_bytes()
+    outcomes = set()
+    for position in range(4, 600, 5):
+        file.write_bytes(
+            content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
+        )
+        outcome = run_command("set", "-t", "0", "--columns", "all", "--notes", "all")
+        is_error = outcome.code == 1 and outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: ")
+        assert is_error or outcome == expected
+        outcomes.add(outcome.code)
+    assert 1 in outcomes
 
 
 def test_tables_that_do_not_belong_together_are_recognised(folder: Path) -> None:
