@@ -32,26 +32,30 @@ def load_with_data_sets(
     Raises the errors of `load_runs` and of `parts_of`.
     """
     joiner = RunJoiner()
+    files = 0
     notes: list[Note] = []
     for are_data_sets, group in groupby(names, is_data_set):
         if are_data_sets:
             for name in group:
-                _add_data_set(joiner, name, with_frames=FRAMES in wanted)
+                files += _add_data_set(joiner, name, with_frames=FRAMES in wanted)
         else:
-            notes += add_runs(joiner, [*group], wanted=wanted, **options)
+            others = [*group]
+            files += len(others)
+            notes += add_runs(joiner, others, wanted=wanted, **options)
     joined = joiner.joined(tuple(notes))
     findings = joined.check()
     if findings:
         raise MalformedProfileError(names[0], f"inconsistent: {findings[0]}")
-    if len(joined.processes) > 1:
+    if files > 1:
         return joined
     partial = joiner.partial()
-    assert partial is not None, "it has a process"
+    assert partial is not None, "it has a file"
     # `load` neither sorts the tracks of a single file nor makes notes on its runs, as joining does.
     return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
 
 
-def _add_data_set(joiner: RunJoiner, name: str, *, with_frames: bool) -> None:
+def _add_data_set(joiner: RunJoiner, name: str, *, with_frames: bool) -> int:
+    """Add the profiles in a data set to `joiner`, and return their number."""
     parts = parts_of(name)
     if not parts:
         raise InputError(
@@ -61,3 +65,4 @@ def _add_data_set(joiner: RunJoiner, name: str, *, with_frames: bool) -> None:
     for part in parts:
         partial = partial_of(part)
         joiner.merge(partial if with_frames else without_frames(partial))
+    return sum(part.manifest.facts.files for part in parts)

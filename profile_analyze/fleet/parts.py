@@ -275,8 +275,9 @@ def _flush(file: Path) -> None:
 def _remove_unfinished(data_set: Path) -> None:
     """Remove what processes left behind that died while they wrote."""
     for folder in data_set.glob(f"{_UNFINISHED}*"):
-        if time() - folder.stat().st_mtime > _LONGEST_WRITING_S:
-            rmtree(folder, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another export has just ended
+            if time() - folder.stat().st_mtime > _LONGEST_WRITING_S:
+                rmtree(folder, ignore_errors=True)
 
 
 def _decoded(content: bytes, kind: type[Any], data_set: str, what: str) -> Any:

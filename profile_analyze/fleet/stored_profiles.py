@@ -147,7 +147,7 @@ def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
         for note in facts.notes
     }
     disagrees = tables["operators"].column("disagrees").to_pylist()
-    return Partial(
+    partial = Partial(
         keys=list(zip(*_identities(operators), repetition, strict=True)),
         operators=operators,
         run_counts=counts_of(tables["operators"], "in_runs"),
@@ -165,6 +165,24 @@ def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
         lost_tables=frozenset(facts.lost_tables),
         notes=notes,
     )
+    _check_references(partial)
+    return partial
+
+
+def _check_references(partial: Partial) -> None:
+    """Raise `ValueError` if a table refers to rows that another table lacks."""
+    executions = partial.executions
+    run_processes = np.array([run.process for run in partial.runs], np.int64)
+    for what, rows, count, lowest in (
+        ("operators", executions.operator, len(partial.operators), 0),
+        ("tracks", executions.track, len(partial.tracks), 0),
+        ("runs", executions.run, len(partial.runs), 0),
+        ("executions", executions.parent, len(executions), -1),
+        ("executions", executions.launched_by, len(executions), -1),
+        ("processes", run_processes, len(partial.processes), 0),
+    ):
+        if len(rows) and not (lowest <= rows.min() and rows.max() < count):
+            raise ValueError(f"a table refers to {what} that do not exist")
 
 
 def _operators_table(partial: Partial) -> pa.Table:

@@ -33,8 +33,3 @@ class Relation(NamedTuple):
     def names(self) -> list[str]:
         """The names of the columns."""
         return [column.name for column in self.columns]
-
-    @property
-    def rows(self) -> list[tuple[Any, ...]]:
-        """The values of each row."""
-        return list(zip(*(column.values for column in self.columns), strict=True))

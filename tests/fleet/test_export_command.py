@@ -10,7 +10,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow  # noqa: ICN001  # `pa` is this package
 import pytest
+from pyarrow import parquet as pq
 
 import profile_analyze as pa
 from tests.conftest import FIXTURES, ROOT, Outcome, run_command
@@ -217,6 +219,24 @@ def test_tables_that_do_not_belong_together_are_recognised(folder: Path) -> None
     outcome = run_command("set")
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: ")
+
+
+@pytest.mark.parametrize(
+    ("column", "what"),
+    [("operator", "operators"), ("track", "tracks"), ("run", "runs"), ("parent", "executions")],
+)
+def test_a_reference_to_a_row_that_does_not_exist(folder: Path, column: str, what: str) -> None:
+    exported(folder / "set", ["a.json"])
+    file = PART / "executions.parquet"
+    table = pq.read_table(file)
+    wrong = pyarrow.array([99] * len(table), pyarrow.int32())
+    index = table.column_names.index(column)
+    pq.write_table(table.set_column(index, table.schema.field(column), wrong), file)
+    manifest = json.loads((PART / "_part.json").read_bytes())
+    manifest["sizes"]["executions"] = file.stat().st_size
+    (PART / "_part.json").write_text(json.dumps(manifest), encoding="utf-8")
+    message = f"{DAMAGED}part=000001: a table refers to {what} that do not exist{ADVICE}"
+    assert run_command("set") == Outcome(1, "", f"{ERROR}{message}\n")
 
 
 def test_half_an_export_is_no_part(folder: Path) -> None:
