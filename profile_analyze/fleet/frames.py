@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from profile_analyze.model.runs import Partial
 
 
+_NS_PER_S: Final = 1e9
+
+
 def without_frames(partial: Partial) -> Partial:
     """Return the partial result without operators of level `frame` and their executions."""
     level = partial.operators.level
@@ -25,7 +28,7 @@ def without_frames(partial: Partial) -> Partial:
     if not is_frame.any():
         return partial
     kept = np.flatnonzero(~is_frame)
-    executions = _executions(partial.executions, is_frame)
+    executions = _executions(_from_first_start(partial, is_frame), is_frame)
     # A track on which only functions ran is left out, too.
     is_used = np.zeros(len(partial.tracks), np.bool_)
     is_used[executions.track] = True
@@ -39,6 +42,33 @@ def without_frames(partial: Partial) -> Partial:
         tracks=tuple(partial.tracks[index] for index in np.flatnonzero(is_used).tolist()),
     )
     return result._replace(digests=_digests(result))
+
+
+def _from_first_start(partial: Partial, is_frame: NDArray[np.bool_]) -> Executions:
+    """Return the executions with times that count from the first start that is left.
+
+    A reader counts from the first event that it reads. In a file whose times count from 0, this
+    event may be a function.
+    """
+    executions = partial.executions
+    process = np.array([run.process for run in partial.runs], np.int64)[executions.run]
+    # Whole nanoseconds, so that the new times are those of the reader to the last bit.
+    start_ns = np.rint(executions.start_s * _NS_PER_S)
+    first, first_left = np.full((2, len(partial.processes)), np.inf)
+    is_left = ~is_frame[executions.operator]
+    np.fmin.at(first, process, start_ns)
+    np.fmin.at(first_left, process[is_left], start_ns[is_left])
+    shift_ns = np.where((first == 0) & np.isfinite(first_left), first_left, 0.0)[process]
+    return executions.changed(
+        **{
+            name: np.where(
+                shift_ns > 0,
+                (np.rint(getattr(executions, name) * _NS_PER_S) - shift_ns) / _NS_PER_S,
+                getattr(executions, name),
+            )
+            for name in ("start_s", "submitted_s")
+        }
+    )
 
 
 def _executions(executions: Executions, is_frame: NDArray[np.bool_]) -> Executions:

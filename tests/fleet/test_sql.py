@@ -17,7 +17,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import RUN_KEYS
-from profile_analyze.model.wording import machine_name
+from profile_analyze.model.wording import machine_name, unit_of_machine_name
 from profile_analyze.query.catalog import all_optional_columns
 from profile_analyze.query.rows import OperatorRows
 from tests.conftest import FIXTURES, PROFILES, run_command
@@ -218,6 +218,23 @@ def test_help_lists_every_column() -> None:
     for name, fields in DECLARED.items():
         assert f"## {name}: " in outcome.out
         assert all(f"- `{field.name}`" in outcome.out for field in fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("total_s", "s"),
+        ("x_bytes", "byte"),
+        ("x_bytes_per_s", "byte/s"),
+        ("x_flo", "FLO"),
+        ("x_flo_per_s", "FLO/s"),
+        ("x_flo_per_byte", "FLO/byte"),
+        ("flops", "FLO/s"),
+        ("items", ""),
+    ],
+)
+def test_the_unit_follows_from_the_name(name: str, unit: str) -> None:
+    assert unit_of_machine_name(name) == unit
 
 
 def test_a_wide_answer_fits_the_terminal() -> None:
