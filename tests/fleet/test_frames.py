@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from profile_analyze.fleet.frames import without_frames
+from profile_analyze.model.executions import Track
+from profile_analyze.model.runs import IDENTITY_COLUMNS, RunJoiner
 from profile_analyze.model.terms import FRAMES
 from profile_analyze.readers.loading import load
 from tests.conftest import run_command
@@ -62,3 +66,15 @@ def test_a_file_beside_its_data_set_counts_as_a_copy(file: str, tmp_path: Path) 
     copy.write_bytes((tmp_path / "trace.json").read_bytes())
     assert run_command(data_set, str(copy)) == run_command(file, str(copy))
     assert "exactly the times of another" in run_command(data_set, str(copy)).err
+
+
+def test_a_track_on_which_nothing_ran_stays(file: str) -> None:
+    joiner = RunJoiner()
+    joiner.add(load(file, wanted={FRAMES, *IDENTITY_COLUMNS}))
+    partial = joiner.partial()
+    assert partial is not None
+    with_idle = partial._replace(tracks=(Track("idle"), *partial.tracks))
+    executions = partial.executions.changed(track=partial.executions.track + np.int32(1))
+    left = without_frames(with_idle._replace(executions=executions))
+    assert [track.name for track in left.tracks] == ["idle", "thread 1", "thread 3"]
+    assert left.executions.track.tolist() == [1, 1, 2]
