@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
-import time
+import sys
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _NO_BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
+_LAUNCHER: Final = Path(__file__).parent / "launcher.py"
 
 
 @dataclass(frozen=True)
@@ -28,22 +32,29 @@ def cost_of(argv: Sequence[str]) -> Cost:
 
     Raises `RuntimeError` if the command fails.
     """
+    launcher = _launcher()
+    assert launcher.stdin is not None, "the launcher reads commands"
+    assert launcher.stdout is not None, "the launcher prints costs"
+    launcher.stdin.write(json.dumps([*map(str, argv)]) + "\n")
+    launcher.stdin.flush()
+    seconds, peak_kib, status = json.loads(launcher.stdout.readline())
+    if status:
+        raise RuntimeError(f"exit status {status}: {' '.join(argv)}")
+    return Cost(seconds, peak_kib / 1024)
+
+
+@lru_cache(maxsize=1)
+def _launcher() -> subprocess.Popen[str]:
+    """Start the process that runs the commands: see `launcher.py`. It ends with this process."""
     # Let Python store compiled modules, as it does for an installed package.
     environment = {key: value for key, value in os.environ.items() if key != _NO_BYTECODE}
-    started = time.perf_counter()
-    process = subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    return subprocess.Popen(
+        [sys.executable, "-S", str(_LAUNCHER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         env=environment,
+        text=True,
     )
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"exit status {process.returncode}: {' '.join(argv)}")
-    return Cost(seconds, usage.ru_maxrss / 1024)
 
 
 def side_by_side(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, Cost]:

@@ -76,7 +76,9 @@ _BASELINE_COLUMNS: Final = (
     *("base", "base_name", "difference", "ratio", "verdict", "match", "p_value", "change"),
     *("absolute_difference", "ratio_low", "ratio_high", "base_macs", "macs_difference"),
     *("absolute_macs_difference", "base_params", "params_difference", "base_memory"),
-    "memory_difference",
+    *("memory_difference", "base_computation", "computation_difference", "base_in_shapes"),
+    *("base_out_shapes", "work_ratio", "compared_work", "ratio_per_work", "ratio_per_work_low"),
+    "ratio_per_work_high",
 )
 _RUN_KEYS: Final = ("file", "run", "step")
 _EXECUTION_KEYS: Final = ("phase",)

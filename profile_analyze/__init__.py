@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.constants import counting_constants
     from profile_analyze.model.executions import Executions, Run, Track
     from profile_analyze.model.iterations import without_first_runs
+    from profile_analyze.model.labels import with_labels
     from profile_analyze.model.levels import at_level, levels_of
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Origin, Profile
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate import FailVerdict, judge_conditions
     from profile_analyze.query.gate_conditions import FailCondition
     from profile_analyze.query.judgement import Judgement, Winner
+    from profile_analyze.query.label_conditions import runs_with_labels
     from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import CopyTime, Summary, summarise
@@ -86,6 +88,7 @@ _NAMES_OF_MODULES = {
     "model.work_sources": ("choose_work",),
     "model.executions": ("Executions", "Run", "Track"),
     "model.iterations": ("without_first_runs",),
+    "model.labels": ("with_labels",),
     "model.levels": ("at_level", "levels_of"),
     "model.operators": ("Operators",),
     "model.profile": ("Origin", "Profile"),
@@ -97,6 +100,7 @@ _NAMES_OF_MODULES = {
     "query.gate": ("FailVerdict", "judge_conditions"),
     "query.gate_conditions": ("FailCondition",),
     "query.judgement": ("Judgement", "Winner"),
+    "query.label_conditions": ("runs_with_labels",),
     "query.question": ("Query",),
     "query.run": ("run",),
     "query.summary": ("CopyTime", "Summary", "summarise"),
@@ -161,7 +165,9 @@ __all__ = [
     "parse_time",
     "render",
     "run",
+    "runs_with_labels",
     "summarise",
+    "with_labels",
     "with_model",
     "with_step_region",
     "within_times",

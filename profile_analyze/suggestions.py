@@ -8,52 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
 # Each table maps the words of other tools (SQL, pandas, profilers, Unix commands) to the names of
-# this tool. The words are in lower case, with _ for a blank or a hyphen.
-
-COLUMN_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("duration", "dur", "latency", "elapsed", "runtime", "total_time"), "time"),
-    **dict.fromkeys(("total", "slowest", "longest", "worst"), "time"),
-    **dict.fromkeys(("cuda_time", "gpu_time", "kernel_time"), "device_time"),
-    **dict.fromkeys(("cpu_time", "wall_time", "host_self_time"), "host_time"),
-    **dict.fromkeys(("self_time", "self_cpu_time"), "self"),
-    **dict.fromkeys(
-        ("operator", "op", "op_name", "layer", "node", "operator_info", "opr_name"), "name"
-    ),
-    **dict.fromkeys(("kind", "op_type", "opr_type", "class"), "type"),
-    **dict.fromkeys(("cuda_time_total", "self_cuda_time_total", "self_device_time_total"), "time"),
-    **dict.fromkeys(("device_time_total", "cpu_time_total", "self_cpu_time_total"), "time"),
-    **dict.fromkeys(("new_time", "candidate_time", "device_self_time"), "time"),
-    **dict.fromkeys(("module", "region", "path", "stack", "call_stack"), "scope"),
-    **dict.fromkeys(("percent", "percentage", "pct", "%", "fraction"), "share"),
-    **dict.fromkeys(("num", "number", "n", "occurrences"), "count"),
-    "invocations": "calls",
-    **dict.fromkeys(("ops", "flos", "work", "operations"), "computation"),
-    **dict.fromkeys(("gflops", "tflops", "flop/s", "flo/s", "performance", "speed"), "flops"),
-    **dict.fromkeys(("bytes", "mem", "size", "traffic", "footprint"), "memory"),
-    **dict.fromkeys(("throughput", "gb/s", "bytes_per_second"), "bandwidth"),
-    **dict.fromkeys(("arithmetic_intensity", "oi", "ai"), "intensity"),
-    **dict.fromkeys(("shape", "shapes", "input_shape", "input_shapes"), "in_shapes"),
-    **dict.fromkeys(("output_shape", "output_shapes"), "out_shapes"),
-    **dict.fromkeys(("strides", "input_strides", "layout"), "in_strides"),
-    **dict.fromkeys(("dtype", "dtypes", "precision", "data_type"), "input_dtype"),
-    **dict.fromkeys(("param", "attributes", "attrs", "args"), "parameters"),
-    "thread": "track",
-    "gpu": "device",
-    **dict.fromkeys(("iteration", "iter"), "run"),
-    **dict.fromkeys(("std", "stddev", "variance", "noise", "iqr"), "spread"),
-    **dict.fromkeys(("min", "fastest", "best"), "time_min"),
-    "max": "time_max",
-    **dict.fromkeys(("baseline", "before", "old", "base_time", "baseline_time"), "base"),
-    **dict.fromkeys(("old_time", "time_base"), "base"),
-    **dict.fromkeys(("diff", "delta", "regression", "slowdown", "increase"), "difference"),
-    "speedup": "ratio",
-    **dict.fromkeys(("p", "pvalue", "significance"), "p_value"),
-    **dict.fromkeys(("utilization", "mfu", "percent_of_peak"), "efficiency"),
-    **dict.fromkeys(("bottleneck", "limit"), "bound"),
-    "roof": "attainable",
-    "opr_id": "id",
-    "cumulative": "cumulative_time",
-}
+# this tool. The words are in lower case, with _ for a blank or a hyphen. `column_words.py`
+# has the words for columns.
 
 OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sort", "sort_by", "orderby", "order", "s", "metric"), "--order-by"),
@@ -175,6 +131,18 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     "flamegraph": (
         "--plot times.svg draws the longest times as bars; --aggregate-by scope adds up modules"
     ),
+    "tree": (
+        "--aggregate-by scope/2 groups by the outer modules; --format collapsed writes the stacks"
+    ),
+    **dict.fromkeys(
+        ("timeline", "gantt", "trace"),
+        "the tool draws no timeline; https://ui.perfetto.dev shows one of a trace, --format "
+        "collapsed writes stacks",
+    ),
+    **dict.fromkeys(
+        ("stats", "statistics", "describe_times", "histogram"),
+        "--columns name,time,spread,time_min,time_max shows how much times vary",
+    ),
     **dict.fromkeys(("stdio", "tui"), "leave it out: the answer is text on standard output"),
     **dict.fromkeys(
         ("width", "max_width", "max_name_column_width", "max_src_column_width"),
@@ -240,8 +208,7 @@ AGGREGATE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("n", "size", "len"), "count"),
     "maximum": "max",
     "minimum": "min",
-    "q50": "median",
-    "50%": "median",
+    **dict.fromkeys(("q50", "50%"), "median"),
 }
 
 METRIC_WORDS: Final[Mapping[str, str]] = {
@@ -249,6 +216,7 @@ METRIC_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("duration", "latency", "dur"), "time"),
     **dict.fromkeys(("gpu_time", "cuda_time"), "device_time"),
     "cpu_time": "host_time",
+    **dict.fromkeys(("flo", "flop"), "computation"),
 }
 
 OPERATOR_WORDS: Final[Mapping[str, str]] = {

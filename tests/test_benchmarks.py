@@ -7,12 +7,25 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
 from benchmarks import events, traces
-from benchmarks.cases import LIBRARIES, models
+from benchmarks.__main__ import LIMITS, LIMITS_OVER_BY_TYPE
+from benchmarks.cases import (
+    AT_HALF_A_MILLION,
+    COLD,
+    FLOOR,
+    INFERENCE,
+    JSON_LOAD,
+    LIBRARIES,
+    ORIGINAL,
+    ROOT,
+    models,
+)
 from benchmarks.generate import SOURCE, generated, write
+from benchmarks.processes import cost_of
 from tests import oracle
 from tests.conftest import PROFILES
 
@@ -90,7 +103,42 @@ def test_the_commands_that_are_measured_succeed(name: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_page_has_the_limits_of_the_program() -> None:
+    page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    by_type = ("155 MB", "by type")
+    trace = ("1.1 GB", "PyTorch, by type")
+    limits = {
+        "1/15 of the time of the original": (*by_type, ORIGINAL, "seconds", 1 / 15),
+        "original, a quarter of its memory": (*by_type, ORIGINAL, "peak_mib", 1 / 4),
+        "2.2 times the floor": (*by_type, FLOOR, "seconds", 2.2),
+        "half the time of `json.load`": ("1,000 x 154 KB", "by type", JSON_LOAD, "seconds", 1 / 2),
+        "a quarter of the time": ("154 KB", "default table", ORIGINAL, "seconds", 1 / 4),
+        "1.3 times the floor": ("154 KB", "default table", FLOOR, "seconds", 1.3),
+        "0.45 of the time": (*trace, JSON_LOAD, "seconds", 0.45),
+        "`json.load` and a quarter of its memory": (*trace, JSON_LOAD, "peak_mib", 1 / 4),
+        "12 times the time of half": (*trace, AT_HALF_A_MILLION, "seconds", 12),
+        "a tenth of the time": ("0.9 GB", "second question, by type", COLD, "seconds", 1 / 10),
+        "twice the time": ("102 MB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),
+    }
+    assert [text for text in limits if text not in page] == []
+    assert [entry for entry in limits.values() if entry not in LIMITS] == []
+    assert "1.3 times the time of the case `by type`" in page
+    assert LIMITS_OVER_BY_TYPE["--dump-only-opr -t 0"] == 1.3
+
+
 def test_the_commands_on_models_succeed() -> None:
     for command in next(models()).commands.values():
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_memory_of_the_benchmark_does_not_count() -> None:
+    own = np.ones(20_000_000)  # 153 MiB
+    cost = cost_of([sys.executable, "-S", "-c", "pass"])
+    assert len(own) > 0
+    assert 2 < cost.peak_mib < 100
+
+
+def test_a_command_that_fails_ends_the_benchmark() -> None:
+    with pytest.raises(RuntimeError, match=r"exit status 3: .* raise SystemExit"):
+        cost_of([sys.executable, "-c", "raise SystemExit(3)"])

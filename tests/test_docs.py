@@ -105,9 +105,9 @@ def test_the_output_of_library_examples_is_current(name: str) -> None:
 
 def test_the_cookbook_has_all_its_questions() -> None:
     text = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^## \d+\. .*\?$", text, re.MULTILINE)) == 23
-    assert text.count("```console") == 23
-    assert text.count("```python") == text.count("```text") + 1 == 24
+    assert len(re.findall(r"^## \d+\. .*\?$", text, re.MULTILINE)) == 24
+    assert text.count("```console") == 24
+    assert text.count("```python") == text.count("```text") + 1 == 25
 
 
 def test_the_list_of_columns_is_current() -> None:

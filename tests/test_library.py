@@ -413,8 +413,8 @@ def test_values_have_a_short_repr() -> None:
     result = pa.run(pa.Query(aggregates="sum"), profile)
     assert repr(result) == f"Table(1 group of 1, columns={result.columns})"
     assert repr(pa.COLUMNS[0]) == (
-        "Column('id', unit='', meaning='identifies the operator within its file, by a number or a "
-        "text; digits in texts are ordered as numbers: conv2 before conv10')"
+        "Column('id', unit='', meaning='the number or the text that identifies the operator in its "
+        "file; numbers within texts are ordered by size: conv2 before conv10')"
     )
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column
+from profile_analyze.model.wording import shapes_text
 
 _column = partial(Column, needs_base=True)
 
@@ -22,7 +23,28 @@ _work_difference = partial(_same, signed=True)
 """Declares a column with a difference between the work of both sides. If only one side has an
 operator, its whole work counts as difference."""
 
+_per_work = partial(_digits, unit="1")
+"""Declares a column on the time per work."""
+
+_base_shapes = partial(
+    _column, unit="", kind="text", as_text=shapes_text, has_order=False, worked="from the baseline"
+)
+
 _WORK: Final = (
+    _base_work(
+        "base_computation",
+        "FLO",
+        "computation in the baseline",
+        timed=True,
+        worked="as computation, in the baseline",
+    ),
+    _work_difference(
+        "computation_difference",
+        "FLO",
+        "computation - base_computation; if only one side has an operator, all its computation "
+        "counts as difference",
+        worked="{computation} - {base_computation}",
+    ),
     _base_work(
         "base_macs", "count", "macs in the baseline", timed=True, worked="as macs, in the baseline"
     ),
@@ -125,19 +147,22 @@ COLUMNS: Final = (
     _same(
         "verdict",
         "",
-        "slower, faster, same, uncertain, added or removed; N/A with fewer than four runs on a "
-        "side, or if the baseline takes 0 s",
+        "slower, faster, same, uncertain, more work, less work, added or removed; more work is "
+        "longer because of more work, not slower per work, and less work is the opposite; N/A with "
+        "fewer than four runs on a side, or if the baseline takes 0 s",
         kind="text",
-        worked="from {ratio} ({ratio_low} to {ratio_high}), {p_value} and {threshold}; slower or "
-        "faster if p_value is at most 0.05, the interval excludes 1, and the ratio is at least 1 + "
-        "threshold or at most 1 / (1 + threshold); same if the whole interval is between these two",
+        worked="from {ratio} ({ratio_low} to {ratio_high}), {p_value}, {threshold} and "
+        "{ratio_per_work}; slower or faster if p_value is at most 0.05, the interval excludes 1, "
+        "and the ratio is at least 1 + threshold or at most 1 / (1 + threshold); same if the whole "
+        "interval is between these two; more work or less work instead of slower or faster if the "
+        "work changed, and the time per work did not change in this direction",
     ),
     _column(
         "match",
         "",
-        "how the operator was matched with an operator of the baseline: name, structure or shapes; "
-        "added if only the profile has it, removed if only the baseline has it; for a group: both, "
-        "added or removed",
+        "what the operator has in common with its counterpart in the baseline: name, structure or "
+        "shapes (see `--match`); added if only the profile has the operator, removed if only the "
+        "baseline has it; for a group: both, added or removed",
         FORMULA,
         kind="text",
         is_key=True,
@@ -153,4 +178,44 @@ COLUMNS: Final = (
         worked="from the baseline",
     ),
     *_WORK,
+    _base_shapes(
+        "base_in_shapes", meaning="the shape of each input in the baseline", optional="in_shapes"
+    ),
+    _base_shapes(
+        "base_out_shapes", meaning="the shape of each output in the baseline", optional="out_shapes"
+    ),
+    _digits(
+        "work_ratio",
+        "1",
+        "the work divided by the work in the baseline: computation / base_computation, or "
+        "memory / base_memory if compared_work is memory",
+        worked="by {compared_work}: {computation} / {base_computation}, or {memory} / "
+        "{base_memory}",
+    ),
+    _same(
+        "compared_work",
+        "",
+        "the work that work_ratio compares: computation, or memory if the computation is unknown "
+        "on a side or 0 on both; N/A if the memory is unknown, too; in a group, operators of "
+        "unknown work are left out if they take at most 5 % of the time",
+        kind="text",
+        worked="computation if {computation} and {base_computation} are known and not both 0, or "
+        "else memory if {memory} and {base_memory} are",
+    ),
+    _per_work(
+        "ratio_per_work",
+        meaning="ratio / work_ratio: above 1, the same work takes longer than in the baseline",
+        worked="{ratio} / {work_ratio}; 95 % confidence interval {ratio_per_work_low} to "
+        "{ratio_per_work_high}",
+    ),
+    _per_work(
+        "ratio_per_work_low",
+        meaning="the lower end of the 95 % confidence interval of ratio_per_work",
+        worked="{ratio_low} / {work_ratio}",
+    ),
+    _per_work(
+        "ratio_per_work_high",
+        meaning="the upper end of the 95 % confidence interval of ratio_per_work",
+        worked="{ratio_high} / {work_ratio}",
+    ),
 )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.analysis.compared_work import (
+    WORK_VERDICTS,
+    compared_work,
+    with_work,
+    work_ratio,
+)
 from profile_analyze.analysis.statistics import (
-    VERDICTS,
     adjusted,
     permutation_test,
     ratio_interval,
@@ -27,12 +32,14 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.statistics import Interval
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.operators import Operators
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows
 
     Floats: TypeAlias = NDArray[np.float64]
 
 
 BOTH: Final = "both"
+_WORK: Final = ("computation", "macs", "params", "memory")
 
 
 def _comparison(rows: OperatorRows) -> Comparison:
@@ -72,12 +79,21 @@ def _absolute(column: str) -> Callable[[Rows], Floats]:
     return formula
 
 
-def _base_macs(rows: OperatorRows) -> Floats:
-    return work_in_runs(_comparison(rows).base, lambda operators: operators.numbers("macs"))
+def _base_work(per_call: Callable[[Operators], Floats]) -> Callable[[OperatorRows], Floats]:
+    return lambda rows: work_in_runs(_comparison(rows).base, per_call)
 
 
-def _base_memory(rows: OperatorRows) -> Floats:
-    return work_in_runs(_comparison(rows).base, lambda operators: operators.memory)
+def _base_shapes(name: str) -> Callable[[OperatorRows], Categorical[Any]]:
+    def formula(rows: OperatorRows) -> Categorical[Any]:
+        comparison = _comparison(rows)
+        # Without its shapes, the baseline raises an error that says so.
+        return comparison.base_shapes.get(name) or comparison.base.operators.categorical(name)
+
+    return formula
+
+
+def _per_work(column: str) -> Callable[[Rows], Floats]:
+    return lambda rows: ratio(rows[column], rows["work_ratio"])
 
 
 def _base_params(rows: OperatorRows) -> Floats:
@@ -105,11 +121,13 @@ def _p_value(rows: Rows) -> Floats:
 def _verdict(rows: Rows) -> Categorical[str]:
     in_profile, in_base = rows.on_sides
     codes = verdict_codes(rows["ratio"], rows["p_value"], rows.once(_interval), rows.threshold)
+    work = rows.once(compared_work)
+    codes = with_work(codes, rows["ratio"], rows.once(_interval), work, rows.threshold)
     # A row on only one side has no ratio, so `verdict_codes` gives it no verdict. Its verdict is
-    # `added` or `removed`, whose codes come after the codes of `VERDICTS`.
-    codes = np.where(in_base, codes, len(VERDICTS))
-    codes = np.where(in_profile, codes, len(VERDICTS) + 1)
-    return Categorical(codes, (*VERDICTS, ADDED, REMOVED))
+    # `added` or `removed`, whose codes come after the codes of `WORK_VERDICTS`.
+    codes = np.where(in_base, codes, len(WORK_VERDICTS))
+    codes = np.where(in_profile, codes, len(WORK_VERDICTS) + 1)
+    return Categorical(codes, (*WORK_VERDICTS, ADDED, REMOVED))
 
 
 def _match(rows: OperatorRows) -> Categorical[str]:
@@ -131,16 +149,24 @@ FORMULAS: Final = Formulas(
         "ratio_high": lambda rows: rows.once(_interval).high,
         "p_value": _p_value,
         "verdict": _verdict,
-        **{f"{name}_difference": _work_difference(name) for name in ("macs", "params", "memory")},
+        **{f"{name}_difference": _work_difference(name) for name in _WORK},
         "absolute_macs_difference": _absolute("macs_difference"),
+        "work_ratio": work_ratio,
+        "compared_work": lambda rows: rows.once(compared_work).kind,
+        "ratio_per_work": _per_work("ratio"),
+        "ratio_per_work_low": _per_work("ratio_low"),
+        "ratio_per_work_high": _per_work("ratio_high"),
     },
     of_operators={
         "base": _base,
         "match": _match,
         "base_name": lambda rows: _comparison(rows).base_name,
-        "base_macs": _base_macs,
-        "base_memory": _base_memory,
+        "base_computation": _base_work(lambda operators: operators.computation),
+        "base_macs": _base_work(lambda operators: operators.numbers("macs")),
+        "base_memory": _base_work(lambda operators: operators.memory),
         "base_params": _base_params,
+        "base_in_shapes": _base_shapes("in_shapes"),
+        "base_out_shapes": _base_shapes("out_shapes"),
     },
     of_groups={"match": _match_of_groups},
 )

@@ -29,8 +29,8 @@ _MEASURES: Final[Mapping[Side, str]] = {DEVICE: "time", HOST: "host_time"}
 """The measure that shows the drift of each side."""
 
 _LEAST_OPERATORS: Final = 8
-"""The fewest operators from which `shared_change` estimates a change. Those that it leaves out do
-not count."""
+"""The fewest operators from which `shared_change` estimates a change. The operators that it leaves
+out do not count."""
 _MOST_CHANGED: Final = 2
 """`shared_change` leaves out this many operators: those with the largest differences."""
 _LEAST_SHARE: Final = 0.8

@@ -188,6 +188,16 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
     return peaks._replace(dtype=chosen, dtype_is_named=dtype is not None)
 
 
+_CPU_WORDS: Final = frozenset(
+    (
+        *("xeon", "epyc", "ryzen", "threadripper", "i3", "i5", "i7", "i9"),
+        *("atom", "pentium", "celeron", "cortex", "neoverse", "graviton", "altra"),
+        *("snapdragon", "apple", "m1", "m2", "m3", "m4"),
+    )
+)
+"""Words of the names of CPUs."""
+
+
 def find_device(name: str, devices: Iterable[Device]) -> Device:
     """Return the device with this name or alias, or the only device whose name starts with it.
 
@@ -236,6 +246,11 @@ def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
     """Return advice with similar names, preferably of devices whose first word is in `name`."""
     by_name = {_without_punctuation(one): device for one, device in named}
     words = set(words_of(name))
+    if words & _CPU_WORDS:
+        return (
+            "the table has no CPUs; --peaks here measures this machine, and --peaks 768G:51G gives "
+            "FLO/s and bytes per second"
+        )
     # The first word of a device, such as `h100`, matters most. Drivers add words, as in
     # `NVIDIA H100 80GB HBM3`, and these words resemble the names of other devices by chance.
     same_first_word = [

@@ -24,8 +24,9 @@ COLUMNS: Final = (
     _column(
         "attainable",
         "FLO/s",
-        "the lesser of the peak rate and intensity * peak bandwidth; N/A for operators that are "
-        "not judged, and for data movement of 0 bytes",
+        "the highest FLO/s that the device allows at this intensity: the lesser of the peak rate "
+        "and intensity * peak bandwidth; N/A for operators that are not judged, and for data "
+        "movement of 0 bytes",
         RatioOfSums("computation", "least_time"),
         worked="the lesser of {peak_rate} and {intensity} * {peak_bandwidth}",
     ),
@@ -53,7 +54,7 @@ COLUMNS: Final = (
     _column(
         "efficiency",
         "1",
-        "least_time / time: the share of the time that was needed",
+        "least_time / time: 100 % is as fast as the device allows",
         RatioOfSums("least_time", "time"),
         worked="{least_time} / {time}",
     ),

@@ -66,5 +66,6 @@ def _usable(defaults: dict[str, Any], arguments: argparse.Namespace) -> dict[str
     if requested is not None and find_renderer(requested).for_programs:
         unusable.add("time_unit")
     if requested is not None and find_renderer(requested).has_stacks:
-        unusable.add("top")  # it says how long tables are, not what a flame graph leaves out
+        # As a default, --top is about tables. It must not cut the stacks of a flame graph.
+        unusable.add("top")
     return {name: value for name, value in defaults.items() if name not in unusable}

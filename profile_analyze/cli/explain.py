@@ -33,4 +33,4 @@ def column_to_explain(arguments: argparse.Namespace, query: Query) -> str | None
         if given:
             raise QueryError(f"--explain shows no table, so {option} has no effect; leave one out")
     check_columns([arguments.explain], query.kind)
-    return find_column(arguments.explain).name
+    return find_column(arguments.explain, query.labels).name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_types import Option, OptionGroup, SqlAction, StoreOnce, time_limit
+from profile_analyze.cli.option_actions import SqlAction, StoreOnce
+from profile_analyze.cli.option_types import Option, OptionGroup, time_limit
 
 FLEET: Final = OptionGroup(
     "tables: data sets and SQL",

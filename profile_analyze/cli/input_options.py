@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from profile_analyze.cli.option_actions import StoreOnce
 from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
-    StoreOnce,
     input_shape,
+    label_source,
     run_count,
     symbol_size,
 )
@@ -17,6 +18,17 @@ from profile_analyze.model.columns import RUN_STATISTICS
 RUNS: Final = OptionGroup(
     "runs: several files of one model",
     (
+        Option.of(
+            "--label",
+            action="append",
+            type=label_source,
+            default=[],
+            metavar="PATTERN",
+            example="nightly/{date}/{host}/*.json",
+            help="labels of the files, which are group keys and columns: from where a file lies, "
+            "such as 'nightly/{date}/{host}/*.json', or from a table with the column file and a "
+            "column for each label; --where 'date >= 2026-11-01' chooses files; may be repeated",
+        ),
         Option.of(
             "--run-stat",
             choices=RUN_STATISTICS,
@@ -34,7 +46,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--skip-bad",
             action="store_true",
-            help="leave out files that cannot be read; a note counts them",
+            help="leave out files that cannot be read; a note counts them, and json lists them "
+            "with the reasons",
         ),
         Option.of(
             "--correct-drift",
@@ -45,8 +58,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--correct-sync",
             action="store_true",
-            help="correct for a runtime that waited for each operator: take off what all operators "
-            "take longer than a whole run, the same for each call",
+            help="correct the times if the runtime waited for each operator: subtract the same "
+            "wait from each call, so that all operators together take as long as a whole run",
         ),
     ),
 )
@@ -61,9 +74,10 @@ MODELS: Final = OptionGroup(
             default=[],
             metavar="NAME:SHAPE",
             example="data:1x3x224x224",
-            help="the shape of a dynamic input, such as data:1x3x224x224; with a dtype and the "
-            "value of all elements if shapes depend on it, as in ratio:f32:-1:0.25, where -1 keeps "
-            "the shape in the model; may be repeated",
+            help="the shape of a dynamic input, such as data:1x3x224x224; may be repeated. If "
+            "other shapes depend on the value of the input, add its dtype and one value for all "
+            "its elements: ratio:f32:4:0.25. A shape of -1 keeps the shape in the model: "
+            "ratio:f32:-1:0.25",
         ),
         Option.of(
             "--dim",

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 from contextlib import suppress
-from glob import iglob
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.typographic_quotes import advice_on_quotes
@@ -15,7 +14,6 @@ from profile_analyze.query.aggregates import find_aggregate
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.paths import LIST, SUFFIXES
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +25,9 @@ _NO_FILES: Final = (
     (r"https?://", "addresses are not read: download the file"),
     (r"file://", "write the path without file://"),
     (r"\$$", "leave out the $ of the prompt"),
-    (r"help$", "did you mean --help?"),
+    (r"(help|version)$", "did you mean --{0}?"),
+    (r"columns$", "did you mean --columns help?"),
+    (r"(devices|list)$", "did you mean --peaks list?"),
     (
         r"(asc|desc)(ending)?$",
         "--order-by COLUMN shows the largest first; --order-by +COLUMN the smallest",
@@ -38,7 +38,8 @@ _NO_FILES: Final = (
     ),
     (r"~", "a shell replaces ~ only at the start of an argument: write the whole path"),
 )
-"""Patterns of arguments that are not names of files, each with the advice to print."""
+"""Patterns of arguments that are not names of files, each with the advice to print. `{0}` stands
+for the argument."""
 
 _SUBCOMMANDS: Final = {
     **dict.fromkeys(("analyze", "analyse", "show", "report", "run", "profile", "inspect"), ""),
@@ -110,20 +111,19 @@ def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
 
 
 def _advice_on_pattern(name: str) -> str:
-    """Return advice if `name` is a pattern, which the shell did not replace by names of files."""
-    if not re.search(r"[*?]", name):
-        return ""
-    matching = sum(1 for _ in iglob(name))
-    if matching:
-        return f"leave out the quotes, so that the shell finds the {counted(matching, 'file')}"
-    return "no file matches this pattern"
+    """Return what is wrong if `name` is a pattern; otherwise an empty text."""
+    return "no file matches this pattern" if re.search(r"[*?]", name) else ""
 
 
 def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:
-    """Return advice if `word` is a subcommand of other tools, such as `show run.json`."""
-    if word.lower() not in _SUBCOMMANDS or names[0] != word or len(names) == 1:
+    """Return advice if `word` is a subcommand of other tools, such as `show run.json`.
+
+    After a file, only words for which there is an option count: `run.json summary`.
+    """
+    option = _SUBCOMMANDS.get(word.lower(), "")
+    is_first = names[0] == word
+    if word.lower() not in _SUBCOMMANDS or len(names) == 1 or not (is_first or option):
         return ""
-    option = _SUBCOMMANDS[word.lower()]
     return f"there are no subcommands; leave it out{f' and add {option}' if option else ''}"
 
 
@@ -158,7 +158,7 @@ def _advice(name: str, names: Sequence[str]) -> str:
         return f"a name with blanks needs quotes: {shlex.quote(joined)}"
     if quotes := advice_on_quotes([name], name):
         return quotes.removeprefix(f"{name} ")
-    matching = (advice for pattern, advice in _NO_FILES if re.match(pattern, name))
+    matching = (advice.format(name) for pattern, advice in _NO_FILES if re.match(pattern, name))
     parts = name.split(",")
     if len(parts) > 1 and all(map(_exists, parts)):
         return "separate files with blanks, not with commas"

@@ -161,12 +161,27 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
         ("--match", arguments.match != "auto"),
         ("--threshold", arguments.threshold is not None),
     ):
-        if given and not arguments.compare:
+        if given and not _compares(arguments):
             raise QueryError(f"{option} needs --compare, which names what to compare with")
-    if arguments.unit != SAMPLE_UNITS[0] and not (arguments.compare or arguments.fail_if):
+    if arguments.compare_label is not None:
+        if arguments.compare:
+            raise QueryError(
+                "--compare and --compare-label both name the baseline; leave one of them out"
+            )
+        if not arguments.label:
+            raise QueryError(
+                "--compare-label needs --label, which says where labels come from: "
+                "--label 'nightly/{date}/*.json'"
+            )
+    if arguments.unit != SAMPLE_UNITS[0] and not (_compares(arguments) or arguments.fail_if):
         raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
         raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
+
+
+def _compares(arguments: argparse.Namespace) -> bool:
+    """Return whether the options name a baseline."""
+    return bool(arguments.compare or arguments.compare_label)
 
 
 def _check_window(arguments: argparse.Namespace) -> None:
@@ -189,6 +204,8 @@ def _check_inspection(arguments: argparse.Namespace) -> None:
     for option, given in (
         ("--explain", arguments.explain),
         ("--compare", arguments.compare),
+        ("--compare-label", arguments.compare_label),
+        ("--label", arguments.label),
         ("--model", arguments.model),
         ("--fail-if", arguments.fail_if),
         ("--level", arguments.level),
@@ -236,7 +253,7 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
         raise QueryError(f"{name} has times in {unit}, so --time-unit has no effect; leave it out")
     if renderer.needs == "conditions" and not arguments.fail_if:
         raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
-    shows_change = arguments.compare and arguments.print_only in (None, "summary")
+    shows_change = _compares(arguments) and arguments.print_only in (None, "summary")
     if renderer.needs == "findings" and not (arguments.fail_if or shows_change):
         raise QueryError(f"--format {name} annotates what --fail-if and --compare find; add one")
     shows_summary = renderer.has_summary_beside_tables or arguments.print_only == "summary"
@@ -254,6 +271,7 @@ def _check_stacks(arguments: argparse.Namespace) -> None:
         return
     for option, given in (
         ("--compare", arguments.compare),
+        ("--compare-label", arguments.compare_label),
         ("--aggregate-by", arguments.aggregate_by is not None),
         ("--aggregate", arguments.aggregate is not None),
         ("--show-host", arguments.show_host),

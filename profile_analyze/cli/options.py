@@ -10,16 +10,14 @@ from typing import Final
 
 from profile_analyze.cli.fleet_options import FLEET
 from profile_analyze.cli.input_options import CACHE, MODELS, RUNS
+from profile_analyze.cli.option_actions import ColumnsAction, PeaksAction, StoreOnce, VersionAction
 from profile_analyze.cli.option_types import (
-    ColumnsAction,
     Option,
     OptionGroup,
-    PeaksAction,
-    StoreOnce,
-    VersionAction,
     column_names,
     condition,
     fraction,
+    label_value,
     row_count,
     seconds,
     size_in_bytes,
@@ -39,7 +37,7 @@ FILES: Final = Option.of(
     metavar="FILE",
     help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
     "files are runs of one model; a folder stands for its profiles, @FILE for the files that FILE "
-    "lists",
+    "lists, and a quoted pattern such as 'runs/**/*.json' for the files that it matches",
 )
 
 GENERAL: Final = (
@@ -129,7 +127,7 @@ GROUPS: Final = OptionGroup(
             example="type",
             help=f"one row for each value of these: {', '.join(group_keys())}, scope/N (the first "
             "N levels of scope), param.NAME (one of the parameters), name~REGEX (the part of the "
-            "name that the pattern finds, or its first group); aggregated by "
+            "name that the pattern finds, or its first group), a label (--label); aggregated by "
             f"{DEFAULT_AGGREGATE} unless --aggregate says otherwise",
         ),
         Option.of(
@@ -200,18 +198,28 @@ COMPARISON: Final = OptionGroup(
             default=[],
             metavar="FILE",
             example="old.json",
-            help="the baseline: a profile to compare with, or several runs of it; adds base, "
-            "difference, ratio and verdict to the rows, the largest difference first",
+            help="the baseline to compare with: a profile, or several runs of one model; adds the "
+            "columns base, difference, ratio and verdict, and puts the largest differences first",
+        ),
+        Option.of(
+            "--compare-label",
+            action=StoreOnce,
+            type=label_value,
+            metavar="NAME=VALUE",
+            example="date=2026-11-01",
+            help="the baseline: the files with this value of a label (--label), instead of "
+            "--compare; all files with another value are compared with it",
         ),
         Option.of(
             "--match",
             choices=("auto", "name", "structure", "shapes"),
             default="auto",
-            help="how operators of both sides are matched. name: by name and type; structure: by "
-            "type, shapes and parameters, in the order of execution; shapes: by category and the "
-            "shapes of the first input and output, in the order of execution, if both sides have "
-            "equally many; auto: by name, the rest by structure; for two formats, by name and "
-            "type or category, the rest by structure, then by shapes (default: auto)",
+            help="what operators must have in common to be compared. name: name and type. "
+            "structure: type, shapes and parameters, in the order of execution. shapes: category "
+            "and the shapes of the first input and output, in the order of execution; only if both "
+            "sides have equally many. auto: name, and structure for the operators that are left; "
+            "if the sides have two formats, the category may replace the type, and shapes come "
+            "last (default: auto)",
         ),
         Option.of(
             "--threshold",
@@ -224,7 +232,7 @@ COMPARISON: Final = OptionGroup(
             "--unit",
             choices=SAMPLE_UNITS,
             default=SAMPLE_UNITS[0],
-            help="what statistics count if a file has several runs. process: one value for each "
+            help="what statistics use if a file has several runs. process: one value for each "
             "process, the median of its runs; iteration: one value for each run, as if runs were "
             "independent (default: process)",
         ),
@@ -237,7 +245,7 @@ COMPARISON: Final = OptionGroup(
             help="exit with 3 if this is met beyond noise: 'total > +5%%', 'time > +2ms', "
             "'type=ConvolutionForward: time > +3%%' (more than the baseline), 'time > 0.120s'; "
             "METRIC is total (of all operators), time (of the operators that pass the filters), "
-            "device_time, host_time, wait, macs, params or memory; may be repeated",
+            "device_time, host_time, wait, computation, memory, macs or params; may be repeated",
         ),
         Option.of(
             "--fail-uncertain",
@@ -287,9 +295,9 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--work",
             choices=WORK_SOURCES,
-            help="whose computation and memory to use: what the runtime measured, what is derived "
-            "from shapes, or the best that is known: measured, or else derived (default: measured "
-            "for a profile, derived for a model)",
+            help="where computation and memory come from: measured by the runtime, derived from "
+            "shapes, or best, which is measured if that is known and otherwise derived (default: "
+            "measured for a profile, derived for a model)",
         ),
         Option.of(
             "--peaks",

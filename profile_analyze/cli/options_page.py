@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.option_types import print_text
+from profile_analyze.cli.option_actions import print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
 
 if TYPE_CHECKING:

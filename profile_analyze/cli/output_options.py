@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_types import (
-    NO_PAGER,
-    CompletionAction,
-    Option,
-    OptionGroup,
-    StoreOnce,
-    picture_file,
-)
+from profile_analyze.cli.option_actions import CompletionAction, StoreOnce
+from profile_analyze.cli.option_types import NO_PAGER, Option, OptionGroup, picture_file
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
 from profile_analyze.report.times import AUTO, TIME_UNITS
 
@@ -54,9 +48,9 @@ OUTPUT: Final = OptionGroup(
             type=picture_file,
             metavar="FILE",
             example="result.svg",
-            help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "
-            "otherwise, the longest times as bars; of a model, its work as bars; needs matplotlib "
-            "(the extra plot)",
+            help="also draw a picture, .svg, .png or .pdf: with --peaks, rows on the roofline; "
+            "otherwise, the longest times as bars; of a model, its work as bars; -t limits the "
+            "rows; needs matplotlib (the extra plot)",
         ),
         Option.of(
             "--notes",
@@ -79,8 +73,8 @@ OUTPUT: Final = OptionGroup(
             may_be_default=True,
             choices=("auto", "always", "never"),
             default="auto",
-            help="when to use colours: for verdicts, for the labels of messages, in bars for "
-            "shares, and dim N/A. auto: on a terminal, unless NO_COLOR is set (default: auto)",
+            help="when to use colours: for verdicts, labels of messages, bars of shares, and N/A. "
+            "auto: on a terminal, unless NO_COLOR is set (default: auto)",
         ),
         Option.of(
             NO_PAGER,

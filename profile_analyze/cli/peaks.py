@@ -13,6 +13,11 @@ from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_
 from profile_analyze.analysis.reported_devices import peaks_of_reported
 from profile_analyze.cli.machine_peaks import measurement
 from profile_analyze.errors import InputError, PeaksError, QueryError
+from profile_analyze.model.levels import at_level
+from profile_analyze.model.terms import CPU, DEVICE
+from profile_analyze.query.peaks_advice import cpu_peaks_advice
+from profile_analyze.query.question import Query
+from profile_analyze.query.rows import OperatorRows
 from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
@@ -45,11 +50,23 @@ def find_peaks(spec: str) -> Found:
     name, _, dtype = (part.strip() for part in spec.partition(":"))
     if name.lower() == _AUTO:
         _check_dtype(spec, dtype)
-        return Found(
-            of_profile=lambda profile: peaks_of_reported(profile.origin.hardware, dtype or None)
-        )
+        return Found(of_profile=lambda profile: _peaks_of_profile(profile, dtype or None))
     measure = measurement(spec)
     return Found(resolve(spec)) if measure is None else Found(measure=measure)
+
+
+def _peaks_of_profile(profile: Profile, dtype: str | None) -> Peaks:
+    """Return the peaks of the device that the profile names. Raises `PeaksError`."""
+    try:
+        return peaks_of_reported(profile.origin.hardware, dtype)
+    except PeaksError:
+        if {track.device_kind for track in profile.tracks if track.side == DEVICE} != {CPU}:
+            raise
+        rows = OperatorRows(at_level(profile, None, keep_nested=True), Query())
+        raise PeaksError(
+            "--peaks auto: the operators ran on a CPU, and the table has no CPUs; "
+            f"{cpu_peaks_advice(rows)}"
+        ) from None
 
 
 def _check_dtype(spec: str, dtype: str) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def picture_of(source: Profile | Comparison, request: Request) -> Report:
-    """Return the picture as a report: a chart of all rows, even if the table shows fewer.
+    """Return the picture as a report. It draws the longest rows, whatever the table's order.
 
     Raises `OutputError` if there is nothing to draw.
     """
@@ -49,12 +49,13 @@ def _chart_of(source: Profile | Comparison, request: Request) -> Chart:
     if request.queries["device"].peaks is not None:
         query = request.queries["device"]
         table = run(query.changed(top=0), source)
-        return Chart("roofline", table, roofline_caption(summarise(source, judged_by=query)))
+        caption = roofline_caption(summarise(source, judged_by=query))
+        return Chart("roofline", table, caption, most_rows=request.most_rows)
     # The bars do not follow the order of the table. The longest operators come first, or for a
     # comparison the largest differences.
     query = request.query.changed(top=0, order=None)
     caption = _caption(source, request)
-    return Chart("times", run(query, source), caption, most_bars=request.most_bars)
+    return Chart("times", run(query, source), caption, most_rows=request.most_rows)
 
 
 def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
@@ -73,7 +74,7 @@ def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
     # Bars of a comparison are in its default order: the largest differences come first.
     order = None if query.compared else column
     table = run(query.changed(top=0, order=order), source)
-    return Chart("work", table, caption, most_bars=request.most_bars, column=column)
+    return Chart("work", table, caption, most_rows=request.most_rows, column=column)
 
 
 def _caption(source: Profile | Comparison, request: Request) -> str:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 _DELAY_S: Final = 1.0
 _INTERVAL_S: Final = 0.1
+_PLAIN_RATE: Final = 10
+"""From this number of files per second on, the rate has no decimals."""
+_MOST_SECONDS: Final = 100
+_MOST_MINUTES: Final = 100
+"""Longer durations are shown in the next larger unit."""
 _LONG_DECODING: Final = 128 << 20
 """The size in bytes of a file that takes about a second to decode."""
 
@@ -82,7 +87,8 @@ class Progress:
     def __init__(self, files: int) -> None:
         self._files = files
         self._files_before = 0
-        self._next = monotonic() + _DELAY_S
+        self._start = monotonic()
+        self._next = self._start + _DELAY_S
         self._line = StatusLine()
 
     def counter_of_next(self, files: int) -> Callable[[int], None]:
@@ -92,27 +98,46 @@ class Progress:
         """
         before = self._files_before
         self._files_before += files
-        return lambda read: self._update(f"read {before + read} of {self._files} files")
+        return lambda read: self._update(lambda now: self._files_text(before + read, now))
+
+    def _files_text(self, read: int, now: float) -> str:
+        """Return how many files have been read, at which rate, and how long the rest may take."""
+        text = f"read {read} of {self._files} files"
+        rate = read / (now - self._start) if now > self._start else 0.0
+        if not 0 < read < self._files or not rate:
+            return text
+        decimals = 0 if rate >= _PLAIN_RATE else 1
+        left = _duration_text((self._files - read) / rate)
+        return f"{text}, {rate:.{decimals}f} files/s, about {left} left"
 
     def count_bytes(self, read: int, size: int) -> None:
         """Show how many bytes of a file have been read. `size` is the file's size, 0 if unknown."""
         if size and read >= size:
             # Decoding cannot report its progress, so it is announced before it begins.
             at_once = size >= _LONG_DECODING or self._line.is_shown
-            self._update("decoding the profile", at_once=at_once)
+            self._update(lambda _: "decoding the profile", at_once=at_once)
         else:
             of = f" of {_size_text(size)}" if size else ""
-            self._update(f"read {_size_text(read)}{of}")
+            self._update(lambda _: f"read {_size_text(read)}{of}")
 
-    def _update(self, text: str, *, at_once: bool = False) -> None:
+    def _update(self, text: Callable[[float], str], *, at_once: bool = False) -> None:
+        """Show `text`, a function of the time, unless the line was shown shortly before."""
         now = monotonic()
         if at_once or now >= self._next:
             self._next = max(self._next, now + _INTERVAL_S)
-            self._line.show(text)
+            self._line.show(text(now))
 
     def clear(self) -> None:
         """Erase the line."""
         self._line.clear()
+
+
+def _duration_text(seconds: float) -> str:
+    """Return a rough duration: `42 s`, `12 min` or `1.5 h`."""
+    if seconds < _MOST_SECONDS:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < _MOST_MINUTES else f"{minutes / 60:.1f} h"
 
 
 def _size_text(size: int) -> str:

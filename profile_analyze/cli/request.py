@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from profile_analyze.cli.appearance import Appearance
 from profile_analyze.cli.cache_folder import cache_folder
@@ -11,9 +10,9 @@ from profile_analyze.cli.explain import column_to_explain
 from profile_analyze.cli.option_checks import check_options, requested_output_format
 from profile_analyze.cli.part import Part
 from profile_analyze.cli.progress import status_line
+from profile_analyze.cli.queries import queries_of
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
-from profile_analyze.query.question import Query
 from profile_analyze.readers.model_inputs import ModelInputs
 from profile_analyze.report.output_formats import find_renderer
 from profile_analyze.report.sections import ALL_COLUMNS
@@ -23,16 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.cli.labels import LabelOptions
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
     from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.question import Query
 
     Judge: TypeAlias = Callable[[Query, Profile | Comparison], tuple[FailVerdict, ...]]
 
-
-DEFAULT_TOP: Final = 3
-"""How many rows a table shows by default, as in the original."""
 
 _NOT_RULED_OUT: Final = "not-ruled-out"
 _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
@@ -65,6 +63,8 @@ class Request(NamedTuple):
     """The file of the model that ran when the profile was recorded (`--model`)."""
     skip_bad: bool
     skip_runs: int
+    labels: LabelOptions | None
+    """The labels of the files, and which files they choose; None without `--label`."""
     part: Part
     """The part of the profile to analyse."""
     match: str
@@ -105,8 +105,8 @@ class Request(NamedTuple):
     """Whether existing files may be replaced."""
     plot: str | None
     """The file of the picture to draw."""
-    most_bars: int
-    """The largest number of bars that `--top` allows in a chart; 0 if `--top` sets no limit."""
+    most_rows: int
+    """The largest number of rows that `--top` allows in a chart; 0 if `--top` sets no limit."""
     appearance: Appearance
     notes: str
     """Which notes to print: `few`, `all` or `none`."""
@@ -147,8 +147,9 @@ def request_of(arguments: argparse.Namespace) -> Request:
     Raises `QueryError` if options contradict each other, or an expression or the peaks are wrong.
     """
     check_options(arguments)
+    labels = _labels(arguments)
     peaks, measure_peaks, peaks_of_profile = _peaks(arguments.peaks, arguments.files)
-    queries = _queries(arguments, peaks)
+    queries = queries_of(arguments, peaks, () if labels is None else labels.labels.names)
     asked_side = _asked_side(arguments)
     return Request(
         files=tuple(arguments.files),
@@ -156,6 +157,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         cache=cache_folder(arguments),
         inputs=ModelInputs.of(arguments.input_shape, arguments.dim),
         model=arguments.model[0] if arguments.model else None,
+        labels=labels,
         part=Part.of(arguments),
         queries=queries,
         measure_peaks=measure_peaks,
@@ -170,11 +172,21 @@ def request_of(arguments: argparse.Namespace) -> Request:
         failing_outcomes=_FAILING_OUTCOMES[arguments.fail_uncertain],
         output_format=requested_output_format(arguments),
         output=None if arguments.output == "-" else arguments.output,
-        most_bars=arguments.top or 0,
+        most_rows=arguments.top or 0,
         appearance=Appearance.of(arguments),
         **{name: getattr(arguments, name) for name in _AS_GIVEN},
         explain=column_to_explain(arguments, queries[asked_side]),
     )
+
+
+def _labels(arguments: argparse.Namespace) -> LabelOptions | None:
+    """Return the options on labels; None if there are none."""
+    if not arguments.label:
+        return None
+    # Imported here, because only calls with `--label` need it.
+    from profile_analyze.cli.labels import LabelOptions
+
+    return LabelOptions.of(arguments)
 
 
 def _asked_side(arguments: argparse.Namespace) -> Side:
@@ -208,81 +220,6 @@ def _peaks(
 _MEASURING: Final = (
     "measuring the peaks of this machine takes up to 10 s for each number of threads; leave it idle"
 )
-_MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
-    "end": {"device": "time", "host": "host_time"},
-    "kern": {"device": "wait", "host": "host_wait"},
-}
-"""For each value of `--top-end-key`, the measure of each side."""
-
-# field of `Query` -> the option that sets it. Messages of `Query` may begin with these fields.
-_OPTION_OF: Final = {
-    "level": "--level",
-    "by": "--aggregate-by",
-    "aggregates": "--aggregate",
-    "min_time_s": "--min-time",
-    "max_time_s": "--max-time",
-    "where": "--where",
-    "having": "--having",
-    "run_statistic": "--run-stat",
-    "skip_runs": "--skip-runs",
-    "from_s": "--from/--to",
-    "steps": "--step",
-    "step_region": "--step-region",
-    "inspect": "--inspect",
-}
-
-
-def naming_option(error: QueryError) -> QueryError:
-    """Return the error with the name of an option in place of the name of a field of `Query`."""
-    field, _, message = str(error).partition(": ")
-    return QueryError(f"argument {_OPTION_OF[field]}: {message}") if field in _OPTION_OF else error
-
-
-def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Query]:
-    """Return the query for each side. Raises `QueryError`."""
-    fields: dict[str, Any] = {
-        "types": arguments.type,
-        "name": arguments.opr_name,
-        "input_dtype": arguments.input_dtype,
-        "min_time_s": arguments.min_time,
-        "max_time_s": arguments.max_time,
-        "where": arguments.where,
-        "by": () if arguments.aggregate_by is None else arguments.aggregate_by,
-        "aggregates": () if arguments.aggregate is None else arguments.aggregate,
-        "having": arguments.having,
-        "order": arguments.order_by,
-        "top": _default_top(arguments) if arguments.top is None else arguments.top,
-        "peaks": peaks,
-        "run_statistic": arguments.run_stat,
-        "split_by": _split_by(arguments.explain or arguments.columns),
-        "level": arguments.level,
-        "unit": arguments.unit,
-        "compared": bool(arguments.compare),
-    }
-    if arguments.threshold is not None:
-        fields["threshold"] = arguments.threshold
-    try:
-        measures = _MEASURES[arguments.top_end_key]
-        return {side: Query(measure=measure, **fields) for side, measure in measures.items()}
-    except QueryError as error:
-        if (better := naming_option(error)) is error:
-            raise
-        raise better from None
-
-
-def _default_top(arguments: argparse.Namespace) -> int:
-    """Return how many rows the output format shows without `--top`. Stacks are of all rows."""
-    name = requested_output_format(arguments)
-    return 0 if name is not None and find_renderer(name).has_stacks else DEFAULT_TOP
-
-
-def _split_by(columns: str | None) -> tuple[str, ...]:
-    """Return the keys among `columns` that have values only if rows are split by them."""
-    if columns is not None:
-        with suppress(QueryError):  # `_columns` reports wrong names
-            shown = map(find_column, split_names(columns))
-            return tuple(column.base_name for column in shown if column.needs_split_rows)
-    return ()
 
 
 def _columns(names: str | None, query: Query) -> tuple[str, ...]:
@@ -298,7 +235,7 @@ def _columns(names: str | None, query: Query) -> tuple[str, ...]:
         return ALL_COLUMNS
     wanted = split_names(names)
     check_columns(wanted, query.kind)
-    return tuple(dict.fromkeys(find_column(name).name for name in wanted))
+    return tuple(dict.fromkeys(find_column(name, query.labels).name for name in wanted))
 
 
 def _judge(arguments: argparse.Namespace, query: Query) -> Judge:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,9 +13,8 @@ from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.model_options import check_that_names_are_known
 from profile_analyze.cli.part import WHOLE
 from profile_analyze.cli.progress import Progress
-from profile_analyze.cli.request import naming_option
+from profile_analyze.cli.queries import naming_option
 from profile_analyze.errors import InputError, QueryError
-from profile_analyze.fleet import entry
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
@@ -23,18 +23,16 @@ from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.paths import LIST, files_in, is_data_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
 
-_MOST_PROCESSES: Final = 8
-
-
 _OLD: Final = frozenset(("base", "baseline", "before", "old", "ref", "reference"))
 _NEW: Final = frozenset(("new", "changed", "after", "candidate"))
 """Words in file names that mark a profile as the baseline or the candidate."""
+_MOST_PROCESSES: Final = 8
 
 
 class Sources(NamedTuple):
@@ -46,11 +44,32 @@ class Sources(NamedTuple):
     """The files that list names of other files (`@FILE`)."""
     models: list[str]
     """The file that `--model` names; empty without `--model`."""
+    notes: tuple[Note, ...] = ()
+    """Notes on the choice of the files."""
 
     @property
     def all(self) -> list[str]:
         """All profiles and models."""
         return [*self.files, *self.baseline, *self.models]
+
+
+def with_matching_files(request: Request) -> Request:
+    """Return the request with the names of files in place of patterns such as `runs/**/*.json`.
+
+    A shell replaces a pattern only if it is not quoted. It also fails if too many files match.
+    """
+    return request._replace(
+        files=tuple(_matching(request.files)), baseline=tuple(_matching(request.baseline))
+    )
+
+
+def _matching(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        is_pattern = has_magic(name) and not name.startswith(LIST) and not os.path.lexists(name)
+        found = glob(name, recursive=True) if is_pattern else []  # noqa: PTH207  # may be absolute
+        found.sort()
+        # `**` also matches folders. They count only if nothing but folders matches.
+        yield from [one for one in found if not Path(one).is_dir()] or found or [name]
 
 
 def find_sources(request: Request) -> Sources:
@@ -68,6 +87,21 @@ def find_sources(request: Request) -> Sources:
     if sources.all.count("-") > 1:
         raise InputError("standard input", "is named twice; it can be read once")
     return sources
+
+
+def chosen_by_label(request: Request, sources: Sources) -> Sources:
+    """Return only the sources that the options on labels choose. Raises `QueryError`."""
+    if request.labels is None:
+        return sources
+    files = request.labels.choose(sources.files)
+    baseline = request.labels.choose(sources.baseline) if sources.baseline else []
+    named = len(sources.files) + len(sources.baseline)
+    notes = [*request.labels.left_out_notes(len(files) + len(baseline), named)]
+    if request.labels.baseline:
+        chosen = files
+        files, baseline = request.labels.sides(chosen)
+        notes += request.labels.on_neither_side_notes(chosen, [*files, *baseline])
+    return sources._replace(files=files, baseline=baseline, notes=tuple(notes))
 
 
 def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iterator[Note]:
@@ -102,72 +136,44 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
 
     Raises `InputError`. Raises `QueryError` if a profile lacks the level, or if no run is left.
     """
-    if not sources.baseline:
-        return _corrected(request, *_profiles(request, [sources.files], wanted))
-    # Imported here, because only calls with `--compare` need comparisons.
-    from profile_analyze.model.comparison import COMPARISON_COLUMNS, compare
-
-    wanted |= COMPARISON_COLUMNS
-    profile, baseline = _profiles(request, [sources.files, sources.baseline], wanted)
-    return _corrected(request, compare(profile, baseline, request.match))
-
-
-def _profiles(request: Request, sides: list[list[str]], wanted: frozenset[str]) -> list[Profile]:
-    """Return the profile of each side: two for a comparison, otherwise one."""
-    progress = Progress(sum(map(len, sides)))
+    source: Profile | Comparison
+    progress = Progress(len(sources.files) + len(sources.baseline))
     try:
-        model = None if request.model is None else _load(request, request.model, wanted, progress)
-        loaded = [_loaded(_about_side(request, sides), files, wanted, progress) for files in sides]
-        check_that_names_are_known(loaded)
-        return [_prepared(request, profile, model) for profile in loaded]
+        is_one_file = len(sources.files) == 1 and not is_data_set(sources.files[0])
+        if not is_one_file or sources.baseline or request.labels is not None:
+            # Imported here, because a call with one file neither joins runs nor compares.
+            from profile_analyze.cli.several_files import read_several
+
+            source = read_several(request, sources, wanted, progress)
+        else:
+            model = load_model(request, wanted, progress)
+            profile = load_file(about_side(request), sources.files[0], wanted, progress)
+            check_that_names_are_known([profile])
+            source = prepared(request, profile, model)
     finally:
         progress.clear()
+    return without_drift(source) if request.correct_drift else source
 
 
-def _about_side(request: Request, sides: list[list[str]]) -> Request:
+def about_side(request: Request, sides: int = 1) -> Request:
     """Return the request with the input sizes for the files of each side.
 
-    In a comparison of models, a model may lack an input that the other model has.
+    In a comparison of models, which has two sides, a model may lack an input that the other model
+    has.
     """
     if request.model is not None:  # the sizes belong to the file of `--model`
         return request._replace(inputs=NO_INPUTS)
     if request.inputs == NO_INPUTS:
         return request
-    return request._replace(inputs=request.inputs._replace(may_lack=len(sides) > 1))
+    return request._replace(inputs=request.inputs._replace(may_lack=sides > 1))
 
 
-def _loaded(
-    request: Request, files: list[str], wanted: frozenset[str], progress: Progress
-) -> Profile:
-    """Return one profile that has the runs of all `files`."""
-    has_data_set = any(map(is_data_set, files))
-    if len(files) == 1 and not has_data_set:
-        return _load(request, files[0], wanted, progress)
-    # Imported here, because a call with one file joins no runs.
-    from profile_analyze.readers.many import load_runs
-
-    load_all = entry.load_with_data_sets if has_data_set else load_runs
-    try:
-        return load_all(
-            files,
-            wanted=wanted,
-            skip_bad=request.skip_bad,
-            progress=progress.counter_of_next(len(files)),
-            # Only this process can read standard input.
-            processes=1 if "-" in files else available_cores(),
-            max_size=request.max_size,
-            inputs=request.inputs,
-            beside=request.model is None,
-            cache=request.cache,
-        )
-    except InputError as error:
-        if request.skip_bad or len(files) == 1:
-            raise
-        advice = "; --skip-bad leaves out what cannot be read"
-        raise type(error)(error.file, error.reason + advice) from None
+def load_model(request: Request, wanted: frozenset[str], progress: Progress) -> Profile | None:
+    """Return the model of `--model`; None without this option."""
+    return None if request.model is None else load_file(request, request.model, wanted, progress)
 
 
-def _load(request: Request, file: str, wanted: frozenset[str], progress: Progress) -> Profile:
+def load_file(request: Request, file: str, wanted: frozenset[str], progress: Progress) -> Profile:
     """Return the profile or the model in one file."""
     return load(
         file,
@@ -181,7 +187,7 @@ def _load(request: Request, file: str, wanted: frozenset[str], progress: Progres
     )
 
 
-def _prepared(request: Request, profile: Profile, model: Profile | None) -> Profile:
+def prepared(request: Request, profile: Profile, model: Profile | None) -> Profile:
     """Cut out the part, skip runs, choose the level, and apply the options on times and work."""
     is_whole = request.part == WHOLE
     if is_whole and request.work is None and model is None and not request.correct_sync:
@@ -206,11 +212,6 @@ def _at_level(request: Request, profile: Profile) -> Profile:
         return at_level(remaining, level, keep_nested=request.has_stacks)
     except QueryError as error:
         raise naming_option(error) from None
-
-
-def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:
-    """Return the source, with drift correction if the request asks for it."""
-    return without_drift(source) if request.correct_drift else source
 
 
 def available_cores() -> int:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.option_types import column_names
 from profile_analyze.cli.options import OPTIONS
+from profile_analyze.column_words import meant_column
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.suggestions import (
     ABSENT_OPTIONS,
-    COLUMN_WORDS,
     LONGEST_ADVISED,
     OPTION_WORDS,
     OPTION_WORDS_OF_VALUE,
@@ -152,7 +152,7 @@ def _with_value(meant: str, value: str) -> str:
     if is_profile or len(value) > LONGEST_ADVISED or not option.accepts(value):
         value = ""
     if option.settings.get("type") is column_names:
-        value = COLUMN_WORDS.get(plain_name(value), value)
+        value = meant_column(value) or value
     if meant not in _OPTION_OF:
         safe = value if shlex.quote(value) == value else ""
         return re.sub(r"\{(.+?)\}", safe or r"\1", meant)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_types import Option, OptionGroup, StoreOnce, seconds, step_range
+from profile_analyze.cli.option_actions import StoreOnce
+from profile_analyze.cli.option_types import Option, OptionGroup, seconds, step_range
 
 WINDOW: Final = OptionGroup(
     "window: a part of the profile, or one operator",
@@ -40,8 +41,8 @@ WINDOW: Final = OptionGroup(
             action=StoreOnce,
             metavar="NAME",
             example="forward",
-            help="the module or region whose executions are the steps, instead of those that the "
-            "file marks, such as ProfilerStep#3; they are numbered from 1",
+            help="the module or region whose executions are the steps, instead of the steps that "
+            "the file marks, such as ProfilerStep#3; the executions are numbered from 1",
         ),
         Option.of(
             "--inspect",

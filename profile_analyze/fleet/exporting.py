@@ -15,7 +15,7 @@ from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES
 from profile_analyze.query.catalog import all_optional_columns
-from profile_analyze.readers.many import add_runs
+from profile_analyze.readers.many import add_runs, note_on_bad
 from profile_analyze.readers.paths import is_data_set
 from profile_analyze.readers.source import Source
 from profile_analyze.units import counted
@@ -61,19 +61,22 @@ def export(
     known = {source.digest for part in parts_of(data_set) for source in part.manifest.sources}
     known_before = len(known)
     repeated: list[str] = []
-    notes: dict[Note, None] = {}
+    bad: list[InputError] = []
     added = 0
     new = _new_sources(files, known, repeated, max_size)
     with NewParts(data_set) as parts:
         while sources := [*islice(new, files_per_part)]:
             joiner = RunJoiner()
             names = [source.name for source in sources]
-            tell = partial(_tell, progress, added)
-            notes |= dict.fromkeys(
-                add_runs(joiner, names, wanted=_WANTED, max_size=max_size, progress=tell, **options)
+            tell = partial(_tell, progress, added + len(bad))
+            bad += add_runs(
+                joiner, names, wanted=_WANTED, max_size=max_size, progress=tell, **options
             )
             added += _write(parts, joiner, sources)
-    return Exported(added, known_before + added, (*notes, *_notes_on_repeated(data_set, repeated)))
+        if bad and not (added or repeated):
+            raise bad[0]
+    notes = [*([note_on_bad(bad)] if bad else ()), *_notes_on_repeated(data_set, repeated)]
+    return Exported(added, known_before + added, tuple(notes))
 
 
 def _tell(progress: Callable[[int], None] | None, before: int, files: int) -> None:
@@ -121,7 +124,8 @@ def _write(parts: NewParts, joiner: RunJoiner, sources: Sequence[SourceFile]) ->
     Raises `InputError` and `OutputError`.
     """
     content = joiner.partial()
-    assert content is not None, "reading raises an error if no file can be read"
+    if content is None:  # `skip_bad` left out all files
+        return 0
     read = set(content.processes)  # without the files that `skip_bad` left out
     try:
         parts.write(stored(content), [one for one in sources if one.name in read])

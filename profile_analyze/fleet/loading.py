@@ -11,13 +11,12 @@ from profile_analyze.fleet.parts import partial_of, parts_of
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.model.terms import FRAMES
-from profile_analyze.readers.many import add_runs
+from profile_analyze.readers.many import add_runs, without_bad
 from profile_analyze.readers.paths import is_data_set
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
 
@@ -33,7 +32,7 @@ def load_with_data_sets(
     """
     joiner = RunJoiner()
     files = 0
-    notes: list[Note] = []
+    bad: list[InputError] = []
     for are_data_sets, group in groupby(names, is_data_set):
         if are_data_sets:
             for name in group:
@@ -41,8 +40,8 @@ def load_with_data_sets(
         else:
             others = [*group]
             files += len(others)
-            notes += add_runs(joiner, others, wanted=wanted, **options)
-    joined = joiner.joined(tuple(notes))
+            bad += add_runs(joiner, others, wanted=wanted, **options)
+    joined = without_bad(joiner, bad)
     findings = joined.check()
     if findings:
         raise MalformedProfileError(names[0], f"inconsistent: {findings[0]}")

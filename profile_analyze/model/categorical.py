@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import count
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from profile_analyze.model.frozen import constant, freeze_arrays, packed, unpacked
+from profile_analyze.model.natural_order import natural_sort_key
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Categorical(Generic[T]):
         Numbers come before texts. With `natural`, digits in texts are ordered as numbers: conv2
         comes before conv10.
         """
-        sort_key = _natural_sort_key if natural else _plain_sort_key
+        sort_key = natural_sort_key if natural else _plain_sort_key
         keys: list[Any] = [sort_key(category) for category in self.categories]
         order = sorted(range(len(keys)), key=keys.__getitem__)
         rank = np.full(len(order) + 1, np.nan)  # the extra entry stays NaN
@@ -137,18 +137,3 @@ def _unpickled(codes: NDArray[np.int64], size: int | None, categories: Any) -> C
 
 def _plain_sort_key(value: Any) -> Any:
     return isinstance(value, str), value
-
-
-def _natural_sort_key(value: Any) -> Any:
-    if not isinstance(value, str):
-        return False, value
-    # Texts and digits alternate, so that texts are compared with texts, and digits with digits.
-    parts = re.split(r"([0-9]+)", value)
-    keys = [_digits_sort_key(part) if n % 2 else (0, part) for n, part in enumerate(parts)]
-    return True, keys, value
-
-
-def _digits_sort_key(text: str) -> tuple[int, str]:
-    """Return a key that sorts digits as numbers, even if there are too many digits for `int`."""
-    significant = text.lstrip("0")
-    return len(significant), significant

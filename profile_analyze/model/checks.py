@@ -145,6 +145,10 @@ def _check_values(subject: str, values: Iterable[str], allowed: Sequence[str]) -
 
 def _check_runs(profile: Profile) -> Iterator[str]:
     processes = len(profile.processes)
+    for name, values in profile.labels.items():
+        if len(values) != processes:
+            has = f"{name} has {counted(len(values), 'value')}"
+            yield f"labels: {has} for {counted(processes, 'process', 'processes')}"
     if not profile.runs:
         yield "runs: the profile has no run"
     for index, run in enumerate(profile.runs):

@@ -41,8 +41,8 @@ _IDENTITY: Final = (
     Column(
         "id",
         "",
-        "identifies the operator within its file, by a number or a text; digits in texts are "
-        "ordered as numbers: conv2 before conv10",
+        "the number or the text that identifies the operator in its file; numbers within texts "
+        "are ordered by size: conv2 before conv10",
         kind="mixed",
         has_natural_order=True,
         worked="as in the file",
@@ -147,8 +147,8 @@ _TIMES: Final = (
     ),
     _measured_time(
         "time_median",
-        meaning="the median device time over the inferences that `time` is a mean of, if the file "
-        "has both",
+        meaning="the median device time of all inferences, if the file has means (the column "
+        "`time`) and medians",
         # In formats for programs, `time_median_s` already means the median of `time` over a group.
         export_name="median_time",
         worked="as measured on the device",
@@ -225,8 +225,8 @@ _WORK: Final = (
     _work(
         "memory",
         unit="byte",
-        meaning="bytes of all inputs and outputs of all calls in a run, each counted once; a "
-        "constant moves none",
+        meaning="bytes of all inputs and outputs of all calls in a run, each counted once; an "
+        "operator that only holds a constant moves none",
         worked="of one call; its source: {memory_source}; multiplied by the calls in a run: "
         "{calls}",
     ),

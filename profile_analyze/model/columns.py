@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from profile_analyze.model.terms import SPLIT_KEYS
+from profile_analyze.model.terms import is_split_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,16 @@ class FirstOf(NamedTuple):
     levels: int
 
 
-OperatorRule: TypeAlias = "Literal['formula'] | RunningSum | Parameter | PartOf | FirstOf"
+class LabelOf(NamedTuple):
+    """A row's value is a label of the files that its runs were read from."""
+
+    key: str
+    """The key that splits rows by the label: see `model.splitting`."""
+    pattern: str = ""
+    """If this is not empty, the value is the part of the label that the pattern finds."""
+
+
+OperatorRule: TypeAlias = "Literal['formula'] | RunningSum | Parameter | PartOf | FirstOf | LabelOf"
 GroupRule: TypeAlias = "Literal['formula', 'same', 'aggregated'] | AggregateOf | RatioOfSums"
 
 Kind: TypeAlias = Literal["number", "text", "mixed"]
@@ -133,7 +142,8 @@ class Column(NamedTuple):
     has_order: bool = True
     """Whether rows can be ordered by the values. Shapes, for example, have no order."""
     has_natural_order: bool = False
-    """Whether digits in texts are ordered as numbers: conv2 before conv10."""
+    """Whether digits in texts are ordered as numbers: conv2 before conv10. Conditions such as
+    `date >= 2026-11-01` use this order, too."""
     worked: str = ""
     """The text with which `--explain` explains the value of an operator: a formula, or the source
     of the value. `{name}` stands for another column or for one of `query.figures`. A semicolon and
@@ -143,7 +153,8 @@ class Column(NamedTuple):
     with other rules need no text."""
     export_name: str = ""
     """The name without the unit in output formats for programs; empty for the plain name. A plain
-    name that looks like an aggregate needs another name: `time_min` is no minimum over a group."""
+    name that looks like an aggregate needs another name: `time_min` is no minimum over a group. For
+    a column of texts, people see this name, too."""
 
     @property
     def running(self) -> RunningSum | None:
@@ -153,7 +164,12 @@ class Column(NamedTuple):
     @property
     def is_split_key(self) -> bool:
         """Whether each execution has its own value, so that grouping splits operators."""
-        return self.base_name in SPLIT_KEYS
+        return is_split_key(self.base_name)
+
+    @property
+    def is_label(self) -> bool:
+        """Whether the column has a label of files, or a part of it."""
+        return isinstance(self.of_operators, LabelOf)
 
     @property
     def base_name(self) -> str:
@@ -180,6 +196,15 @@ class RowKind(NamedTuple):
     """Whether a baseline was given."""
     split_by: tuple[str, ...] = ()
     """The keys by which rows are split: see `model.splitting`."""
+    labels: tuple[str, ...] = ()
+    """The names of the labels that files have."""
+
+    def are_split_by(self, column: Column) -> bool:
+        """Whether rows are split by a key such as `run`. A label also gives its parts."""
+        keys = {column.base_name}
+        if isinstance(column.of_operators, LabelOf):
+            keys.add(column.of_operators.key)
+        return not keys.isdisjoint(self.split_by)
 
     @property
     def noun(self) -> str:
@@ -192,7 +217,7 @@ class RowKind(NamedTuple):
             return False
         if column.needs_base and not self.has_base:
             return False
-        if column.needs_split_rows and column.base_name not in self.split_by:
+        if column.needs_split_rows and not self.are_split_by(column):
             return False
         if self.keys is None:  # operators
             return column.of_operators is not None

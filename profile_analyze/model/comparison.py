@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.splitting import split_alike
-from profile_analyze.model.terms import ADDED, CONTROL, REMOVED
+from profile_analyze.model.terms import ADDED, CONTROL, REMOVED, SHAPES
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +29,7 @@ _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
 share is of the side with fewer operators. Graph optimisation leaves about this share unchanged."""
 
-COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
+COMPARISON_COLUMNS: Final = frozenset({*SHAPES, "parameters"})
 """The optional columns that matching needs."""
 
 
@@ -50,6 +50,8 @@ class Comparison:
     base_name: Categorical[str]
     """Shape (operators,): the name of each operator in the baseline, if it differs from the name in
     the profile; N/A for all other operators."""
+    base_shapes: Mapping[str, Categorical[Any]]
+    """The shapes in the baseline, by the name of the column. Each has shape (operators,)."""
     base_operators: int
     """How many operators the baseline has."""
     notes: tuple[Note, ...]
@@ -94,6 +96,7 @@ class Comparison:
             base=base,
             match=Categorical.of(match.tolist()),
             base_name=self.base_name.take(former_row),
+            base_shapes={name: one.take(former_row) for name, one in self.base_shapes.items()},
         )
 
 
@@ -107,7 +110,7 @@ def compare(
     - `name`: operators with the same name and type match. If several operators have them, those
       with the same scope and shapes match first, then the others in the order of execution.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
-      execution.
+      execution. If only one side has some of them, the operators around them say which ones.
     - `shapes`: operators match if category, first input shape and first output shape are the same.
       Both sides must have equally many of these operators, which match in the order of execution.
       Names and types may differ, so this works across runtimes.
@@ -153,6 +156,11 @@ def _with_matches(
         base=new_base,
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
         base_name=_other_names(profile, base, base_row_of, len(removed)),
+        base_shapes={
+            name: base.operators.categorical(name).take_or_missing(np.append(base_row_of, removed))
+            for name in SHAPES
+            if base.operators.state(name) != "not loaded"
+        },
         base_operators=len(base),
         notes=(),
     )

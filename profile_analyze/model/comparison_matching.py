@@ -1,7 +1,7 @@
 """Matches the operators of two profiles in steps.
 
 Each step compares the values of some columns. Operators with the same values match in the order of
-execution.
+execution. In the step `structure`, the operators around them decide which of them match first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from profile_analyze.model.identity import identities
+from profile_analyze.model.common_subsequence import common_subsequence
+from profile_analyze.model.identity import identities, in_order_of_execution
 from profile_analyze.model.model_names import ONE_KIND
 from profile_analyze.model.terms import ADDED, CONTROL, OTHER
 
@@ -70,23 +71,74 @@ def matched_rows(
     """
     base_row_of = np.full(len(profile), -1)
     how = [ADDED] * len(profile)
-    rest, base_rest = np.arange(len(profile)), np.arange(len(base))  # not matched yet
     for step, *columns in _with_stricter_names(steps, profile, base):
         if not {"in_shapes", "in_shape"}.isdisjoint(columns) and not _have_shapes(profile, base):
             continue  # without shapes, all operators of one type would look the same
-        base_rows = _rows_by_identity(base, base_rest, columns)
-        identities_of_rest = _rows_by_identity(profile, rest, columns)
-        if "in_shape" in columns:
-            base_rows = _where_as_many(identities_of_rest, base_rows)
-            base_rows = _where_work_agrees(profile, identities_of_rest, base, base_rows)
-        rows = np.array([base_rows.get(one, -1) for one in identities_of_rest], np.int64)
-        is_match = rows >= 0
-        base_row_of[rest[is_match]] = rows[is_match]
-        for row in rest[is_match].tolist():
-            how[row] = step
-        rest = rest[~is_match]
-        base_rest = np.setdiff1d(base_rest, rows[is_match])
+        # With equal layers, one missing layer would shift the matches of all later ones.
+        ways = (_by_neighbours, _by_identity) if step == _BY_STRUCTURE[0] else (_by_identity,)
+        for way in ways:
+            found = way(profile, base, base_row_of, columns)
+            for row in np.flatnonzero(found >= 0).tolist():
+                how[row] = step
+            base_row_of = np.maximum(base_row_of, found)
     return base_row_of, how
+
+
+def _by_neighbours(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
+) -> NDArray[np.int64]:
+    """Match operators with equal values that have the same place in the order of both networks.
+
+    The order of execution of each side is a sequence. In it, an operator that an earlier step has
+    matched is equal to its match. The result is the longest common subsequence. If one of two equal
+    layers is missing, the layers around them thus say which one.
+
+    For each operator, return the row in `base`, or -1, also if an earlier step has matched it.
+    """
+    found = np.full(len(profile), -1)
+    rest, base_rest = _unmatched(base_row_of, len(base))
+    if not len(rest) or not len(base_rest):
+        return found
+    order, base_order = (in_order_of_execution(side).tolist() for side in (profile, base))
+    # A row that is already matched is the row of the baseline, and any other row is its values.
+    elements: dict[int, Any] = dict(enumerate(base_row_of.tolist()))
+    base_elements: dict[int, Any] = dict(enumerate(range(len(base))))
+    for side, rows, chosen in ((profile, rest, elements), (base, base_rest, base_elements)):
+        values = (one[:-1] for one in identities(side, columns, rows))
+        chosen.update(zip(rows.tolist(), values, strict=True))
+    is_rest = set(rest.tolist())
+    for place, base_place in common_subsequence(
+        [elements[row] for row in order], [base_elements[row] for row in base_order]
+    ):
+        if order[place] in is_rest:
+            found[order[place]] = base_order[base_place]
+    return found
+
+
+def _by_identity(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
+) -> NDArray[np.int64]:
+    """Match operators with equal values in the order of execution.
+
+    For each operator, return the row in `base`, or -1, also if an earlier step has matched it.
+    """
+    rest, base_rest = _unmatched(base_row_of, len(base))
+    base_rows = _rows_by_identity(base, base_rest, columns)
+    identities_of_rest = _rows_by_identity(profile, rest, columns)
+    if "in_shape" in columns:
+        base_rows = _where_as_many(identities_of_rest, base_rows)
+        base_rows = _where_work_agrees(profile, identities_of_rest, base, base_rows)
+    found = np.full(len(profile), -1)
+    found[rest] = [base_rows.get(one, -1) for one in identities_of_rest]
+    return found
+
+
+def _unmatched(
+    base_row_of: NDArray[np.int64], base_operators: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of both sides that no step has matched yet."""
+    matched = base_row_of[base_row_of >= 0]
+    return np.flatnonzero(base_row_of < 0), np.setdiff1d(np.arange(base_operators), matched)
 
 
 def _with_stricter_names(

@@ -82,7 +82,7 @@ class Run(NamedTuple):
     """One iteration of the network."""
 
     process: int = 0
-    """The index of the process in `Profile.processes`. Statistics count processes."""
+    """The index in `Profile.processes`. Statistics use one value for each process."""
     step: int | None = None
     """The number of the iteration in the file."""
     label: str | None = None

@@ -12,6 +12,8 @@ from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Run
@@ -37,28 +39,39 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
                 f"skip_runs: {count} leaves no run of {profile.processes[process]}, which has "
                 f"{counted(runs, 'run')}"
             )
-    new_run = np.full(len(profile.runs), -1, np.int32)  # -1 for runs that are left out
-    new_run[remaining] = np.arange(len(remaining))
-    executions = profile.executions
-    executions = executions.take(np.flatnonzero(new_run[executions.run] >= 0))
     left_out = len(profile.runs) - len(remaining)
     text = f"left out {counted(left_out, 'run')}, the first {count} of each process"
     note = Note(text, Importance.CONTEXT)
-    return profile.changed(
-        executions=executions.changed(run=new_run[executions.run]),
-        runs=tuple(profile.runs[run] for run in remaining.tolist()),
+    return only_runs(profile, remaining).changed(
         notes=(*profile.notes, note),
         skipped_runs=profile.skipped_runs + count,
     )
 
 
+def only_runs(profile: Profile, remaining: NDArray[np.int64]) -> Profile:
+    """Return the profile with only the runs that `remaining` has the indices of, in that order."""
+    new_run = np.full(len(profile.runs), -1, np.int32)  # -1 for runs that are left out
+    new_run[remaining] = np.arange(len(remaining))
+    executions = profile.executions
+    executions = executions.take(np.flatnonzero(new_run[executions.run] >= 0))
+    return profile.changed(
+        executions=executions.changed(run=new_run[executions.run]),
+        runs=tuple(profile.runs[run] for run in remaining.tolist()),
+    )
+
+
 def indices_in_process(runs: tuple[Run, ...]) -> NDArray[np.int64]:
     """Return the position of each run within its process, counted from 0, shape (runs,)."""
-    counts: dict[int, int] = {}
+    return indices_in_groups([run.process for run in runs])
+
+
+def indices_in_groups(groups: Sequence[Hashable]) -> NDArray[np.int64]:
+    """Return the position of each entry among the equal entries, counted from 0."""
+    counts: dict[Hashable, int] = {}
     indices = []
-    for run in runs:
-        indices.append(counts.get(run.process, 0))
-        counts[run.process] = indices[-1] + 1
+    for group in groups:
+        indices.append(counts.get(group, 0))
+        counts[group] = indices[-1] + 1
     return np.array(indices, np.int64)
 
 
@@ -88,6 +101,11 @@ def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:
     return len(own) if unit == "iteration" else len({run.process for run in own})
 
 
+def copies_in(runs: tuple[Run, ...]) -> int:
+    """Return how many processes in `runs` are copies of other processes."""
+    return len({run.process for run in runs if run.is_copy})
+
+
 def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
     """Return the plural noun for the units that statistics count.
 
@@ -97,3 +115,9 @@ def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
     if all(units_in(runs, "process") == units_in(runs, "iteration") for runs in sides):
         return "runs"
     return "processes" if unit == "process" else "iterations"
+
+
+def required_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
+    """Return `unit_noun` for a sentence on how many a verdict needs, where no copy counts."""
+    different = "different " if any(map(copies_in, sides)) else ""
+    return f"{different}{unit_noun(unit, *sides)}"

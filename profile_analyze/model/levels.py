@@ -192,7 +192,10 @@ def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -
 
 
 def _owned_amounts(executions: Executions, owner: Indices) -> dict[str, Floats]:
-    """Return the amounts of owners: the sums over the executions that they own. Others are N/A."""
+    """Return the amounts of each execution: the sums over all executions that it owns.
+
+    The amounts of an execution that owns none are N/A.
+    """
     found = {}
     for name in AMOUNTS:
         amounts: Floats = getattr(executions, name)

@@ -60,8 +60,8 @@ _COSTS: Final = (
     _amount(
         "params",
         "count",
-        "the number of weights: elements of constants that are neither scales, shapes, indices nor "
-        "single numbers; a weight counts at the first operator that uses it",
+        "how many elements the weights of the operator have; scales, shapes, indices and single "
+        "numbers are no weights; if several operators use a weight, it counts at the first of them",
         worked="the elements of the weights that no earlier operator uses",
     ),
     Column(
@@ -135,9 +135,9 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the shape of the largest blocks of zeros, such as 1x4, in the weight of the column "
-        "sparsity; at most 10 % of its elements may be zeros outside of such blocks; N/A up to a "
-        "sparsity of 10 %",
+        "the shape of the blocks of zeros, such as 1x4, in the weight that sparsity is about: the "
+        "largest shape for which zeros outside of blocks are at most 10 % of the elements; N/A if "
+        "sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -34,6 +34,17 @@ if TYPE_CHECKING:
 
 _WORKS = ("computation", "memory")
 
+DELEGATES: Final = "delegates"
+"""The optional column that is 1 for an operator of which a call delegates, and NaN otherwise. If
+the operator has no known work, the operators inside it have all of its work."""
+
+
+def leaves_work_inside(operators: Operators) -> Flags:
+    """Return whether the operators inside each operator have all its work, shape (operators,)."""
+    has_no_work = np.isnan(operators.computation) & np.isnan(operators.memory)
+    result: Flags = has_no_work & ~np.isnan(operators.numbers(DELEGATES))
+    return result
+
 
 def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: Flags) -> Operators:
     """Return the operators, each with the work and the messages of all executions that it owns.
@@ -42,9 +53,6 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
 
     - All its calls delegate, and it owns no other work.
     - It owns unknown work, and all known work that it owns is 0.
-
-    Kernels add to the work of an operator only if the work of all its kernels is known. Otherwise,
-    the bytes of a memset would count as the bytes of the whole operator.
     """
     operators, executions = profile.operators, profile.executions
     calls = _calls(executions, is_row, len(operators))
@@ -52,13 +60,14 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
     works: dict[str, Floats] = {name: getattr(operators, name) for name in _WORKS}
     ignored = {name: _partly_known(kernels, owner, works[name], executions) for name in _WORKS}
     delegates = delegating(profile, parent, [ignored[name] for name in _WORKS])
+    delegates_as_row = delegates[is_row[delegates]]
     owned = _owned(profile, owner, OPERATOR)
     changed: dict[str, Any] = {}
     for name, per_call in works.items():
         is_known = ~np.isnan(per_call)[executions.operator]
         has_unknown = _owning(owned[~is_known[owned]], owner, executions, len(operators))
         is_known[ignored[name]] = False
-        superseded = delegates[is_row[delegates] & is_known[delegates]]
+        superseded = delegates_as_row[is_known[delegates_as_row]]
         counts = is_known & (owner >= 0)
         counts[delegates] = False
         inside = np.flatnonzero(counts & ~is_row)
@@ -72,8 +81,9 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
         is_changed[executions.operator[superseded]] = True
         changed[name] = np.where(is_changed, finite(sums), per_call)
         changed[f"{name}_source"] = _source_of_owned(operators, name, counted, owner, executions)
-    messages = _with_owned_messages(profile, kernels, owner, calls)
-    return replace(operators, **changed, **messages) if changed or messages else operators
+    columns = _delegates(delegates_as_row, executions, len(operators))
+    columns |= _owned_messages(profile, kernels, owner, calls)
+    return replace(operators, **changed, optional={**operators.optional, **columns})
 
 
 def _calls(executions: Executions, is_row: Flags, size: int) -> Floats:
@@ -106,17 +116,33 @@ def _owned(profile: Profile, owner: Indices, level: str) -> Indices:
 def _partly_known(
     kernels: Indices, owner: Indices, per_call: Floats, executions: Executions
 ) -> Indices:
-    """Return the kernels among `kernels` whose owner's operator owns a kernel of unknown work."""
+    """Return the kernels among `kernels` whose owner's operator owns a kernel of unknown work.
+
+    These kernels add nothing to the work of the operator. Otherwise, the bytes of a memset would
+    count as the bytes of the whole operator.
+    """
     operator = executions.operator
     unknown = kernels[np.isnan(per_call)[operator[kernels]]]
     has_unknown = _owning(unknown, owner, executions, len(per_call))
     return kernels[has_unknown[operator[owner[kernels]]]]
 
 
-def _with_owned_messages(
+def _delegates(rows: Indices, executions: Executions, size: int) -> dict[str, Any]:
+    """Return the optional column `DELEGATES`; nothing if no execution delegates.
+
+    `rows` are the executions that delegate and are rows of the level.
+    """
+    if not len(rows):
+        return {}
+    column = np.full(size, np.nan)
+    column[executions.operator[rows]] = 1.0
+    return {DELEGATES: column}
+
+
+def _owned_messages(
     profile: Profile, kernels: Indices, owner: Indices, calls: Floats
 ) -> dict[str, Any]:
-    """Return `{"optional": ...}`, in which each operator has the messages of its kernels.
+    """Return the optional columns of messages, in which each operator has those of its kernels.
 
     The result is `{}` if the format has no messages.
     """
@@ -134,7 +160,7 @@ def _with_owned_messages(
     for name in MESSAGE_TEXTS:
         column = operators.categorical(name)
         changed[name] = _common(column, column.codes[executions.operator[kernels]], owning)
-    return {"optional": {**operators.optional, **changed}}
+    return changed
 
 
 def _common(

@@ -46,6 +46,9 @@ class Origin(NamedTuple):
     synchronised: bool = False
     """Whether the runtime waited for each operator before it started the next. The time of an
     operator then includes the wait, so that all operators together may take longer than a run."""
+    renaming: str = ""
+    """Why operators have other names than in the program that was profiled, and how to tell the
+    operators apart. Empty if the runtime keeps the names."""
     recorded: tuple[RecordedFact, ...] = ()
     """The numbers that the runtime itself printed about the whole program."""
 
@@ -81,6 +84,8 @@ class Profile:
     """Notes about all runs together. Splitting the rows by run, file or step drops them."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
     """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
+    labels: Mapping[str, Categorical[str]] = field(default_factory=dict)
+    """The labels of the processes (`model.labels`), shape (processes,) each."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
     nested: Profile | None = None
@@ -88,6 +93,8 @@ class Profile:
     stacks (`analysis.stacks`) need it."""
     skipped_runs: int = 0
     """How many first runs of each process were left out (`model.iterations`)."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """The files that were left out because they cannot be read, each with the reason."""
     model: StaticModel | None = None
     """Facts of a model that has not run; None for a profile of a run."""
     serves_as_model: bool = False

@@ -104,7 +104,8 @@ def _check(files: Sequence[str], ranks: Sequence[int | None]) -> None:
             )
         if rank in first:
             raise QueryError(
-                f"{file} is rank {rank}, as {first[rank]} is, beside files of other ranks; {advice}"
+                f"{first[rank]} and {file} are both rank {rank}, but other files are of other "
+                f"ranks; {advice}"
             )
         first[rank] = file
 

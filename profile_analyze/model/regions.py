@@ -67,7 +67,7 @@ def with_step_region(profile: Profile, name: str) -> Profile:
         raise QueryError(_unknown_region(profile, name, missing))
     check_starts(profile, "step_region")
     run, runs, is_outside = _iterations(profile.executions, members, regions, name)
-    notes = [note for note in profile.notes if not note.endswith(_BEFORE_STEPS)]
+    notes = [note for note in profile.notes if _BEFORE_STEPS not in note and NO_STEPS not in note]
     return profile.changed(
         executions=profile.executions.changed(run=run.astype(np.int32)),
         runs=tuple(runs),
@@ -145,6 +145,9 @@ def _longer(walls: Floats, others: Floats) -> Floats:
 
 
 _BEFORE_STEPS: Final = "of operators outside of all steps count in the step before"
+NO_STEPS: Final = "has no steps, so it is one run"
+"""The text of a reader's note on a file without steps. If regions become steps, the note is
+dropped."""
 
 
 def note_on_outside(count: int) -> Note:
@@ -168,7 +171,7 @@ def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterato
         )
         yield Note(
             f"{counted_and_share(len(outside), 'execution')} of operators outside of all regions "
-            f"{name} count in the iteration before",
+            f"{name!r} count in the iteration before",
             Importance.CONTEXT,
             share,
         )

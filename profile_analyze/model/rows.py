@@ -71,6 +71,14 @@ class Rows(Protocol):
         run, a single unknown value makes the total NaN.
         """
 
+    def work_on_sides(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the work of each row in the profile and in the baseline, shape (rows,) each.
+
+        `name` is a column of work, such as `computation`. An operator counts only if its work is
+        known on each side that has the operator. The work of a group is N/A if other operators take
+        over 5 % of its time.
+        """
+
     def once(self, work: Callable[[Any], T]) -> T:
         """Return `work(self)`. It is computed on first use and then kept."""
 

@@ -60,7 +60,7 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
     if repeated:
         yield Note(
             f"{counted(repeated, 'file')} named again: the same run counts twice in totals, "
-            "and once in verdicts",
+            "and once in verdicts; name each run once",
             Importance.ANSWER,
         )
     digests = [digest for digest in partial.digests if digest is not None]
@@ -68,8 +68,8 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
     copies = len(digests) - len(set(digests)) - repeated
     if copies > 0:
         yield Note(
-            f"{counted(copies, 'file')} with exactly the times of another: copies of one file "
-            "under several names? The same run counts twice in totals, and once in verdicts",
+            f"{counted(copies, 'file')} with exactly the times of another, so probably copies: "
+            "totals count them, verdicts do not; name each run once",
             Importance.ANSWER,
         )
 

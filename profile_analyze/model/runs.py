@@ -101,6 +101,11 @@ class RunJoiner:
         self._lost_tables: set[str] = set()
         self._notes: NotesOfFiles = {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return not self._files
+
     def add(
         self,
         profile: Profile,
@@ -201,7 +206,7 @@ class RunJoiner:
 
     def partial(self) -> Partial | None:
         """Return the partial result, for another joiner to merge; None if nothing was added."""
-        if not self._files:
+        if self.is_empty:
             return None
         # Copied, because `Operators` makes its arrays read-only, and later merges still write to
         # `_work`.

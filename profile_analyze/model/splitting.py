@@ -11,9 +11,10 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Run
-from profile_analyze.model.iterations import indices_in_process
+from profile_analyze.model.iterations import indices_in_groups, indices_in_process
+from profile_analyze.model.labels import labels_of_runs
 from profile_analyze.model.numbers import numbered
-from profile_analyze.model.terms import ABSENT, RUN_KEYS
+from profile_analyze.model.terms import ABSENT, LABEL, is_run_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,15 +36,17 @@ _TRACK_KEYS: Final[Mapping[str, Callable[[Track], Any]]] = {
 def split(profile: Profile, keys: Iterable[str]) -> Profile:
     """Return the profile with a row for each operator and each value of `keys` in its executions.
 
-    `keys` are some of `SPLIT_KEYS`. Rows are ordered by operator, then by the values of the keys,
-    with N/A last. `Profile.split_by` has these values. The keys decide which runs the new profile
-    has:
+    `keys` are some of `SPLIT_KEYS`, or labels such as `label.date`. Rows are ordered by operator,
+    then by the values of the keys, with N/A last. `Profile.split_by` has these values. The keys
+    decide which runs the new profile has:
 
     - `run`: a single run.
     - `file`: the n-th runs of all files become run n of the new profile. Each row belongs to one
       file, so it has one value for each run of that file.
     - `step`: the runs of each process become one run.
     - several of these keys: a single run.
+    - labels, perhaps with other keys: the n-th runs with each combination of values become run n.
+      Each row belongs to one combination, so it has one value for each of its runs.
     - only other keys: the same runs as before.
     """
     (result,), _ = split_alike([profile], keys)
@@ -156,7 +159,9 @@ def _filled_in(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
 
 
 def _run_values(profile: Profile, key: str) -> Categorical[Any]:
-    """Return the number, file or step of each run, as `key` says, shape (runs,)."""
+    """Return the number, file, step or label of each run, as `key` says, shape (runs,)."""
+    if key.startswith(LABEL):
+        return labels_of_runs(profile, key.removeprefix(LABEL))
     if key == "run":
         return Categorical(np.arange(len(profile.runs)), tuple(range(1, len(profile.runs) + 1)))
     if key == "file":
@@ -193,9 +198,13 @@ def _runs_after_split(
 ) -> tuple[NDArray[np.int64], tuple[Run, ...]]:
     """Return the index of the new run for each old run, and the new runs: see `split`."""
     runs = profile.runs
-    run_keys = [key for key in RUN_KEYS if key in keys]
+    run_keys = list(filter(is_run_key, keys))
     if not run_keys:
         return np.arange(len(runs)), runs
+    if "run" not in keys and any(key.startswith(LABEL) for key in keys):
+        values = [_run_values(profile, key).codes.tolist() for key in run_keys]
+        index = indices_in_groups(list(zip(*values, strict=True)))
+        return index, tuple(Run() for _ in range(int(index.max()) + 1))
     if "run" in keys or len(run_keys) > 1:
         return np.zeros(len(runs), np.int64), (Run(),)
     if run_keys == ["step"]:

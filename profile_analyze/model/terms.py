@@ -87,6 +87,9 @@ ADDED: Final = "added"
 REMOVED: Final = "removed"
 """`ADDED` and `REMOVED` are values of the column `match`. An added operator is only in the profile,
 and a removed operator is only in the baseline."""
+MORE_WORK: Final = "more work"
+LESS_WORK: Final = "less work"
+"""`MORE_WORK` and `LESS_WORK` are verdicts, and causes of a change."""
 
 RUN_KEYS: Final = ("run", "file", "step")
 """The keys whose value depends only on the run."""
@@ -95,9 +98,25 @@ SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "kernel", "
 """The keys whose value may differ between the executions of an operator. Grouping by such a key
 splits operators: see `model.splitting`."""
 
+LABEL: Final = "label."
+"""The prefix of the columns of labels, such as `label.date`: see `model.labels`."""
+LABEL_NAME: Final = r"[A-Za-z_]\w*"
+"""The pattern of the name of a label."""
+
 SAMPLE_UNITS: Final = ("process", "iteration")
 """What statistics count as one sample. Processes are the default, because iterations of one process
 are not independent of each other."""
+
+
+def is_run_key(key: str) -> bool:
+    """Return whether the value of a key depends only on the run: labels, and `RUN_KEYS`."""
+    return key in RUN_KEYS or key.startswith(LABEL)
+
+
+def is_split_key(key: str) -> bool:
+    """Return whether grouping by a key splits operators: a key in `SPLIT_KEYS`, or a label."""
+    return key in SPLIT_KEYS or key.startswith(LABEL)
+
 
 TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
 """The optional tables of a profile: see `model.tables`."""

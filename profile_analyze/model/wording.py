@@ -88,7 +88,7 @@ def heading(column: Column, *, compared: bool = False) -> str:
     if compared and column.heading_compared:
         return column.heading_compared
     if column.kind != "number":
-        return column.name
+        return column.export_name or column.name
     words = column.name.replace("_", " ").replace(".", " ", 1)
     return f"{words} ({column.unit})" if column.unit in _IN_HEADING else words
 
@@ -96,7 +96,7 @@ def heading(column: Column, *, compared: bool = False) -> str:
 def machine_name(column: Column) -> str:
     """Return the name of a column for programs, with its unit: `time_s`, `memory_bytes`."""
     if column.kind != "number":
-        return column.name
+        return column.export_name or column.name
     base, dot, aggregate = column.name.partition(".")
     unit = "" if base in _WITHOUT_UNIT else _MACHINE_UNITS.get(column.unit, "")
     return f"{column.export_name or base}{dot and '_'}{aggregate}{unit}"

@@ -7,6 +7,7 @@
 | `name~REGEX` | the part of a text column that matches a pattern, or the pattern's first group |
 | `scope/2` | the first levels of the scope |
 | `time.p90` | an aggregate of another column; only groups have it |
+| `label.date` | a label of files; `date` is short for it in a question with this label |
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis import comparison_columns, roofline_columns
+from profile_analyze.column_words import advice_on_absent_column, meant_column
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import (
@@ -27,12 +29,16 @@ from profile_analyze.model.columns import (
     RatioOfSums,
     RowKind,
 )
+from profile_analyze.model.terms import LABEL
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
+from profile_analyze.query.label_columns import is_label, label_column
 from profile_analyze.query.patterns import compile_pattern
-from profile_analyze.suggestions import COLUMN_WORDS, plain_name, suggestion
+from profile_analyze.suggestions import plain_name, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+
+    from profile_analyze.query.aggregates import Aggregate
 
 CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUMNS)
 """All columns with a fixed name."""
@@ -53,8 +59,8 @@ NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a com
 """Advice on an empty name: a shell splits `name, time` into two arguments, `name,` and `time`."""
 
 
-def find_column(text: str) -> Column:
-    """Return the column that `text` names.
+def find_column(text: str, labels: Collection[str] = ()) -> Column:
+    """Return the column that `text` names. Names in `labels` are short for columns of labels.
 
     Raises `UnknownColumnError`, with a suggestion, if there is no such column. Raises
     `PatternError` for an invalid pattern.
@@ -63,6 +69,19 @@ def find_column(text: str) -> Column:
         raise UnknownColumnError(f"{text!r} is not the name of a column: a name is a text")
     if text in _BY_NAME:
         return _BY_NAME[text]
+    base, _, pattern = text.partition("~")
+    if base in labels:
+        return find_column(LABEL + text)
+    if is_label(base) and (pattern or base == text):
+        return label_column(base, pattern)
+    column = _derived_column(text)
+    if column is None:
+        raise UnknownColumnError(f"there is no column {text!r}; {_advice(text, labels)}")
+    return column
+
+
+def _derived_column(text: str) -> Column | None:
+    """Return the column that is derived from a column of the registry; None if there is none."""
     if text.startswith(PARAMETER) and len(text) > len(PARAMETER):
         return _parameter_column(text)
     base, _, pattern = text.partition("~")
@@ -72,13 +91,17 @@ def find_column(text: str) -> Column:
         return _levels_column(_BY_NAME[_PATH], levels)
     base, _, name = text.partition(".")
     aggregate = find_aggregate(name)
-    if base in _BY_NAME and aggregate is not None:
-        rule = _BY_NAME[base].of_groups
-        # `flops.sum` and `flops.mean` do not exist: a sum of ratios means nothing, and `flops`
-        # itself is the ratio of the group's sums.
-        if rule == AGGREGATED or (isinstance(rule, RatioOfSums) and not aggregate.adds_up):
-            return _aggregate_column(_BY_NAME[base], canonical_name(name))
-    raise UnknownColumnError(f"there is no column {text!r}; {_advice(text)}")
+    if base in _BY_NAME and aggregate is not None and _has_aggregate(_BY_NAME[base], aggregate):
+        return _aggregate_column(_BY_NAME[base], canonical_name(name))
+    return None
+
+
+def _has_aggregate(column: Column, aggregate: Aggregate) -> bool:
+    """Return whether groups have an aggregate of a column, such as `time.p90`."""
+    # `flops.sum` and `flops.mean` do not exist: a sum of ratios means nothing, and `flops` itself
+    # is the ratio of the group's sums.
+    is_ratio = isinstance(column.of_groups, RatioOfSums)
+    return column.of_groups == AGGREGATED or (is_ratio and not aggregate.adds_up)
 
 
 def _is_text(text: str) -> bool:
@@ -92,19 +115,19 @@ def _levels(text: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _advice(text: str) -> str:
+def _advice(text: str, labels: Collection[str]) -> str:
     if not text:
         return NO_BLANKS
     if text.removeprefix("+") in _BY_NAME:
         return f"+ is for --order-by; write {text[1:]}"
     parts = re.split(r"[,;:|\s]+", text)
-    is_heading = plain_name(text) in COLUMN_WORDS
+    is_heading = bool(meant_column(text))
     if len(parts) > 1 and all(part in _BY_NAME for part in parts) and not is_heading:
         return (
             "name one column" if "," in text else f"separate columns by commas: {','.join(parts)}"
         )
     all_columns = f"the columns are {listed(column.name for column in CATALOG)}"
-    return missing_part(text) or likely_columns(text, _BY_NAME) or all_columns
+    return missing_part(text) or likely_columns(text, (*_BY_NAME, *labels)) or all_columns
 
 
 def listed(names: Iterable[str]) -> str:
@@ -117,9 +140,14 @@ def listed(names: Iterable[str]) -> str:
 
 
 def likely_columns(text: str, known: Collection[str]) -> str:
-    """Return `did you mean COLUMN?` with one of the `known` columns; empty if none is likely."""
+    """Return `did you mean COLUMN?` with one of the `known` columns; empty if none is likely.
+
+    For a word that stands for no column, such as `start`, return advice.
+    """
     without_unit = re.sub(_UNIT_OF_HEADING, "", text)
-    return suggestion(without_unit if without_unit in known else text, known, COLUMN_WORDS)
+    name = without_unit if without_unit in known else text
+    meant = {plain_name(name): meant_column(name)}
+    return advice_on_absent_column(text) or suggestion(name, known, meant)
 
 
 def missing_part(text: str) -> str:
@@ -205,12 +233,13 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the names of the columns that rows of this kind have.
 
     Group keys come first. The other columns are in the order of the registry, with the columns in
-    `extra` after `time`.
+    `extra` after `time`. Labels that split operators come last.
     """
     keys = kind.keys or ()
     names = [column.name for column in CATALOG if kind.has(column) and column.name not in keys]
     after_time = names.index("time") + 1
-    return (*keys, *names[:after_time], *extra, *names[after_time:])
+    labels = [key for key in kind.split_by if key.startswith(LABEL)] if kind.keys is None else []
+    return (*keys, *names[:after_time], *extra, *names[after_time:], *labels)
 
 
 def optional_columns_of(names: Iterable[str]) -> frozenset[str]:
@@ -226,9 +255,13 @@ def all_optional_columns() -> frozenset[str]:
 def check_columns(names: Iterable[str], kind: RowKind) -> None:
     """Raise `UnknownColumnError` if rows of this kind lack one of the columns in `names`."""
     for name in names:
-        column = find_column(name)
+        column = find_column(name, kind.labels)
         check_needs(column, kind)
         if not kind.has(column):
+            if column.is_key and kind.noun == "groups":
+                raise UnknownColumnError(
+                    f"groups have no column {name!r}; add it to --aggregate-by"
+                )
             have = listed(columns_of(kind))
             raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
 
@@ -242,11 +275,21 @@ def check_needs(column: Column, kind: RowKind) -> None:
         )
     if column.needs_base and not kind.has_base:
         raise QueryError(f"{column.name} needs a profile to compare with; add --compare FILE")
-    if column.needs_split_rows and column.base_name not in kind.split_by:
+    if column.is_label:
+        _check_label(column, kind.labels)
+    if column.needs_split_rows and not kind.are_split_by(column):
         raise QueryError(
             f"{column.name}: rows are not split by it; group by it, or filter with "
             f"--where '{column.name} == ...'"
         )
+
+
+def _check_label(column: Column, labels: Collection[str]) -> None:
+    """Raise `QueryError` if the files do not have the label of `column`."""
+    name = column.export_name.partition("~")[0]
+    if name not in labels:
+        known = f"the labels are {', '.join(labels)}" if labels else "files have no labels"
+        raise QueryError(f"there is no label {name!r}; {known}")
 
 
 # A token is an escaped character, a character set such as [^(,], or any other character. A set

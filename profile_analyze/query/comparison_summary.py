@@ -16,9 +16,10 @@ from profile_analyze.analysis.statistics import (
     least_p,
     too_few_runs,
 )
-from profile_analyze.model.iterations import unit_noun, units_in
+from profile_analyze.model.iterations import copies_in, required_noun, unit_noun, units_in
 from profile_analyze.model.notes import Importance, Note, counted_and_share
-from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
+from profile_analyze.query.change_causes import causes_of, work_change
 from profile_analyze.query.drift_notes import drift_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
@@ -30,10 +31,13 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.iterations import SampleUnit
+    from profile_analyze.query.change_causes import Cause, WorkChange
     from profile_analyze.query.table import Table
 
 _MOST_CONTRIBUTIONS: Final = 3
-_VERDICTS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
+CALLED: Final = (SLOWER, FASTER, MORE_WORK, LESS_WORK)
+"""The verdicts on times that changed beyond noise."""
+ALL_VERDICTS: Final = (*CALLED, ADDED, REMOVED, SAME, UNCERTAIN)
 """All verdicts, in the order in which the summary counts them."""
 
 
@@ -65,6 +69,8 @@ class Change(NamedTuple):
     base_file: str
     base_runs: int
     base_processes: int
+    base_copies: int
+    """How many of the baseline's processes are copies of others, which verdicts leave out."""
     base_time_s: float
     base_spread: float
     """Half the interquartile range of the baseline's runs, divided by their median."""
@@ -77,14 +83,17 @@ class Change(NamedTuple):
     high: float
     p_value: float
     verdict: str | None
-    """`slower`, `faster`, `same` or `uncertain`. None if there are too few runs, if the baseline's
-    time is 0, or if drift is corrected."""
+    """A verdict on rows that both sides have, such as `slower`. None if there are too few runs, if
+    the baseline's time is 0, or if drift is corrected."""
     too_few_runs: str
     """Which side has too few runs for verdicts; empty if no side has too few."""
+    work: WorkChange
+    causes: tuple[Cause, ...]
+    """The parts of the difference, which add up to it."""
     contributions: tuple[Contribution, ...]
     """At most three groups, the largest differences first. `by` has the keys of the groups."""
     called: tuple[Contribution, ...]
-    """At most three rows of the question with the verdict `slower` or `faster`, the largest
+    """At most three rows of the question with one of the verdicts in `CALLED`, the largest
     differences first."""
     verdicts: tuple[VerdictCount, ...]
     """How many rows of the question (operators or groups) have each verdict, including N/A."""
@@ -114,6 +123,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         base_file=comparison.base.file,
         base_runs=len(comparison.base.runs),
         base_processes=len({run.process for run in comparison.base.runs}),
+        base_copies=copies_in(comparison.base.runs),
         base_time_s=_number(whole, "base"),
         base_spread=comparison.base.spread(),
         difference_s=difference_s,
@@ -124,20 +134,18 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         p_value=_number(whole, "p_value"),
         # Drift correction removes any change that all operators share, so the total has no verdict.
         verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
-        too_few_runs=too_few_runs(_unit_noun(comparison, query.unit), *_units(comparison, query)),
+        too_few_runs=_too_few_runs(query, comparison),
+        work=work_change(whole, operators),
+        causes=tuple(causes_of(operators, difference_s)),
         contributions=tuple(_contributions(groups, difference_s)),
-        called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
+        called=tuple(_contributions(rows, difference_s, CALLED)),
         verdicts=verdicts,
         threshold=query.threshold,
         of_groups=rows.query.grouped,
         by=groups.query.by,
         drift_corrected=comparison.drift_corrected,
         unit=_unit_noun(comparison, query.unit),
-        notes=(
-            *_few_units_notes(comparison, rows),
-            *_no_verdict_notes(comparison, rows, verdicts),
-            *drift_notes(operators, comparison, difference_s),
-        ),
+        notes=tuple(_notes(comparison, rows, operators, verdicts, difference_s)),
     )
 
 
@@ -192,11 +200,23 @@ def _contributions(
 
 def _verdict_counts(rows: Table) -> Iterator[VerdictCount]:
     row_verdicts = np.array(rows.texts("verdict"), dtype=object)
-    for verdict in (*_VERDICTS, NOT_AVAILABLE):
+    for verdict in (*ALL_VERDICTS, NOT_AVAILABLE):
         chosen = row_verdicts == verdict
         if chosen.any():
             share = np.nan if verdict == REMOVED else share_of(rows.shown, chosen)
             yield VerdictCount(verdict, int(chosen.sum()), share)
+
+
+def _notes(
+    comparison: Comparison,
+    rows: Table,
+    operators: Table,
+    counts: Sequence[VerdictCount],
+    difference_s: float,
+) -> Iterator[Note]:
+    yield from _few_units_notes(comparison, rows)
+    yield from _no_verdict_notes(comparison, rows, counts)
+    yield from drift_notes(operators, comparison, difference_s)
 
 
 def _no_verdict_notes(
@@ -223,8 +243,7 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
 
     The `unit` of the question decides whether processes or iterations count as runs.
     """
-    unit = rows.query.unit
-    noun = _unit_noun(comparison, unit)
+    noun = _required_noun(comparison, rows.query.unit)
     ours, theirs = _units(comparison, rows.query)
     if min(ours, theirs) < LEAST_RUNS:
         yield Note(
@@ -251,6 +270,14 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
 
 def _unit_noun(comparison: Comparison, unit: SampleUnit) -> str:
     return unit_noun(unit, comparison.profile.runs, comparison.base.runs)
+
+
+def _required_noun(comparison: Comparison, unit: SampleUnit) -> str:
+    return required_noun(unit, comparison.profile.runs, comparison.base.runs)
+
+
+def _too_few_runs(query: Query, comparison: Comparison) -> str:
+    return too_few_runs(_required_noun(comparison, query.unit), *_units(comparison, query))
 
 
 def _units(comparison: Comparison, query: Query) -> tuple[int, int]:

@@ -125,12 +125,14 @@ def advice_on_or(first: tuple[str, str, str], second: tuple[str, str, str]) -> s
 
 def missing_value(column: Column, operator: str) -> str:
     """Return the message about a condition that ends after its operator."""
-    example = EXAMPLES[column.unit] if column.kind == "number" else "conv"
+    name, example = column.name, "conv"
+    if column.is_label:
+        name, example = column.export_name, "v2"
+    elif column.kind == "number":
+        example = EXAMPLES[column.unit]
     is_whole_text = column.kind != "number" and operator in PATTERN_OF
     empty = '; "" is an empty text' if is_whole_text else ""
-    return (
-        f"a value is missing after {operator}, such as '{column.name} {operator} {example}'{empty}"
-    )
+    return f"a value is missing after {operator}, such as '{name} {operator} {example}'{empty}"
 
 
 def advice_on_condition(text: str) -> str:

@@ -10,9 +10,11 @@ import re
 from contextlib import contextmanager
 from itertools import combinations
 from math import inf, isnan, nan
+from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import QuantityError, QueryError
+from profile_analyze.model.natural_order import natural_sort_key
 from profile_analyze.query.catalog import CATALOG, check_needs, find_column
 from profile_analyze.query.condition_advice import (
     advice_on_condition,
@@ -49,6 +51,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
     ">": lambda values, bound, tolerance: values > bound + tolerance,
     ">=": lambda values, bound, tolerance: values >= bound - tolerance,
 }
+_ORDERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _SHARE: Final = "share"
 PATTERN_OPERATORS: Final = ("~", "!~")
 _TEXT_OPERATORS: Final = ("==", "!=", *PATTERN_OPERATORS)
@@ -85,7 +88,7 @@ class Condition(NamedTuple):
             raise QueryError(f"'{text}' is not a condition; {advice_on_condition(text)}")
         name, operator, value = match.groups()
         with _error_position(match.start(1), text):
-            column = find_column(name)
+            column = find_column(name, kind.labels)
             _check_column(column, kind)
         advice = advice_on_value(name, operator, value, is_number=column.kind == "number")
         with _error_position(match.start(3), text):
@@ -105,7 +108,13 @@ class Condition(NamedTuple):
     @property
     def compares_numbers(self) -> bool:
         """Whether the operator compares only numbers."""
-        return self.operator not in _TEXT_OPERATORS
+        return self.operator not in _TEXT_OPERATORS and not self.compares_order_of_texts
+
+    @property
+    def compares_order_of_texts(self) -> bool:
+        """Whether the operator compares texts in natural order."""
+        is_order = self.operator in _COMPARISONS and self.operator not in _TEXT_OPERATORS
+        return is_order and _has_ordered_texts(self.column)
 
     @property
     def assumed_unit(self) -> str:
@@ -140,6 +149,12 @@ class Condition(NamedTuple):
             return (not found for found in finds(self.value, map(self.column.as_text, categories)))
         if self.operator in ("==", "!="):
             return (self._equals(one) == (self.operator == "==") for one in categories)
+        if self.compares_order_of_texts:
+            bound = natural_sort_key(self.value)
+            compared = _ORDERS[self.operator]
+            return (
+                compared(natural_sort_key(self.column.as_text(one)), bound) for one in categories
+            )
         # A mixed column may have texts, such as "ADD", among its numbers. A text is neither below
         # nor above a number.
         return (
@@ -234,6 +249,10 @@ def _check_column(column: Column, kind: RowKind) -> None:
         raise QueryError(f"{column.name} depends on the rows shown, and cannot filter them")
 
 
+def _has_ordered_texts(column: Column) -> bool:
+    return column.kind == "text" and column.has_natural_order
+
+
 def _check_operator(column: Column, operator: str, value: str) -> None:
     if operator not in {*_COMPARISONS, *_TEXT_OPERATORS}:
         known = " ".join(dict.fromkeys((*_COMPARISONS, *_TEXT_OPERATORS)))
@@ -242,7 +261,8 @@ def _check_operator(column: Column, operator: str, value: str) -> None:
         raise QueryError(f"there is no operator {operator!r}; {advice or f'there are {known}'}")
     if column.kind == "number" and operator not in _COMPARISONS:
         raise QueryError(f"{operator} is for texts; {column.name} is a number")
-    if column.kind == "text" and operator not in _TEXT_OPERATORS:
+    is_text = column.kind == "text" and not _has_ordered_texts(column)
+    if is_text and operator not in _TEXT_OPERATORS:
         raise QueryError(f"{operator} is for numbers; {column.name} is a text")
 
 

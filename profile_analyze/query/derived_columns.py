@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.columns import FirstOf, PartOf
+from profile_analyze.model.columns import FirstOf, LabelOf, PartOf
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.patterns import parts
 
@@ -14,19 +14,33 @@ if TYPE_CHECKING:
     from profile_analyze.model.rows import OperatorRows
 
 
-def derived_values(rule: Parameter | PartOf | FirstOf, rows: OperatorRows) -> Categorical[Any]:
+def derived_values(
+    rule: Parameter | PartOf | FirstOf | LabelOf, rows: OperatorRows
+) -> Categorical[Any]:
     """Return the column that `rule` describes, shape (operators,).
 
     It is N/A where the other column is N/A or has no such part.
     """
     if isinstance(rule, PartOf):
         return _pattern_parts(rule, rows)
+    if isinstance(rule, LabelOf):
+        split_by = rows.profile.split_by
+        part = f"{rule.key}~{rule.pattern}"
+        return split_by[part] if part in split_by else part_of_label(split_by[rule.key], rule)
     if isinstance(rule, FirstOf):
         paths: Categorical[tuple[str, ...]] = rows[rule.column]
         return paths.mapped(lambda path: path[: rule.levels])
     return rows.profile.operators.categorical("parameters").mapped(
         lambda parameters: dict(parameters).get(rule.name)
     )
+
+
+def part_of_label(values: Categorical[str], rule: LabelOf) -> Categorical[str]:
+    """Return the parts of a label that the pattern of `rule` finds; without a pattern, `values`."""
+    if not rule.pattern:
+        return values
+    matched = parts(rule.pattern, values.categories)
+    return values.mapped(lambda _: next(matched))
 
 
 def _pattern_parts(rule: PartOf, rows: OperatorRows) -> Categorical[str]:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _NOTEWORTHY: Final = 0.03
 """Smaller changes, as a fraction of the baseline, get no note."""
-_WITHOUT_TOTALS: Final = "totals then have no verdict, and --fail-if rejects conditions on them"
+_WITHOUT_TOTALS: Final = (
+    "with it, totals have no verdict, and --fail-if rejects conditions on totals"
+)
 """The drawback of `--correct-drift`. Each note that suggests the option ends with this text."""
 
 
@@ -48,7 +50,7 @@ def _shared_change_notes(operators: Table) -> Iterator[Note]:
         f"{operators_and_share(shared.alike.sum())} are {word} by similar ratios, with a median of "
         f"{three_digits(shared.ratio)}: either the machine was {word}, or all operators "
         "changed; profile both sides in turns to tell; --correct-drift removes what all operators "
-        f"share, whatever the cause: {_WITHOUT_TOTALS}",
+        f"share, whatever the cause; {_WITHOUT_TOTALS}",
         Importance.WRONG,
         total(times_s[shared.alike]) / total(times_s),
     )
@@ -64,10 +66,10 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
     if abs(sum_s - difference_s) > _NOTEWORTHY * total(operators["base"]):
         yield Note(
             f"the operators differ by {_signed(sum_s)} in sum, but the total by "
-            f"{_signed(difference_s)}: whole runs were slow or fast "
+            f"{_signed(difference_s)}, because whole runs were slow or fast "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times the median "
             "run); --correct-drift corrects the times of operators for this, but also hides a "
-            f"change that all operators share: {_WITHOUT_TOTALS}",
+            f"change that all operators share; {_WITHOUT_TOTALS}",
             Importance.CONTEXT,
         )
 

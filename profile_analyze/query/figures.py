@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from profile_analyze.query.rows import ShownRows
+    from profile_analyze.query.shown_rows import ShownRows
 
 
 TimeText: TypeAlias = "Callable[[float], str]"
@@ -31,7 +31,7 @@ or None for the statistic over all runs."""
 
 
 def _total_time(shown: ShownRows, run: int | None, time_text: TimeText) -> str:
-    return time_text(float(shown.own_totals_s[0] if run is None else shown.totals_s[run]))
+    return time_text(float(shown.own_totals_s[0] if run is None else shown.totals_in_runs[0, run]))
 
 
 def _total_count(column: str) -> Figure:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.analysis.statistics import (
+    LEAST_RUNS,
     SIGNIFICANT,
     SUGGESTED_RUNS,
     adjusted,
@@ -15,13 +16,18 @@ from profile_analyze.analysis.statistics import (
     ratio_interval,
     too_few_runs,
 )
-from profile_analyze.model.iterations import unit_noun
+from profile_analyze.model.iterations import required_noun, unit_noun
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
-from profile_analyze.query.work_gate import Amounts, amounts_of, is_beyond, reason_unjudged
+from profile_analyze.query.work_gate import (
+    amounts_of,
+    is_beyond,
+    left_out_text,
+    reason_unjudged,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +80,8 @@ class _Measured(NamedTuple):
     """How many operators the condition selects."""
     unit: str
     """See `FailVerdict.unit`."""
+    required: str
+    """The plural noun for what a verdict needs: see `iterations.required_noun`."""
     hint: str
     """Advice to append to the reason if the condition does not pass; may be empty."""
 
@@ -111,9 +119,7 @@ def judge_conditions(
         ]
     )
     return tuple(
-        _verdict_on_work(condition, amounts_of(condition.metric, condition.about(query), source))
-        if condition.is_of_work
-        else next(of_times)
+        _verdict_on_work(condition, query, source) if condition.is_of_work else next(of_times)
         for condition in conditions
     )
 
@@ -125,15 +131,18 @@ def _damage(source: Profile | Comparison) -> str:
     return next((note for note in notes if note.importance == Importance.DAMAGED), "")
 
 
-def _verdict_on_work(condition: FailCondition, amounts: Amounts) -> FailVerdict:
+def _verdict_on_work(
+    condition: FailCondition, query: Query, source: Profile | Comparison
+) -> FailVerdict:
     relative = condition.relative
+    amounts = amounts_of(condition.metric, condition.about(query), source, relative=relative)
     unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
     beyond = is_beyond(amounts, condition.limit, condition.limit_unit, above=condition.above)
     outcome: Outcome = "unjudged" if unjudged else "met" if beyond else "passed"
     return FailVerdict(
         condition,
         outcome,
-        unjudged or ("beyond the limit" if beyond else "not beyond the limit"),
+        unjudged or f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}",
         amount=amounts.ours.value,
         base_amount=amounts.base.value if relative else np.nan,
     )
@@ -145,11 +154,12 @@ def _measure(condition: FailCondition, query: Query, source: Profile | Compariso
     times = table.shown.per_unit("time") if len(table) else empty
     hint = _hint(condition, table)
     profile, comparison = table.shown.profile, table.shown.comparison
-    if not condition.relative or comparison is None:
-        return _Measured(times, None, table.matched, unit_noun(query.unit, profile.runs), hint)
-    base = table.shown.per_unit("base") if len(table) else empty
-    unit = unit_noun(query.unit, profile.runs, comparison.base.runs)
-    return _Measured(times, base, table.matched, unit, hint)
+    base, sides = None, [profile.runs]
+    if condition.relative and comparison is not None:
+        base = table.shown.per_unit("base") if len(table) else empty
+        sides.append(comparison.base.runs)
+    unit, required = unit_noun(query.unit, *sides), required_noun(query.unit, *sides)
+    return _Measured(times, base, table.matched, unit, required, hint)
 
 
 def _hint(condition: FailCondition, table: Table) -> str:
@@ -250,11 +260,11 @@ def _reason_unjudged(measured: _Measured) -> str:
     runs, base_runs = _known(measured.times), _known(measured.base)
     if 0 in (runs, base_runs):
         return f"the time{'' if runs == 0 else ' of the baseline'} is N/A"
-    if too_few := too_few_runs(measured.unit, runs or 0, base_runs):
+    if too_few := too_few_runs(measured.required, runs or 0, base_runs):
         where = "" if base_runs is None else " on each side"
         return (
-            f"{too_few}; record at least {SUGGESTED_RUNS} profiles{where}, each by its own "
-            "process, and name them all"
+            f"{too_few}; record at least {LEAST_RUNS} profiles{where}, better {SUGGESTED_RUNS}, "
+            "each by its own process, and name them all"
         )
     if measured.base is not None and not _median(measured.base) > 0:
         return "the time of the baseline is 0"

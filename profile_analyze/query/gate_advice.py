@@ -83,6 +83,8 @@ def _metric_in_words(text: str, metrics: Sequence[str]) -> str:
 
     The summary writes metrics this way. Empty for other texts.
     """
+    if match := re.fullmatch(r"total[ _]([a-z]+)\s*([<>].+)", text):
+        return did_you_mean([f"'{match[1]} {match[2]}'"]) if match[1] in metrics else ""
     match = re.fullmatch(r"(total )?([a-z]+ [a-z]+)\s*([<>].+)", text)
     name = match[2].replace(" ", "_") if match else ""
     if match is None or name not in metrics:
@@ -207,8 +209,12 @@ def advice_on_ratio(ratio: float) -> str:
 
 
 def repeat_for(conditions: Sequence[str]) -> str:
-    """Return the advice to write one `--fail-if` for each of `conditions`."""
-    options = " ".join(f"--fail-if {one.strip()!r}" for one in conditions)
+    """Return the advice to write one `--fail-if` for each of `conditions`.
+
+    A limit in per cent gets the sign that it needs.
+    """
+    signed = (re.sub(r"([<>]\s*)(?=[\d.]+\s*%)", r"\1+", one.strip()) for one in conditions)
+    options = " ".join(f"--fail-if {one!r}" for one in signed)
     return f"there is another condition; write {options}"
 
 

@@ -8,7 +8,7 @@ All metrics except `total` cover only the operators that pass the filters of the
 | `time > +2ms` | the filtered operators take over 2 ms more than in the baseline |
 | `type=ConvolutionForward: time > +3%` | the filtered convolutions take over 3 % more |
 | `time > 0.120s` | the filtered operators take over 0.12 s |
-| `macs > +1%` | the filtered operators have over 1 % more multiply-adds |
+| `computation > +1%` | the filtered operators compute over 1 % more |
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class FailCondition(NamedTuple):
         if self.limit_unit != "of baseline":
             return f"the metrics of work are {', '.join(WORK_METRICS)}"
         before, _, change = self.text.rpartition(self.metric)
-        return f"write '{before}macs{change}', or params or memory"
+        return f"write '{before}macs{change}', or computation, params or memory"
 
     @classmethod
     def parse(cls, text: str, query: Query) -> FailCondition:

@@ -57,5 +57,14 @@ class Grouping(NamedTuple):
 
     def label(self, column: Categorical[Any]) -> Categorical[Any]:
         """Return each group's value in the key column `column`, shape (groups,)."""
-        first_members = self.operators[np.cumsum(self.sizes) - self.sizes]
-        return column.take(first_members)
+        return column.take(self._first_members)
+
+    def of_first(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the entry of `values` for the first operator of each group, shape (groups,)."""
+        of_first: NDArray[np.int64] = values[self._first_members]
+        return of_first
+
+    @property
+    def _first_members(self) -> NDArray[np.int64]:
+        first: NDArray[np.int64] = self.operators[np.cumsum(self.sizes) - self.sizes]
+        return first

@@ -10,6 +10,7 @@ from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.analysis.roofline import rate_dtypes, replaces_fp32
 from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total, totals
+from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.query.model_summary import are_of_model
 from profile_analyze.query.peaks_notes import time_on_other_kinds
 from profile_analyze.query.question import Query
@@ -56,7 +57,8 @@ class Judgement(NamedTuple):
     """For each dtype that judged operators compute in: its name, its peak rate, and the share of
     the device time that these operators take."""
     memory_known: float
-    """The share of the device time that operators with known memory take."""
+    """The share of the device time that operators with known memory take. If an operator leaves
+    all work to operators inside it, its memory counts as known."""
     memory_unknown: tuple[tuple[str, float], ...]
     """The types whose operators with unknown memory take the most device time, with their shares of
     the device time."""
@@ -95,7 +97,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
     assert query.peaks is not None, "a judgement needs peak rates"
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     judged = ~np.isnan(rows["least_time"])
-    memory_known = ~np.isnan(rows["memory"])
+    memory_known = ~np.isnan(rows["memory"]) | leaves_work_inside(profile.operators)
     least_s, without_least = _least_s(rows)
     # Operators that are faster than their roof have a negative `lost`, which counts as 0 here.
     # Otherwise, a group could gain more than the whole profile.

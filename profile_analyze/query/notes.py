@@ -13,8 +13,9 @@ from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.terms import ABSENT, CPU, DEVICE, HOST, RUN_KEYS
-from profile_analyze.query.catalog import PARAMETER
+from profile_analyze.model.terms import ABSENT, CPU, DEVICE, HOST, LABEL, is_run_key
+from profile_analyze.model.wording import heading
+from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
@@ -23,6 +24,7 @@ from profile_analyze.query.unmatched_notes import (
     dominant_part_notes,
     examples_of,
     meant_pattern,
+    renaming_advice,
     time_range_notes,
     unmatched_key_notes,
     unmatched_value_notes,
@@ -39,7 +41,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.terms import Side
     from profile_analyze.query.filters import Selection, Unjudged
     from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
+    from profile_analyze.query.rows import GroupRows, OperatorRows
+    from profile_analyze.query.shown_rows import ShownRows
 
 _OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
 """Measures whose shares need no explanation."""
@@ -79,11 +82,19 @@ def notes_on(
 
 
 def _run_notes(query: Query, profile: Profile) -> Iterator[Note]:
-    keys = [key for key in query.split_by if key in RUN_KEYS]
+    keys = [key for key in query.split_by if is_run_key(key)]
     if not keys:
         return
     parts = len(set(zip(*(profile.split_by[key].codes.tolist() for key in keys), strict=True)))
-    if parts > 1:
+    labels = [heading(find_column(key)) for key in keys if key.startswith(LABEL)]
+    if parts > 1 and labels:
+        split_by = " and ".join(labels)
+        yield Note(
+            f"rows are split by {split_by}: medians and shares are over the runs with the same "
+            f"{split_by}",
+            Importance.CONTEXT,
+        )
+    elif parts > 1:
         # `Query` adds `file` and `step` to `run`. The note does not mention them: each run has one
         # file and one step, so they split rows no further.
         named = ["run"] if "run" in keys else keys
@@ -233,7 +244,7 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     """
     # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
-    rule = f"the pattern {pattern} must match from the start of a name, and case matters"
+    rule = f"the pattern '{pattern}' must match from the start of a name, and case matters"
     names = profile.operators.name.categories
     # A wider pattern may be slow, or the prefix may make it invalid. Then there is no note.
     with suppress(PatternError):
@@ -245,7 +256,9 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
                 yield Note(f"{rule}; {wider} matches {counted(count, 'name')}", Importance.ANSWER)
                 return
         yield Note(
-            f"{rule}; {anywhere} matches no name either; {examples_of(names)}", Importance.ANSWER
+            f"{rule}; {anywhere} matches no name either; {examples_of(names)}"
+            f"{renaming_advice(profile, 'name')}",
+            Importance.ANSWER,
         )
 
 

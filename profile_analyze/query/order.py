@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from profile_analyze.column_words import meant_column
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.query.catalog import (
     NO_BLANKS,
@@ -14,7 +15,6 @@ from profile_analyze.query.catalog import (
     listed,
     orderable_names,
 )
-from profile_analyze.suggestions import COLUMN_WORDS
 
 if TYPE_CHECKING:
     from profile_analyze.model.columns import Column, RowKind
@@ -41,7 +41,7 @@ class Order(NamedTuple):
             advice = "write a name after +, such as +time" if text else NO_BLANKS
             raise QueryError(f"no column to order by in {text!r}; {advice}")
         try:
-            column = find_column(name)
+            column = find_column(name, kind.labels)
         except UnknownColumnError:
             advice = _advice_on_unknown(name, kind)
             raise UnknownColumnError(f"there is no column {name!r} to order by; {advice}") from None
@@ -82,7 +82,7 @@ def _advice_on_order(name: str) -> str:
 
 def _column_of_comparisons(name: str) -> str:
     """Return advice if another tool uses `name` for a column of comparisons; empty otherwise."""
-    meant = COLUMN_WORDS.get(name.lower(), "")
+    meant = meant_column(name)
     return (
         f"did you mean {meant}, with --compare?" if meant and find_column(meant).needs_base else ""
     )

@@ -10,6 +10,7 @@ from profile_analyze.analysis.peaks import AS_GIVEN, STABLE_DOUBT
 from profile_analyze.analysis.rates_advice import swapped
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import CPU, DEVICE, GPU
+from profile_analyze.query.peaks_advice import cpu_peaks_advice
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.suggestions import did_you_mean
 from profile_analyze.units import counted, decimal_rate, percent, scaled
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", str, int)
 
-_REMEDIES: Final[Mapping[str, str]] = {
-    CPU: "give two rates of that CPU, or use --peaks here on the same machine",
-    GPU: "name that GPU; --peaks list shows the known ones",
+_REMEDIES: Final[Mapping[str, Callable[[OperatorRows], str]]] = {
+    CPU: cpu_peaks_advice,
+    GPU: lambda _: "name that GPU; --peaks list shows the known ones",
 }
 """What to do if operators ran on this kind of device, but the peaks are for another kind."""
 
@@ -78,7 +79,8 @@ def _other_kind_notes(rows: OperatorRows, peaks: Peaks) -> Iterator[Note]:
     for other, ran in time_on_other_kinds(rows, peaks):
         yield Note(
             f"the peaks are of a {str(peaks.device_kind).upper()} ({peaks.name}), but "
-            f"{operators_and_share(ran.sum())} ran on a {other.upper()}; {_REMEDIES[other]}",
+            f"{operators_and_share(ran.sum())} ran on a {other.upper()}; "
+            f"{_REMEDIES[other](rows)}",
             Importance.WRONG,
             share_of(rows, ran),
         )

@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
-from profile_analyze.model.terms import RUN_KEYS, SPLIT_KEYS
+from profile_analyze.model.terms import LABEL, RUN_KEYS, SPLIT_KEYS, is_run_key
 from profile_analyze.query.aggregates import COUNT, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import columns_of
 from profile_analyze.query.conditions import Condition, check_contradictions
 from profile_analyze.query.order import Order
 from profile_analyze.query.patterns import compile_pattern
-from profile_analyze.query.question_fields import check_values, group_key_columns, normalized_fields
+from profile_analyze.query.question_fields import (
+    check_values,
+    group_key_columns,
+    label_names,
+    normalized_fields,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.columns import Column
@@ -111,8 +116,12 @@ class Query(_Parsed):
         The smallest change that the column `verdict` calls slower or faster, as a fraction of the
         baseline.
     unit
-        What statistics count. `process`: each process counts once, with the median of its runs.
-        `iteration`: each run counts, as if the runs of one process were independent.
+        What statistics use. `process`: one value for each process, the median of its runs.
+        `iteration`: one value for each run, as if the runs of one process were independent.
+    labels
+        The names of the labels that the profile has (`with_labels`). In this question, `date` is
+        short for the column `label.date`. Groups by label are in the order of the labels, unless
+        `order` says otherwise.
 
     A text with commas stands for several keys, aggregates or columns.
 
@@ -141,6 +150,7 @@ class Query(_Parsed):
     compared: bool
     threshold: float
     unit: SampleUnit
+    labels: tuple[str, ...]
 
     def __init__(  # noqa: PLR0913  # keyword arguments with defaults, of which calls pass few
         self,
@@ -164,13 +174,12 @@ class Query(_Parsed):
         compared: bool = False,
         threshold: float = DEFAULT_THRESHOLD,
         unit: SampleUnit = "process",
+        labels: str | Iterable[str] = (),
     ) -> None:
         # This must be the first statement, so that the only local variables are the arguments.
         arguments = dict(locals())
         del arguments["self"]
-        # `by` may name any split key: `_add_split_keys` later adds it to `split_by`.
-        kind = RowKind((), peaks is not None, compared, split_by=SPLIT_KEYS)
-        keys = group_key_columns(by, kind)
+        keys = group_key_columns(by, _kind_of_keys(arguments))
         self._set(**normalized_fields(arguments, keys), has_default_order=order is None)
         check_values(self)
         if self.name:
@@ -188,10 +197,19 @@ class Query(_Parsed):
     def _parse(self, keys: tuple[Column, ...]) -> None:
         """Set the attributes of `_Parsed`."""
         # A comparison combines all runs of a side, so it has no values of `run`, `file` and `step`.
-        possible_keys = [key for key in SPLIT_KEYS if not (self.compared and key in RUN_KEYS)]
+        possible_keys = [
+            *(key for key in SPLIT_KEYS if not (self.compared and key in RUN_KEYS)),
+            *(LABEL + name for name in self.labels if not self.compared),
+        ]
         groups = self.kind._replace(split_by=tuple(possible_keys))
         # `where` filters operators before they are grouped, so it cannot use columns of groups.
         conditions = _parse_conditions("where", self.where, groups._replace(keys=None))
+        for one in conditions:
+            if one.column.is_label:
+                raise QueryError(
+                    f"where: '{one.text}': {one.column.export_name} is a label of files, not of "
+                    "operators; choose files first, with --where or runs_with_labels()"
+                )
         group_conditions = _parse_conditions("having", self.having, groups)
         order = tuple(Order.parse(text, groups) for text in self.order)
         used = (
@@ -218,6 +236,13 @@ class Query(_Parsed):
         named = [column.base_name for column in self.by_columns if column.is_split_key]
         named += [column.base_name for column in self.used if column.needs_split_rows]
         split_by = dict.fromkeys((*self.split_by, *named))
+        if self.grouped:
+            # A group has the runs with its own labels. Splitting by any other label would divide
+            # these runs, although the group does not show that label.
+            keys = [column.base_name for column in self.by_columns]
+            split_by = dict.fromkeys(
+                key for key in split_by if key in keys or not key.startswith(LABEL)
+            )
         # Each run has one file and one step. Adding these keys gives values to their columns, and
         # splits rows no further.
         if "run" in split_by:
@@ -225,11 +250,11 @@ class Query(_Parsed):
         self._set(split_by=tuple(split_by))
 
     def _check_comparison(self) -> None:
-        run_keys = [key for key in self.split_by if key in RUN_KEYS]
+        run_keys = [key for key in self.split_by if is_run_key(key)]
         if run_keys:
             raise QueryError(
-                f"{run_keys[0]}: a comparison combines all runs of a side and cannot show them one "
-                "by one"
+                f"{run_keys[0].removeprefix(LABEL)}: a comparison combines all runs of a side and "
+                "cannot show them one by one"
             )
         if self.run_statistic != RUN_STATISTICS[0]:
             raise QueryError(
@@ -266,7 +291,8 @@ class Query(_Parsed):
     @property
     def kind(self) -> RowKind:
         """The kind of rows in the answer, which decides their columns."""
-        return RowKind(self.keys, self.peaks is not None, self.compared, self.split_by)
+        has_peaks = self.peaks is not None
+        return RowKind(self.keys, has_peaks, self.compared, self.split_by, self.labels)
 
     @property
     def aggregate(self) -> str:
@@ -290,6 +316,17 @@ class Query(_Parsed):
         if self.has_default_order:  # the default depends on `compared`, which may change
             arguments["order"] = None
         return Query(**arguments | changes)
+
+
+def _kind_of_keys(arguments: Mapping[str, Any]) -> RowKind:
+    """Return the kind of rows for which the group keys are looked up.
+
+    `arguments` are the arguments of `Query`. A group key may be any split key, because
+    `_add_split_keys` later adds it to `split_by`.
+    """
+    labels = label_names(arguments["labels"])
+    split_by = (*SPLIT_KEYS, *map(LABEL.__add__, labels))
+    return RowKind((), arguments["peaks"] is not None, arguments["compared"], split_by, labels)
 
 
 def _parse_conditions(field: str, texts: Iterable[str], kind: RowKind) -> tuple[Condition, ...]:

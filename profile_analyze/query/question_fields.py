@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from math import inf, isinf, isnan
 from numbers import Real
@@ -11,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.errors import PatternError, QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, SPLIT_KEYS
+from profile_analyze.model.terms import (
+    LABEL,
+    LABEL_NAME,
+    LEVELS,
+    SAMPLE_UNITS,
+    SPLIT_KEYS,
+    is_split_key,
+)
+from profile_analyze.model.wording import machine_name
 from profile_analyze.query.aggregates import (
     AGGREGATES,
     DEFAULT_AGGREGATE,
@@ -19,6 +28,7 @@ from profile_analyze.query.aggregates import (
     find_aggregate,
 )
 from profile_analyze.query.catalog import (
+    CATALOG,
     NO_BLANKS,
     check_needs,
     find_column,
@@ -47,8 +57,9 @@ def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) 
     """
     order = arguments["order"]
     if order is None:
-        order = _COMPARISON_ORDER if arguments["compared"] else DEFAULT_ORDER
+        order = _default_order(keys, compared=arguments["compared"])
     aggregates = _aggregates(arguments["aggregates"])
+    labels = label_names(arguments["labels"])
     return {
         **arguments,
         "types": _texts("types", arguments["types"]),
@@ -58,8 +69,35 @@ def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) 
         "having": _distinct(_texts("having", arguments["having"])),
         "order": _names("order", order),
         "top": _row_count(arguments["top"]),
-        "split_by": _distinct(_names("split_by", arguments["split_by"] or ())),
+        "split_by": _distinct(
+            LABEL + name if name.partition("~")[0] in labels else name
+            for name in _names("split_by", arguments["split_by"] or ())
+        ),
+        "labels": labels,
     }
+
+
+def _default_order(keys: Mapping[str, Column], *, compared: bool) -> tuple[str, ...]:
+    if compared:
+        return (_COMPARISON_ORDER,)
+    # Groups by label are a trend, so they come in the order of the labels.
+    return (*(f"+{name}" for name, column in keys.items() if column.is_label), DEFAULT_ORDER)
+
+
+def label_names(value: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names of labels. Raises `QueryError` if a label cannot have one of these names."""
+    names = _distinct(_names("labels", value))
+    for name in names:
+        if not re.fullmatch(LABEL_NAME, name):
+            raise QueryError(
+                f"labels: {name!r} is no name for a label; use letters, digits and _, with a "
+                "letter first"
+            )
+        if any(name in (column.name, machine_name(column)) for column in CATALOG):
+            raise QueryError(
+                f"labels: a label named {name!r} would hide the column {name}; choose another name"
+            )
+    return names
 
 
 def group_key_columns(by: str | Iterable[str], kind: RowKind) -> dict[str, Column]:
@@ -72,12 +110,12 @@ def group_key_columns(by: str | Iterable[str], kind: RowKind) -> dict[str, Colum
 
 
 def _group_key_column(text: str, kind: RowKind) -> Column:
-    keys = group_keys()
+    keys = (*group_keys(), *kind.labels)
     advice = ""
     if not text:
         raise QueryError(f"by: there is no group key ''; {NO_BLANKS}")
     try:
-        column = find_column(text)
+        column = find_column(text, kind.labels)
         if column.is_key:
             check_needs(column, kind)
             return column
@@ -170,12 +208,15 @@ def _check_choices(query: Query) -> None:
         ("level", query.level, (None, *LEVELS)),
         ("run_statistic", query.run_statistic, RUN_STATISTICS),
         ("unit", query.unit, SAMPLE_UNITS),
-        *(("split_by", key, SPLIT_KEYS) for key in query.split_by),
+        *(("split_by", key, SPLIT_KEYS) for key in query.split_by if not is_split_key(key)),
     ]
     for field, value, allowed in choices:
         if value not in allowed:
             choice = ", ".join(filter(None, allowed))  # without the None of `level`
             raise QueryError(f"{field}: {value!r} is not one of {choice}")
+    for key in query.split_by:
+        if key.startswith(LABEL):
+            check_needs(find_column(key), query.kind)  # raises `QueryError` for an unknown label
     if query.having and not query.grouped:
         raise QueryError("having: there are no groups; group by something, or use where")
 

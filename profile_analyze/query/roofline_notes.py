@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import ANY_DTYPE, DEFAULT_DTYPE, TF32
+from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN, DEFAULT_DTYPE, TF32
 from profile_analyze.analysis.roofline import (
     is_below_clock_resolution,
     is_judged,
@@ -16,7 +16,9 @@ from profile_analyze.analysis.roofline import (
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
+from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.terms import ABSENT, HOST
+from profile_analyze.query.peaks_advice import highest_rates
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
 from profile_analyze.units import percent, short_time
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.query.rows import OperatorRows, ShownRows
+    from profile_analyze.query.rows import OperatorRows
+    from profile_analyze.query.shown_rows import ShownRows
 
     Chosen = NDArray[np.bool_]
 
@@ -110,14 +113,23 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
             "counts with its rate; otherwise, check the device"
         )
     else:
-        reason = (
-            "the peaks are probably too low; check the device, the dtype and the number of threads"
-        )
+        reason = _reason_for_low_peaks(rows)
     yield Note(
         f"faster than their roof: {operators_and_share(faster.sum())}, with an efficiency of up to "
         f"{percent(float(np.max(efficiency[faster])))}; {reason}",
         Importance.WRONG,
         share,
+    )
+
+
+def _reason_for_low_peaks(rows: OperatorRows) -> str:
+    """Return that the peaks are too low. If the user gave rates, add the rates of the profile."""
+    peaks = rows.peaks
+    assert peaks is not None, "a roofline needs peak rates"
+    reason = "the peaks are probably too low; check the device, the dtype and the number of threads"
+    highest = highest_rates(rows) if peaks.source == AS_GIVEN else ""
+    return (
+        f"{reason}; the highest rates in this profile are --peaks {highest}" if highest else reason
     )
 
 
@@ -164,7 +176,9 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     short: Chosen = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
     yield short, "below the clock's resolution"
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
-    unknown: Chosen = without_roof & np.isnan(rows["computation"])
+    leaves_work = leaves_work_inside(rows.profile.operators)
+    yield without_roof & leaves_work, "that leave all work to operators inside them"
+    unknown: Chosen = without_roof & ~leaves_work & np.isnan(rows["computation"])
     types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
     yield unknown, f"of unknown computation, most in {types}"
     peaks = rows.peaks

@@ -1,4 +1,4 @@
-"""The rows of a question at each stage of its answer: all operators, groups, and the rows shown.
+"""The rows of a question before its filters: all operators, or all groups.
 
 Each class computes a column on first use, by the rule in the column's declaration.
 """
@@ -6,26 +6,27 @@ Each class computes a column on first use, by the rule in the column's declarati
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from profile_analyze.model import column_formulas
-from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import (
     AGGREGATED,
     FORMULA,
     SAME,
     AggregateOf,
     FirstOf,
+    LabelOf,
     Parameter,
     PartOf,
     RatioOfSums,
 )
 from profile_analyze.model.iterations import by_unit
+from profile_analyze.model.labels import Totals
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
-from profile_analyze.model.numbers import over_runs, ratio, running_total, totals
+from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.aggregates import COUNT, known_aggregate
 from profile_analyze.query.catalog import find_column
@@ -45,9 +46,14 @@ if TYPE_CHECKING:
     from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.question import Query
 
-    Sides: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    Value = TypeVar("Value", bound=np.generic)
+    Sides: TypeAlias = tuple[NDArray[Value], NDArray[Value]]
 
 T = TypeVar("T")
+
+MOST_UNKNOWN: Final = 0.05
+"""The work of a group is compared if operators whose work is unknown take at most this share of the
+time."""
 
 
 class _Shared(NamedTuple):
@@ -56,19 +62,22 @@ class _Shared(NamedTuple):
     profile: Profile
     comparison: Comparison | None
     query: Query
-    totals_s: NDArray[np.float64]
+    totals: Totals
 
 
-class _View(ABC):
+class RowView(ABC):
     """Rows with columns that are computed on first use."""
 
-    def __init__(self, shared: _Shared, sizes: NDArray[np.int64]) -> None:
+    def __init__(self, shared: _Shared, sizes: NDArray[np.int64], part: NDArray[np.int64]) -> None:
         self.shared = shared
-        self.profile, self.comparison, self.query, self.totals_s = shared
+        self.profile, self.comparison, self.query, self._totals = shared
+        self.totals_s = self._totals.seconds
+        self.part = part
+        """Shape (rows,): see `Totals.part`."""
         self.measure = MEASURES[self.query.measure]
         self.peaks: Peaks | None = self.query.peaks
         self.threshold = self.query.threshold
-        self.total_s = self.over_runs(self.totals_s)
+        self.total_s = self._totals.over_runs(self.query.run_statistic)
         self.sizes = sizes
         self._columns: dict[str, Values] = {}
         self._per_run: dict[str, NDArray[np.float64]] = {}
@@ -97,17 +106,26 @@ class _View(ABC):
 
     def per_unit(self, column: str) -> NDArray[np.float64]:
         """See `Rows.per_unit`."""
+        return self._by_unit(column, self.per_run(column))
+
+    def _by_unit(self, column: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return `values` of a column, shape (rows, runs), as one for each process or iteration."""
         is_of_base = find_column(column).needs_base
         profile = self.comparison.base if is_of_base and self.comparison else self.profile
-        return by_unit(self.per_run(column), profile.runs, self.query.unit)
+        return by_unit(values, profile.runs, self.query.unit)
 
     @property
     def own_totals_s(self) -> NDArray[np.float64]:
         """See `Rows.own_totals_s`."""
-        totals_s = np.where(np.isnan(self.per_run("time")), np.nan, self.totals_s)
+        totals_s = np.where(np.isnan(self.per_run("time")), np.nan, self.totals_in_runs)
         if self.comparison is not None:  # as in `__getitem__`
             totals_s = by_unit(totals_s, self.profile.runs, self.query.unit)
         return over_runs(totals_s, self.query.run_statistic)
+
+    @property
+    def totals_in_runs(self) -> NDArray[np.float64]:
+        """The total of all operators with the same labels as each row, shape (rows, runs)."""
+        return self._totals.seconds_of_parts[self.part]
 
     def once(self, work: Callable[[Any], T]) -> T:
         """See `Rows.once`."""
@@ -121,7 +139,7 @@ class _View(ABC):
 
     @property
     @abstractmethod
-    def on_sides(self) -> Sides:
+    def on_sides(self) -> Sides[np.bool_]:
         """See `Rows.on_sides`."""
 
     @abstractmethod
@@ -139,18 +157,18 @@ def formulas_of(column: Column) -> Formulas:
     return column_formulas.FORMULAS
 
 
-class OperatorRows(_View):
+class OperatorRows(RowView):
     """All operators of a profile or of a comparison."""
 
     def __init__(self, source: Profile | Comparison, query: Query) -> None:
         comparison = None if isinstance(source, Profile) else source
         profile = source if isinstance(source, Profile) else source.profile
-        totals_s = profile.totals_s(query.measure)
+        totals_s = Totals.of(profile, query.measure)
         sizes = np.ones(len(profile), np.int64)
-        super().__init__(_Shared(profile, comparison, query, totals_s), sizes)
+        super().__init__(_Shared(profile, comparison, query, totals_s), sizes, totals_s.part)
 
     @property
-    def on_sides(self) -> Sides:
+    def on_sides(self) -> Sides[np.bool_]:
         """See `Rows.on_sides`."""
         assert self.comparison is not None, "only a comparison has two sides"
         return self.comparison.on_sides()
@@ -176,6 +194,21 @@ class OperatorRows(_View):
         values: NDArray[np.float64] = self[column][:, np.newaxis]
         return values
 
+    def unknown_work(self, name: str) -> NDArray[np.bool_]:
+        """Return whether the work of each operator is unknown on a side that has the operator."""
+        ours, base = (
+            on_side & np.isnan(self[column])
+            for on_side, column in zip(self.on_sides, (name, f"base_{name}"), strict=True)
+        )
+        either: NDArray[np.bool_] = ours | base
+        return either
+
+    def work_on_sides(self, name: str) -> Sides[np.float64]:
+        """See `Rows.work_on_sides`."""
+        unknown = self.unknown_work(name)
+        ours, base = (np.where(unknown, np.nan, self[one]) for one in (name, f"base_{name}"))
+        return ours, base
+
     @property
     def recorded(self) -> NDArray[np.bool_]:
         """Shape (operators,): whether the operator has executions on the side of the measure."""
@@ -188,7 +221,7 @@ class OperatorRows(_View):
 
     def _compute(self, column: Column) -> Any:
         rule = column.of_operators
-        if isinstance(rule, (Parameter, PartOf, FirstOf)):
+        if isinstance(rule, (Parameter, PartOf, FirstOf, LabelOf)):
             return derived_values(rule, self)
         assert rule == FORMULA, f"operators have no {column.name}"
         formulas = formulas_of(column)
@@ -208,22 +241,43 @@ class OperatorRows(_View):
         return ratio(numerators, denominators)
 
 
-class GroupRows(_View):
+class GroupRows(RowView):
     """Groups of operators."""
 
     def __init__(self, operators: OperatorRows, grouping: Grouping) -> None:
-        super().__init__(operators.shared, grouping.sizes)
+        # All members of a group have the same labels, so the first member stands for the group.
+        super().__init__(operators.shared, grouping.sizes, grouping.of_first(operators.part))
         self._operators = operators
         self._grouping = grouping
 
     @property
-    def on_sides(self) -> Sides:
+    def on_sides(self) -> Sides[np.bool_]:
         """See `Rows.on_sides`. A side has a group if it has any operator of the group."""
         ours, theirs = (
             self._over_operators("max", on_side.astype(np.float64)) > 0
             for on_side in self._operators.on_sides
         )
         return ours, theirs
+
+    def work_on_sides(self, name: str) -> Sides[np.float64]:
+        """See `Rows.work_on_sides`."""
+        unknown = self._operators.unknown_work(name)
+        times_s = np.stack([self._operators["time"], self._operators["base"]], axis=1)
+        whole_s, left_out_s = (
+            self._over_operators("sum", totals(values.T))
+            for values in (times_s, np.where(unknown[:, np.newaxis], times_s, 0.0))
+        )
+        # A model has no times, so all of its operators must be known.
+        any_unknown = self._over_operators("max", unknown.astype(np.float64)) > 0
+        is_known = ~any_unknown | (left_out_s <= MOST_UNKNOWN * whole_s)
+        ours, base = (self._known_work(one, unknown) for one in (name, f"base_{name}"))
+        return np.where(is_known, ours, np.nan), np.where(is_known, base, np.nan)
+
+    def _known_work(self, column: str, unknown: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the work of each group without the `unknown` operators, shape (groups,)."""
+        values = np.where(unknown[:, np.newaxis], np.nan, self._operators.per_run(column))
+        in_runs = self._aggregated_per_run(self.query.aggregate, values)
+        return over_runs(self._by_unit(column, in_runs), self.query.run_statistic)
 
     def of_base(self) -> GroupRows:
         """Return the same groups with the times of the baseline."""
@@ -292,47 +346,3 @@ class GroupRows(_View):
     def total_of(self, column: str) -> NDArray[np.float64]:
         """See `Rows.total_of`."""
         return self._operators.total_of(column)
-
-
-class ShownRows(_View):
-    """The rows of the answer, after filters, order and limit."""
-
-    def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
-        super().__init__(rows.shared, rows.sizes[chosen])
-        self._rows, self.chosen = rows, chosen
-        """`chosen` has the index of each row among all operators, or among all groups."""
-
-    @property
-    def on_sides(self) -> Sides:
-        """See `Rows.on_sides`."""
-        ours, theirs = self._rows.on_sides
-        return ours[self.chosen], theirs[self.chosen]
-
-    def of_base(self) -> ShownRows:
-        """Return the same rows with the times of the baseline. Only for comparisons."""
-        return ShownRows(self._rows.of_base(), self.chosen)
-
-    def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return `GroupRows.sums_of_ratio` for the groups shown."""
-        assert isinstance(self._rows, GroupRows), "operators have no sums"
-        above, below = self._rows.sums_of_ratio(rule)
-        return above[self.chosen], below[self.chosen]
-
-    def of_operators(
-        self, formula: Callable[[OperatorRows], NDArray[np.float64]]
-    ) -> NDArray[np.float64]:
-        """Return the values of `formula` for the operators shown, shape (rows,)."""
-        assert isinstance(self._rows, OperatorRows), "groups have no values of operators"
-        return formula(self._rows)[self.chosen]
-
-    def _compute(self, column: Column) -> Any:
-        if column.running:
-            return running_total(self[column.running.column])
-        if column.timed:
-            return self._rows.per_run(column.name)[self.chosen]
-        values = self._rows[column.name]
-        return values.take(self.chosen) if isinstance(values, Categorical) else values[self.chosen]
-
-    def total_of(self, column: str) -> NDArray[np.float64]:
-        """See `Rows.total_of`."""
-        return self._rows.total_of(column)

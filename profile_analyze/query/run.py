@@ -8,19 +8,25 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.columns import LabelOf
+from profile_analyze.model.labels import label_of
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.splitting import split
-from profile_analyze.model.terms import ABSENT, OPERATOR
+from profile_analyze.model.terms import ABSENT, LABEL, OPERATOR
 from profile_analyze.query.catalog import find_column
+from profile_analyze.query.derived_columns import part_of_label
 from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.notes import group_notes, notes_on, unjudged_group_notes
 from profile_analyze.query.order import Order
-from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
+from profile_analyze.query.rows import GroupRows, OperatorRows
+from profile_analyze.query.shown_rows import ShownRows
 from profile_analyze.query.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
@@ -99,7 +105,8 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     Raises `QueryError` if the profile has no such level.
     """
     if isinstance(source, Profile):
-        return split(at_level(source, query.level, keep_nested=True), query.split_by)
+        profile = at_level(source, query.level, keep_nested=True)
+        return split(_with_parts_of_labels(profile, query.split_by), query.split_by)
     level = source.profile.level or OPERATOR
     if query.level not in (None, level):
         raise QueryError(
@@ -107,6 +114,17 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
             "to compare()"
         )
     return source.split(query.split_by)
+
+
+def _with_parts_of_labels(profile: Profile, keys: Iterable[str]) -> Profile:
+    """Return the profile with a label for each part of a label in `keys`: `label.date~^[0-9]+`."""
+    labels = dict(profile.labels)
+    for key in keys:
+        rule = find_column(key).of_operators if key.startswith(LABEL) else None
+        if isinstance(rule, LabelOf) and rule.pattern:
+            whole = label_of(profile, rule.key.removeprefix(LABEL))
+            labels[key.removeprefix(LABEL)] = part_of_label(whole, rule)
+    return profile.changed(labels=labels) if len(labels) > len(profile.labels) else profile
 
 
 def _sorted_indices(

@@ -94,7 +94,7 @@ def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:
 
 
 def warm_up_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note if the first runs of a process took longer than the others."""
+    """Yield a note if the first runs of a process took longer than its other runs."""
     if len(profile.runs) < _LEAST_RUNS:
         return
     times_s = walls_s(profile)

@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import numbered
-from profile_analyze.model.terms import KERNEL
+from profile_analyze.model.terms import KERNEL, LABEL
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
     runs = operators.profile.runs
     if len(runs) < 2 or operators.comparison is not None:
         return
+    if any(key.startswith(LABEL) for key in operators.profile.split_by):
+        return  # rows with different labels are meant to cover different runs
     ran = ~np.isnan(operators.per_run("time"))
     is_partial = ran.any(axis=1) & ~ran.all(axis=1)
     if ran.shape[1] < len(runs) or not is_partial.any():

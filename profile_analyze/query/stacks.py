@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.stacks import Stack
     from profile_analyze.model.profile import Profile
-    from profile_analyze.query.rows import ShownRows
+    from profile_analyze.query.shown_rows import ShownRows
     from profile_analyze.query.table import Table
 
 

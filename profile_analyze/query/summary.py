@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.model.executions import distinct_names
-from profile_analyze.model.iterations import by_unit
+from profile_analyze.model.iterations import by_unit, copies_in
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import over_runs, ratio, totals
@@ -82,6 +82,8 @@ class Summary(NamedTuple):
     """Whether the profile's format has times at all."""
     processes: int = 1
     """How many processes the runs belong to."""
+    copies: int = 0
+    """How many of the processes are copies of others, which verdicts leave out."""
     runs: int = 1
     """How many runs there are. If rows are split by run, the totals are of all runs together."""
     spread: float = np.nan
@@ -107,7 +109,6 @@ def summarise(
     profile = at_level(source, query.level) if isinstance(source, Profile) else source.profile
     at_one_level = profile
     operators = len(profile) if isinstance(source, Profile) else source.operators
-    runs, processes = len(profile.runs), len({run.process for run in profile.runs})
     # Totals are the denominators of shares, so they must cover the same runs as the rows do. If
     # rows are split by `run`, the split profile has one run, and totals cover all runs together.
     profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
@@ -129,8 +130,7 @@ def summarise(
         **_work(profile, query),
         **_wall_times(at_one_level, query),
         has_times=profile.origin.times != ABSENT,
-        processes=processes,
-        runs=runs,
+        **_run_counts(at_one_level),
         spread=profile.spread(),
         recorded=profile.origin.recorded,
         **parts,
@@ -165,6 +165,13 @@ def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit | No
     if unit is not None:
         totals_s = by_unit(totals_s, profile.runs, unit)
     return float(over_runs(totals_s, query.run_statistic)[0])
+
+
+def _run_counts(profile: Profile) -> dict[str, Any]:
+    """Return the fields `runs`, `processes` and `copies` of `Summary`."""
+    runs = profile.runs
+    processes = len({run.process for run in runs})
+    return {"runs": len(runs), "processes": processes, "copies": copies_in(runs)}
 
 
 def _work(profile: Profile, query: Query) -> dict[str, Any]:

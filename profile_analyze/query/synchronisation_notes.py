@@ -27,8 +27,8 @@ def synchronisation_notes(profile: Profile) -> Iterator[Note]:
         times = float(np.nanmax(ratio(profile.totals_s("time"), walls_s)))
         yield Note(
             f"{text}: all operators together take {times:.3g} times as long as a whole run; "
-            f"--correct-sync takes off {short_time(most_s)} for each call",
+            f"--correct-sync subtracts {short_time(most_s)} from each call",
             Importance.WRONG,
         )
     else:
-        yield Note(f"{text}, which matters for short ones", Importance.CONTEXT)
+        yield Note(f"{text}, which matters for short operators", Importance.CONTEXT)

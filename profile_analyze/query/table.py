@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.notes import Note
     from profile_analyze.model.wording import Style
     from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import ShownRows
+    from profile_analyze.query.shown_rows import ShownRows
 
 
 _NOTEBOOK_ROWS: Final = 100
@@ -106,7 +106,7 @@ class Table:
         Raises `UnknownColumnError` if these rows do not have it.
         """
         check_columns((name,), self.query.kind)
-        return find_column(name)
+        return find_column(name, self.query.labels)
 
     def shown_column(self, name: str) -> Column:
         """Return the column that tables show for `name`: with the aggregate p90, `time.p90`."""

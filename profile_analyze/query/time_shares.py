@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.query.rows import OperatorRows, ShownRows
+    from profile_analyze.query.rows import OperatorRows
+    from profile_analyze.query.shown_rows import ShownRows
 
 _MOST_TYPES: Final = 3
 

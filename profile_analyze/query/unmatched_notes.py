@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import Operators
+    from profile_analyze.model.profile import Profile
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.filters import Selection
     from profile_analyze.query.question import Query
@@ -68,7 +69,17 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
                 advice = f"{condition.operator} compares the whole text; {did_you_mean([better])}"
             else:
                 advice = _advice_on_text(condition.value, texts)
+            advice += renaming_advice(operators.profile, condition.column.name)
             yield Note(f"{condition.text}: {NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+
+
+def renaming_advice(profile: Profile, column: str) -> str:
+    """Return what to append to a message on unknown values of `column`; often empty.
+
+    If the runtime renames operators, users look for names that they know from the program.
+    """
+    renaming = profile.origin.renaming if column == "name" else ""
+    return renaming and f"; {renaming}"
 
 
 def _advice_on_brackets(condition: Condition, texts: Sequence[str]) -> str:
@@ -148,7 +159,8 @@ def unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
             if texts:
                 advice = _advice_on_pattern(rule.pattern, texts, before=f"{rule.column}~")
                 yield Note(
-                    f"{key.name}: the pattern is found in no {rule.column}; {advice}",
+                    f"{key.name}: the pattern is found in no {rule.column}; {advice}"
+                    f"{renaming_advice(operators.profile, rule.column)}",
                     Importance.ANSWER,
                 )
 
@@ -168,8 +180,8 @@ def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
         share = share_of(operators, parts.codes == largest)
         if share > _NEARLY_ALL:
             yield Note(
-                f"{key.name}: {parts.categories[largest]} alone has {percent(share)} of the time: "
-                "the names may not say the layer; -t 0 without groups shows each operator"
+                f"{key.name}: '{parts.categories[largest]}' alone has {percent(share)} of the "
+                "time: the names may not say the layer; -t 0 without groups shows each operator"
                 f"{_other_groups(operators.profile.operators)}",
                 Importance.CONTEXT,
             )

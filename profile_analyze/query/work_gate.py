@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.query.rows import MOST_UNKNOWN
 from profile_analyze.query.run import run
-from profile_analyze.units import counted
+from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +20,19 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
-WORK_METRICS: Final[Mapping[str, str]] = {"macs": "count", "params": "count", "memory": "byte"}
+WORK_METRICS: Final[Mapping[str, str]] = {
+    "computation": "FLO",
+    "memory": "byte",
+    "macs": "count",
+    "params": "count",
+}
 """The unit of each metric. A metric is the sum of the column of the same name."""
+
+_LIMITED_BY_TIME: Final = ("computation", "memory")
+"""Metrics that leave out operators of unknown work if these take little time. An operator that
+takes no time may well have many parameters."""
+_OF_MODELS: Final = ("macs", "params")
+"""Metrics that a profile of a run has only with `--model`."""
 
 
 class Amount(NamedTuple):
@@ -43,28 +55,61 @@ class Amounts(NamedTuple):
     """How many operators count. Operators in bodies count only for `params`."""
     in_bodies: int
     """How many operators do not count, because they are in bodies."""
+    left_out: int
+    """How many operators do not count, because their work is unknown and they take little time."""
+    unknown_share: float
+    """The share of the time of all chosen operators that operators of unknown work take. NaN if it
+    does not matter."""
+    needs_model: bool
+    """Whether only `--model` adds this kind of work to the profile."""
 
 
-def amounts_of(metric: str, query: Query, source: Profile | Comparison) -> Amounts:
-    """Return the sum of a metric over the operators that `query` selects, on each side."""
+def amounts_of(
+    metric: str, query: Query, source: Profile | Comparison, *, relative: bool
+) -> Amounts:
+    """Return the sum of a metric over the operators that `query` selects, on each side.
+
+    `relative` says whether the sum of the baseline matters. If the work of an operator is unknown
+    on a side that matters, the operator counts on neither side: see `Amounts.left_out`.
+    """
     table = run(query, source)
-    chosen = np.ones(len(table), np.bool_)
+    in_bodies = np.zeros(len(table), np.bool_)
     if metric != "params":  # the model also stores the weights of operators in bodies
-        chosen = (
-            table.shown.of_operators(lambda rows: rows.profile.in_bodies().astype(np.float64)) == 0
+        in_bodies = (
+            table.shown.of_operators(lambda rows: rows.profile.in_bodies().astype(np.float64)) > 0
         )
-    comparison = table.shown.comparison
-    ours, base = chosen, chosen
+    profile, comparison = table.shown.profile, table.shown.comparison
+    ours, base = ~in_bodies, ~in_bodies
     if comparison is not None:
-        ours, base = (side & chosen for side in table.shown.on_sides)
+        ours, base = (side & ~in_bodies for side in table.shown.on_sides)
+    unknown = ours & np.isnan(table[metric])
+    if relative:
+        unknown |= base & np.isnan(table[f"base_{metric}"])
+    share = _share_of_time(table, unknown) if metric in _LIMITED_BY_TIME else np.nan
+    left_out = unknown if share <= MOST_UNKNOWN else np.zeros(len(table), np.bool_)
     return Amounts(
-        ours=_amount(table.shown.profile, metric, table, ours),
+        ours=_amount(profile, metric, table, ours & ~left_out),
         base=Amount()
         if comparison is None
-        else _amount(comparison.base, metric, table, base, "base_"),
-        operators=int(chosen.sum()),
-        in_bodies=int((~chosen).sum()),
+        else _amount(comparison.base, metric, table, base & ~left_out, "base_"),
+        operators=int((~in_bodies).sum()),
+        in_bodies=int(in_bodies.sum()),
+        left_out=int(left_out.sum()),
+        unknown_share=share,
+        needs_model=metric in _OF_MODELS and not _has_model(profile),
     )
+
+
+def _share_of_time(table: Table, chosen: NDArray[np.bool_]) -> float:
+    """Return the share of the time of `table` that chosen operators take on both sides together."""
+    names = ("time", "base") if table.query.compared else ("time",)
+    times_s = np.concatenate([table[name] for name in names])
+    whole_s = np.nansum(times_s)
+    return float(np.nansum(times_s[np.tile(chosen, len(names))]) / whole_s) if whole_s else np.nan
+
+
+def _has_model(profile: Profile) -> bool:
+    return profile.model is not None or "params" in profile.operators.optional
 
 
 def _amount(
@@ -73,8 +118,8 @@ def _amount(
     values = table[f"{prefix}{metric}"][rows]
     unknown = np.isnan(values)
     # Every node of a model has a number of parameters, so N/A means that no node matches.
-    has_model = profile.model is None and "params" in profile.operators.optional
-    unmatched = unknown & np.isnan(table[f"{prefix}params"][rows]) & has_model
+    is_beside_model = profile.model is None and _has_model(profile)
+    unmatched = unknown & np.isnan(table[f"{prefix}params"][rows]) & is_beside_model
     return Amount(float(values.sum()), int(unknown.sum()), int(unmatched.sum()))
 
 
@@ -95,14 +140,29 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
         return f"no operator matches{bodies}"
     ours, base = amounts.ours, amounts.base
     if ours.unknown:
-        reason = f"{metric}: {_unknown_text(ours)}"
+        reason = f"{metric}: {_unknown_text(ours)}{_share_text(amounts)}"
+        if amounts.needs_model:
+            return f"{reason}; --model FILE adds {metric} from the model that ran"
         # In a comparison, the filter below would also leave out operators of the baseline.
         if relative or ours.unknown == amounts.operators:
             return reason
         return f"{reason}; --where '{metric} >= 0' leaves them out"
     if relative and base.unknown:
-        return f"{metric}: {_unknown_text(base, ' of the baseline')}"
+        return f"{metric}: {_unknown_text(base, ' of the baseline')}{_share_text(amounts)}"
     return ""
+
+
+def left_out_text(amounts: Amounts) -> str:
+    """Return the remark on the operators that do not count; empty if all count."""
+    if not amounts.left_out:
+        return ""
+    operators = counted(amounts.left_out, "operator")
+    return f", without {operators} of unknown work{_share_text(amounts)}"
+
+
+def _share_text(amounts: Amounts) -> str:
+    share = amounts.unknown_share
+    return "" if np.isnan(share) else f" ({percent(share)} of the time)"
 
 
 def _unknown_text(amount: Amount, side: str = "") -> str:

@@ -104,8 +104,8 @@ READERS: Final[tuple[Reader, ...]] = (
         rb"(?:\[node type\][ \t]+(?:\[start\][ \t]+)?\[first\][ \t]+\[avg ms\][ \t]"
         rb"|node type, (?:start, )?first, avg_ms, %|Inference timings in us: Init: )",
     ),
-    # A text may begin with one of these bytes, too. This reader is therefore the last one, and
-    # recognises only files with these suffixes.
+    # A text may also begin with one of the bytes in `pattern`. This reader is therefore tried last,
+    # and recognises only files with one of the `suffixes`.
     DeferredReader(
         "ONNX model",
         module="profile_analyze.readers.onnx.reader",
@@ -184,7 +184,7 @@ def _decoded(source: Source, wanted: Collection[str]) -> Profile:
     reader = _reader_of(source)
     if source.inputs != NO_INPUTS and not reader.has_inputs:
         raise QueryError(
-            f"{source.name}: is a {reader.format}, which has no inputs to give sizes to; "
+            f"{source.name}: has the format {reader.format}, without inputs to give sizes to; "
             "leave out --input-shape and --dim"
         )
     profile = reader.read(source, wanted)

@@ -57,14 +57,14 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
     is above 1 and there are at least 100 files, a pool of that many processes reads them.
     `progress` is called now and then with the number of files that have been read. With `skip_bad`,
-    files that cannot be read are left out, and a note names the first of them. `max_size`,
-    `inputs`, `beside` and `cache` apply to each file: see `load`.
+    files that cannot be read are left out: a note names the first of them, and `Profile.left_out`
+    has all. `max_size`, `inputs`, `beside` and `cache` apply to each file: see `load`.
 
     Raises the errors of `load`. Raises `InputError` also if all files were left out, and
     `QueryError` if one of the files is a model that has not run.
     """
     joiner = RunJoiner()
-    notes = add_runs(
+    bad = add_runs(
         joiner,
         paths,
         wanted=wanted,
@@ -76,7 +76,27 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
         beside=beside,
         cache=cache,
     )
-    return joiner.joined(notes)
+    return without_bad(joiner, bad)
+
+
+def without_bad(joiner: RunJoiner, bad: Sequence[InputError]) -> Profile:
+    """Return the joined profile, which says which files were left out because of errors.
+
+    Raises the first error if all files were left out, and the errors of `RunJoiner.joined`.
+    """
+    if not bad:
+        return joiner.joined()
+    if joiner.is_empty:
+        raise bad[0]
+    joined = joiner.joined((note_on_bad(bad),))
+    return joined.changed(left_out=tuple((error.file, error.reason) for error in bad))
+
+
+def note_on_bad(bad: Sequence[InputError]) -> Note:
+    """Return the note on files that were left out because they cannot be read."""
+    more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
+    left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
+    return Note(left_out, Importance.INCOMPLETE)
 
 
 def add_runs(  # noqa: PLR0913  # options, each by its name
@@ -91,16 +111,17 @@ def add_runs(  # noqa: PLR0913  # options, each by its name
     inputs: ModelInputs = NO_INPUTS,
     beside: bool = True,
     cache: CacheFolder | None = None,
-) -> tuple[Note, ...]:
-    """Add the runs of all files in `paths` to `joiner`. Return the notes on files left out.
+) -> tuple[InputError, ...]:
+    """Add the runs of all files in `paths` to `joiner`.
 
-    The options and the errors are those of `load_runs`.
+    With `skip_bad`, return the errors of the files that were left out, perhaps of all files. The
+    options and the other errors are those of `load_runs`.
     """
     # Joining needs shapes, even if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})
     opened = partial(Source, max_size=max_size, inputs=inputs, beside=beside, cache=cache_of(cache))
     read_files: ReadFiles = partial(_read_files, wanted=needed, source_of=opened)
-    join = partial(_join, joiner, files=len(paths), skip_bad=skip_bad, progress=progress)
+    join = partial(_join, joiner, skip_bad=skip_bad, progress=progress)
     pool = _start_pool(paths, read_files, processes)
     if pool is None:
         return join(lambda into: read_files(into, paths))
@@ -127,28 +148,23 @@ def _join(
     joiner: RunJoiner,
     read: Callable[[RunJoiner], Iterator[Step]],
     *,
-    files: int,
     skip_bad: bool,
     progress: Callable[[int], None] | None,
-) -> tuple[Note, ...]:
-    """Let `read` add files to `joiner`, step by step. Return the notes on files left out.
+) -> tuple[InputError, ...]:
+    """Let `read` add files to `joiner`, step by step. Return the errors of the files left out.
 
-    Raises the first error if `skip_bad` is not set, or if no file can be read.
+    Raises the first error if `skip_bad` is not set.
     """
     bad: list[InputError] = []
     done = 0
     for files_of_step, errors in read(joiner):
+        if errors and not skip_bad:
+            raise errors[0]
         bad += errors
-        if errors and (not skip_bad or len(bad) == files):
-            raise bad[0]
         done += files_of_step
         if progress is not None:
             progress(done)
-    if not bad:
-        return ()
-    more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
-    left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
-    return (Note(left_out, Importance.INCOMPLETE),)
+    return tuple(bad)
 
 
 def _read_files(

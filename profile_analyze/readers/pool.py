@@ -47,8 +47,8 @@ class ReaderPool:
 
     def __init__(self, paths: Paths, read_files: ReadFiles, processes: int) -> None:
         """Start to read. Raises `OSError` if the system cannot start enough processes."""
-        # Only forked processes start fast; others would import NumPy first. Daemons, such as the
-        # workers of `multiprocessing.Pool`, must not start processes.
+        # Only forked processes start fast, as they need not import NumPy first. Daemons, such as
+        # the workers of `multiprocessing.Pool`, must not start processes.
         if "fork" not in get_all_start_methods() or current_process().daemon:
             raise BlockingIOError("no process can be forked here")
         self._parts = list(_parts(paths))

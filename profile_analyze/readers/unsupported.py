@@ -14,16 +14,17 @@ if TYPE_CHECKING:
 
 
 class _Signature:
-    """A format that is recognised by the first bytes of its files."""
+    """A format that is recognised by the first bytes of a file, or by the end of its name."""
 
-    def __init__(self, format_: str, pattern: bytes) -> None:
+    def __init__(self, format_: str, pattern: bytes, suffixes: tuple[str, ...] = ()) -> None:
         self.format = format_
         """The name of the format with an article, such as `a zip archive`."""
         self._pattern = re.compile(pattern, re.DOTALL)
+        self._suffixes = suffixes
 
-    def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002  # part of `Recogniser`
+    def recognises(self, head: bytes, name: str) -> bool:
         """See `Recogniser.recognises`."""
-        return self._pattern.match(head) is not None
+        return self._pattern.match(head) is not None or name.lower().endswith(self._suffixes)
 
 
 # The patterns of reports that profile_analyze wrote. In the output formats for people, a report
@@ -36,6 +37,10 @@ _OWN_TABLE: Final = (
     # csv and jsonl; the limits bound the time that a hostile line can take
     rb"|[a-z][a-z0-9_,]{0,2000},(time_s|macs),[a-z0-9_,]{0,2000}\r?\n|device_time_s,"
     rb'|\{"(measure|device_time_s)":'
+)
+
+_FRAMEWORK: Final = (
+    "which is not supported; record with the profiler of the framework, such as torch.profiler"
 )
 
 # The first match counts, so specific signatures come before general ones.
@@ -64,6 +69,54 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb"\[Step 1/\d+\]",
     ),
     _Signature("a trtexec log", rb".*=== Profile \(\d+ iterations? \) ==="),
+    _Signature(
+        "a table of key_averages() (PyTorch), which has only sums; name the trace that "
+        "export_chrome_trace wrote",
+        rb"-{4}[- ]{0,4000}\s+Name\s+Self C",
+    ),
+    _Signature(
+        f"an export of Nsight Systems (nsys), {_FRAMEWORK}",
+        rb"SQLite format 3\0.*(CUPTI_ACTIVITY|TARGET_INFO_)",
+    ),
+    _Signature(
+        f"a report of Nsight Systems (nsys), {_FRAMEWORK}",
+        rb"QDSTRM|NVIDIA Tegra Profiler",
+        (".nsys-rep", ".qdrep", ".qdstrm"),
+    ),
+    _Signature(
+        f"a table of Nsight Systems (nsys stats), {_FRAMEWORK}",
+        rb'"?Time ?\(%\)"?,"?Total Time \(ns\)',
+    ),
+    _Signature(f"a report of Nsight Compute (ncu), {_FRAMEWORK}", rb"(?!)", (".ncu-rep",)),
+    _Signature("an SQLite database, not a profile", rb"SQLite format 3\0"),
+    _Signature("a recording of Linux perf, which has no operators", rb"PERFILE2"),
+    _Signature(
+        "a TensorFlow Lite model, not a profile; run it with benchmark_model "
+        "--enable_op_profiling=true",
+        rb".{4}TFL3",
+    ),
+    _Signature(
+        "a TensorRT engine, not a profile; run it with trtexec --loadEngine and --exportProfile",
+        rb"ftrt",
+    ),
+    _Signature(
+        "a PyTorch model, not a profile; run it under torch.profiler",
+        rb"PK\x03\x04.{0,1000}data\.pkl",
+    ),
+    _Signature("a Python pickle, not a profile", rb"\x80[\x02-\x05]"),
+    _Signature(
+        "a file of arrays, not a profile",
+        rb'\x89HDF\r\n|\x93NUMPY|.{5}\0\0\0\{"|PK\x03\x04.{26}[^/]{1,99}\.npy',
+    ),
+    _Signature("a program or a library, not a profile", rb"\x7fELF|MZ"),
+    _Signature(
+        "a page of HTML, not a profile; download the file itself",
+        rb"\s*<(![dD][oO][cC][tT][yY][pP][eE] html|html)\b",
+    ),
+    _Signature(
+        "a pointer of Git LFS, not the file itself; run git lfs pull",
+        rb"version https://git-lfs\.github\.com",
+    ),
     _Signature("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
     # `Source` has already decompressed the outer gzip layer.
     _Signature("a gzip file inside another; unpack it once", rb"\x1f\x8b"),
@@ -73,7 +126,8 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     # the magic of a tar header is at offset 257
     _Signature("a tar archive; unpack it first", rb".{257}ustar"),
     _Signature(
-        "JSON, but no profile", rb'\{\s*["}]|\[\s*[\[{"\]\d]|"|null\b|true\b|false\b|-?\d+\s*$'
+        "JSON, but not like a profile",
+        rb'\{\s*["}]|\[\s*[\[{"\]\d]|"|null\b|true\b|false\b|-?\d+\s*$',
     ),
 )
 """All unsupported formats, in the order in which they are tried."""

@@ -39,6 +39,8 @@ _STYLES: Final[dict[str, dict[str, Any]]] = {
     "profile": {"color": "tab:blue", "alpha": 0.75},
     "slower": {"color": "tab:red", "alpha": 0.75},
     "faster": {"color": "tab:green", "alpha": 0.75},
+    "more work": {"color": "tab:orange", "alpha": 0.75},
+    "less work": {"color": "tab:orange", "alpha": 0.75},
     "baseline": {"color": "0.7"},
     # For models that have not run.
     "model": {"color": "tab:blue", "alpha": 0.75},
@@ -69,7 +71,7 @@ def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None
 
 def bar_count(chart: Chart, rows: int) -> int:
     """Return how many of `rows` rows are drawn."""
-    return min(rows, chart.most_bars or _MAX_BARS, _MAX_BARS)
+    return min(rows, chart.most_rows or _MAX_BARS, _MAX_BARS)
 
 
 def by_style(

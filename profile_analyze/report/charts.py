@@ -89,7 +89,7 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
     assert peaks is not None
     axes = figure.add_subplot()
     flops, intensity = table["flops"], table["intensity"]
-    drawn = rows_with_dots(table)
+    drawn = _longest(table, rows_with_dots(table), chart.most_rows)
     x, y, times = intensity[drawn], flops[drawn], table["time"][drawn]
     base_x, base_y = _baseline_dots(table, drawn)
     base_drawn = ~np.isnan(base_y)
@@ -117,6 +117,14 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
     _draw_numbers(axes, x[longest_first], y[longest_first])
 
 
+def _longest(table: Table, rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the `most` of `rows` that take longest, in the order of `rows`; all if `most` is 0."""
+    if not most:
+        return rows
+    by_time = np.argsort(-table["time"][rows], kind="stable")
+    return rows[np.sort(by_time[:most])]
+
+
 def _baseline_dots(
     table: Table, drawn: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -133,11 +141,13 @@ def _baseline_dots(
 
 def _title(chart: Chart, peaks: Peaks, dots: int) -> str:
     table = chart.table
-    missing = len(table) - dots
+    possible = len(rows_with_dots(table))
     further = [chart.caption] if chart.caption else []
-    if missing:
+    if missing := len(table) - possible:
         rows = f"{missing} of {len(table)} rows"
         further.append(f"{rows} have no FLOPS or no intensity, and so no dot")
+    if dots < possible:
+        further.append(f"the {dots} longest of {possible} rows with FLOPS and intensity")
     return title([f"Roofline: {visible(peaks.name, 'utf-8')}", *sides(table)], ", ", further)
 
 

@@ -20,6 +20,8 @@ _BAR_WIDTH: Final = 10
 _WORD_COLORS: Final = {
     "slower": _RED,
     "faster": _GREEN,
+    "more work": _YELLOW,
+    "less work": _YELLOW,
     "uncertain": _DIM,
     NOT_AVAILABLE: _DIM,
     # at the start of messages
@@ -32,6 +34,8 @@ _START_COLORS: Final = {
     **_WORD_COLORS,
     "slower than the baseline": _RED,
     "faster than the baseline": _GREEN,
+    "slower than the baseline because of more work": _YELLOW,
+    "faster than the baseline because of less work": _YELLOW,
     "cannot tell whether it is slower, faster or the same": _DIM,
     "FAILED": _RED,
     "uncertain": _YELLOW,  # the outcome of a gate, which nobody should overlook

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # Columns that are shown by default. On a narrow terminal, they are left out in this order.
 _EXTRAS: Final = (
     *("out_shapes", "cumulative_time", "intensity", "spread", "memory", "computation"),
-    *("bandwidth", "flops", "calls", "in_shapes", "scope", "launched_by", "count", "share"),
+    *("bandwidth", "flops", "calls", "in_shapes", "scope", "launched_by", "count"),
+    *("ratio_per_work", "work_ratio", "share"),
 )
 # These columns are left out last. The type belongs to the name. Options such as --compare and
 # --peaks add the other columns.

@@ -66,10 +66,14 @@ _FAMILIES: Final = """\
   columns, except inside brackets or after a backslash. In `--where`, write `name ~ REGEX` instead.
 - `scope/N`: the first N levels of the scope. With `scope/2`, `encoder/layer1/attention` counts as
   `encoder/layer1`, and `head` as `head`.
+- `date` and the like: a label of the files, if `--label` gives them this label. `label.date` is the
+  full name. Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files. Rows
+  with a label have the medians and shares of the runs with this label.
 - `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
-  says. Ratios such as flops, bandwidth and intensity have no sum and no mean, because these would
-  make no sense. Percentiles are interpolated linearly between neighbours. `std` is the sample
-  standard deviation (n - 1). `count` is the number of operators that have a value.
+  says. Ratios such as flops, bandwidth and intensity have no sum and no mean, because a sum or a
+  mean of ratios would make no sense. Percentiles are interpolated linearly between neighbours.
+  `std` is the sample standard deviation (n - 1). `count` is the number of operators that have a
+  value.
 """
 
 
@@ -86,7 +90,8 @@ _SHOWN: Final = """\
   computation, flops, memory and bandwidth.
 - These defaults depend on the question. Several runs add spread before share.
   `--peaks` adds bound, efficiency, lost and gain after bandwidth. `--compare` adds base,
-  difference, change, ratio, ratio_low, ratio_high, p_value, match and verdict after time.
+  difference, change, ratio, ratio_low, ratio_high, p_value, work_ratio, ratio_per_work, match and
+  verdict after time.
   `--columns all` shows all columns; formats that people read leave out columns without any value.
 - Control characters in names, and marks that reorder text, are shown as escapes such as `\\x1b`,
   also in csv. json and jsonl keep the characters, in the escapes of JSON (`\\u001b`).

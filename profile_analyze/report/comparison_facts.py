@@ -6,8 +6,10 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
-from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.model.visible import visible
+from profile_analyze.query.comparison_summary import CALLED
+from profile_analyze.report.cause_facts import FACTS as CAUSE_FACTS
 from profile_analyze.report.facts import COUNT, NUMBER, TEXT, VERDICT, Fact, FactGroup, list_schema
 from profile_analyze.report.sentence_parts import (
     in_brackets,
@@ -16,6 +18,7 @@ from profile_analyze.report.sentence_parts import (
     p_text,
     runs_and_spread,
     signed,
+    total_text,
 )
 from profile_analyze.units import NOT_AVAILABLE, counted, percent, three_digits
 
@@ -34,6 +37,8 @@ _HIDDEN_VERDICT: Final = (
 _VERDICT_IN_WORDS: Final = {
     "slower": "slower than the baseline",
     "faster": "faster than the baseline",
+    MORE_WORK: "slower than the baseline because of more work",
+    LESS_WORK: "faster than the baseline because of less work",
     "same": "the same as the baseline, within the threshold",
     "uncertain": "cannot tell whether it is slower, faster or the same",
     ADDED: "the baseline has none of these operators",
@@ -85,7 +90,9 @@ def _verdict_text(summary: Summary, _: Times) -> str:
 
 def _base_runs_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    return runs_and_spread(change.base_runs, change.base_processes, change.base_spread)
+    return runs_and_spread(
+        change.base_runs, change.base_processes, change.base_copies, change.base_spread
+    )
 
 
 def _is_known(summary: Summary) -> bool:
@@ -129,9 +136,7 @@ def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
         return
     # Shares of the difference make sense only if the difference is more than noise, and if all
     # shares are between 0 and 1.
-    with_shares = change.verdict in ("slower", "faster", None) and all(
-        0 <= one.share <= 1 for one in clear
-    )
+    with_shares = change.verdict in (*CALLED, None) and all(0 <= one.share <= 1 for one in clear)
     largest = "; ".join(_contribution_text(one, times, with_share=with_shares) for one in clear)
     yield f"largest differences by {visible(', '.join(change.by), 'utf-8')}: {largest}"
 
@@ -197,7 +202,7 @@ GROUP: Final = FactGroup(
             "The device time of all operators of the baseline.",
             lambda summary: _change(summary).base_time_s,
             label="baseline device time",
-            text=lambda summary, times: times.total(_change(summary).base_time_s),
+            text=lambda summary, times: total_text(_change(summary).base_time_s, summary, times),
         ),
         Fact(
             "base_runs",
@@ -225,6 +230,13 @@ GROUP: Final = FactGroup(
             "change",
             "The difference as a fraction of the baseline's device time.",
             lambda summary: _change(summary).change,
+            shown_with="difference_s",
+        ),
+        Fact(
+            "drift_corrected",
+            "Whether all times are corrected for drift, so that they are not the recorded times.",
+            lambda summary: _change(summary).drift_corrected,
+            {"type": "boolean"},
             shown_with="difference_s",
         ),
         Fact(
@@ -274,6 +286,7 @@ GROUP: Final = FactGroup(
             {"enum": ["runs", "processes", "iterations"]},
             shown_with="verdict",
         ),
+        *CAUSE_FACTS,
         Fact(
             "largest_differences",
             "The groups with the largest differences.",
@@ -290,7 +303,7 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "called",
-            "The rows with the largest differences among all that are slower or faster.",
+            "The rows with the largest differences among all that changed beyond noise.",
             lambda summary: list(map(_contribution_record, _change(summary).called)),
             list_schema(_CONTRIBUTION_SCHEMA),
             sentences=_called_sentences,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _CONTEXT: Final = ("scope", "in_shapes")
 """Columns that may tell operators with equal names apart. The one with shorter texts is first."""
+WORK_COMPARED: Final = ("work_ratio", "ratio_per_work")
+"""Columns that say whether the work explains a change of the time."""
 
 
 def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
@@ -61,6 +64,7 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
     - `type` is left out if it only repeats the names.
     - `calls` is added if operators have several calls in a run.
     - The columns of `work_columns` are added if there are no times.
+    - `WORK_COMPARED` is added if a row has the verdict `more work` or `less work`.
     - Columns that tell operators with equal names apart are added after `name`.
 
     If no column has a value, as in a table without rows, all of `names` count as filled.
@@ -145,11 +149,18 @@ def filled_columns(
 
 def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     calls = ("calls",) if table.several_calls else ()
-    work = () if table.has_times else work_columns(table)
+    work = work_columns(table) if not table.has_times else _work_compared(table)
     # The added columns follow the times.
     index = names.index("share") if "share" in names else len(names)
     # dict.fromkeys drops a column that is already among `names`
     return tuple(dict.fromkeys((*names[:index], *calls, *work, *names[index:])))
+
+
+def _work_compared(table: Table) -> tuple[str, ...]:
+    """Return the columns on the work of both sides if a verdict is about work."""
+    if not table.query.compared or {MORE_WORK, LESS_WORK}.isdisjoint(table["verdict"].tolist()):
+        return ()
+    return WORK_COMPARED
 
 
 def work_columns(table: Table) -> tuple[str, ...]:

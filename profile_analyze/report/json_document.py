@@ -138,6 +138,7 @@ def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
         "executions": len(profile.executions),
         "processes": len(profile.processes),
         "runs": len(profile.runs),
+        "left_out": _left_out(profile),
         "tracks": [_track(track) for track in profile.tracks],
     }
 
@@ -152,7 +153,13 @@ def _base(source: Profile | Comparison | None) -> dict[str, Any] | None:
         "operators": source.base_operators,
         "processes": len(source.base.processes),
         "runs": len(source.base.runs),
+        "left_out": _left_out(source.base),
     }
+
+
+def _left_out(profile: Profile) -> list[dict[str, str]]:
+    """Return the files that cannot be read, and the reasons (`--skip-bad`)."""
+    return [{"file": as_utf8(file), "reason": as_utf8(reason)} for file, reason in profile.left_out]
 
 
 def _origin(profile: Profile) -> dict[str, Any]:

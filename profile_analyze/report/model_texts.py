@@ -44,12 +44,19 @@ def model_of(summary: Summary) -> ModelSummary:
 def operators_text(summary: Summary, _: Times) -> str:
     """Return how many operators there are, their types, and how many compute constants."""
     model = model_of(summary)
-    types = ", ".join(f"{count} {name}" for name, count in model.types[:_MOST_TYPES])
-    of = f" of {counted(len(model.types), 'type')}" if model.types else ""
-    which = f": {types}" if types else ""
+    parts = [f"{count} {name}" for name, count in model.types[:_MOST_TYPES]]
+    others = sum(count for _, count in model.types[_MOST_TYPES:])
+    if others:
+        parts.append(counted(others, "other"))
+    of = f" of {counted(len(model.types), 'type')}: " if parts else ""
     constant = model.facts.constant_operators
-    more = f"; {constant} more compute constants" if constant else ""
-    return visible(f"{model.operators}{of}{which}{more}", "utf-8")
+    further = counted(
+        constant,
+        "further operator only computes constants",
+        "further operators only compute constants",
+    )
+    more = f"; {further}" if constant else ""
+    return visible(f"{model.operators}{of}{', '.join(parts)}{more}", "utf-8")
 
 
 def params_text(summary: Summary, _: Times) -> str:
@@ -82,7 +89,8 @@ def macs_text(summary: Summary, _: Times) -> str:
     if facts.bodies:
         text += f"; with bodies, a run executes {_count(facts.macs_executed)}"
     if facts.macs_of_constant_operators:
-        text += f"; {_count(facts.macs_of_constant_operators)} more compute constants"
+        more = _count(facts.macs_of_constant_operators)
+        text += f"; {more} more in operators that only compute constants"
     base = model.base
     if base is not None and (model.unknown_macs or base.unknown_macs):
         return text + _unknown_difference(base.macs, "count", base.unknown_macs)

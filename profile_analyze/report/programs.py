@@ -10,6 +10,7 @@ from profile_analyze.model.terms import KERNEL
 from profile_analyze.model.visible import escaped_in_json
 from profile_analyze.model.wording import machine_name
 from profile_analyze.report.default_columns import (
+    WORK_COMPARED,
     columns_beside_time,
     group_columns,
     model_columns,
@@ -90,7 +91,9 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     # narrow for them, so formats for people leave them out.
     after = columns.index("ratio") + 1
     basis = [
-        name for name in ("ratio_low", "ratio_high", "p_value", "match") if name not in query.by
+        name
+        for name in ("ratio_low", "ratio_high", "p_value", *WORK_COMPARED, "match")
+        if name not in query.by
     ]
     return (*columns[:after], *basis, *columns[after:])
 
@@ -162,7 +165,7 @@ def program_values(table: Table, name: str) -> list[Any]:
 def json_values(table: Table, name: str) -> list[Any]:
     """Return one column for `to_json`, which writes NaN as null. Parameters become objects."""
     values = program_values(table, name)
-    if name == "file":
+    if name == "file" or table.column(name).is_label:  # from names of files: see `as_utf8`
         return list(map(json_ready, values))
     if name == "parameters":
         return [None if value is None else dict(value) for value in values]

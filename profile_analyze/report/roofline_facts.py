@@ -285,7 +285,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "memory_known",
-            "The share of the device time in operators whose memory is known.",
+            "The share of the device time in operators whose memory is known, or that leave all "
+            "work to operators inside them.",
             lambda summary: _judgement(summary).memory_known,
             label="memory known",
             text=_if_timed(lambda summary, _: percent(_judgement(summary).memory_known)),

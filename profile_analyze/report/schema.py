@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.terms import ABSENT, DEVICE, DEVICE_KINDS, EACH, HOST, LEVELS, MEAN
+from profile_analyze.query.comparison_summary import ALL_VERDICTS
 from profile_analyze.query.question import Query
 from profile_analyze.report.facts import COUNT, GROUP_NAMES, NUMBER, TEXT, fact_group, object_schema
 from profile_analyze.report.json_document import VERSION
@@ -65,9 +66,7 @@ def schema() -> dict[str, Any]:
         ),
         "$defs": {
             "number": {"type": ["number", "null"]},
-            "verdict": {
-                "enum": [*("slower", "faster", "same", "uncertain"), *("added", "removed"), None]
-            },
+            "verdict": {"enum": [*ALL_VERDICTS, None]},
             **{group.name: _or_null(_facts(group, {})) for group in others},
             "condition": _condition(),
             "table": _table(),
@@ -92,6 +91,7 @@ def _profile() -> dict[str, Any]:
             "executions": _described("The number of recorded executions.", _AMOUNT),
             "processes": COUNT,
             "runs": _described("The number of runs of all processes.", COUNT),
+            "left_out": _left_out(),
             "tracks": _described(
                 "Where operators ran: streams, threads and the like.",
                 {"type": "array", "items": object_schema(_track())},
@@ -110,8 +110,16 @@ def _base() -> dict[str, Any]:
             "operators": _AMOUNT,
             "processes": COUNT,
             "runs": COUNT,
+            "left_out": _left_out(),
         },
         "The baseline; null without --compare.",
+    )
+
+
+def _left_out() -> dict[str, Any]:
+    return _described(
+        "The files that cannot be read (--skip-bad), each with the reason.",
+        {"type": "array", "items": object_schema({"file": TEXT, "reason": TEXT})},
     )
 
 

@@ -104,7 +104,7 @@ class Chart(NamedTuple):
     table: Table
     caption: str = ""
     """The text above the picture."""
-    most_bars: int = 0
+    most_rows: int = 0
     """How many rows to draw at most; 0 draws as many as there is space for."""
     column: str = "time"
     """The column that bars show."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
 
 _OUTCOMES: Final = {
@@ -58,6 +59,16 @@ def known_part(value: float, unit: str, unknown: int) -> str:
     return f"{NOT_AVAILABLE if value == 0 else known}, unknown for {counted(unknown, 'operator')}"
 
 
+def total_text(time_s: float, summary: Summary, times: Times) -> str:
+    """Return a total time. In a comparison, it says if drift is corrected.
+
+    People compare totals with those of other answers, which may have times without correction.
+    """
+    is_corrected = summary.change is not None and summary.change.drift_corrected
+    remark = " (corrected for drift)" if is_corrected and not isnan(time_s) else ""
+    return times.total(time_s) + remark
+
+
 def in_brackets(text: str) -> str:
     """Return `text` in brackets after a blank; empty if `text` is empty or N/A."""
     return f" ({text})" if text and text != NOT_AVAILABLE else ""
@@ -68,10 +79,14 @@ def iterations_remark(unit: str) -> str:
     return " (counting iterations, which are not independent)" if unit == "iterations" else ""
 
 
-def runs_and_spread(runs: int, processes: int, spread: float) -> str:
-    """Return the runs with their processes and spread, such as `8 in 2 processes (spread 1.5%)`."""
+def runs_and_spread(runs: int, processes: int, copies: int, spread: float) -> str:
+    """Return the runs with their processes and spread, such as `8 in 2 processes (spread 1.5%)`.
+
+    `copies` is how many of the processes are copies of others.
+    """
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
-    count = f"{runs}{of}"
+    are_copies = f", {copies} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
+    count = f"{runs}{of}{are_copies}"
     return count if isnan(spread) else f"{count} (spread {percent(spread)})"
 
 

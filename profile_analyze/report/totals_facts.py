@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
-from profile_analyze.report.sentence_parts import known_part, runs_and_spread
+from profile_analyze.report.sentence_parts import known_part, runs_and_spread, total_text
 from profile_analyze.units import NOT_AVAILABLE, percent, short_time
 
 if TYPE_CHECKING:
@@ -20,8 +20,12 @@ _SHORTEST_SHOWN_S: Final = 0.5e-4
 """The original's format shows shorter copy times as 0.0000."""
 
 
-def _time_text(summary: Summary, times: Times, time_s: float) -> str:
-    return times.total(time_s) if summary.has_times else ""
+def _host_time_text(summary: Summary, times: Times) -> str:
+    return times.total(summary.host_time_s) if summary.has_times else ""
+
+
+def _device_time_text(summary: Summary, times: Times) -> str:
+    return total_text(summary.device_time_s, summary, times) if summary.has_times else ""
 
 
 def _wall_text(summary: Summary, times: Times) -> str:
@@ -80,7 +84,7 @@ def _runs_text(summary: Summary, _: Times) -> str:
     # In a comparison, even a single run gets a line.
     if summary.runs == 1 and summary.change is None:
         return ""
-    return runs_and_spread(summary.runs, summary.processes, summary.spread)
+    return runs_and_spread(summary.runs, summary.processes, summary.copies, summary.spread)
 
 
 GROUP: Final = FactGroup(
@@ -92,14 +96,14 @@ GROUP: Final = FactGroup(
             "The device time of all operators.",
             lambda summary: summary.device_time_s,
             label="total device time",
-            text=lambda summary, times: _time_text(summary, times, summary.device_time_s),
+            text=_device_time_text,
         ),
         Fact(
             "host_time_s",
             "The host time of all operators.",
             lambda summary: summary.host_time_s,
             label="total host time",
-            text=lambda summary, times: _time_text(summary, times, summary.host_time_s),
+            text=_host_time_text,
         ),
         Fact(
             "wall_time_s",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Track
-from tests.conftest import PROFILES, run_command
+from profile_analyze.units import scaled
+from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 RATES = pa.Peaks("made", (("any", 1e15),), 1e15, "by hand", "any")
@@ -33,9 +36,16 @@ def notes(peaks: pa.Peaks, *tracks: Track, zero: bool = False) -> tuple[str, ...
 
 
 GPU_OVER_CPU = (
-    "the peaks are of a GPU (made), but 1 operator (33.3% of the time) ran on a CPU; give two rates "
-    "of that CPU, or use --peaks here on the same machine"
+    "the peaks are of a GPU (made), but 1 operator (33.3% of the time) ran on a CPU; --peaks here "
+    "measures that CPU, on the machine of the profile; elsewhere, give its two rates; the highest "
+    "in this profile are --peaks 1.00FLOPS:1.00byte/s, a lower limit unless data was in caches"
 )
+CPU_ADVICE = (
+    "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two rates; "
+    "the highest in this profile are --peaks 44.14GFLOPS:55.90GiB/s, a lower limit unless data was "
+    "in caches"
+)
+"""The advice on resnet18.json."""
 CPU_OVER_GPU = (
     "the peaks are of a CPU (made), but 1 operator (66.7% of the time) ran on a GPU; name that GPU; "
     "--peaks list shows the known ones"
@@ -100,8 +110,78 @@ def test_a_profile_of_a_cpu_with_the_roof_of_a_gpu() -> None:
     outcome = run_command(file, "--peaks", "a100-80gb-sxm", "--print-only", "device")
     assert outcome.err == (
         "note: the peaks are of a GPU (A100 80GB SXM), but 71 operators (100.0% of the time) ran on "
-        "a CPU; give two rates of that CPU, or use --peaks here on the same machine\n"
+        f"a CPU; {CPU_ADVICE}\n"
     )
+
+
+def test_peaks_of_a_cpu_are_not_in_the_table() -> None:
+    outcome = run_command(str(PROFILES / "resnet18.json"), "--peaks", "auto")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        "profile_analyze: error: --peaks auto: the operators ran on a CPU, and the table has no "
+        f"CPUs; {CPU_ADVICE}\n"
+    )
+
+
+def test_rates_that_are_too_low_get_the_highest_of_the_profile() -> None:
+    file = str(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
+    outcome = run_command(file, "--peaks", "100G:20G", "--print-only", "summary")
+    assert outcome.err.splitlines()[0] == (
+        "note: faster than their roof: 36 operators (92.7% of the time), with an efficiency of up "
+        "to 622.1%; the peaks are probably too low; check the device, the dtype and the number of "
+        "threads; the highest rates in this profile are --peaks 493.42GFLOPS:115.87GiB/s"
+    )
+
+
+def test_advice_on_a_cpu_without_known_rates() -> None:
+    file = str(FIXTURES / "tflite" / "run.csv")
+    outcome = run_command(file, "--peaks", "auto")
+    assert outcome.err == (
+        "profile_analyze: error: --peaks auto: the operators ran on a CPU, and the table has no "
+        "CPUs; --peaks here measures that CPU, on the machine of the profile; elsewhere, give its "
+        "two rates, as in --peaks 768G:51G\n"
+    )
+
+
+def test_rates_below_the_resolution_of_the_clock_are_not_advised() -> None:
+    profile = profile_of(
+        [
+            {"name": "short", "computation": 1e9, "memory": 1e9},
+            {"name": "long", "computation": 2e9, "memory": 4.0},
+        ],
+        [
+            {"operator": 0, "duration_s": 1e-7},
+            {"operator": 1, "duration_s": 2.0},
+        ],
+        tracks=(CPU._replace(resolution_s=1e-6),),
+    )
+    (note,) = (one for one in pa.run(pa.Query(peaks=ON_GPU), profile).notes if "CPU" in one)
+    assert "--peaks 1.00GFLOPS:2.00byte/s, a lower limit" in note
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(1e-3, 1e3), st.floats(1.0, 1e12), st.floats(1.0, 1e12)),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_the_advised_rates_are_the_highest_of_all_operators(
+    operators: list[tuple[float, float, float]],
+) -> None:
+    profile = profile_of(
+        [
+            {"name": f"n{n}", "computation": computation, "memory": memory}
+            for n, (_, computation, memory) in enumerate(operators)
+        ],
+        [{"operator": n, "duration_s": time_s} for n, (time_s, _, _) in enumerate(operators)],
+        tracks=(CPU,),
+    )
+    flops = "".join(scaled(max(work / time_s for time_s, work, _ in operators), "FLO/s"))
+    bandwidth = "".join(scaled(max(size / time_s for time_s, _, size in operators), "byte/s"))
+    notes_on_cpu = [one for one in pa.run(pa.Query(peaks=ON_GPU), profile).notes if "CPU" in one]
+    assert len(notes_on_cpu) == 1
+    assert f" --peaks {flops}:{bandwidth}, " in notes_on_cpu[0]
 
 
 def test_peaks_of_another_kind_of_device_gain_nothing() -> None:

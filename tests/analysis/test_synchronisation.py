@@ -44,8 +44,8 @@ def test_the_note_says_what_the_wait_adds() -> None:
     assert list(pa.summarise(synchronised()).notes) == [
         "times are means over several inferences; how much they vary is not known",
         "the runtime waited for each operator before the next, so times include that wait: all "
-        "operators together take 1.4 times as long as a whole run; --correct-sync takes off "
-        "250 us for each call",
+        "operators together take 1.4 times as long as a whole run; --correct-sync subtracts "
+        "250 us from each call",
     ]
     compared = pa.compare(synchronised(), synchronised())
     notes = [note for note in pa.summarise(compared).notes if "waited" in note]
@@ -67,7 +67,7 @@ def test_a_wait_that_cannot_be_seen_is_not_taken_off(wall_s: float, reason: str)
     assert list(corrected.notes) == [reason]
     assert (
         "the runtime waited for each operator before the next, so times include that wait, which "
-        "matters for short ones"
+        "matters for short operators"
     ) in pa.summarise(profile).notes
 
 

@@ -419,7 +419,7 @@ def test_w8_a_note_says_if_shapes_changed_between_runs() -> None:
 def test_w9_nothing_matches_a_name() -> None:
     note = (
         "note: none of 91 operators with a device time matches\n"
-        "note: the pattern {} must match from the start of a name, and case matters; {}\n"
+        "note: the pattern '{}' must match from the start of a name, and case matters; {}\n"
     )
     for pattern, hint in [
         ("CONV", "(?i).*CONV matches 37 names"),

@@ -189,7 +189,37 @@ def test_conditions_on_work() -> None:
 
 def test_unknown_work_is_not_judged() -> None:
     outcome = run_command("tests/fixtures/profiles/tiny.json", "--fail-if", "macs > 5")
-    assert outcome.out.splitlines()[-1] == "cannot be judged: macs > 5: macs: 4 operators with N/A"
+    assert outcome.out.splitlines()[-1] == (
+        "cannot be judged: macs > 5: macs: 4 operators with N/A; --model FILE adds macs from the "
+        "model that ran"
+    )
+
+
+def test_conditions_on_the_work_of_profiles() -> None:
+    conditions = (
+        *("computation > +1%", "computation < 3GFLO", "computation > +500MFLO", "memory > +5%"),
+        *("type=ConvolutionForward: memory > +1%", "type=ImmutableTensor: computation > 0"),
+    )
+    failing = [argument for text in conditions for argument in ("--fail-if", text)]
+    runs = "tests/fixtures/runs"  # one run a side: work needs no statistics
+    call = (f"{runs}/changed/01.json.gz", "--compare", f"{runs}/base/01.json.gz", *failing)
+    without = ", without 42 operators of unknown work (0.0% of the time)"
+    expected = [
+        "FAILED: computation > +1%: 4.04 GFLO against 3.63 GFLO of the baseline: beyond the limit"
+        + without,
+        f"passed: computation < 3GFLO: 4.04 GFLO: not beyond the limit{without}",
+        "passed: computation > +500MFLO: 4.04 GFLO against 3.63 GFLO of the baseline: not beyond "
+        f"the limit{without}",
+        "passed: memory > +5%: 93.54 MiB against 92.54 MiB of the baseline: not beyond the limit",
+        "FAILED: type=ConvolutionForward: memory > +1%: 61.40 MiB against 60.40 MiB of the "
+        "baseline: beyond the limit",
+        "cannot be judged: type=ImmutableTensor: computation > 0: computation: 39 operators with "
+        "N/A (100.0% of the time)",
+    ]
+    # Constants count as memory in tables of this format, but never in conditions.
+    for output_format in ("table", "plain"):
+        outcome = run_command(*call, "--print-only", "summary", "--format", output_format)
+        assert (outcome.code, outcome.out.splitlines()[-6:]) == (3, expected)
 
 
 def test_a_removed_operator_without_weights_is_no_difference_of_minus_0() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze import suggestions
+from profile_analyze import column_words, suggestions
 from profile_analyze.cli.options import OPTION_GROUPS, OPTIONS
 from profile_analyze.query.catalog import CATALOG, find_column
 from tests.conftest import run_command
@@ -139,7 +139,7 @@ CALLS = (
     "nosuch.json",
     "profiles/resnt18.json",
     "profiles/*.jsonx",
-    "'runs/base/*.json.gz'",
+    "'runs/bse/*.json.gz'",
     "profiles/resnet18.json --plot bars",
     "reports",
     "@profiles/tiny.json",
@@ -384,6 +384,19 @@ CALLS = (
     "--columns name,lost -t 1",
     "tflite/xnnpack-new.txt --peaks 100G:20G --plot roof.png",
     "migraphx/current.txt --peaks 100G:20G --print-only summary",
+    # words and headings of other tools, CPUs, and words for views that do not exist
+    *(f"{FILE} --columns {name}" for name in ("self_cuda_time", "'Avg (ns)'", "time%", "start")),
+    *(f"{FILE} --columns {names}" for names in ("all,time", "default")),
+    *(f"{FILE} --order-by {name}" for name in ("mean_ms", "p99", "'Self CPU %'")),
+    *(f"{FILE} --where '{text}'" for text in ("cuda_time > 1ms", "duration > 1ms", "fps < 30")),
+    *(f"{FILE} --peaks {spec}" for spec in ("auto", "'Intel Core i9-12900K'", "epyc")),
+    *(f"{FILE} {option}" for option in ("--tree", "--timeline", "--stats")),
+    *(f"{FILE} {word}" for word in ("summary", "list")),
+    *("version", "columns", "devices", "list"),
+    f"{FILE} --aggregate-by type --columns type,time,category",
+    f"{FILE} --compare {FILE} --fail-if 'total > 5%, time > 3%'",
+    "onnxruntime/squeezenet-1.31.json.gz --dim batch=2",
+    "onnxruntime/squeezenet-1.31.json.gz --where 'name ~ fire' -t 1",
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",
@@ -414,8 +427,8 @@ def test_an_error_is_one_line() -> None:
 
 def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None:
     columns = {column.name for column in CATALOG}
-    assert set(suggestions.COLUMN_WORDS.values()) <= columns
-    assert not set(suggestions.COLUMN_WORDS) & columns
+    assert set(column_words.COLUMN_WORDS.values()) <= columns
+    assert not set(column_words.COLUMN_WORDS) & columns
     flags = {flag for group in OPTION_GROUPS for option in group.options for flag in option.flags}
     for word, meant in suggestions.OPTION_WORDS.items():
         assert f"--{word.replace('_', '-')}" not in flags
@@ -441,6 +454,7 @@ def test_a_missing_value_gets_an_example_that_is_valid(option: Option) -> None:
         needs = {"--having": "--aggregate-by=type", "--threshold": "--compare=none.json"}
         needs["--fail-if"] = needs["--threshold"]
         needs["--sql-timeout"] = "--sql=from runs"
+        needs["--compare-label"] = "--label={date}/*"
         further = [value for flag, value in needs.items() if flag in option.flags]
         outcome = run_command("none.json", *further, *shlex.split(option.example_call))
         assert outcome.code == 0 or outcome.err.startswith(

@@ -149,7 +149,8 @@ def test_computed_times_are_compared_exactly(column: str, where: str, *, found: 
 
 def test_numbers_without_a_unit_have_the_unit_1() -> None:
     bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
-    factors = dict.fromkeys(("ratio", "ratio_low", "ratio_high", "p_value"), "digits")
+    digits = ("ratio", "ratio_low", "ratio_high", "p_value", "work_ratio", "ratio_per_work")
+    factors = dict.fromkeys((*digits, "ratio_per_work_low", "ratio_per_work_high"), "digits")
     counts = dict.fromkeys(("calls", "count", "runs", "registers"), "count")
     shares = (
         *("spread", "share", "cumulative_share", "efficiency", "change"),
@@ -219,7 +220,8 @@ def test_the_page_lists_the_columns_that_an_aggregate_renames() -> None:
     names = {name: result.shown_column(name) for name in result.columns}
     renamed = [name for name, column in names.items() if column.name != name]
     compared = [column.name for column in CATALOG if column.of_groups == AGGREGATED]
-    assert compared == [*renamed, "base", "base_macs", "base_params", "base_memory"]
+    work = ("base_computation", "base_macs", "base_params", "base_memory")
+    assert compared == [*renamed, "base", *work]
     assert all(names[name].name == f"{name}.max" for name in renamed)
     assert f"These columns are {listed(compared)}." in PAGE
     assert (heading(names["time"]), machine_name(names["time"])) == ("time max (s)", "time_max_s")
@@ -240,8 +242,8 @@ def test_the_page_lists_the_columns_for_programs() -> None:
     assert (judged[:9], judged[13:]) == (operators[:9], operators[9:])
     assert f"`--peaks` adds {listed(judged[9:13])} after bandwidth" in PAGE
     compared = program_columns(pa.Query(compared=True), several_runs=False)
-    assert (compared[:4], compared[13:]) == (operators[:4], operators[4:])
-    assert f"`--compare` adds {listed(compared[4:13])} after time" in PAGE
+    assert (compared[:4], compared[15:]) == (operators[:4], operators[4:])
+    assert f"`--compare` adds {listed(compared[4:15])} after time" in PAGE
 
 
 def test_control_characters_in_formats_for_programs(tmp_path: Path) -> None:

@@ -99,7 +99,8 @@ def test_a_note_on_several_runs_has_their_mean_share() -> None:
     path = str(PROFILES / "trace-dyn.json")
     outcome = run_command(path, path, "-t", "1", "--notes", "all")
     assert outcome.err.startswith(
-        "note: 1 file named again: the same run counts twice in totals, and once in verdicts\n"
+        "note: 1 file named again: the same run counts twice in totals, and once in verdicts; "
+        "name each run once\n"
         "note: in each of 2 files: the shapes of 10 operators (99.7% of the time) changed between "
         "runs: "
     )
@@ -123,7 +124,7 @@ def test_verdicts_are_printed_whatever_is_asked() -> None:
     assert outcome.code == 4
     assert outcome.err == (
         "note: cannot be judged: time > 1us: 104 ms: only 1 of the 4 required runs; record at "
-        "least 8 profiles, each by its own process, and name them all\n"
+        "least 4 profiles, better 8, each by its own process, and name them all\n"
     )
 
 

@@ -8,9 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profile_analyze.analysis.peaks import parse_peaks
 from profile_analyze.model.levels import at_level
+from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
+from profile_analyze.query.summary import summarise
 from tests.in_memory import CPU, profile_of
 
 if TYPE_CHECKING:
@@ -164,6 +167,40 @@ def test_counted_work_equals_a_plain_recursion(data: Any, works: list[Work]) -> 
     assert found == [
         nothing if one is None else tuple(None if np.isnan(amount) else amount for amount in one)
         for one in expected
+    ]
+    operators = at_level(profile).operators
+    expected_inside = [
+        one is None and any(not np.isnan(amount) for amount in work)
+        for one, work in zip(expected, works, strict=True)
+    ]
+    assert leaves_work_inside(operators).tolist() == expected_inside
+
+
+def test_wrappers_lack_no_work() -> None:
+    names = ("conv2d", "convolution", "kernel", "unknown")
+    works = ((10.0, 6.0), (10.0, 6.0), (10.0, 5.0), (UNKNOWN, UNKNOWN))
+    profile = profile_of(
+        [
+            {"name": name, "type": name, "computation": computation, "memory": memory}
+            for name, (computation, memory) in zip(names, works, strict=True)
+        ],
+        [  # each operator takes 1 s by itself
+            {"operator": index, "duration_s": 4.0 - index, "parent": index - 1}
+            for index in range(len(names))
+        ],
+        tracks=[CPU],
+    )
+    query = Query(peaks=parse_peaks("1GFLOPS:1GB/s"))
+    summary = summarise(profile, judged_by=query)
+    judgement = summary.judgement
+    assert judgement is not None
+    assert (judgement.memory_known, judgement.judged) == (0.75, 0.25)
+    assert judgement.memory_unknown == (("unknown", 0.25),)
+    notes = [note for note in run(query, profile).notes if note.startswith("not judged")]
+    assert notes == [
+        "not judged: 3 operators (75.0% of the time): 2 (50.0%) that leave all work to operators "
+        "inside them; 1 (25.0%) of unknown computation, most in unknown 25.0%; efficiency, lost and gain "
+        "leave them out"
     ]
 
 

@@ -19,7 +19,8 @@ def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
     np.testing.assert_array_equal(before.operators.computation, [np.nan, 1.0])
     np.testing.assert_array_equal(after.operators.computation, [2.0, 1.0])
     assert after.notes_on_runs == (
-        "1 file named again: the same run counts twice in totals, and once in verdicts",
+        "1 file named again: the same run counts twice in totals, and once in verdicts; "
+        "name each run once",
         "the runs disagree on computation or memory of 1 operator; the first known value is used",
     )
 

@@ -123,7 +123,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 91 more (--columns help explains all)",
+            "time_max, share and 100 more (--columns help explains all)",
         ),
     ],
 )
@@ -138,7 +138,7 @@ def test_several_similar_columns_are_suggested() -> None:
         find_column("in_shape")
     assert (
         str(caught.value)
-        == "there is no column 'in_shape'; did you mean in_shapes, out_shapes or share?"
+        == "there is no column 'in_shape'; did you mean in_shapes, base_in_shapes or out_shapes?"
     )
 
 

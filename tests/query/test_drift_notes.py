@@ -22,14 +22,14 @@ STEADY = [100.0 + 10 * index for index in range(12)]
 SLOWER = (
     "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.20: either "
     "the machine was slower, or all operators changed; profile both sides in turns to tell; "
-    "--correct-drift removes what all operators share, whatever the cause: totals then have no "
-    "verdict, and --fail-if rejects conditions on them"
+    "--correct-drift removes what all operators share, whatever the cause; with it, totals "
+    "have no verdict, and --fail-if rejects conditions on totals"
 )
 FASTER = (
     "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.800: either "
     "the machine was faster, or all operators changed; profile both sides in turns to tell; "
-    "--correct-drift removes what all operators share, whatever the cause: totals then have no "
-    "verdict, and --fail-if rejects conditions on them"
+    "--correct-drift removes what all operators share, whatever the cause; with it, totals "
+    "have no verdict, and --fail-if rejects conditions on totals"
 )
 
 
@@ -88,10 +88,10 @@ def test_no_note_if_drift_is_corrected() -> None:
 def test_a_note_if_the_differences_do_not_add_up() -> None:
     call = (str(RUNS / "changed"), "--compare", str(RUNS / "base"), "--print-only", "summary")
     assert run_command(*call).err == (
-        "note: the operators differ by +12.2 ms in sum, but the total by -2.08 ms: whole runs "
-        "were slow or fast (0.806 to 1.42 times the median run); --correct-drift corrects the "
-        "times of operators for this, but also hides a change that all operators share: totals "
-        "then have no verdict, and --fail-if rejects conditions on them\n"
+        "note: the operators differ by +12.2 ms in sum, but the total by -2.08 ms, because whole "
+        "runs were slow or fast (0.806 to 1.42 times the median run); --correct-drift corrects the "
+        "times of operators for this, but also hides a change that all operators share; with it, "
+        "totals have no verdict, and --fail-if rejects conditions on totals\n"
     )
     corrected = run_command(*call, "--correct-drift").err
     assert corrected == (

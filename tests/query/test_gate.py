@@ -74,13 +74,13 @@ FORM = (
         (
             "peak > +0%",
             "fail-if: 'peak > +0%': there is no metric 'peak'; METRIC is one of total, "
-            "device_time, host_time, wait, time, macs, params, memory; the summary has the memory "
+            "device_time, host_time, wait, time, computation, memory, macs, params; the summary has the memory "
             "of activations",
         ),
         (
             "colour > 5",
             "fail-if: 'colour > 5': there is no metric 'colour'; METRIC is one of total, device_time, "
-            "host_time, wait, time, macs, params, memory; 'name ~ colour: time > 5' selects operators",
+            "host_time, wait, time, computation, memory, macs, params; 'name ~ colour: time > 5' selects operators",
         ),
         (
             "total >= +5%",
@@ -156,9 +156,10 @@ UNSURE = "within the limit"
 ABSOLUTE = "; the baseline is beyond it, too: for a change write "
 NO_POOL = "no operator matches; there are Conv"
 NO_CONV = "no operator matches; case matters; did you mean (?i)CONV?"
-RECORD = "; record at least 8 profiles, each by its own process, and name them all"
+RECORD = "; record at least 4 profiles, better 8, each by its own process, and name them all"
 RECORD_BOTH = (
-    "; record at least 8 profiles on each side, each by its own process, and name them all"
+    "; record at least 4 profiles on each side, better 8, each by its own process, "
+    "and name them all"
 )
 CLEAR = "beyond the limit, and beyond noise"
 SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
@@ -229,7 +230,7 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
             [113] * 5,
             [100] * 5,
             "unjudged",
-            f"only 1 of the 4 required runs on each side{RECORD_BOTH}",
+            f"only 1 of the 4 required different runs on each side{RECORD_BOTH}",
         ),
         ("host_time > 1us", SLOW, None, "unjudged", "no operator matches"),
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),

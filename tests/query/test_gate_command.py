@@ -265,22 +265,22 @@ def test_copies_of_a_file_count_once(tmp_path: Path) -> None:
         == """\
 total device time     150.000 us
 total host time       N/A
-runs                  5 (spread 0.0%)
+runs                  5, 4 of them copies (spread 0.0%)
 baseline device time  100.000 us
-baseline runs         5 (spread 0.0%)
+baseline runs         5, 4 of them copies (spread 0.0%)
 difference            +50.000 us (+50.0%)
 ratio                 1.50
-verdict               N/A (only 1 of the 4 required runs on each side)
+verdict               N/A (only 1 of the 4 required different runs on each side)
 no verdict: 150.000 us instead of 100.000 us, +50.0%
 largest differences by type: Conv +50.000 us, 100.0% of the difference
 
 cannot be judged: total > +5%: +50.0%, 150.000 us against 100.000 us of the baseline: only 1 of the \
-4 required runs on each side; record at least 8 profiles on each side, each by its own process, and \
-name them all
+4 required different runs on each side; record at least 4 profiles on each side, better 8, each by \
+its own process, and name them all
 """
     )
     assert outcome.err.startswith(
-        "note: 4 files with exactly the times of another: copies of one file under several names? "
-        "The same run counts twice in totals, and once in verdicts\n"
+        "note: 4 files with exactly the times of another, so probably copies: totals count them, "
+        "verdicts do not; name each run once\n"
     )
     assert outcome.code == 4

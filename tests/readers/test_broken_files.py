@@ -33,13 +33,16 @@ OWN_TABLES = [
     )
 ]
 
+OTHER_PROFILER = (
+    "which is not supported; record with the profiler of the framework, such as torch.profiler"
+)
 NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"", "is empty; the program that should have written it may have died"),
     (b" \n", "is empty; the program that should have written it may have died"),
     (b"hello", "is in no known format: it starts with 'hello'"),
     (b"\x00\x01\x02", "is in no known format: it starts with '\\x00\\x01\\x02'"),
-    (b"[]", "looks like JSON, but no profile"),
-    (b"{}", "looks like JSON, but no profile"),
+    (b"[]", "looks like JSON, but not like a profile"),
+    (b"{}", "looks like JSON, but not like a profile"),
     (OWN_REPORT, "looks like a report of profile_analyze, not a profile"),
     *((table, OWN_TABLE) for table in OWN_TABLES),
     (
@@ -51,8 +54,8 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"a; b", "is in no known format: it starts with 'a; b'"),
     (b"total loss 0.3", "is in no known format: it starts with 'total loss 0'"),
     (b"| name | time |", "is in no known format: it starts with '| name | tim'"),
-    (b'"text"', "looks like JSON, but no profile"),
-    (b"null", "looks like JSON, but no profile"),
+    (b'"text"', "looks like JSON, but not like a profile"),
+    (b"null", "looks like JSON, but not like a profile"),
     (b"[project]\nname = 1", "is in no known format: it starts with '[project]\\nna'"),
     (
         gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0),
@@ -79,6 +82,49 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         "-report_type",
     ),
     (b"[I] === Profile (10 iterations ) ===", "looks like a trtexec log"),
+    (
+        b"-----  ------  \n Name    Self CPU %      Self CPU ",
+        "looks like a table of key_averages() (PyTorch), which has only sums; name the trace that "
+        "export_chrome_trace wrote",
+    ),
+    (
+        b"SQLite format 3\0\x10\0 CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER)",
+        f"looks like an export of Nsight Systems (nsys), {OTHER_PROFILER}",
+    ),
+    (b"QDSTRM\0\1", f"looks like a report of Nsight Systems (nsys), {OTHER_PROFILER}"),
+    (
+        b"Time (%),Total Time (ns),Instances,Avg (ns)",
+        f"looks like a table of Nsight Systems (nsys stats), {OTHER_PROFILER}",
+    ),
+    (b"SQLite format 3\0\x10\0", "looks like an SQLite database, not a profile"),
+    (b"PERFILE2\0", "looks like a recording of Linux perf, which has no operators"),
+    (
+        b"\x1c\0\0\0TFL3",
+        "looks like a TensorFlow Lite model, not a profile; run it with benchmark_model "
+        "--enable_op_profiling=true",
+    ),
+    (
+        b"ftrt\0\0",
+        "looks like a TensorRT engine, not a profile; run it with trtexec --loadEngine and "
+        "--exportProfile",
+    ),
+    (
+        b"PK\x03\x04\0\0\0\0archive/data.pkl",
+        "looks like a PyTorch model, not a profile; run it under torch.profiler",
+    ),
+    (b"\x80\x04\x95", "looks like a Python pickle, not a profile"),
+    (b"\x93NUMPY\x01\0", "looks like a file of arrays, not a profile"),
+    (b'\x1e\0\0\0\0\0\0\0{"__metadata__":{}}', "looks like a file of arrays, not a profile"),
+    (b"PK\x03\x04".ljust(30, b"\0") + b"x.npy", "looks like a file of arrays, not a profile"),
+    (b"\x7fELF\2", "looks like a program or a library, not a profile"),
+    (
+        b"\n<!doctype html>",
+        "looks like a page of HTML, not a profile; download the file itself",
+    ),
+    (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:0",
+        "looks like a pointer of Git LFS, not the file itself; run git lfs pull",
+    ),
     (b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2", "looks like a MegEngine model, not a profile"),
     ("{}".encode("utf-16"), "is text in UTF-16, as PowerShell's > writes it; convert it to UTF-8"),
     (
@@ -88,8 +134,23 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
 ]
 
 
+BY_SUFFIX = {
+    ".nsys-rep": f"looks like a report of Nsight Systems (nsys), {OTHER_PROFILER}",
+    ".qdrep": f"looks like a report of Nsight Systems (nsys), {OTHER_PROFILER}",
+    ".ncu-rep": f"looks like a report of Nsight Compute (ncu), {OTHER_PROFILER}",
+}
+
+
+@pytest.mark.parametrize("suffix", BY_SUFFIX)
+def test_reports_that_only_their_suffix_names(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"Report1{suffix}"
+    path.write_bytes(b"\x01\x02\x03")
+    assert failure(str(path), pa.UnknownFormatError) == BY_SUFFIX[suffix]
+
+
 def test_every_unsupported_format_is_tested() -> None:
-    tested = {reason.removeprefix("looks like ") for _, reason in NOT_PROFILES}
+    reasons = [*(reason for _, reason in NOT_PROFILES), *BY_SUFFIX.values()]
+    tested = {reason.removeprefix("looks like ") for reason in reasons}
     assert {signature.format for signature in UNSUPPORTED} <= tested
 
 

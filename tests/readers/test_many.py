@@ -42,8 +42,8 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
     outcome = run_command(str(tmp_path), "--format", "plain", "--show-host")
     assert (outcome.code, outcome.err) == (
         0,
-        "note: 1 file with exactly the times of another: copies of one file under several names? The"
-        " same run counts twice in totals, and once in verdicts\n"
+        "note: 1 file with exactly the times of another, so probably copies: totals count them, "
+        "verdicts do not; name each run once\n"
         "note: no operator has a host time; 2 have one on the device; --print-only device shows "
         "these, or profile again with host times\n",
     )
@@ -52,7 +52,7 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
         == """\
 total device time  24.000 us
 total host time    N/A
-runs               3 (spread 10.4%)
+runs               3, 1 of them a copy (spread 10.4%)
 
 device self time (us)  spread  share  type  name
                20.000   12.5%  83.3%  Conv  conv
@@ -79,6 +79,13 @@ def test_bad_files_stop_the_call_or_are_counted(tmp_path: Path) -> None:
     note, *_ = outcome.err.splitlines()
     assert note.startswith(f"note: left out 2 files that cannot be read: {bad}: ")
     assert note.endswith("; and 1 more")
+    answer = json.loads(run_command(good, str(bad), str(worse), "--skip-bad", "--format=json").out)
+    left_out = answer["profile"]["left_out"]
+    assert [one["file"] for one in left_out] == [str(bad), str(worse)]
+    assert (
+        note
+        == f"note: left out 2 files that cannot be read: {bad}: {left_out[0]['reason']}; and 1 more"
+    )
     assert run_command(str(bad), str(worse), "--skip-bad").code == 1
     assert run_command(str(bad), "--skip-bad").err.startswith(f"profile_analyze: error: {bad}: ")
 
@@ -93,7 +100,7 @@ def test_the_note_on_one_left_out_file_is_singular(tmp_path: Path) -> None:
 def test_standard_input_can_be_one_of_the_runs() -> None:
     data = Path(TINY).read_bytes()
     outcome = run_command(TINY, "-", "--print-only", "summary", stdin=data)
-    assert "runs               2 (spread 0.0%)" in outcome.out
+    assert "runs               2, 1 of them a copy (spread 0.0%)" in outcome.out
     outcome = run_command("-", "-", stdin=data)
     assert (
         outcome.err
@@ -185,7 +192,7 @@ def test_many_files_are_read_by_several_processes(
         return original(paths, **options)
 
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 2, 3}, raising=False)
-    monkeypatch.setattr("profile_analyze.readers.many.load_runs", load_runs)
+    monkeypatch.setattr("profile_analyze.cli.several_files.load_runs", load_runs)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     data = Path(files[0]).read_bytes()
     for names in (files, [*files[:1], "-"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,6 +52,28 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
         files_in([f"@{TINY}"])
     with pytest.raises(pa.InputError, match="@nowhere: the list cannot be read: no such file"):
         files_in(["@nowhere"])
+
+
+def test_quoted_patterns_stand_for_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number, name in enumerate(["x/b.json", "x/a.json", "x/y/c.json", "[z].json"]):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        written(tmp_path / name, [Operator("a", "A", float(number + 1))])
+    for pattern, files in (
+        ("x/*.json", ["x/a.json", "x/b.json"]),
+        ("x/**", ["x/a.json", "x/b.json", "x/y/c.json"]),
+        ("**/[bc].json", ["x/b.json", "x/y/c.json"]),
+        ("x/?", ["x/y/c.json"]),
+        (f"{tmp_path}/x/y/*", [f"{tmp_path}/x/y/c.json"]),
+        ("[z].json", ["[z].json"]),
+    ):
+        outcome = run_command(pattern, "--format=json")
+        assert json.loads(outcome.out)["profile"]["files"] == files
+    outcome = run_command("x/a.json", "--compare", "x/y/*", "--format=json")
+    assert json.loads(outcome.out)["base"]["files"] == ["x/y/c.json"]
+    assert run_command("w/*.json").err == (
+        "profile_analyze: error: w/*.json: no such file; no file matches this pattern\n"
+    )
 
 
 def test_descriptions_of_profiles_beside_them_are_no_profiles(tmp_path: Path) -> None:

@@ -63,7 +63,26 @@ def test_files_are_counted_after_a_second(monkeypatch: pytest.MonkeyPatch) -> No
         for read in range(1, files + 1):
             step(read)
     progress.clear()
-    assert terminal.text == (f"\rread 2 of 4 files{ERASE}\rread 4 of 4 files{ERASE}\r{ERASE}")
+    assert terminal.text == (
+        f"\rread 2 of 4 files, 1.7 files/s, about 1 s left{ERASE}\rread 4 of 4 files{ERASE}\r{ERASE}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (2.0, "read 500 of 10000 files, 250 files/s, about 38 s left"),
+        (50.0, "read 500 of 10000 files, 10 files/s, about 16 min left"),
+        (500.0, "read 500 of 10000 files, 1.0 files/s, about 2.6 h left"),
+    ],
+)
+def test_the_rate_and_the_remaining_time_are_shown(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, text: str
+) -> None:
+    terminal = terminal_of_messages(monkeypatch)
+    set_clock(monkeypatch, 10.0, 10.0 + seconds)
+    Progress(10_000).counter_of_next(10_000)(500)
+    assert terminal.text == f"\r{text}{ERASE}"
 
 
 def test_bytes_are_counted_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:

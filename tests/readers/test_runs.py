@@ -109,7 +109,8 @@ def test_operators_with_different_shapes_do_not_match() -> None:
     one = profile_of([Operator("conv", "Conv", 10, shape=[1])])
     two = profile_of([Operator("conv", "Conv", 20, shape=[2])])
     assert pa.join_runs([one, two]).notes_on_runs == (
-        "1 file named again: the same run counts twice in totals, and once in verdicts",
+        "1 file named again: the same run counts twice in totals, and once in verdicts; "
+        "name each run once",
         "none of 2 operators are in all 2 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )
@@ -185,8 +186,8 @@ def test_runs_that_disagree_on_work_are_noted() -> None:
     joined = pa.join_runs([one, other])
     assert joined.operators.memory.tolist() == one.operators.memory.tolist()
     assert joined.notes_on_runs == (
-        "1 file with exactly the times of another: copies of one file under several names? The same "
-        "run counts twice in totals, and once in verdicts",
+        "1 file with exactly the times of another, so probably copies: totals count them, verdicts "
+        "do not; name each run once",
         "the runs disagree on computation or memory of 2 operators; the first known value is used",
     )
 

@@ -1,4 +1,4 @@
-"""Every reader takes a shape with more sizes than any tensor has for unknown."""
+"""A shape with more dimensions than any tensor has is unknown, in every format."""
 
 from __future__ import annotations
 

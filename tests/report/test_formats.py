@@ -257,9 +257,13 @@ def test_the_suffix_chooses_the_picture_format() -> None:
 def test_unknown_columns() -> None:
     result = pa.run(pa.Query(by="type"), pa.load(RESNET))
     with pytest.raises(
-        pa.UnknownColumnError, match="groups have no column 'name'; they have type, c"
+        pa.UnknownColumnError, match="groups have no column 'name'; add it to --aggregate-by"
     ):
         pa.render(result, columns=["name"])
+    with pytest.raises(
+        pa.UnknownColumnError, match="groups have no column 'id'; they have type, count"
+    ):
+        pa.render(result, columns=["id"])
     with pytest.raises(
         pa.UnknownColumnError, match=r"there is no column 'tpye'; did you mean type\?"
     ):

@@ -151,7 +151,7 @@ def test_ranked_times() -> None:
 
 def test_bars_in_a_chosen_unit() -> None:
     figure = Figure()
-    draw_times(figure, Chart("times", pa.run(pa.Query(), pa.load(RESNET)), most_bars=2), "s")
+    draw_times(figure, Chart("times", pa.run(pa.Query(), pa.load(RESNET)), most_rows=2), "s")
     bars = figure.axes[0]
     assert len(bars.patches) == 2
     assert bars.get_xlabel() == "device self time (s)"
@@ -177,6 +177,35 @@ def test_top_limits_the_bars(
     file = str(tmp_path / "a.svg")
     assert run_command(RESNET, *top, "--time-unit", "us", "--plot", file).code == 0
     assert drawn == [bars]
+
+
+def test_top_limits_the_dots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    drawn: list[tuple[list[int], str]] = []
+    listed: list[str] = []
+
+    def draw(figure: Figure, chart: Chart, time_unit: TimeUnit) -> None:
+        draw_roofline(figure, chart, time_unit)
+        axes = figure.axes[0]
+        dots = [len(np.asarray(dots.get_offsets())) for dots in axes.collections]
+        drawn.append((dots, axes.get_title(loc="left").splitlines()[-1]))
+        listed.append(next(text.get_text() for text in axes.texts if "\n" in text.get_text()))
+        figure.clear()  # the file does not matter
+
+    monkeypatch.setattr("profile_analyze.report.charts.draw_roofline", draw)
+    without = "42 of 91 rows have no FLOPS or no intensity, and so no dot"
+    for number, (top, dots, last_line) in enumerate(
+        [
+            ([], [20, 26, 2, 1], without),
+            (["-t", "0"], [20, 26, 2, 1], without),
+            (["-t", "49"], [20, 26, 2, 1], without),
+            (["-t", "3"], [3], "the 3 longest of 49 rows with FLOPS and intensity"),
+        ]
+    ):
+        file = str(tmp_path / f"{number}.svg")
+        arguments = (*top, "--order-by", "+time", "--peaks", "100G:20G", "--plot", file)
+        assert run_command(RESNET, *arguments).code == 0
+        assert drawn[-1] == (dots, last_line)
+        assert listed[-1].startswith("1  conv(l.7.RELU[0],")  # the longest row has a dot
 
 
 def test_long_names_are_cut_in_the_middle() -> None:
@@ -380,21 +409,21 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
     (figure,) = figures
     axes, ratios = figure.axes
     assert [label.get_text() for label in ratios.get_yticklabels()] == [
-        "2.71 (2.26 to 2.95) slower",
+        "2.71 (2.26 to 2.95) more work",
         "0.846 (0.784 to 1.01) uncertain",
         "0.906 (0.851 to 1.05) uncertain",
     ]
-    others, slower, baseline = axes.containers
+    others, more_work, baseline = axes.containers
     assert [bar.get_width() for bar in others] == pytest.approx(
         [np.nan, 8.691, 12.193], abs=1e-3, nan_ok=True
     )
-    assert [bar.get_width() for bar in slower] == pytest.approx(
+    assert [bar.get_width() for bar in more_work] == pytest.approx(
         [25.843, np.nan, np.nan], abs=1e-3, nan_ok=True
     )
     assert [bar.get_width() for bar in baseline] == pytest.approx([9.530, 10.270, 13.457], abs=1e-3)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "profile",
-        "slower",
+        "more work",
         "baseline",
     ]
     assert figure.get_suptitle().splitlines() == [

@@ -95,7 +95,7 @@ def test_texts(tmp_path: Path, arguments: tuple[str, ...], expected: list[str]) 
 def test_bars_in_the_colour_of_their_bound() -> None:
     table = run(Query(peaks=parse_peaks("1T:100G"), order="least_time"), load(ROOT / SMALL))
     figure = Figure()
-    draw_work(figure, Chart("work", table, most_bars=3, column="least_time"))
+    draw_work(figure, Chart("work", table, most_rows=3, column="least_time"))
     compute, memory = figure.axes[0].containers
     assert [bar.get_width() for bar in compute][:2] == approx([4.718592, 4.718592])
     assert [bar.get_width() for bar in memory][2:] == approx([1.96608])
@@ -104,7 +104,7 @@ def test_bars_in_the_colour_of_their_bound() -> None:
 def test_a_legend_names_the_bound_even_if_it_is_the_same_for_all() -> None:
     query = Query(peaks=parse_peaks("1G:100T"), order="least_time")
     figure = Figure()
-    chart = Chart("work", run(query, load(ROOT / SMALL)), most_bars=3, column="least_time")
+    chart = Chart("work", run(query, load(ROOT / SMALL)), most_rows=3, column="least_time")
     draw_work(figure, chart)
     assert len(figure.axes[0].containers) == 1
     (legend,) = figure.legends

@@ -75,7 +75,7 @@ def _notes_on_totals(report: Report, rows: Rows) -> Iterator[Note]:
     if whole_s - rows.time_s > _MISSING_SHARE * whole_s:
         yield Note(
             f"the rows have {short_time(rows.time_s)} of the report's Total instructions time, "
-            f"{short_time(whole_s)}: the lines of the others are missing; {_KEEP}",
+            f"{short_time(whole_s)}: the lines of other instructions are missing; {_KEEP}",
             Importance.DAMAGED,
         )
 

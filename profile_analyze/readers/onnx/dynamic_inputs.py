@@ -55,7 +55,10 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
         _forget_types(proto.graph)
     return (
         *(
-            [f"other sizes than in the model: {some(dims.changes)}; what does not fit them is N/A"]
+            [
+                f"other sizes than in the model: {some(dims.changes)}; values of operators that "
+                "cannot run with these sizes are N/A"
+            ]
             if dims.changes
             else []
         ),

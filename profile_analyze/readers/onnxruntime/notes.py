@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 _BLOCKED: Final = "_nchwc"
 """The end of the names of nodes on images whose channels are in blocks of 8 or 16."""
 
+_RENAMING: Final = (
+    "the optimiser of ONNX Runtime named nodes after tensors; --columns "
+    "name,type,in_shapes,out_shapes tells them apart, and a profile with ORT_DISABLE_ALL has the "
+    "names of the model"
+)
+
 _LAUNCHES: Final = (
     "{} only launch work on a device: their times are host times; builds of ONNX Runtime that "
     "profile the GPU record its kernels"
@@ -83,6 +89,11 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
             f"forbids, the first in line {lines[0]}; ONNX Runtime 1.31 and later write valid names",
             Importance.CONTEXT,
         )
+
+
+def renaming(found: Recorded) -> str:
+    """Return `Origin.renaming`: the optimiser renames at least the nodes in blocked layouts."""
+    return _RENAMING if any(row.name.endswith(_BLOCKED) for row in found.operators) else ""
 
 
 def notes_on_operators(found: Recorded) -> Iterator[Note]:

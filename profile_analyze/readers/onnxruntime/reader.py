@@ -10,7 +10,7 @@ from profile_analyze.model.executions import Run
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.readers.onnxruntime.decoding import read_events
 from profile_analyze.readers.onnxruntime.executions import recorded
-from profile_analyze.readers.onnxruntime.notes import notes_on_file, notes_on_operators
+from profile_analyze.readers.onnxruntime.notes import notes_on_file, notes_on_operators, renaming
 from profile_analyze.readers.onnxruntime.operators import operators_of
 from profile_analyze.readers.onnxruntime.timeline import order_by_start
 from profile_analyze.units import US_PER_S, counted
@@ -38,7 +38,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
         walls_s = [duration_us / US_PER_S for duration_us in events.runs.duration_us]
         return Profile(
             file=source.name,
-            origin=Origin(FORMAT),
+            origin=Origin(FORMAT, renaming=renaming(found)),
             operators=operators_of(found.operators),
             executions=found.executions,
             tracks=found.tracks,

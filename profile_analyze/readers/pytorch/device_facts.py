@@ -1,7 +1,7 @@
 """Decodes the facts of work on devices: grids of kernels, bytes of copies, messages.
 
-Work on a device is a kernel, a copy or a memset. A message is a kernel that communicates. Its facts
-are all fields but times and ids.
+Work on a device is a kernel, a copy or a memset. A message is a kernel that communicates. The facts
+of an event are all its fields but times and ids.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ def columns_of_facts(
 ) -> dict[str, OptionalValues]:
     """Return optional columns of the table of operators, from the facts and amounts of each row.
 
-    A value is N/A if the executions of a row have different values.
+    Bytes of messages are means over the executions of a row. Any other value is N/A if these
+    executions have different values.
     """
     messages = [[communication(one) for one in of_row] for of_row in facts]
     return {

@@ -66,7 +66,7 @@ class Recorded(NamedTuple):
     outside: Indices
     """The executions of outermost operators outside all steps, as indices; empty without steps."""
     repetitions: int
-    """Each outermost operator ran this number of times, or a multiple; 1 in a trace with steps."""
+    """The common factor of how often each outermost operator ran; 1 in a trace with steps."""
 
 
 class _Host(NamedTuple):
@@ -208,8 +208,9 @@ def _rows(
 ) -> tuple[list[Row], Indices]:
     """Return all rows, and the row of each execution.
 
-    `launching` has the host event that launched each piece of work, or -1. `operator` has, for each
-    host event, the innermost operator that it is or is in, or -1. An extra last entry is -1.
+    `launching` has the host event that launched each piece of work, or -1. For each host event,
+    `operator` has the event itself if it is an operator, else the innermost operator around it, or
+    -1. An extra last entry is -1.
     """
     inner_scope = np.append(host.inner_scope, -1)
     facts = [*events.host_facts]

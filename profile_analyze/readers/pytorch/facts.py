@@ -51,7 +51,7 @@ class DeviceFacts(NamedTuple):
 
 
 class FactsOfHost(dict[tuple[Any, ...], int]):
-    """Maps the fields of a host event to the number of its `HostFacts`.
+    """Maps the fields of a host event to the index of the `HostFacts` that are stored for them.
 
     A key has the fields of `HostFacts` after `kind`. Looking up a new key adds it.
     """
@@ -72,7 +72,7 @@ class FactsOfHost(dict[tuple[Any, ...], int]):
 
 
 class FactsOfWork(dict[tuple[Any, ...], int]):
-    """Maps the fields of work on a device to the number of its `DeviceFacts`.
+    """Maps the fields of work on a device to the index of the `DeviceFacts` stored for them.
 
     A key has the fields of `DeviceFacts`. Looking up a new key adds it.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.regions import note_on_outside
+from profile_analyze.model.regions import NO_STEPS, note_on_outside
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
         yield note_on_outside(len(found.outside))
     if found.repetitions > 1:
         yield Note(
-            f"the trace has no steps, so it is one run, in which each operator ran "
-            f"{found.repetitions} times or a multiple; --step-region NAME makes steps of the "
-            "executions of a region, and profiler.step() records steps",
+            f"the trace {NO_STEPS}, but each outermost operator ran {found.repetitions} times or a "
+            "multiple of that; --step-region NAME turns each execution of a region into a step, "
+            "and profiler.step() records steps",
             Importance.CONTEXT,
         )

@@ -33,9 +33,9 @@ class Autograd(NamedTuple):
 
 
 def backward_above(parent: Indices, autograd: Autograd) -> Indices:
-    """Return the innermost backward operator that each event is or is in, or -1.
+    """Return the backward operator of each event: the event itself, or the innermost one around it.
 
-    Backward operators without a sequence number do not count.
+    The value is -1 if there is none. Backward operators without a sequence number do not count.
     """
     is_root = autograd.is_backward & (autograd.sequence >= 0)
     return at_or_above(parent, is_root)
@@ -44,8 +44,8 @@ def backward_above(parent: Indices, autograd: Autograd) -> Indices:
 def forward_of(autograd: Autograd, start_ns: Indices) -> Indices:
     """Return the forward operator of each backward operator; -1 for other events or if unknown."""
     forward = np.flatnonzero((autograd.sequence >= 0) & ~autograd.is_backward)
-    # An operator that is not differentiable has the number of the next differentiable one. So the
-    # last operator with a number is the differentiable one.
+    # An operator that is not differentiable has the number of the next differentiable one. The last
+    # of all forward operators with the same number is therefore the differentiable one.
     by_number = forward[np.lexsort((start_ns[forward], autograd.sequence[forward]))]
     numbers = autograd.sequence[by_number]
     last = np.searchsorted(numbers, autograd.sequence, side="right") - 1
@@ -59,9 +59,9 @@ def phases_of(
 ) -> Categorical[str]:
     """Return the phase of each event; N/A for events outside all phases.
 
-    The phase of all events is N/A in a trace without a backward operator. `is_gradient` says which
-    events are nodes of the autograd graph. Nodes that add up the gradients of a weight have no
-    sequence number.
+    The phase of all events is N/A in a trace that has no backward operator and no node of the
+    autograd graph. `is_gradient` says which events are such nodes. It is needed because nodes that
+    add up the gradients of a weight have no sequence number.
 
     If an outermost operator or any event in it has a sequence number, the operator and all events
     in it are in the forward phase. In backward operators, autograd nodes and optimizer regions,

@@ -175,8 +175,8 @@ def test_instructions_that_are_cut_give_way_to_the_summary(tmp_path: Path) -> No
 def test_missing_lines_are_noted(tmp_path: Path) -> None:
     content = report(f"@9 = gpu::gemm(@7,@8,@6) -> {FLOAT}") + b"Total instructions time: 0.004ms\n"
     assert list(pa.load(write_bytes(tmp_path, content)).notes) == [
-        "the rows have 1.00 us of the report's Total instructions time, 4.00 us: the lines of the "
-        "others are missing; keep the whole output of migraphx-driver perf",
+        "the rows have 1.00 us of the report's Total instructions time, 4.00 us: the lines of "
+        "other instructions are missing; keep the whole output of migraphx-driver perf",
         "the input shapes of 1 operator (100.0% of the time) are unknown, because the file lacks "
         "the lines of the inputs; keep the whole output of migraphx-driver perf",
     ]

@@ -60,8 +60,8 @@ def test_a_whole_answer() -> None:
     )
     assert done.err == (
         "note: the runtime waited for each operator before the next, so times include that wait: "
-        "all operators together take 1.43 times as long as a whole run; --correct-sync takes off "
-        "4.08 us for each call\n"
+        "all operators together take 1.43 times as long as a whole run; --correct-sync subtracts "
+        "4.08 us from each call\n"
         "note: times are means over several inferences; how much they vary is not known\n"
     )
 

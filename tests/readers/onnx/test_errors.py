@@ -183,7 +183,7 @@ def test_without_the_package_the_extra_is_named(
             b"version https://git-lfs",
             "is in no known format: it starts with 'version http'",
         ),
-        ("m.onnx", b"[1]", "looks like JSON, but no profile; "),
+        ("m.onnx", b"[1]", "looks like JSON, but not like a profile; "),
         ("m.onnx", b"", "is empty; "),
         ("m.json", b"\x08\x08\x3a\x05", "truncated or damaged: "),
         ("m.json", b"\x42\x02\x10\x0d", "is no ONNX model: it has no graph"),

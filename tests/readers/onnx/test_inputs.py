@@ -178,8 +178,8 @@ def test_a_profile_has_no_inputs() -> None:
     assert (outcome.code, outcome.out, outcome.err) == (
         2,
         "",
-        f"profile_analyze: error: {file}: is a MegEngine GraphProfiler JSON, which has no inputs to "
-        "give sizes to; leave out --input-shape and --dim\n",
+        f"profile_analyze: error: {file}: has the format MegEngine GraphProfiler JSON, without "
+        "inputs to give sizes to; leave out --input-shape and --dim\n",
     )
 
 
@@ -248,8 +248,8 @@ def test_a_note_says_which_sizes_are_not_those_of_the_model() -> None:
     source.inputs = pa.ModelInputs.of(["x:8x3x5", "z:4"])
     read = read_model(source)
     assert read.problems == (
-        "other sizes than in the model: x (axis 0: 2 to 8), z (axis 0: 3 to 4); what does not fit "
-        "them is N/A",
+        "other sizes than in the model: x (axis 0: 2 to 8), z (axis 0: 3 to 4); values of "
+        "operators that cannot run with these sizes are N/A",
     )
     assert read.graph.values["y"].dims is None
 

@@ -49,10 +49,10 @@ def unusual(folder: Path) -> str:
 SUMMARY = """\
 total computation     80.00 FLO, unknown for 1 operator
 total memory traffic  292.00 byte, unknown for 1 operator
-operators             6 of 6 types: 1 MatMul, 1 Mul, 1 Reshape; 2 more compute constants
+operators             6 of 6 types: 1 MatMul, 1 Mul, 1 Reshape, 3 others; 2 further operators only compute constants
 parameters            24, 72.00 byte: 64.00 byte of fp32, 8.00 byte of int8
 other constants       1 in scales and zero points, 1 in single numbers, 2 in shapes and indices, 3 unused
-MACs                  32, unknown for 1 operator; with bodies, a run executes N/A; 64 more compute constants
+MACs                  32, unknown for 1 operator; with bodies, a run executes N/A; 64 more in operators that only compute constants
 body                  Loop_7/body: 2 operators, 32 MACs
 activations           N/A
 peak of activations   N/A

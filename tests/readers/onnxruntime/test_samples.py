@@ -10,7 +10,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.levels import at_level
-from tests.conftest import PROFILES
+from tests.conftest import PROFILES, run_command
 from tests.readers.onnxruntime.independent import (
     events_in,
     is_inside,
@@ -85,3 +85,36 @@ def test_sequences_and_scalars_and_several_iterations() -> None:
         None,
         "main/Loop/body/If",
     ]
+
+
+def test_a_pattern_that_matches_no_name_of_an_optimised_model() -> None:
+    file = str(FOLDER / "squeezenet-1.31.json.gz")
+    why = (
+        "there are r1_nchwc, r2_nchwc, r4_nchwc and 37 more; the optimiser of ONNX Runtime named "
+        "nodes after tensors; --columns name,type,in_shapes,out_shapes tells them apart, and a "
+        "profile with ORT_DISABLE_ALL has the names of the model\n"
+    )
+    for arguments, expected in (
+        (("--where", "name ~ fire"), f"note: name ~ fire: no operator has this value; {why}"),
+        (
+            ("--aggregate-by", "name~fire"),
+            f"note: name~fire: the pattern is found in no name; {why}",
+        ),
+        (
+            ("--opr-name", "fire"),
+            "note: the pattern 'fire' must match from the start of a name, and case matters; .*fire "
+            f"matches no name either; {why}",
+        ),
+    ):
+        assert expected in run_command(file, *arguments, "-t", "1").err
+
+
+def test_only_names_are_explained_by_renaming() -> None:
+    optimised, plain = (
+        str(FOLDER / name)
+        for name in ("squeezenet-1.31.json.gz", "squeezenet-unoptimised-1.31.json.gz")
+    )
+    of_type = run_command(optimised, "--where", "type ~ fire").err
+    assert of_type.startswith("note: type ~ fire: no operator has this value; there are ")
+    assert "optimiser" not in of_type
+    assert "optimiser" not in run_command(plain, "--where", "name ~ fire").err

@@ -316,10 +316,7 @@ def events_of(call: Any) -> list[dict[str, Any]]:
 
 
 def last_outermost(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the last operator that no other one called, which returned the result of the call.
-
-    The mode knows only of the operators inside, if there are any.
-    """
+    """Return the last operator that no other operator called: it returned the result of the call."""
     end, last = 0.0, events[0]
     for event in events:
         if event["ts"] >= end:

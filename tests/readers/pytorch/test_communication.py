@@ -209,9 +209,9 @@ def test_files_of_different_ranks_are_one_job(tmp_path: Path) -> None:
     (row,) = pa.run(pa.Query(), profile).rows
     assert row["rank_spread"] == pytest.approx((34 - 29) / 31.5)
     assert [*profile.notes] == [
-        "in each of 2 files: the trace has no steps, so it is one run, in which each operator ran "
-        "3 times or a multiple; --step-region NAME makes steps of the executions of a region, and "
-        "profiler.step() records steps",
+        "in each of 2 files: the trace has no steps, so it is one run, but each outermost operator "
+        "ran 3 times or a multiple of that; --step-region NAME turns each execution of a region "
+        "into a step, and profiler.step() records steps",
         "all_reduce: ranks waited 15.0 us (38.5% of the longest times of 3 calls) for the slowest "
         "rank, which was rank 1 in 2 of them",
     ]
@@ -275,6 +275,16 @@ def test_a_command_about_two_ranks(tmp_path: Path) -> None:
     ) in found.err
 
 
+def test_a_job_has_the_labels_that_all_its_files_share(tmp_path: Path) -> None:
+    (tmp_path / "monday").mkdir()
+    found = run_command(
+        *job(tmp_path / "monday", (10,), (15,)),
+        *("--label", "{day}/{number}.json", "--aggregate-by", "day,number"),
+        *("--columns", "day,number,time", "--format", "csv"),
+    )
+    assert found.out.splitlines() == ["day,number,time_s", "monday,,0.000025"]
+
+
 def test_of_many_ranks_only_the_fastest_and_the_slowest_are_named(tmp_path: Path) -> None:
     found = run_command(*job(tmp_path, (3,), (1,), (2,), (5,), (1,)))
     assert (
@@ -292,7 +302,7 @@ def test_files_of_one_rank_are_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ranks", "message_text"),
     [
-        ((0, 1, 0), "c.json is rank 0, as a.json is, beside files of other ranks; "),
+        ((0, 1, 0), "a.json and c.json are both rank 0, but other files are of other ranks; "),
         ((None, 1), "a.json names no rank, but b.json is rank 1 of a job; "),
     ],
 )

@@ -131,12 +131,20 @@ def test_no_stream_is_busier_than_the_wall_time() -> None:
         assert 0 < float(durations_s.sum()) <= wall_s
 
 
+def test_a_trace_whose_regions_are_steps_does_not_say_that_it_has_no_steps() -> None:
+    outcome = run_command(
+        *(str(FOLDER / "cnn-shapes.json.gz"), "--step-region", "my_region", "--notes", "all"),
+        *("--print-only", "summary"),
+    )
+    assert outcome.err == ""
+
+
 def test_a_trace_without_steps_says_how_often_its_operators_ran() -> None:
     (note,) = pa.load(FOLDER / "cnn-shapes.json.gz").notes
     assert note == (
-        "the trace has no steps, so it is one run, in which each operator ran 2 times or a "
-        "multiple; --step-region NAME makes steps of the executions of a region, and "
-        "profiler.step() records steps"
+        "the trace has no steps, so it is one run, but each outermost operator ran 2 times "
+        "or a multiple of that; --step-region NAME turns each execution of a region into a step, "
+        "and profiler.step() records steps"
     )
     assert pa.load(FOLDER / "gpu.json").notes == ()  # its steps are runs
 

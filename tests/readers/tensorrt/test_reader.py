@@ -117,7 +117,7 @@ def test_a_description_on_its_own() -> None:
     assert done.out == (
         "total computation     537.09 KFLO, unknown for 3 operators\n"
         "total memory traffic  89.05 KiB, unknown for 1 operator\n"
-        "operators             13 of 8 types: 4 Convolution, 2 Reformat, 2 kgen\n"
+        "operators             13 of 8 types: 4 Convolution, 2 Reformat, 2 kgen, 5 others\n"
         "parameters            7.64 K, 13.93 KiB: 12.55 KiB of fp16, 1.12 KiB of int8, 256.00 byte "
         "of fp32\n"
         "MACs                  260.10 K, unknown for 3 operators\n"

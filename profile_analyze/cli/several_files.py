@@ -1,0 +1,89 @@
+"""Reads several files: runs of one model, the two sides of a comparison, and files with labels.
+
+A call with one file and no labels imports none of this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from profile_analyze.cli.model_options import check_that_names_are_known
+from profile_analyze.cli.sources import (
+    about_side,
+    available_cores,
+    load_file,
+    load_model,
+    prepared,
+)
+from profile_analyze.errors import InputError
+from profile_analyze.fleet import entry
+from profile_analyze.model.comparison import COMPARISON_COLUMNS, compare
+from profile_analyze.readers.many import load_runs
+from profile_analyze.readers.paths import is_data_set
+
+if TYPE_CHECKING:
+    from profile_analyze.cli.progress import Progress
+    from profile_analyze.cli.request import Request
+    from profile_analyze.cli.sources import Sources
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.profile import Profile
+
+
+class _Side(NamedTuple):
+    """The files of one side of a comparison; without a comparison, all files."""
+
+    files: list[str]
+    is_baseline: bool
+
+
+def read_several(
+    request: Request, sources: Sources, wanted: frozenset[str], progress: Progress
+) -> Profile | Comparison:
+    """Return the profile or the comparison: see `sources.read`."""
+    sides = [_Side(sources.files, is_baseline=False)]
+    if sources.baseline:
+        sides.append(_Side(sources.baseline, is_baseline=True))
+        wanted |= COMPARISON_COLUMNS
+    model = load_model(request, wanted, progress)
+    of_side = about_side(request, len(sides))
+    loaded = [_loaded(of_side, side, wanted, progress) for side in sides]
+    check_that_names_are_known(loaded)
+    profile, *baseline = [prepared(request, one, model) for one in loaded]
+    profile = profile.changed(notes=(*profile.notes, *sources.notes))
+    return compare(profile, baseline[0], request.match) if baseline else profile
+
+
+def _loaded(request: Request, side: _Side, wanted: frozenset[str], progress: Progress) -> Profile:
+    """Return one profile that has the runs of all files of a side, with the labels of the files."""
+    profile = _joined(request, side.files, wanted, progress)
+    if request.labels is None:
+        return profile
+    return request.labels.labelled(profile, side.files, is_baseline=side.is_baseline)
+
+
+def _joined(
+    request: Request, files: list[str], wanted: frozenset[str], progress: Progress
+) -> Profile:
+    """Return one profile that has the runs of all `files`."""
+    has_data_set = any(map(is_data_set, files))
+    if len(files) == 1 and not has_data_set:
+        return load_file(request, files[0], wanted, progress)
+    load_all = entry.load_with_data_sets if has_data_set else load_runs
+    try:
+        return load_all(
+            files,
+            wanted=wanted,
+            skip_bad=request.skip_bad,
+            progress=progress.counter_of_next(len(files)),
+            # Only this process can read standard input.
+            processes=1 if "-" in files else available_cores(),
+            max_size=request.max_size,
+            inputs=request.inputs,
+            beside=request.model is None,
+            cache=request.cache,
+        )
+    except InputError as error:
+        if request.skip_bad or len(files) == 1:
+            raise
+        advice = "; --skip-bad leaves out what cannot be read"
+        raise type(error)(error.file, error.reason + advice) from None

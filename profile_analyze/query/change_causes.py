@@ -1,0 +1,144 @@
+"""The causes of a change: other work, other time per work, and operators that only one side has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.numbers import difference, total
+from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
+from profile_analyze.query.conditions import TIME_TOLERANCE_S
+from profile_analyze.query.time_shares import share_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.query.table import Table
+
+PER_WORK: Final = "time per work"
+UNKNOWN_WORK: Final = "unknown work"
+RESIDUAL: Final = "residual"
+CAUSES: Final = (MORE_WORK, LESS_WORK, PER_WORK, UNKNOWN_WORK, ADDED, REMOVED, RESIDUAL)
+"""All causes, in the order in which the summary lists them."""
+_MOST_OPERATORS: Final = 3
+_NO_RESIDUAL: Final = 1e-9
+"""A smaller residual, as a share of the baseline's time, is an error of rounding."""
+
+
+class CauseOperator(NamedTuple):
+    """How much one operator adds to a cause."""
+
+    name: str
+    difference_s: float
+
+
+class Cause(NamedTuple):
+    """A part of the difference between the total times. All parts add up to the difference.
+
+    If both sides have an operator, its difference has two parts. The work part is its time in the
+    baseline * (`work_ratio` - 1): the time that the additional work takes at the baseline's time
+    per work. It counts as `more work` or `less work`. The rest counts as `time per work`. If
+    `work_ratio` is N/A, the whole difference counts as `unknown work`.
+
+    The `residual` is what remains: times are medians, and the medians of operators need not add up
+    to the median of the total.
+    """
+
+    cause: str
+    """One of `CAUSES`."""
+    difference_s: float
+    operators: int
+    """How many operators differ for this cause; 0 for the residual."""
+    largest: tuple[CauseOperator, ...]
+    """At most three operators, the largest differences first."""
+
+
+class WorkChange(NamedTuple):
+    """The work of all operators on both sides. NaN is N/A."""
+
+    computation: float = np.nan
+    """FLO of all operators in a run: see `Rows.work_on_sides`."""
+    base_computation: float = np.nan
+    memory: float = np.nan
+    """Bytes of all operators in a run, counted like `computation`."""
+    base_memory: float = np.nan
+    compared_work: str | None = None
+    """The work that `work_ratio` compares: `computation` or `memory`. None if it is unknown."""
+    work_ratio: float = np.nan
+    ratio_per_work: float = np.nan
+    """The ratio of the times, divided by `work_ratio`."""
+    left_out: int = 0
+    """How many operators have unknown work. They count on neither side."""
+    left_out_share: float = np.nan
+    """The share of the profile's device time that these operators take."""
+
+
+def work_change(whole: Table, operators: Table) -> WorkChange:
+    """Return the work of all operators. `whole` has a single row for all `operators`."""
+    if not len(whole):
+        return WorkChange()
+    compared = whole["compared_work"][0]
+    unknown = _is_unknown(operators, compared or "computation")
+    (computation,), (base_computation,) = whole.shown.work_on_sides("computation")
+    (memory,), (base_memory,) = whole.shown.work_on_sides("memory")
+    return WorkChange(
+        computation=float(computation),
+        base_computation=float(base_computation),
+        memory=float(memory),
+        base_memory=float(base_memory),
+        compared_work=compared,
+        work_ratio=float(whole["work_ratio"][0]),
+        ratio_per_work=float(whole["ratio_per_work"][0]),
+        left_out=int(unknown.sum()),
+        left_out_share=share_of(operators.shown, unknown),
+    )
+
+
+def _is_unknown(operators: Table, name: str) -> NDArray[np.bool_]:
+    """Return whether the work of each operator is unknown on a side that has the operator."""
+    in_profile, in_base = operators.shown.on_sides
+    ours, base = operators[name], operators[f"base_{name}"]
+    unknown: NDArray[np.bool_] = (in_profile & np.isnan(ours)) | (in_base & np.isnan(base))
+    return unknown
+
+
+def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
+    """Yield the causes of the difference between the total times, without those that are 0.
+
+    `operators` has a row for each operator, and `difference_s` is the difference of the totals.
+    """
+    if np.isnan(difference_s):
+        return
+    sum_s = 0.0
+    for cause, parts_s in _parts(operators).items():
+        sum_s += (cause_s := float(np.nansum(parts_s)))
+        # Smaller parts are errors of rounding.
+        known = np.flatnonzero(np.abs(parts_s) > TIME_TOLERANCE_S)
+        if len(known):
+            largest = known[np.argsort(-np.abs(parts_s[known]), kind="stable")][:_MOST_OPERATORS]
+            names = operators["name"][largest].tolist()
+            pairs = zip(names, parts_s[largest].tolist(), strict=True)
+            yield Cause(cause, cause_s, len(known), tuple(CauseOperator(*pair) for pair in pairs))
+    residual_s = difference_s - sum_s
+    if abs(residual_s) > _NO_RESIDUAL * max(total(operators["base"]), abs(difference_s)):
+        yield Cause(RESIDUAL, residual_s, 0, ())
+
+
+def _parts(operators: Table) -> dict[str, NDArray[np.float64]]:
+    """Return how much each operator adds to each cause but the residual, shape (operators,)."""
+    in_profile, in_base = operators.shown.on_sides
+    differences, factor = operators["difference"], operators["work_ratio"]
+    work_s = operators["base"] * (factor - 1)
+    on_both = in_profile & in_base
+    has_work = on_both & ~np.isnan(work_s)
+    return {
+        MORE_WORK: np.where(has_work & (work_s > 0), work_s, 0.0),
+        LESS_WORK: np.where(has_work & (work_s < 0), work_s, 0.0),
+        PER_WORK: np.where(has_work, difference(differences, work_s), 0.0),
+        UNKNOWN_WORK: np.where(on_both & ~has_work, differences, 0.0),
+        ADDED: np.where(in_base, 0.0, differences),
+        REMOVED: np.where(in_profile, 0.0, differences),
+    }

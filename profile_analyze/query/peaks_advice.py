@@ -1,0 +1,45 @@
+"""Advice on peak rates that are in no table, such as those of a CPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.analysis.roofline import is_below_clock_resolution
+from profile_analyze.model.constants import CONSTANT_BYTES
+from profile_analyze.units import scaled
+
+if TYPE_CHECKING:
+    from profile_analyze.query.rows import OperatorRows
+
+
+def highest_rates(rows: OperatorRows) -> str:
+    """Return the highest rates of all operators as a value of `--peaks`; empty if unknown."""
+    # Reports of the original count the size of a constant as memory, though nothing moves it.
+    moves = np.isnan(rows.profile.operators.numbers(CONSTANT_BYTES))
+    reliable = moves & ~is_below_clock_resolution(rows)
+    flops, bandwidth = (rows[name][reliable] for name in ("flops", "bandwidth"))
+    if not ((flops > 0).any() and (bandwidth > 0).any()):
+        return ""
+    highest = ((flops, "FLO/s"), (bandwidth, "byte/s"))
+    return ":".join("".join(scaled(float(np.nanmax(values)), unit)) for values, unit in highest)
+
+
+def cpu_peaks_advice(rows: OperatorRows) -> str:
+    """Return how to find the peaks of the CPU that recorded `rows`, all operators of a profile.
+
+    If the profile has rates, the advice has the highest of them. They are a lower limit of the
+    peaks: only data in caches moves faster than memory allows.
+    """
+    advice = (
+        "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two "
+        "rates"
+    )
+    highest = highest_rates(rows)
+    if not highest:
+        return f"{advice}, as in --peaks 768G:51G"
+    return (
+        f"{advice}; the highest in this profile are --peaks {highest}, a lower limit unless data "
+        "was in caches"
+    )
