@@ -16,7 +16,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.readers.model_inputs import parse_input_shape
-from profile_analyze.readers.paths import SUFFIXES
+from profile_analyze.readers.paths import SUFFIXES, is_data_set
 from profile_analyze.report.output_formats import (
     OPERATORS,
     TABLE,
@@ -168,7 +168,7 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
             raise QueryError(
                 "--compare and --compare-label both name the baseline; leave one of them out"
             )
-        if not arguments.label:
+        if not (arguments.label or any(map(is_data_set, arguments.files))):
             raise QueryError(
                 "--compare-label needs --label, which says where labels come from: "
                 "--label 'nightly/{date}/*.json'"

@@ -14,6 +14,7 @@ from profile_analyze.cli.queries import queries_of
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.readers.model_inputs import ModelInputs
+from profile_analyze.readers.paths import is_data_set
 from profile_analyze.report.output_formats import find_renderer
 from profile_analyze.report.sections import ALL_COLUMNS
 
@@ -64,7 +65,7 @@ class Request(NamedTuple):
     skip_bad: bool
     skip_runs: int
     labels: LabelOptions | None
-    """The labels of the files, and which files they choose; None without `--label`."""
+    """The labels of the files, and which files they choose; None without any label."""
     part: Part
     """The part of the profile to analyse."""
     match: str
@@ -149,7 +150,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
     check_options(arguments)
     labels = _labels(arguments)
     peaks, measure_peaks, peaks_of_profile = _peaks(arguments.peaks, arguments.files)
-    queries = queries_of(arguments, peaks, () if labels is None else labels.labels.names)
+    queries = queries_of(arguments, peaks, () if labels is None else labels.names)
     asked_side = _asked_side(arguments)
     return Request(
         files=tuple(arguments.files),
@@ -180,13 +181,15 @@ def request_of(arguments: argparse.Namespace) -> Request:
 
 
 def _labels(arguments: argparse.Namespace) -> LabelOptions | None:
-    """Return the options on labels; None if there are none."""
-    if not arguments.label:
+    """Return the options on labels; None without any label."""
+    has_data_set = any(map(is_data_set, (*arguments.files, *arguments.compare)))
+    if not (arguments.label or has_data_set):
         return None
-    # Imported here, because only calls with `--label` need it.
+    # Imported here, because only calls with `--label` or a data set need it.
     from profile_analyze.cli.labels import LabelOptions
 
-    return LabelOptions.of(arguments)
+    labels = LabelOptions.of(arguments)
+    return labels if labels.names else None
 
 
 def _asked_side(arguments: argparse.Namespace) -> Side:

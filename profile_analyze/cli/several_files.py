@@ -5,6 +5,7 @@ A call with one file and no labels imports none of this.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.model_options import check_that_names_are_known
@@ -22,6 +23,8 @@ from profile_analyze.readers.many import load_runs
 from profile_analyze.readers.paths import is_data_set
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from profile_analyze.cli.progress import Progress
     from profile_analyze.cli.request import Request
     from profile_analyze.cli.sources import Sources
@@ -55,20 +58,27 @@ def read_several(
 
 def _loaded(request: Request, side: _Side, wanted: frozenset[str], progress: Progress) -> Profile:
     """Return one profile that has the runs of all files of a side, with the labels of the files."""
-    profile = _joined(request, side.files, wanted, progress)
+    profile = _joined(request, side, wanted, progress)
     if request.labels is None:
         return profile
     return request.labels.labelled(profile, side.files, is_baseline=side.is_baseline)
 
 
-def _joined(
-    request: Request, files: list[str], wanted: frozenset[str], progress: Progress
-) -> Profile:
-    """Return one profile that has the runs of all `files`."""
+def _load_with_data_sets(request: Request, side: _Side) -> Callable[..., Profile]:
+    """Return the function that loads files and those parts of data sets that labels choose."""
+    if request.labels is None:
+        return entry.load_with_data_sets
+    keeps = partial(request.labels.keeps, is_baseline=side.is_baseline)
+    return partial(entry.load_with_data_sets, keeps=keeps)
+
+
+def _joined(request: Request, side: _Side, wanted: frozenset[str], progress: Progress) -> Profile:
+    """Return one profile that has the runs of all files of a side."""
+    files = side.files
     has_data_set = any(map(is_data_set, files))
     if len(files) == 1 and not has_data_set:
         return load_file(request, files[0], wanted, progress)
-    load_all = entry.load_with_data_sets if has_data_set else load_runs
+    load_all = _load_with_data_sets(request, side) if has_data_set else load_runs
     try:
         return load_all(
             files,

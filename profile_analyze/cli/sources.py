@@ -95,12 +95,11 @@ def chosen_by_label(request: Request, sources: Sources) -> Sources:
         return sources
     files = request.labels.choose(sources.files)
     baseline = request.labels.choose(sources.baseline) if sources.baseline else []
-    named = len(sources.files) + len(sources.baseline)
-    notes = [*request.labels.left_out_notes(len(files) + len(baseline), named)]
+    notes = [*request.labels.left_out_notes([*sources.files, *sources.baseline])]
     if request.labels.baseline:
         chosen = files
         files, baseline = request.labels.sides(chosen)
-        notes += request.labels.on_neither_side_notes(chosen, [*files, *baseline])
+        notes += request.labels.on_neither_side_notes(chosen)
     return sources._replace(files=files, baseline=baseline, notes=tuple(notes))
 
 

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
     from profile_analyze.cli.request import Request
     from profile_analyze.cli.sources import Sources
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
 _OF_FILES: Final = (
     *("--max-size", "--skip-bad", "--cache", "--no-cache"),
-    *("--notes", "--color", "--no-pager", "--clear-cache"),
+    *("--notes", "--color", "--no-pager", "--clear-cache", "--label"),
 )
 _OF_EXPORT: Final = frozenset((*_OF_FILES, "--export", "--sql-timeout"))
 _OF_SQL: Final = frozenset(
@@ -65,19 +66,21 @@ def check_tables(arguments: argparse.Namespace, output_format: str | None) -> No
 
 def _check_others(arguments: argparse.Namespace, what: str, allowed: frozenset[str]) -> None:
     for option in OPTIONS:
-        flag = option.flags[-1]
-        destination = option.settings.get("dest", flag.lstrip("-").replace("-", "_"))
-        # Defaults from the environment must not make a call fail.
-        if allowed.intersection(option.flags) or option.may_be_default:
-            continue
-        default = parser().get_default(destination)
-        if getattr(arguments, destination, default) != default:
+        # Like argparse, name the value after the first long flag.
+        flag = next(one for one in option.flags if one.startswith("--"))
+        name = option.settings.get("dest", flag.lstrip("-").replace("-", "_"))
+        default = parser().get_default(name)
+        if allowed.isdisjoint(option.flags) and getattr(arguments, name, default) != default:
             raise QueryError(f"{what}, so {flag} has no effect; leave one out")
 
 
 def exported(request: Request, sources: Sources, processes: int) -> Report:
     """Add the files of the request to a data set, and print what was added."""
     assert request.export is not None, "the caller checks this"
+    labels: dict[str, dict[str, str]] = {}
+    notes: tuple[Note, ...] = ()
+    if request.labels is not None:
+        labels, notes = request.labels.exported(sources.files)
     progress = Progress(len(sources.files))
     try:
         outcome = entry.export(
@@ -88,13 +91,14 @@ def exported(request: Request, sources: Sources, processes: int) -> Report:
             processes=processes,
             max_size=request.max_size,
             cache=request.cache,
+            labels=labels,
         )
     finally:
         progress.clear()
     added, files = counted(outcome.added, "profile"), counted(outcome.files, "profile")
     text = f"{visible(request.export, 'utf-8')}: added {added}; now {files}\n"
     show([text.encode(encoding_of_standard_output(), "backslashreplace")], paged=False)
-    return Report(notes=outcome.notes)
+    return Report(notes=(*outcome.notes, *notes))
 
 
 def sql_report(profile: Profile, request: Request) -> Report:

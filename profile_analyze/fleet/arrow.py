@@ -15,7 +15,7 @@ import pyarrow as pa
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,15 +74,28 @@ def row_column(rows: NDArray[Any]) -> pa.Array:
     return pa.array(numbers, mask=numbers == 0)
 
 
-def text_column(column: Categorical[Any]) -> pa.Array:
-    """Return a categorical column. Categories that are not texts are written as JSON."""
+def text_array(values: Iterable[str | None], errors: str = "strict") -> pa.Array:
+    """Return texts. `errors` says how texts that are no valid Unicode are encoded.
+
+    Raises `UnicodeEncodeError` for such a text if `errors` is `strict`.
+    """
+    if errors != "strict":
+        values = (one and one.encode(errors=errors).decode() for one in values)
+    return pa.array(values, TEXT)
+
+
+def text_column(column: Categorical[Any], errors: str = "strict") -> pa.Array:
+    """Return a categorical column. Categories that are not texts are written as JSON.
+
+    `errors` is the argument of `text_array`.
+    """
     codes = np.ascontiguousarray(column.codes, np.int32)
     categories = column.categories
     if not are_texts(column):
         categories = tuple(json.dumps(one, ensure_ascii=False) for one in categories)
     # A dictionary keeps the order of the categories, which may decide the order of rows.
     return pa.DictionaryArray.from_arrays(
-        pa.array(codes, mask=codes == MISSING_CODE), pa.array(categories, TEXT)
+        pa.array(codes, mask=codes == MISSING_CODE), text_array(categories, errors)
     )
 
 

@@ -13,11 +13,12 @@ from profile_analyze.errors import OutputError
 
 if TYPE_CHECKING:
     from profile_analyze.fleet.exporting import export
-    from profile_analyze.fleet.loading import load_with_data_sets
+    from profile_analyze.fleet.loading import labelled_files, load_with_data_sets
     from profile_analyze.fleet.sql import answer_sql, sql_help
 
 _NEEDS = {
     "export": ("exporting", "--export"),
+    "labelled_files": ("loading", "reading a data set"),
     "load_with_data_sets": ("loading", "reading a data set"),
     "answer_sql": ("sql", "--sql"),
     "sql_help": ("sql", "--sql help"),
@@ -25,7 +26,7 @@ _NEEDS = {
 """For each function, its module, and what the user asked for."""
 _EXTRAS = {"pyarrow": "fleet", "duckdb": "sql"}
 
-__all__ = ["answer_sql", "export", "load_with_data_sets", "sql_help"]
+__all__ = ["answer_sql", "export", "labelled_files", "load_with_data_sets", "sql_help"]
 
 
 def __getattr__(name: str) -> Any:

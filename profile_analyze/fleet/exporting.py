@@ -7,7 +7,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.errors import InputError, OutputError
+from profile_analyze.errors import InputError, OutputError, QueryError
 from profile_analyze.fleet.parts import NewParts, SourceFile, parts_of, start_data_set
 from profile_analyze.fleet.stored_profiles import stored
 from profile_analyze.model.notes import Importance, Note
@@ -21,8 +21,10 @@ from profile_analyze.readers.source import Source
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+_MOST_GROUPS: Final = 1000
+"""Each group of files with the same labels becomes a part. Reading a part takes a few ms."""
 FILES_PER_PART: Final = 1000
 """A part has at most this many files, so that memory holds only so many profiles at a time."""
 
@@ -46,16 +48,17 @@ def export(
     *,
     max_size: int,
     progress: Callable[[int], None] | None = None,
+    labels: Mapping[str, Mapping[str, str]] | None = None,
     files_per_part: int = FILES_PER_PART,
     **options: Any,
 ) -> Exported:
     """Add the profiles in `files` to a data set, all together or none. Make the data set if needed.
 
-    A file is left out if the data set has its content already. `options` are further options of
-    `readers.many.load_runs`.
+    A file is left out if the data set has its content already. `labels` has the labels of each
+    file by its name. `options` are further options of `readers.many.load_runs`.
 
     Raises `InputError` for a file that cannot be read or stored, `QueryError` for a model that has
-    not run, and `OutputError` if the data set cannot be written.
+    not run or for too many different labels, and `OutputError` if the data set cannot be written.
     """
     start_data_set(data_set)
     known = {source.digest for part in parts_of(data_set) for source in part.manifest.sources}
@@ -63,20 +66,39 @@ def export(
     repeated: list[str] = []
     bad: list[InputError] = []
     added = 0
-    new = _new_sources(files, known, repeated, max_size)
+    groups = _with_same_labels(files, labels or {})
     with NewParts(data_set) as parts:
-        while sources := [*islice(new, files_per_part)]:
-            joiner = RunJoiner()
-            names = [source.name for source in sources]
-            tell = partial(_tell, progress, added + len(bad))
-            bad += add_runs(
-                joiner, names, wanted=_WANTED, max_size=max_size, progress=tell, **options
-            )
-            added += _write(parts, joiner, sources)
+        for of_part, names in groups:
+            new = _new_sources(names, known, repeated, max_size)
+            while sources := [*islice(new, files_per_part)]:
+                joiner = RunJoiner()
+                files_of_part = [source.name for source in sources]
+                options["progress"] = partial(_tell, progress, added + len(bad) + len(repeated))
+                bad += add_runs(joiner, files_of_part, wanted=_WANTED, max_size=max_size, **options)
+                added += _write(parts, joiner, sources, of_part)
         if bad and not (added or repeated):
             raise bad[0]
     notes = [*([note_on_bad(bad)] if bad else ()), *_notes_on_repeated(data_set, repeated)]
     return Exported(added, known_before + added, tuple(notes))
+
+
+def _with_same_labels(
+    files: Iterable[str], labels: Mapping[str, Mapping[str, str]]
+) -> list[tuple[dict[str, str], list[str]]]:
+    """Return the files in groups with the same labels, and the labels of each group.
+
+    A part has files of one group. A question about some labels can then leave out whole parts, and
+    gets the answer that it would get if only the other files were read.
+    """
+    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for file in files:
+        groups.setdefault(tuple(labels.get(file, {}).items()), []).append(file)
+    if len(groups) > _MOST_GROUPS:
+        raise QueryError(
+            f"argument --label: the files have {len(groups):,} different combinations of labels, "
+            f"and an export may have {_MOST_GROUPS:,}; leave out labels that few files share"
+        )
+    return [(dict(key), names) for key, names in groups.items()]
 
 
 def _tell(progress: Callable[[int], None] | None, before: int, files: int) -> None:
@@ -118,7 +140,12 @@ def _digest_of(file: str, max_size: int) -> str:
     return digest.hexdigest()
 
 
-def _write(parts: NewParts, joiner: RunJoiner, sources: Sequence[SourceFile]) -> int:
+def _write(
+    parts: NewParts,
+    joiner: RunJoiner,
+    sources: Sequence[SourceFile],
+    labels: Mapping[str, str],
+) -> int:
     """Write the profiles in `joiner` as a part, and return their number.
 
     Raises `InputError` and `OutputError`.
@@ -126,6 +153,7 @@ def _write(parts: NewParts, joiner: RunJoiner, sources: Sequence[SourceFile]) ->
     content = joiner.partial()
     if content is None:  # `skip_bad` left out all files
         return 0
+    content = content._replace(labels=(labels,) * len(content.processes))
     read = set(content.processes)  # without the files that `skip_bad` left out
     try:
         parts.write(stored(content), [one for one in sources if one.name in read])

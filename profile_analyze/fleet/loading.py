@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.fleet.frames import without_frames
@@ -15,18 +15,31 @@ from profile_analyze.readers.many import add_runs, without_bad
 from profile_analyze.readers.paths import is_data_set
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from profile_analyze.fleet.parts import Part
     from profile_analyze.model.profile import Profile
 
 
+class LabelledFiles(NamedTuple):
+    """The files in a part of a data set, which have the same labels."""
+
+    files: Sequence[str]
+    labels: Mapping[str, str]
+
+
 def load_with_data_sets(
-    names: Sequence[str], *, wanted: Collection[str] = OPTIONAL_COLUMNS, **options: Any
+    names: Sequence[str],
+    *,
+    wanted: Collection[str] = OPTIONAL_COLUMNS,
+    keeps: Callable[[LabelledFiles], bool] = lambda _: True,
+    **options: Any,
 ) -> Profile:
     """Return one profile with the runs of data sets and of files, in the order of `names`.
 
     The profile is the same as if the files in the data sets had been named instead. `wanted` and
-    `options` are the arguments of `readers.many.load_runs`. Data sets have all columns.
+    `options` are the arguments of `readers.many.load_runs`. Data sets have all columns. `keeps`
+    says which parts of data sets are read.
 
     Raises the errors of `load_runs` and of `parts_of`.
     """
@@ -36,7 +49,7 @@ def load_with_data_sets(
     for are_data_sets, group in groupby(names, is_data_set):
         if are_data_sets:
             for name in group:
-                files += _add_data_set(joiner, name, with_frames=FRAMES in wanted)
+                files += _add_data_set(joiner, name, keeps, with_frames=FRAMES in wanted)
         else:
             others = [*group]
             files += len(others)
@@ -53,7 +66,26 @@ def load_with_data_sets(
     return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
 
 
-def _add_data_set(joiner: RunJoiner, name: str, *, with_frames: bool) -> int:
+def labelled_files(data_set: str) -> list[LabelledFiles]:
+    """Return the files in each part of a data set, with their labels.
+
+    Raises the errors of `parts_of`.
+    """
+    return [_labelled_files(part) for part in parts_of(data_set)]
+
+
+def _labelled_files(part: Part) -> LabelledFiles:
+    facts = part.manifest.facts
+    return LabelledFiles([process.name for process in facts.processes], facts.labels)
+
+
+def _add_data_set(
+    joiner: RunJoiner,
+    name: str,
+    keeps: Callable[[LabelledFiles], bool],
+    *,
+    with_frames: bool,
+) -> int:
     """Add the profiles in a data set to `joiner`, and return their number."""
     parts = parts_of(name)
     if not parts:
@@ -61,7 +93,8 @@ def _add_data_set(joiner: RunJoiner, name: str, *, with_frames: bool) -> int:
             name,
             "is a data set without profiles, because no export to it ended; --export adds some",
         )
-    for part in parts:
+    kept = [part for part in parts if keeps(_labelled_files(part))]
+    for part in kept:
         partial = partial_of(part)
         joiner.merge(partial if with_frames else without_frames(partial))
-    return sum(part.manifest.facts.files for part in parts)
+    return sum(part.manifest.facts.files for part in kept)

@@ -25,6 +25,7 @@ from profile_analyze.fleet.arrow import (
     row_column,
     rows_of,
     table_of,
+    text_array,
     text_column,
     texts_of,
 )
@@ -33,9 +34,10 @@ from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.frozen import constant
 from profile_analyze.model.profile import Origin
 from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.terms import LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -92,15 +94,15 @@ ORIGIN: Final = (
 )
 
 
-def executions_table(executions: Executions) -> pa.Table:
-    """Return the table of executions."""
+def executions_table(executions: Executions, errors: str = "strict") -> pa.Table:
+    """Return the table of executions. `errors` is the argument of `text_array`."""
     columns = {}
     for field in EXECUTIONS:
         values = getattr(executions, field.name)
         if field.type == ROW:
             columns[field.name] = row_column(values)
         elif field.type == CATEGORIES:
-            columns[field.name] = text_column(values)
+            columns[field.name] = text_column(values, errors)
         elif field.type == COUNT:
             columns[field.name] = pa.array(np.ascontiguousarray(values))
         else:
@@ -132,9 +134,9 @@ def _stored_once(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return constant(values[0], len(values)) if are_equal else values
 
 
-def tracks_table(tracks: Iterable[Track]) -> pa.Table:
-    """Return the table of tracks."""
-    return _numbered(TRACKS, [track._asdict() for track in tracks])
+def tracks_table(tracks: Iterable[Track], errors: str = "strict") -> pa.Table:
+    """Return the table of tracks. `errors` is the argument of `text_array`."""
+    return _numbered(TRACKS, [track._asdict() for track in tracks], errors)
 
 
 def tracks_of(table: pa.Table) -> tuple[Track, ...]:
@@ -142,13 +144,31 @@ def tracks_of(table: pa.Table) -> tuple[Track, ...]:
     return tuple(Track(*(row[name] for name in Track._fields)) for row in table.to_pylist())
 
 
-def runs_table(runs: Iterable[Run], processes: Sequence[str]) -> pa.Table:
-    """Return the table of runs."""
+def runs_table(
+    runs: Iterable[Run],
+    processes: Sequence[str],
+    labels: Mapping[str, Sequence[str | None]],
+    errors: str = "strict",
+) -> pa.Table:
+    """Return the table of runs, with a column for each of `labels`.
+
+    `labels` has the value of each process. `errors` is the argument of `text_array`.
+    """
     rows = [
-        {**run._asdict(), "process": run.process + 1, "file": processes[run.process]}
+        {
+            **run._asdict(),
+            "process": run.process + 1,
+            "file": processes[run.process],
+            **{name: values[run.process] for name, values in labels.items()},
+        }
         for run in runs
     ]
-    return _numbered(RUNS, rows)
+    return _numbered((*RUNS, *map(label_field, labels)), rows, errors)
+
+
+def label_field(name: str) -> Field:
+    """Return the declaration of the column `name` of a label."""
+    return Field(name, CATEGORIES, f"the label {name.removeprefix(LABEL)} of the file")
 
 
 def runs_of(table: pa.Table) -> tuple[Run, ...]:
@@ -159,10 +179,13 @@ def runs_of(table: pa.Table) -> tuple[Run, ...]:
     return tuple(map(Run, *columns.values()))
 
 
-def origins_table(origins: Iterable[Origin]) -> pa.Table:
-    """Return the table of origins, with a row for each distinct origin of the files."""
+def origins_table(origins: Iterable[Origin], errors: str = "strict") -> pa.Table:
+    """Return the table of origins, with a row for each distinct origin of the files.
+
+    `errors` is the argument of `text_array`.
+    """
     rows = [{**one._asdict(), "recorded": json.dumps(one.recorded)} for one in origins]
-    return _table(ORIGIN, rows)
+    return _table(ORIGIN, rows, errors)
 
 
 def origins_of(table: pa.Table) -> tuple[Origin, ...]:
@@ -173,18 +196,20 @@ def origins_of(table: pa.Table) -> tuple[Origin, ...]:
     return tuple(Origin(**row) for row in rows)
 
 
-def _numbered(declared: Sequence[Field], rows: list[dict[str, Any]]) -> pa.Table:
+def _numbered(declared: Sequence[Field], rows: list[dict[str, Any]], errors: str) -> pa.Table:
     """Return a table whose first column counts the rows from 1."""
-    return _table(declared, [{declared[0].name: n, **row} for n, row in enumerate(rows, start=1)])
+    numbered = [{declared[0].name: n, **row} for n, row in enumerate(rows, start=1)]
+    return _table(declared, numbered, errors)
 
 
-def _table(declared: Sequence[Field], rows: list[dict[str, Any]]) -> pa.Table:
+def _table(declared: Sequence[Field], rows: list[dict[str, Any]], errors: str) -> pa.Table:
     columns = {}
     for field in declared:
         values = [row[field.name] for row in rows]
-        # `from_pandas` makes NaN null. `dictionary_encode` keeps the order of first appearance.
-        column = pa.array(
-            values, TEXT if field.type == CATEGORIES else field.type, from_pandas=True
-        )
+        if field.type in (TEXT, CATEGORIES):
+            column = text_array(values, errors)
+        else:
+            column = pa.array(values, field.type, from_pandas=True)  # makes NaN null
+        # `dictionary_encode` keeps the order of first appearance.
         columns[field.name] = column.dictionary_encode() if field.type == CATEGORIES else column
     return table_of(declared, columns)

@@ -7,10 +7,13 @@ limits on its memory, its time and the size of its answer.
 from __future__ import annotations
 
 import json
+import os
 from contextlib import contextmanager
 from decimal import Decimal
 from math import isfinite
+from pathlib import Path
 from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -31,7 +34,11 @@ if TYPE_CHECKING:
 _MEMORY: Final = "2GB"
 _MOST_VALUES: Final = 10_000_000
 """The most values that an answer may have."""
-_ROWS_AT_ONCE: Final = 10_000
+_MOST_CHARACTERS: Final = 500_000_000
+"""The most characters that all texts of an answer may have."""
+_ROWS_AT_ONCE: Final = 100
+_MOST_MEMORY: Final = 4 << 30
+"""Bytes. DuckDB does not count the memory of answers, so the process is watched, too."""
 _GRACE_S: Final = 5.0
 """How long DuckDB may take to notice that its time is over."""
 _INTERVAL_S: Final = 0.1
@@ -50,6 +57,12 @@ _LOCKS: Final = ("SET enable_external_access = false", "SET lock_configuration =
 """The last settings: no file can be opened afterwards, and no setting changed."""
 _NUMBERS: Final = ("INT", "FLOAT", "DOUBLE", "DECIMAL", "NUMBER")
 """Parts of the names of DuckDB's types of numbers."""
+_TOO_LARGE: Final = (
+    f"argument --sql: needs more than {_MEMORY} of memory; filter or aggregate earlier"
+)
+_NEEDS_VALUES: Final = (
+    "argument --sql: PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')"
+)
 _HELP: Final = "--sql help lists tables and columns"
 
 
@@ -71,19 +84,20 @@ def answer_sql(
             _register(connection, name, table)
         for setting in _LOCKS:
             connection.execute(setting)
+        is_too_large = Event()
         try:
             statement = _only_statement(connection, query)
-            with _time_limit(connection, timeout_s, give_up):
+            with _limits(connection, timeout_s, give_up, is_too_large):
                 return _fetched(connection.execute(statement))
         except duckdb.InterruptException:
+            if is_too_large.is_set():
+                raise QueryError(_TOO_LARGE) from None
             limit = short_time(timeout_s)
             raise QueryError(
                 f"argument --sql: took longer than {limit}; --sql-timeout raises the limit"
             ) from None
         except duckdb.OutOfMemoryException:
-            raise QueryError(
-                f"argument --sql: needs more than {_MEMORY} of memory; filter or aggregate earlier"
-            ) from None
+            raise QueryError(_TOO_LARGE) from None
         except duckdb.Error as error:
             raise QueryError(f"argument --sql: {_reason(error)}; {_HELP}") from None
 
@@ -106,12 +120,15 @@ def _register(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table)
     """Make a view of a table, with null in the columns that the table lacks."""
     hidden = f"values_of_{name}"
     connection.register(hidden, table)
-    columns = ", ".join(
+    declared = [
         f'"{field.name}"'
         if field.name in table.column_names
         else f'NULL::{_sql_type(field)} AS "{field.name}"'
         for field in DECLARED[name]
-    )
+    ]
+    known = {field.name for field in DECLARED[name]}
+    labels = [f'"{column}"' for column in table.column_names if column not in known]
+    columns = ", ".join([*declared, *labels])
     connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM {hidden}")
 
 
@@ -121,12 +138,20 @@ def _sql_type(field: Field) -> str:
 
 def _only_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement:
     """Return the only statement of a query, which must be a SELECT. Raises `QueryError`."""
+    try:
+        query.encode()
+    except UnicodeEncodeError:
+        raise QueryError("argument --sql: is no valid Unicode; write it as UTF-8") from None
     statements = connection.extract_statements(query)
     if not statements:
         raise QueryError("argument --sql: is empty; write a SELECT, such as 'from operators'")
+    if query.lstrip().lower().startswith("pivot") and len(statements) > 1:
+        raise QueryError(_NEEDS_VALUES)
     if len(statements) > 1:
         raise QueryError(f"argument --sql: has {len(statements)} statements; write one")
     (statement,) = statements
+    if statement.type.name == "MULTI":  # older versions of DuckDB return two statements
+        raise QueryError(_NEEDS_VALUES)
     if statement.type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
         name = statement.type.name
         raise QueryError(f"argument --sql: {name} is not allowed; SQL only reads: write a SELECT")
@@ -134,15 +159,25 @@ def _only_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb
 
 
 @contextmanager
-def _time_limit(
-    connection: duckdb.DuckDBPyConnection, timeout_s: float, give_up: Callable[[], None] | None
+def _limits(
+    connection: duckdb.DuckDBPyConnection,
+    timeout_s: float,
+    give_up: Callable[[], None] | None,
+    is_too_large: Event,
 ) -> Iterator[None]:
-    """Interrupt the connection if the block takes too long, and call `give_up` if that fails."""
+    """Interrupt the connection if the block takes too long or needs too much memory.
+
+    Set `is_too_large` if memory is the reason. Call `give_up` if the interruption fails.
+    """
     is_done = Event()
+    most, end = _resident_bytes() + _MOST_MEMORY, monotonic() + timeout_s
 
     def watch() -> None:
-        if is_done.wait(timeout_s):
-            return
+        while (left := end - monotonic()) > 0 and not is_too_large.is_set():
+            if is_done.wait(min(left, _INTERVAL_S)):
+                return
+            if _resident_bytes() > most:
+                is_too_large.set()
         # An interruption between two steps of DuckDB has no effect, so it is repeated.
         for _ in range(round(_GRACE_S / _INTERVAL_S)):
             connection.interrupt()
@@ -160,6 +195,15 @@ def _time_limit(
         watcher.join()
 
 
+def _resident_bytes() -> int:
+    """Return the memory that this process has; 0 if the system does not say it."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
     """Return the answer. Raises `QueryError` if it is too large, or has two equal names."""
     description = result.description or []
@@ -170,13 +214,19 @@ def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
                 f"argument --sql: two columns are called {name!r}; rename one: {name} AS other"
             )
     rows: list[tuple[Any, ...]] = []
+    characters = 0
     while more := result.fetchmany(_ROWS_AT_ONCE):
         rows += more
-        if len(rows) * len(names) > _MOST_VALUES:
-            raise QueryError(
-                f"argument --sql: the answer has more than {_MOST_VALUES:,} values; aggregate "
-                "them, or add LIMIT"
-            )
+        characters += sum(len(one) for row in more for one in row if isinstance(one, str | bytes))
+        for found, limit, what in (
+            (len(rows) * len(names), _MOST_VALUES, "values"),
+            (characters, _MOST_CHARACTERS, "characters"),
+        ):
+            if found > limit:
+                raise QueryError(
+                    f"argument --sql: the answer has more than {limit:,} {what}; aggregate them, "
+                    "or add LIMIT"
+                )
     values = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     types = (str(type_) for _, type_, *_ in description)
     return Relation(
@@ -209,6 +259,8 @@ def _plain(value: Any) -> Any:
 def _reason(error: duckdb.Error) -> str:
     """Return the message of DuckDB in one line, without the kind of error and the query."""
     text = str(error).partition("\nLINE ")[0]
+    if "'pytz'" in text:
+        return "times with a time zone are not supported; cast them to TIMESTAMP"
     kind, colon, message = text.partition("Error: ")
     lines = (message if colon and len(kind) < 30 else text).split("\n")
     return "; ".join(line.strip().rstrip("!.") for line in lines if line.strip())

@@ -28,6 +28,7 @@ from profile_analyze.fleet.profile_tables import (
     RUNS,
     TRACKS,
     executions_table,
+    label_field,
     origins_table,
     runs_table,
     tracks_table,
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 
 _LEFT_OUT: Final = ("time", "rank_spread")
 """`time` is the device time or another one, as options say, and `rank_spread` compares ranks."""
+_ERRORS: Final = "backslashreplace"
+"""Names of files need not be valid Unicode, but texts of DuckDB are."""
 
 COLUMNS: Final[tuple[Column, ...]] = tuple(
     column
@@ -107,16 +110,34 @@ class _Cells(NamedTuple):
 
 def tables_of(profile: Profile) -> dict[str, pa.Table]:
     """Return the tables by name. Columns of `operators` without any value are left out."""
+    labels = _labels(profile)
+    of_processes = {name: column.values().tolist() for name, column in labels.items()}
     return {
-        "operators": _operators_table(profile),
-        "executions": executions_table(profile.executions),
-        "tracks": tracks_table(profile.tracks),
-        "runs": runs_table(profile.runs, profile.processes),
-        "origin": origins_table([profile.origin]),
+        "operators": _operators_table(profile, labels),
+        "executions": executions_table(profile.executions, _ERRORS),
+        "tracks": tracks_table(profile.tracks, _ERRORS),
+        "runs": runs_table(profile.runs, profile.processes, of_processes, _ERRORS),
+        "origin": origins_table([profile.origin], _ERRORS),
     }
 
 
-def _operators_table(profile: Profile) -> pa.Table:
+def _labels(profile: Profile) -> dict[str, Categorical[str]]:
+    """Return the labels of the processes, by the names of their columns.
+
+    A label whose name another column has gets a longer name. SQL ignores case in names.
+    """
+    taken = {field.name for field in (*OPERATORS, *RUNS)}
+    labels = {}
+    for label, column in profile.labels.items():
+        name = label
+        while name.lower() in taken:
+            name = f"label_{name}"
+        taken.add(name.lower())
+        labels[name] = column
+    return labels
+
+
+def _operators_table(profile: Profile, labels: Mapping[str, Categorical[str]]) -> pa.Table:
     rows = OperatorRows(profile, Query())
     if profile.origin.times == ABSENT:  # a model that has not run
         cells = _Cells(np.arange(len(profile)), np.zeros(len(profile), np.int64))
@@ -128,14 +149,18 @@ def _operators_table(profile: Profile) -> pa.Table:
     columns = {
         "operator": row_column(cells.operator),
         "run": row_column(run),
-        "file": text_column(files.take(cells.run)),
+        "file": text_column(files.take(cells.run), _ERRORS),
         "step": pa.array([one.step for one in profile.runs], COUNT).take(pa.array(cells.run)),
     }
     for column in COLUMNS:
         values = _values(rows, column, cells)
         if values is not None:
             columns[machine_name(column)] = values
-    return table_of([field for field in OPERATORS if field.name in columns], columns)
+    process = np.array([run.process for run in profile.runs], np.int64)[cells.run]
+    for name, label in labels.items():
+        columns[name] = text_column(label.take(process), _ERRORS)
+    fields = (*OPERATORS, *map(label_field, labels))
+    return table_of([field for field in fields if field.name in columns], columns)
 
 
 def _values(rows: OperatorRows, column: Column, cells: _Cells) -> pa.Array | None:
@@ -167,4 +192,4 @@ def _categories(column: Categorical[Any], rows: NDArray[np.int64]) -> pa.Array:
     """Return the categories of `rows`, as numbers if all are numbers."""
     if all(type(one) is int for one in column.categories):
         return pa.array(column.values()[rows].tolist(), COUNT)
-    return text_column(column.take(rows))
+    return text_column(column.take(rows), _ERRORS)

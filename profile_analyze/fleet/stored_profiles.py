@@ -7,7 +7,7 @@ gives the same profile as its files. What is no table, such as notes, is in `Fac
 from __future__ import annotations
 
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -42,6 +42,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.runs import IDENTITY, Partial
+from profile_analyze.model.terms import LABEL, LABEL_NAME
 from profile_analyze.query.catalog import CATALOG
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ _OPERATORS: Final = (
 """The columns of all profiles. The optional columns of a profile follow them."""
 
 
+# Names of labels become part of the SQL that makes views, so a data set cannot have other names.
+LabelName: TypeAlias = Annotated[str, msgspec.Meta(pattern=rf"\A{LABEL_NAME}\Z")]
+
+
 class Process(msgspec.Struct, frozen=True):
     """A process, which wrote one file."""
 
@@ -98,6 +103,8 @@ class Facts(msgspec.Struct, frozen=True):
     processes: list[Process]
     lost_tables: list[str]
     notes: list[StoredNote]
+    labels: dict[LabelName, str] = {}
+    """The labels that all files of the part have. The table of runs has them, too."""
 
 
 class Stored(NamedTuple):
@@ -112,12 +119,18 @@ TABLES: Final = ("operators", "executions", "tracks", "runs", "origin")
 
 
 def stored(partial: Partial) -> Stored:
-    """Return a partial result as tables and facts."""
+    """Return a partial result as tables and facts. All of its processes have the same labels."""
+    labels = dict(partial.labels[0]) if partial.labels else {}
+    assert all(one == labels for one in partial.labels), "each part has one value of each label"
     tables = {
         "operators": _operators_table(partial),
         "executions": executions_table(partial.executions),
         "tracks": tracks_table(partial.tracks),
-        "runs": runs_table(partial.runs, partial.processes),
+        "runs": runs_table(
+            partial.runs,
+            partial.processes,
+            {LABEL + name: [value] * len(partial.processes) for name, value in labels.items()},
+        ),
         "origin": origins_table(partial.origins),
     }
     processes = [
@@ -130,7 +143,14 @@ def stored(partial: Partial) -> Stored:
         )
         for (text, importance, beside), files in partial.notes.items()
     ]
-    return Stored(tables, Facts(partial.files, processes, sorted(partial.lost_tables), notes))
+    facts = Facts(
+        files=partial.files,
+        processes=processes,
+        lost_tables=sorted(partial.lost_tables),
+        notes=notes,
+        labels=labels,
+    )
+    return Stored(tables, facts)
 
 
 def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
@@ -164,6 +184,7 @@ def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
         origins=origins_of(tables["origin"]),
         lost_tables=frozenset(facts.lost_tables),
         notes=notes,
+        labels=(facts.labels,) * len(facts.processes),
     )
     _check_references(partial)
     return partial

@@ -15,6 +15,8 @@ import pytest
 from pyarrow import parquet as pq
 
 import profile_analyze as pa
+from profile_analyze.fleet.exporting import export
+from profile_analyze.readers.content import MAX_SIZE
 from tests.conftest import FIXTURES, ROOT, Outcome, run_command
 from tests.fleet.test_data_sets import exported, small
 
@@ -83,6 +85,27 @@ def test_a_bad_file_adds_nothing_unless_it_is_skipped(folder: Path) -> None:
     # A bad file is not remembered, so a repaired one is added.
     small(folder, "bad.json", 9.0)
     assert added(run_command("bad.json", "--export", "set"))[1].endswith("now 2 profiles\n")
+
+
+def test_a_whole_part_of_bad_files_is_skipped(folder: Path) -> None:
+    bad = [f"bad{n}.json" for n in range(3)]
+    for name in bad:
+        (folder / name).write_text(f"no profile: {name}", encoding="utf-8")
+    files = ["a.json", *bad, "b.json"]
+    outcome = export("set", files, max_size=MAX_SIZE, files_per_part=1, skip_bad=True)
+    assert outcome[:2] == (2, 2)
+    (note,) = outcome.notes
+    assert note.startswith("left out 3 files that cannot be read: bad0.json: ")
+    assert note.endswith("; and 2 more")
+    assert names_in("set") == ["_profile_analyze.json", "part=000001", "part=000002"]
+    # Beside a data set, all other files may be bad. Without any profile, the first error is shown.
+    beside = run_command("set", *bad, "--skip-bad", "--format", "json")
+    left_out = json.loads(beside.out)["profile"]["left_out"]
+    assert (beside.code, [one["file"] for one in left_out]) == (0, bad)
+    for call in ((*bad, "--export", "new"), bad):
+        nothing = run_command(*call, "--skip-bad")
+        assert (nothing.code, nothing.out) == (1, "")
+        assert nothing.err.startswith(f"{ERROR}bad0.json: ")
 
 
 def test_a_bad_file_adds_no_part_of_several(folder: Path) -> None:

@@ -80,6 +80,11 @@ def test_a_query_changes_nothing(query: str, kind: str, tmp_path: Path) -> None:
     [
         ("", "is empty; write a SELECT, such as 'from operators'"),
         ("select 1; select 2", "has 2 statements; write one"),
+        ("select '\udcff'", "is no valid Unicode; write it as UTF-8"),
+        (
+            "pivot operators on type using count(*)",
+            "PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')",
+        ),
         ("selec 1", 'syntax error at or near "selec"; --sql help lists tables and columns'),
         ("select 1 as a, 2 as a", "two columns are called 'a'; rename one: a AS other"),
         (
@@ -96,6 +101,18 @@ def test_an_unknown_column_gets_suggestions() -> None:
     message = refusal("select nme from operators")
     assert message.startswith('Referenced column "nme" not found in FROM clause; Candidate bindin')
     assert 'name"' in message
+
+
+def test_texts_of_an_answer_are_limited() -> None:
+    message = refusal("select repeat('x', 1000000) from range(600)")
+    limit = "the answer has more than 500,000,000 characters; aggregate them, or add LIMIT"
+    assert message == limit
+
+
+def test_memory_of_an_answer_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("profile_analyze.fleet.sql._MOST_MEMORY", 100 << 20)
+    message = refusal("select [repeat('x', 100000)] from range(5000)")
+    assert message == "needs more than 2GB of memory; filter or aggregate earlier"
 
 
 def test_memory_is_limited() -> None:
