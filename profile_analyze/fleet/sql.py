@@ -100,6 +100,10 @@ def answer_sql(
             raise QueryError(_TOO_LARGE) from None
         except duckdb.Error as error:
             raise QueryError(f"argument --sql: {_reason(error)}; {_HELP}") from None
+        except RuntimeError as error:
+            if str(error) != "Query interrupted":
+                raise
+            raise KeyboardInterrupt from None  # DuckDB takes Ctrl-C while it works
 
 
 def sql_help() -> str:

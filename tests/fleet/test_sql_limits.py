@@ -103,6 +103,15 @@ def test_an_unknown_column_gets_suggestions() -> None:
     assert 'name"' in message
 
 
+def test_an_interrupt_ends_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        raise RuntimeError("Query interrupted")  # what DuckDB raises after Ctrl-C
+
+    monkeypatch.setattr("profile_analyze.fleet.sql._fetched", interrupted)
+    outcome = run_command(TINY, "--sql", "from runs")
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
+
+
 def test_texts_of_an_answer_are_limited() -> None:
     message = refusal("select repeat('x', 1000000) from range(600)")
     limit = "the answer has more than 500,000,000 characters; aggregate them, or add LIMIT"
