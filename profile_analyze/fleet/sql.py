@@ -89,21 +89,25 @@ def answer_sql(
             statement = _only_statement(connection, query)
             with _limits(connection, timeout_s, give_up, is_too_large):
                 return _fetched(connection.execute(statement))
-        except duckdb.InterruptException:
-            if is_too_large.is_set():
-                raise QueryError(_TOO_LARGE) from None
-            limit = short_time(timeout_s)
-            raise QueryError(
-                f"argument --sql: took longer than {limit}; --sql-timeout raises the limit"
-            ) from None
-        except duckdb.OutOfMemoryException:
-            raise QueryError(_TOO_LARGE) from None
-        except duckdb.Error as error:
-            raise QueryError(f"argument --sql: {_reason(error)}; {_HELP}") from None
-        except RuntimeError as error:
-            if str(error) != "Query interrupted":
-                raise
-            raise KeyboardInterrupt from None  # DuckDB takes Ctrl-C while it works
+        except (duckdb.Error, RuntimeError) as error:
+            raise _raised_for(error, timeout_s, is_too_large=is_too_large.is_set()) from None
+
+
+def _raised_for(
+    error: duckdb.Error | RuntimeError, timeout_s: float, *, is_too_large: bool
+) -> BaseException:
+    """Return the error to raise in place of an error of DuckDB."""
+    if isinstance(error, RuntimeError):
+        # DuckDB takes Ctrl-C while it works.
+        return KeyboardInterrupt() if str(error) == "Query interrupted" else error
+    if is_too_large or isinstance(error, duckdb.OutOfMemoryException):
+        return QueryError(_TOO_LARGE)
+    if isinstance(error, duckdb.InterruptException):
+        limit = short_time(timeout_s)
+        return QueryError(
+            f"argument --sql: took longer than {limit}; --sql-timeout raises the limit"
+        )
+    return QueryError(f"argument --sql: {_reason(error)}; {_HELP}")
 
 
 def sql_help() -> str:
