@@ -1,171 +1,165 @@
-"""Reads the real runs on which docs/statistics.md is based, and resamples them for comparisons."""
+"""Reads the real runs on which docs/statistics.md is based, splits them, and slows them down."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 import profile_analyze as pa
-from profile_analyze.analysis.drift import drift_factors
-from profile_analyze.analysis.statistics import permutation_test
+from profile_analyze.analysis.row_tests import OperatorTimes
 from profile_analyze.model.comparison import COMPARISON_COLUMNS
-from profile_analyze.model.numbers import quantile_of_runs, ratio, spread_of_runs
+from profile_analyze.model.iterations import by_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TypeAlias
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.profile import Profile
+
     Floats: TypeAlias = NDArray[np.float64]
     Flags: TypeAlias = NDArray[np.bool_]
+    Integers: TypeAlias = NDArray[np.int64]
 
 RUNS: Final = Path(__file__).parent.parent / "tests" / "fixtures" / "runs"
 SEED: Final = 1995
-QUIET: Final = 0.02
-"""The spread of the totals on a simulated quiet machine."""
 LAYER: Final = "conv(l.2.RELU[1],fuse[2186]@2187)[3348]"
 """The convolution whose kernel is larger in the changed model."""
 
 
-@dataclass(frozen=True)
-class Data:
-    """The times of both sides in seconds, each of shape (operators, runs).
+class Model(NamedTuple):
+    """The real runs of one unchanged model. Only operators with a time in each run are included."""
 
-    Only operators that have times on both sides are included.
+    name: str
+    times_s: Floats
+    """Shape (operators, runs)."""
+    names: tuple[str, ...]
+    types: Integers
+    """The code of the type of each operator; `type_names` has the names."""
+    type_names: tuple[str, ...]
+    categories: Integers
+    category_names: tuple[str, ...]
+
+    @property
+    def runs(self) -> int:
+        """The number of real runs."""
+        return int(self.times_s.shape[1])
+
+    @property
+    def medians_s(self) -> Floats:
+        """The median time of each operator, shape (operators,)."""
+        medians: Floats = np.median(self.times_s, axis=1)
+        return medians
+
+    def of_category(self, name: str) -> Flags:
+        """Return whether each operator is of this category, shape (operators,)."""
+        if name not in self.category_names:
+            return np.zeros(len(self.names), np.bool_)
+        chosen: Flags = self.categories == self.category_names.index(name)
+        return chosen
+
+    def kind(self, category: str) -> Flags:
+        """Return whether each operator is of the slowest type of a category; shape (operators,)."""
+        chosen = self.of_category(category)
+        if not chosen.any():
+            return chosen
+        times_s = np.bincount(self.types[chosen], self.medians_s[chosen])
+        slowest: Flags = chosen & (self.types == int(times_s.argmax()))
+        return slowest
+
+    def longest(self, category: str) -> Flags:
+        """Return whether each operator is the longest of a category; shape (operators,)."""
+        chosen = self.of_category(category)
+        return chosen & self.only(int(np.where(chosen, self.medians_s, -1.0).argmax()))
+
+    def only(self, index: int) -> Flags:
+        """Return whether each operator has this index, shape (operators,)."""
+        chosen: Flags = np.arange(len(self.names)) == index
+        return chosen
+
+    def split(self, order: Integers) -> OperatorTimes:
+        """Return a comparison of these runs: the first half of `order` is the candidate."""
+        return OperatorTimes(self.times_s[:, order], len(order) // 2, self.categories)
+
+
+def read(files: list[Path], name: str) -> Model:
+    """Read the runs of a model. A process with several runs counts once, by their medians."""
+    return _model(_load(files), name)
+
+
+def read_fixtures() -> tuple[Model, Model]:
+    """Return the models in the fixtures whose runs are all of the same model."""
+    return read(fixture("base"), "ResNet-18"), read(fixture("mobilenet"), "MobileNet")
+
+
+def read_changed() -> tuple[Model, Model]:
+    """Return ResNet-18 with and without a larger kernel in one convolution, operator by operator.
+
+    Both have the same operators in the same order.
     """
-
-    base: Floats
-    changed: Floats
-    layer: int
-    """The row of `LAYER`, the convolution that was changed."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Many comparisons: the times of both sides, each of shape (comparisons, rows, runs)."""
-
-    new: Floats
-    base: Floats
-
-    def slowed(self, by: float, row: int | None = None) -> Drawn:
-        """Return the comparisons after the new side, or one row of it, became slower by `by`."""
-        new = self.new.copy()
-        new[:, slice(None) if row is None else row] *= 1 + by
-        return Drawn(new, self.base)
-
-    def corrected(self) -> Drawn:
-        """Return the comparisons after drift correction over the runs of both sides together."""
-        both = np.concatenate([self.new, self.base], axis=2)
-        factors = np.array([drift_factors(one) for one in both])[:, np.newaxis]
-        runs = self.new.shape[2]
-        return Drawn(self.new / factors[..., :runs], self.base / factors[..., runs:])
-
-    def totals(self) -> Drawn:
-        """Return comparisons with one row, the total of all rows."""
-        return Drawn(self.new.sum(axis=1, keepdims=True), self.base.sum(axis=1, keepdims=True))
-
-    def row(self, row: int) -> Drawn:
-        """Return comparisons with this row only."""
-        return Drawn(self.new[:, row : row + 1], self.base[:, row : row + 1])
-
-    def ratios(self) -> Floats:
-        """Return the ratios of the medians, shape (comparisons, rows)."""
-        medians = [quantile_of_runs(flat_rows(side), 0.5) for side in (self.new, self.base)]
-        return ratio(*medians).reshape(self.new.shape[:2])
-
-    def p_values(self) -> Floats:
-        """Return p without correction for the number of rows, shape (comparisons, rows)."""
-        found = permutation_test(flat_rows(self.new), flat_rows(self.base))
-        return found.reshape(self.new.shape[:2])
+    compared = pa.compare(_load(fixture("changed")), _load(fixture("base")))
+    changed = _model(compared.profile, "ResNet-18, changed")
+    base = _model(compared.base, "ResNet-18")
+    assert changed.times_s.shape == base.times_s.shape
+    return changed, changed._replace(name=base.name, times_s=base.times_s)
 
 
-@dataclass(frozen=True)
-class Judged:
-    """Comparisons of unchanged runs, and the verdicts on them.
-
-    Several tables of the document use them.
-    """
-
-    tables: Drawn
-    p_values: Floats
-    """Without correction for the number of rows, shape (comparisons, rows)."""
-    is_change: Flags
-    """Whether the verdict is slower or faster, shape (comparisons, rows)."""
+def fixture(name: str) -> list[Path]:
+    """Return the profiles in a folder of the fixtures, in order."""
+    return sorted((RUNS / name).glob("*.json.gz"))
 
 
-def read() -> Data:
-    """Read the runs of both sides, and return the times of the operators that both sides have."""
-    base, changed = (
-        pa.load_runs(
-            [str(path) for path in sorted((RUNS / side).glob("*.json.gz"))],
-            wanted=COMPARISON_COLUMNS,
-        )
-        for side in ("base", "changed")
+def _load(files: list[Path]) -> Profile:
+    return pa.load_runs([str(path) for path in files], wanted=COMPARISON_COLUMNS)
+
+
+def _model(profile: Profile, name: str) -> Model:
+    times_s = by_unit(profile.measured("time"), profile.runs, "process")
+    timed = np.flatnonzero(np.isfinite(times_s).all(axis=1))
+    operators = profile.operators
+    names = operators.name.values()
+    return Model(
+        name,
+        times_s[timed],
+        tuple(names[row] or "" for row in timed.tolist()),
+        operators.type.codes[timed],
+        operators.type.categories,
+        operators.category.codes[timed],
+        operators.category.categories,
     )
-    compared = pa.compare(changed, base)
-    times, base_times = compared.profile.measured("time"), compared.base.measured("time")
-    timed = np.flatnonzero(np.isfinite(times.sum(axis=1) + base_times.sum(axis=1)))
-    names = compared.profile.operators.name.values()
-    layer = [names[row] for row in timed.tolist()].index(LAYER)
-    return Data(base_times[timed], times[timed], layer)
 
 
-def draw_with_replacement(new: Floats, base: Floats, runs: int, comparisons: int) -> Drawn:
-    """Return comparisons with `runs` runs on each side, drawn with replacement."""
-    generator = _generator(runs)
-    chosen = [generator.integers(side.shape[1], size=(comparisons, runs)) for side in (new, base)]
-    return Drawn(new[:, chosen[0]].swapaxes(0, 1), base[:, chosen[1]].swapaxes(0, 1))
+def draw(model: Model, runs: int, splits: int, *, replace: bool = False) -> Iterator[OperatorTimes]:
+    """Yield comparisons of randomly drawn runs of an unchanged model, `runs` on each side.
+
+    Without `replace`, no run is drawn twice in the same comparison. The seed is fixed.
+    """
+    generator = np.random.default_rng([SEED, runs, int(replace)])
+    for _ in range(splits):
+        yield model.split(generator.choice(model.runs, 2 * runs, replace=replace))
 
 
-def draw_halves(times: Floats, comparisons: int) -> Drawn:
-    """Return comparisons of one random half of the runs with the other half."""
-    half = times.shape[1] // 2
-    shuffled = _shuffled(_generator(0), times, comparisons)
-    return Drawn(shuffled[..., :half], shuffled[..., half : 2 * half])
+def slowed(operators: OperatorTimes, chosen: Flags, factor: float) -> OperatorTimes:
+    """Return the comparison with the chosen operators of the candidate slower by a factor."""
+    times_s = operators.times_s.copy()
+    times_s[chosen, : operators.runs] *= factor
+    return operators._replace(times_s=times_s)
 
 
-def draw_without_replacement(new: Floats, base: Floats, runs: int, comparisons: int) -> Drawn:
-    """Return comparisons with `runs` runs on each side, drawn without replacement."""
-    generator = _generator(runs, 1)
-    drawn = [_shuffled(generator, side, comparisons)[..., :runs] for side in (new, base)]
-    return Drawn(*drawn)
+def swapped(operators: OperatorTimes) -> OperatorTimes:
+    """Return the comparison with the candidate as baseline, and the baseline as candidate."""
+    ours, theirs = operators.split(operators.times_s)
+    return operators._replace(times_s=np.concatenate([theirs, ours], axis=1), runs=theirs.shape[1])
 
 
-def _shuffled(generator: np.random.Generator, times: Floats, comparisons: int) -> Floats:
-    """Return the runs in random orders, shape (comparisons, operators, runs)."""
-    orders = generator.permuted(np.tile(np.arange(times.shape[1]), (comparisons, 1)), axis=1)
-    return times[:, orders].swapaxes(0, 1)
-
-
-def all_pairs(times: Floats) -> Drawn:
-    """Return one comparison for each ordered pair of different runs."""
-    new, base = np.nonzero(~np.eye(times.shape[1], dtype=np.bool_))
-    return Drawn(times[:, new].T[..., np.newaxis], times[:, base].T[..., np.newaxis])
-
-
-def with_quiet_noise(times: Floats) -> Floats:
-    """Return the times after scaling each run, so that the totals have a spread of `QUIET`."""
-    totals = times.sum(axis=0)
-    apart = np.log(totals / np.median(totals))
-
-    def spread(k: float) -> float:
-        return float(spread_of_runs(np.exp(k * apart)[np.newaxis])[0])
-
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if spread(middle) < QUIET else (low, middle)
-    scaled: Floats = times * np.exp((high - 1) * apart)
-    return scaled
-
-
-def _generator(*numbers: int) -> np.random.Generator:
-    return np.random.default_rng([SEED, *numbers])
-
-
-def flat_rows(times: Floats) -> Floats:
-    """Return the rows of all comparisons one after another, shape (comparisons * rows, runs)."""
-    return times.reshape(-1, times.shape[2])
+def rows_of(model: Model, table: str) -> Integers:
+    """Return the row of each operator in a table: `total`, `kinds` or `operators`."""
+    if table == "total":
+        return np.zeros(len(model.names), np.int64)
+    if table == "operators":
+        return np.arange(len(model.names))
+    rows: Integers = np.unique(model.types, return_inverse=True)[1].reshape(-1)
+    return rows

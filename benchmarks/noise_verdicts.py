@@ -1,192 +1,201 @@
-"""The rules that docs/statistics.md compares, and the smallest slow-down that each detects."""
+"""The methods that docs/statistics.md compares: the present verdicts and those before."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from benchmarks.noise_samples import (
-    Data,
-    Drawn,
-    Judged,
-    all_pairs,
-    draw_with_replacement,
-    flat_rows,
+from profile_analyze.analysis.row_tests import (
+    OperatorTimes,
+    RowTests,
+    compare_rows,
+    limited_times,
+    unchanged_operators,
 )
+from profile_analyze.analysis.run_levels import RunLevels, weighted_medians
 from profile_analyze.analysis.statistics import (
     FASTER,
+    SAME,
     SIGNIFICANT,
     SLOWER,
+    UNCERTAIN,
     VERDICTS,
     adjusted,
-    ratio_interval,
-    verdict_codes,
 )
-from profile_analyze.model.numbers import quantile_of_runs, ratio
+from profile_analyze.analysis.verdicts import runs_needed, verdict_codes
+from profile_analyze.model.numbers import ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
-    Flags: TypeAlias = NDArray[np.bool_]
+    Integers: TypeAlias = NDArray[np.int64]
+    Ends: TypeAlias = tuple[Floats, Floats]
 
 THRESHOLD: Final = 0.03
-SIZES: Final = (4, 8, 16, 32)
-"""The numbers of runs on each side."""
-TARGET: Final = 0.9
-"""A slow-down counts as detectable if it is found in at least this share of the comparisons."""
-GRID: Final = tuple(
-    percent / 100 for percent in (*range(1, 21), *range(25, 51, 5), *range(60, 201, 10))
+IS_FASTER, IS_SLOWER, IS_SAME, IS_UNCERTAIN = (
+    VERDICTS.index(one) for one in (FASTER, SLOWER, SAME, UNCERTAIN)
 )
-"""The slow-downs to try, in increasing order."""
+_RESAMPLES: Final = 2000
+_ALIKE: Final = float(np.log(1.03))
+"""See `profile_analyze.analysis.drift`: operators changed alike if they differ by at most this."""
 
 
-def table_verdicts(drawn: Drawn, p_values: Floats) -> NDArray[np.int64]:
-    """Return the codes of the verdicts, shape (comparisons, rows).
+class Method(NamedTuple):
+    """A way to judge comparisons. `row` has the row of each operator, as in `compare_rows`."""
 
-    The p-values of each comparison are corrected for the number of its rows. If p is too large for
-    a change, the code is -1, and `same` is not distinguished from `uncertain`.
+    name: str
+    codes: Callable[[OperatorTimes, Integers], Integers]
+    """Returns the verdicts as indices in `VERDICTS`, shape (rows,)."""
+    interval: Callable[[OperatorTimes, Integers], Ends]
+    """Returns the ends of the confidence intervals of the ratios, shape (rows,) each."""
+    without_drift: Callable[[OperatorTimes], OperatorTimes]
+    """Returns the comparison as `--correct-drift` changes it."""
+
+
+def now(operators: OperatorTimes, row: Integers) -> Integers:
+    """Judge as `--compare` does."""
+    tests, ratios = _tests(operators, row)
+    return verdict_codes(tests, ratios, THRESHOLD)
+
+
+def now_with_needed(operators: OperatorTimes, row: Integers) -> tuple[Integers, Floats]:
+    """Return the verdicts of `now`, and how many runs would settle each uncertain row."""
+    tests, ratios = _tests(operators, row)
+    codes = verdict_codes(tests, ratios, THRESHOLD)
+    runs = operators.runs, operators.times_s.shape[1] - operators.runs
+    with np.errstate(invalid="ignore"):  # both ends may be infinite: the ratio to 0 s
+        return codes, runs_needed(tests, codes, runs, THRESHOLD)
+
+
+def _now_interval(operators: OperatorTimes, row: Integers) -> Ends:
+    """Return the intervals that tables show. They always include the ratio of the medians."""
+    tests, ratios = _tests(operators, row)
+    return np.fmin(np.exp(tests.own.low), ratios), np.fmax(np.exp(tests.own.high), ratios)
+
+
+def _tests(operators: OperatorTimes, row: Integers) -> tuple[RowTests, Floats]:
+    def own_times(times_s: Floats) -> Floats:
+        limited_s = _times_of_rows(limited_times(times_s), row)
+        is_group = np.bincount(row) > 1
+        return np.where(is_group[:, np.newaxis], limited_s, _times_of_rows(times_s, row))
+
+    ratios = _ratios(operators, _times_of_rows(operators.times_s, row))
+    return compare_rows(operators, row, own_times), ratios
+
+
+def _times_of_rows(times_s: Floats, row: Integers) -> Floats:
+    sums = np.zeros((int(row.max()) + 1, times_s.shape[1]))
+    np.add.at(sums, row, times_s)
+    return sums
+
+
+def _ratios(operators: OperatorTimes, times_s: Floats) -> Floats:
+    ours, theirs = operators.split(times_s)
+    return ratio(np.median(ours, axis=1), np.median(theirs, axis=1))
+
+
+def _now_without_drift(operators: OperatorTimes) -> OperatorTimes:
+    """Correct drift as `profile_analyze.analysis.drift` does; not if few operators agree."""
+    levels = RunLevels.of(operators.times_s)
+    level = levels.level(unchanged_operators(operators, levels))
+    alone = operators.shift(levels.logs - level)
+    agrees = (alone.low <= 0) & (alone.high >= 0) | (np.abs(alone.estimate) <= _ALIKE)
+    if agrees.sum() < len(agrees) / 2:
+        return operators
+    return operators._replace(times_s=operators.times_s / np.exp(level - np.median(level)))
+
+
+def previous(operators: OperatorTimes, row: Integers) -> Integers:
+    """Judge as `--compare` did before: own times, ranks, and a bootstrap interval.
+
+    `same` is not distinguished from `uncertain`.
     """
-    q = np.array([adjusted(one) for one in p_values])
-    codes = _codes_of(flat_rows(drawn.new), flat_rows(drawn.base), q.ravel())
-    return codes.reshape(q.shape)
-
-
-def _codes_of(new: Floats, base: Floats, q: Floats) -> NDArray[np.int64]:
-    """Return the codes of the verdicts, shape (rows,); -1 if q is too large for a change."""
-    # To save time, ratios and intervals are computed only for the other rows.
-    rows = np.flatnonzero(q <= SIGNIFICANT)
-    codes = np.full(len(q), -1)
-    ratios = ratio(quantile_of_runs(new[rows], 0.5), quantile_of_runs(base[rows], 0.5))
-    interval = ratio_interval(new[rows], base[rows])
-    codes[rows] = verdict_codes(ratios, q[rows], interval, THRESHOLD)
+    times_s = _times_of_rows(operators.times_s, row)
+    ratios = _ratios(operators, times_s)
+    corrected = adjusted(rank_sum_test(*operators.split(times_s)))
+    codes = np.full(len(times_s), IS_UNCERTAIN)
+    # Intervals take long, and only these rows can be slower or faster.
+    rows = np.flatnonzero(corrected <= SIGNIFICANT)
+    low, high = _bootstrap(*operators.split(times_s[rows]))
+    codes[rows[(low > 1) & (ratios[rows] >= 1 + THRESHOLD)]] = IS_SLOWER
+    codes[rows[(high < 1) & (ratios[rows] <= 1 / (1 + THRESHOLD))]] = IS_FASTER
     return codes
 
 
-def is_slower_or_faster(codes: NDArray[np.int64]) -> Flags:
-    """Return whether each code means slower or faster, in the shape of `codes`."""
-    return np.isin(codes, [VERDICTS.index(SLOWER), VERDICTS.index(FASTER)])
+def rank_sum_test(ours: Floats, theirs: Floats) -> Floats:
+    """Return the two-sided p of the rank sum of each row (Mann and Whitney, 1947).
 
-
-def reported_changes(drawn: Drawn, p_values: Floats) -> Flags:
-    """Return whether the verdict on each row is slower or faster, shape (comparisons, rows)."""
-    return is_slower_or_faster(table_verdicts(drawn, p_values))
-
-
-def judge_unchanged(data: Data, runs: int, comparisons: int, *, corrected: bool) -> Judged:
-    """Draw both sides from the baseline, and judge all operators."""
-    print(f"{runs} runs a side, {correction_text(corrected)} correction ...", file=sys.stderr)
-    tables = draw_with_replacement(data.base, data.base, runs, comparisons)
-    judged = tables.corrected() if corrected else tables
-    p_values = judged.p_values()
-    return Judged(tables, p_values, reported_changes(judged, p_values))
-
-
-def by_verdict(tables: Drawn) -> tuple[Flags, Flags]:
-    """Judge each total by the verdict of `--compare`.
-
-    Returns two arrays of shape (comparisons,): whether the total is slower, and whether it is
-    faster.
+    All assignments of the ranks to the two sides are counted. Equal times share their mean rank.
     """
-    totals = tables.totals()
-    codes = table_verdicts(totals, totals.p_values())[:, 0]
-    return codes == VERDICTS.index(SLOWER), codes == VERDICTS.index(FASTER)
+    count = ours.shape[1]
+    ranks = stats.rankdata(np.concatenate([ours, theirs], axis=1), axis=1)
+    doubled = np.rint(2 * ranks).astype(np.int64)  # integers, so that sums are exact
+    expected = count * (doubled.shape[1] + 1)
+    distances = np.abs(doubled[:, :count].sum(axis=1) - expected)
+    ascending = np.sort(doubled, axis=1)
+    p_values = [
+        _tails(count, of_row.tobytes())[distance]
+        for of_row, distance in zip(ascending, distances.tolist(), strict=True)
+    ]
+    return np.minimum(np.array(p_values, np.float64), 1.0)
 
 
-def _by_means(tables: Drawn) -> tuple[Flags, Flags]:
-    """Judge each total by the ratio of the means, which must be beyond the threshold."""
-    totals = tables.totals()
-    return beyond_threshold(ratio(totals.new.mean(axis=2), totals.base.mean(axis=2))[:, 0])
+@lru_cache(maxsize=4096)  # needs hashable arguments, so the ranks are bytes
+def _tails(count: int, rank_bytes: bytes) -> Floats:
+    """Return p for each distance of the sum of `count` doubled ranks from its expected value."""
+    ranks = np.frombuffer(rank_bytes, np.int64)
+    # ways[k, s]: the number of ways to choose k of the ranks so far so that their sum is s
+    ways = np.zeros((count + 1, int(ranks[-count:].sum()) + 1))
+    ways[0, 0] = 1.0
+    for rank in ranks.tolist():
+        ways[1:, rank:] += ways[:-1, : ways.shape[1] - rank]
+    distances = np.abs(np.arange(ways.shape[1]) - count * (len(ranks) + 1))
+    tails: Floats = np.bincount(distances, ways[count])[::-1].cumsum()[::-1] / ways[count].sum()
+    return tails
 
 
-def _by_operators(tables: Drawn) -> tuple[Flags, Flags]:
-    """Judge each total by one run on each side.
-
-    It has changed if its ratio is beyond the threshold and Wilcoxon's signed-rank test over the
-    operators is significant.
-    """
-    found = stats.wilcoxon(tables.new[..., 0], tables.base[..., 0], axis=1)
-    unlikely = np.asarray(found.pvalue) <= SIGNIFICANT
-    slower, faster = beyond_threshold(tables.totals().ratios()[:, 0])
-    return unlikely & slower, unlikely & faster
+def _previous_interval(operators: OperatorTimes, row: Integers) -> Ends:
+    return _bootstrap(*operators.split(_times_of_rows(operators.times_s, row)))
 
 
-def beyond_threshold(ratios: Floats) -> tuple[Flags, Flags]:
-    """Return two arrays: whether each ratio reaches the threshold for slower, and for faster."""
-    return ratios >= 1 + THRESHOLD, ratios <= 1 / (1 + THRESHOLD)
+def _bootstrap(ours: Floats, theirs: Floats) -> Ends:
+    """Return the middle 95 % of the ratios of resampled medians, with a fixed seed."""
+    generator = np.random.default_rng(2166)
+    medians = [
+        np.median(np.sort(side)[:, generator.integers(side.shape[1], size=(_RESAMPLES, count))], -1)
+        for side, count in ((ours, ours.shape[1]), (theirs, theirs.shape[1]))
+    ]
+    low, high = np.quantile(ratio(*medians), [0.025, 0.975], axis=1)
+    return low, high
 
 
-@dataclass(frozen=True)
-class Case:
-    """A rule, and comparisons of unchanged runs to test the rule."""
-
-    rule: str
-    runs: int
-    judge: Callable[[Drawn], tuple[Flags, Flags]]
-    tables: Drawn
-
-    def false_alarms(self) -> Flags:
-        """Return whether the rule reports a change of the total, for each comparison."""
-        slower, faster = self.judge(self.tables)
-        return slower | faster
-
-    def smallest(self) -> float | None:
-        """Return the smallest slow-down of the total that the rule detects, or None."""
-        return _smallest(lambda by: float(self.judge(self.tables.slowed(by))[0].mean()))
+def _previous_without_drift(operators: OperatorTimes) -> OperatorTimes:
+    """Divide each run by the median ratio of its operators, weighted by their times."""
+    medians_s = np.median(operators.times_s, axis=1)
+    usable = medians_s > 0
+    ratios = operators.times_s[usable] / medians_s[usable, np.newaxis]
+    factors = weighted_medians(ratios, medians_s[usable])
+    return operators._replace(times_s=operators.times_s / (factors / np.median(factors)))
 
 
-def rule_cases(times: Floats, comparisons: int) -> Iterator[Case]:
-    """Yield the cases of each rule. Profile and baseline are random samples of the same `times`."""
-    for runs in SIZES:
-        yield Case(
-            "the verdict", runs, by_verdict, draw_with_replacement(times, times, runs, comparisons)
-        )
-    for runs in SIZES:
-        tables = draw_with_replacement(times, times, runs, comparisons)
-        yield Case("means 3 % apart", runs, _by_means, tables)
-    yield Case("operators of one run", 1, _by_operators, all_pairs(times))
+def by_means(operators: OperatorTimes, row: Integers) -> Integers:
+    """Judge by the ratio of the means alone, which must reach the threshold."""
+    ours, theirs = operators.split(_times_of_rows(operators.times_s, row))
+    ratios = ratio(ours.mean(axis=1), theirs.mean(axis=1))
+    codes = np.full(len(ratios), IS_UNCERTAIN)
+    codes[ratios >= 1 + THRESHOLD] = IS_SLOWER
+    codes[ratios <= 1 / (1 + THRESHOLD)] = IS_FASTER
+    return codes
 
 
-def _smallest(share_found: Callable[[float], float]) -> float | None:
-    """Return the smallest detectable slow-down in `GRID`, by bisection; None if there is none.
-
-    `share_found` returns the share of comparisons in which a slow-down is found.
-    """
-    low, high = 0, len(GRID)
-    while low < high:
-        middle = (low + high) // 2
-        if share_found(GRID[middle]) >= TARGET:
-            high = middle
-        else:
-            low = middle + 1
-    return GRID[low] if low < len(GRID) else None
-
-
-def smallest_slow_down_of_layer(judged: Judged, layer: int, *, corrected: bool) -> float | None:
-    """Return the smallest detectable slow-down of one operator; None if there is none.
-
-    The other operators keep their p-values, because they are not slowed down.
-    """
-
-    def share_found(by: float) -> float:
-        slowed = judged.tables.slowed(by, layer)
-        row = (slowed.corrected() if corrected else slowed).row(layer)
-        p_values = judged.p_values.copy()
-        p_values[:, [layer]] = row.p_values()
-        q = np.array([adjusted(one)[layer] for one in p_values])
-        codes = _codes_of(row.new[:, 0], row.base[:, 0], q)
-        return float((codes == VERDICTS.index(SLOWER)).mean())
-
-    return _smallest(share_found)
-
-
-def correction_text(corrected: bool) -> str:  # noqa: FBT001  # a value of a table
-    """Return the cell that says whether drift is corrected."""
-    return "with" if corrected else "without"
+METHODS: Final = (
+    Method("now", now, _now_interval, _now_without_drift),
+    Method("before", previous, _previous_interval, _previous_without_drift),
+)

@@ -78,7 +78,8 @@ _BASELINE_COLUMNS: Final = (
     *("absolute_macs_difference", "base_params", "params_difference", "base_memory"),
     *("memory_difference", "base_computation", "computation_difference", "base_in_shapes"),
     *("base_out_shapes", "work_ratio", "compared_work", "ratio_per_work", "ratio_per_work_low"),
-    "ratio_per_work_high",
+    *("ratio_per_work_high", "relative_ratio", "relative_low", "relative_high", "test"),
+    "runs_needed",
 )
 _RUN_KEYS: Final = ("file", "run", "step")
 _EXECUTION_KEYS: Final = ("phase",)

@@ -1,4 +1,4 @@
-"""Words of other tools for columns, such as `duration` and `Self CUDA`, with the names of ours."""
+"""Words of other tools for columns, such as `duration` and `Self CUDA`, with our names."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _ABSENT: Final = (
     ),
     (
         r"(time_)?p\d\d?",
-        "percentiles are of groups, as in --aggregate-by type --columns type,time.p90",
+        "percentiles exist only for groups, as in --aggregate-by type --columns type,time.p90",
     ),
     (r"all", "--columns all shows all columns, and takes no other name"),
     (r"defaults?", "without --columns, the default columns are shown"),
@@ -106,11 +106,11 @@ _ABSENT: Final = (
         "rates of the whole program are in the summary, if the profile has them",
     ),
 )
-"""Patterns of words for what is no column, each with advice."""
+"""Patterns of words for which there is no column, each with advice."""
 
 
 def advice_on_absent_column(text: str) -> str:
-    """Return advice on a word for what is no column, such as `start`; empty for other words."""
+    """Return advice on a word without a column, such as `start`; empty for other words."""
     word = plain_name(text)
     is_short = len(word) <= LONGEST_ADVISED
     fitting = (advice for pattern, advice in _ABSENT if is_short and re.fullmatch(pattern, word))

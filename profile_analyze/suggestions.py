@@ -76,6 +76,11 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("group_by_input_shape", "group_by_input_shapes"), "--aggregate-by type,in_shapes"
     ),
+    "key_averages": "--aggregate-by name",
+    **dict.fromkeys(
+        ("group_by_stack_n", "group_by_stack", "group_by_module"), "--aggregate-by scope"
+    ),
+    "top_level_events_only": "--level top",
     **dict.fromkeys(("units", "time_units"), "--time-unit"),
     **dict.fromkeys(("verdict", "verdicts"), "--where 'verdict == {slower}'"),
     **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
@@ -160,6 +165,19 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         "a time is the median of all runs in the profile; --run-stat mean takes their mean, "
         "--skip-runs 1 leaves out the first",
     ),
+    **dict.fromkeys(
+        ("export_chrome_trace", "export_stacks", "export_memory_timeline"),
+        "it is a method of torch.profiler that writes a trace; name the trace without an option, "
+        "and write the answer with -o report.json or -o report.csv",
+    ),
+    **dict.fromkeys(
+        (
+            *("record_shapes", "with_stack", "with_modules", "with_flops", "profile_memory"),
+            *("activities", "schedule", "on_trace_ready"),
+        ),
+        "it is an argument of torch.profiler.profile, which records the trace; name its file "
+        "without an option",
+    ),
     "dumpprofile": "leave it out: the profile is always shown",
     **dict.fromkeys(
         ("exportprofile", "exporttimes"),
@@ -175,7 +193,11 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     "xml": "junit",
     **dict.fromkeys(("folded", "flamegraph", "flame", "speedscope", "stacks"), "collapsed"),
     **dict.fromkeys(("excel", "xlsx", "spreadsheet"), "csv"),
-    **dict.fromkeys(("run", "runs"), "iteration"),
+    **dict.fromkeys(
+        ("run", "runs", "step", "steps"),
+        "process (one value for each process) or iteration (one value for each run, which reports "
+        "slower and faster too often)",
+    ),
     **dict.fromkeys(("text", "txt", "simple"), "plain"),
     **dict.fromkeys(("box", "boxes", "grid"), "table"),
     **dict.fromkeys(("jira", "confluence"), "wiki"),

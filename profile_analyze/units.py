@@ -291,6 +291,11 @@ def three_digits(value: float) -> str:
     return f"{value:#.3g}".removesuffix(".")
 
 
+def p_text(p_value: float) -> str:
+    """Return p as text: `p 0.0571`, or `p < 0.001` if the exact value does not matter to people."""
+    return "p < 0.001" if p_value < 1e-3 else f"p {three_digits(p_value)}"
+
+
 def six_digits(value: float) -> str:
     """Return a number with six significant digits: `0.103739`, `0`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value:g}"

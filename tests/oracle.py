@@ -22,6 +22,9 @@ __all__ = ["answer", "join_runs", "read", "read_file", "side_of", "split"]
 _MACS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs")
 _SIZES = ("params", "param_bytes", "input_bytes", "output_bytes")
 """Columns that only models have, and profiles of runs do not."""
+_TILES = ("tiles", "tiled_macs", "untiled_memory", "tiled_memory", "padded_memory")
+_OF_TILES = ("tiles_m", "tiles_n", "tiles_k", "tile_efficiency", "tile_peak")
+"""Columns that only models with `--split-matmul` have. `_TILES` are amounts of all calls."""
 _MESSAGES = ("message_bytes", "bus_bytes")
 _DEVICE = (
     *("full_name", "launched_by", "grid", "block", "registers", "shared_memory", "occupancy"),
@@ -92,7 +95,7 @@ def _values_in_each_run(
         "self": operator.time["host" if has_host else "device"],
         **{name: [None] * len(ran) for name in ("time_median", "queue", "thread_wait")},
         **{name: [None] * len(ran) for name in ("allocated", "device_allocated")},
-        **{name: [None] * len(ran) for name in (*_MACS, *_MESSAGES)},
+        **{name: [None] * len(ran) for name in (*_MACS, *_TILES, *_MESSAGES)},
         "calls": [1.0 if here else None for here in operator.ran],
         "time": _asked(operator, query),
         "device_time": operator.time["device"],
@@ -144,7 +147,7 @@ def _row(
         "rank": None,
         "kernel": None,
         "parameters": None if operator.parameters is None else tuple(operator.parameters.items()),
-        **dict.fromkeys((*ONNX_TOOL, *SPARSITY, *_DEVICE)),
+        **dict.fromkeys((*ONNX_TOOL, *SPARSITY, *_OF_TILES, *_DEVICE)),
     } | operator.split
     if query.peaks is not None:
         row |= roofline(operator, query, row, over_runs(totals, query.run_statistic))
@@ -225,12 +228,15 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
         *("time", "device_time", "time_median", "host_time", "wait", "queue", "self"),
         *("thread_wait", "calls", "allocated", "device_allocated", "computation", "memory"),
         *_MACS,
+        *_TILES,
         *_MESSAGES,
     ):
         group[column] = _timed(aggregate, rows, column, query)
     for column in _SIZES:
         group[column] = aggregated(aggregate, [row[column] for row in rows])
-    group |= dict.fromkeys(("macs_share", "param_share", "message_size", "bus_bandwidth"))
+    group |= dict.fromkeys(
+        ("macs_share", "param_share", "tile_efficiency", "message_size", "bus_bandwidth")
+    )
     group |= varying(_in_each_run(aggregate, rows, "time"))
     for other in query.aggregates:
         if other != aggregate:

@@ -25,6 +25,7 @@ def roofline(
     mover = category == "copy" or (category == "data movement" and is_known)
     time, on_cpu = row["time"], any("cpu" in lane for lane in operator.lanes)
     judged = query.measure == "time" and bool(time) and not (on_cpu and time < 0.999999e-6)
+    judged = judged and not (mover and operator.memory == 0)
     has_both = operator.computation and operator.memory is not None
     compute = operator.computation / rate if judged and has_both and not mover else None  # type: ignore[operator]
     has_roof = judged and (mover or compute is not None)

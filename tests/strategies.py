@@ -136,7 +136,8 @@ _memory_plans = st.none() | st.sampled_from(DTYPES).map(
 
 _COUNTS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs", "params",
            "param_bytes", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory",
-           "onnx_tool_params")  # fmt: skip
+           "onnx_tool_params", "tiles", "tiled_macs", "tile_efficiency", "untiled_memory",
+           "tiled_memory", "padded_memory")  # fmt: skip
 _AMOUNTS = ("time", "device_time", "time_median", "host_time", "wait", "queue", "self",
             "thread_wait", "calls", "allocated", "device_allocated",
             "share", "computation", "flops", "memory", "bandwidth", "intensity", "macs_share",

@@ -74,7 +74,10 @@ def test_the_hint_is_the_same_in_every_option() -> None:
             "no column says when an operator ran; --inspect NAME shows that, --from and --to select "
             "a part of the profile",
         ),
-        ("p99", "percentiles are of groups, as in --aggregate-by type --columns type,time.p90"),
+        (
+            "p99",
+            "percentiles exist only for groups, as in --aggregate-by type --columns type,time.p90",
+        ),
         ("fps", "rates of the whole program are in the summary, if the profile has them"),
     ],
 )

@@ -32,13 +32,14 @@ MAY_IMPORT = {
     "model": {"errors", "units"},
     "work": {"errors", "units", "model"},
     "readers": {"errors", "gc_pause", "units", "model", "work"},
+    "writers": {"errors", "units", "model", "work", "readers"},
     "analysis": {"errors", "suggestions", "units", "model"},
     "query": {"column_words", "errors", "suggestions", "units", "model", "analysis"},
     "report": {"errors", "units", "model", "analysis", "query"},
     "fleet": {"errors", "units", "model", "readers", "query"},
     "cli": {
         *("column_words", "errors", "gc_pause", "suggestions", "units", "version"),
-        *("model", "readers", "analysis", "query", "report", "fleet"),
+        *("model", "readers", "writers", "analysis", "query", "report", "fleet"),
     },
     "__main__": {"cli"},
     "__init__": {"errors", "units", "version", "model", "readers", "analysis", "query", "report"},
@@ -49,11 +50,11 @@ MAY_IMPORT = {
 USERS_OF = {
     "compression": {"readers"},  # in the standard library from Python 3.14 on
     "duckdb": {"fleet"},
-    "google": {"readers"},  # protobuf, a dependency of onnx
+    "google": {"readers", "writers"},  # protobuf, a dependency of onnx
     "matplotlib": {"report"},
     "msgspec": {"readers", "fleet"},
     "numpy": {"model", "readers", "analysis", "query", "report", "fleet"},
-    "onnx": {"readers"},
+    "onnx": {"readers", "writers"},
     "orjson": {"report"},
     "pyarrow": {"report", "fleet"},
     "regex": {"query"},

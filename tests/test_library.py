@@ -27,6 +27,8 @@ KEYS = (
 STATIC = (
     *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),
     *("sparsity", "sparsity_pattern", "sparsity_block"),
+    *("tiles", "tiles_m", "tiles_n", "tiles_k", "tiled_macs", "tile_efficiency", "untiled_memory"),
+    *("tiled_memory", "padded_memory", "tile_peak"),
 )
 HOST_TIMES = (1e-6, 1e-6)
 
@@ -197,6 +199,7 @@ def test_groups() -> None:
         *("device_time", "time_median", "host_time", "wait", "queue", "self", "thread_wait"),
         *("calls", "allocated", "device_allocated"),
         *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS, *STATIC[:3]),
+        *(STATIC[6], *STATIC[10:-1]),
         *DEVICE_COLUMNS[-5:-1],
     )
     assert result["count"].tolist() == [1, 1, 1, 1]

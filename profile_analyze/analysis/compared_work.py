@@ -1,4 +1,4 @@
-"""The work behind a change: whether a row does other work than in the baseline, and its verdict."""
+"""The work behind a change: whether a row does different work, and the verdict on it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.statistics import FASTER, SLOWER, VERDICTS, Interval
+from profile_analyze.analysis.statistics import FASTER, SLOWER, VERDICTS
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
 from profile_analyze.model.numbers import ratio
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.analysis.intervals import Shift
     from profile_analyze.model.rows import Rows
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -29,8 +30,8 @@ WORK_TOLERANCE: Final = 0.01
 """The work of a row is the same if it differs by at most this share of the smaller side."""
 
 _KINDS: Final = ("computation", "memory")
-"""The columns that may say how much work a row does. The first one that is known decides. Copies
-have no computation, so their memory decides."""
+"""The columns that may say how much work a row does. The first column with known values decides.
+Copies have no computation, so their memory decides."""
 
 
 class ComparedWork(NamedTuple):
@@ -44,10 +45,9 @@ class ComparedWork(NamedTuple):
 
 
 def compared_work(rows: Rows) -> ComparedWork:
-    """Return the work that each row is compared by.
+    """Return the computation of each row on both sides, or else the memory.
 
-    It is the computation. If the computation is unknown on a side, or 0 on both sides, it is the
-    memory.
+    Memory decides if the computation is unknown on a side, or 0 on both sides.
     """
     codes = np.full(len(rows.on_sides[0]), MISSING_CODE)
     ours, base = np.full(len(codes), np.nan), np.full(len(codes), np.nan)
@@ -65,28 +65,26 @@ def work_ratio(rows: Rows) -> Floats:
 
 
 def with_work(
-    codes: NDArray[np.int64],
-    ratios: Floats,
-    interval: Interval,
-    work: ComparedWork,
-    threshold: float,
+    codes: NDArray[np.int64], shift: Shift, work: ComparedWork, threshold: float
 ) -> NDArray[np.int64]:
-    """Return verdicts that tell more work from slower work, shape (rows,).
+    """Return the verdicts, with `more work` and `less work` where work explains the change.
 
-    `codes` has the verdicts on the times, as indices in `VERDICTS`. `ratios` and `interval` are
-    those of the times. The result has indices in `WORK_VERDICTS`.
+    `codes` has the verdicts on the times, as indices in `VERDICTS`. `shift` is the shift of the
+    logarithms of the times that the verdicts are based on. The result has indices in
+    `WORK_VERDICTS`.
 
     - `slower` becomes `more work` if the row does more work, and is not slower per work.
     - `faster` becomes `less work` if the row does less work, and is not faster per work.
 
-    A row is slower per work if the time per work is at least 1 + `threshold` times that of the
-    baseline, and its confidence interval is above 1. `faster` mirrors this.
+    A row is slower per work if the ratio of the times per work is at least 1 + `threshold`, and the
+    confidence interval of this ratio is above 1. `faster` mirrors this.
     """
-    factor = ratio(work.ours, work.base)
-    per_work = ratio(ratios, factor)
-    low, high = ratio(interval.low, factor), ratio(interval.high, factor)
-    is_slower = (per_work >= 1 + threshold) & (low > 1)
-    is_faster = (per_work <= 1 / (1 + threshold)) & (high < 1)
+    limit = np.log1p(threshold)
+    with np.errstate(all="ignore"):
+        # Unlike the logarithm of the ratio, this is exactly mirrored if the sides are swapped.
+        factor = np.log(work.ours) - np.log(work.base)
+    is_slower = (shift.estimate - factor >= limit) & (shift.low > factor)
+    is_faster = (shift.estimate - factor <= -limit) & (shift.high < factor)
     has_more = work.ours > work.base * (1 + WORK_TOLERANCE)
     has_less = work.base > work.ours * (1 + WORK_TOLERANCE)
     found = codes.copy()

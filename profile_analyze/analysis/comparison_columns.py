@@ -23,6 +23,15 @@ _work_difference = partial(_same, signed=True)
 """Declares a column with a difference between the work of both sides. If only one side has an
 operator, its whole work counts as difference."""
 
+OUTCOMES: Final = frozenset(
+    {
+        *("difference", "absolute_difference", "change", "ratio", "ratio_low", "ratio_high"),
+        *("relative_ratio", "relative_low", "relative_high", "p_value", "test", "verdict"),
+        *("runs_needed", "ratio_per_work", "ratio_per_work_low", "ratio_per_work_high"),
+    }
+)
+"""The columns that say how the time of an operator changed."""
+
 _per_work = partial(_digits, unit="1")
 """Declares a column on the time per work."""
 
@@ -125,37 +134,74 @@ COLUMNS: Final = (
     _digits(
         "ratio_low",
         "1",
-        "the lower end of the 95 % confidence interval of the ratio of medians",
-        worked="the 2.5 % quantile of ratios of medians; from 2,000 resamples of "
-        "{candidate_runs} and {baseline_runs}",
+        "the lower end of the 95 % confidence interval of the ratio",
+        worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
     ),
     _digits(
         "ratio_high",
         "1",
-        "the upper end of the 95 % confidence interval of the ratio of medians",
-        worked="the 97.5 % quantile of ratios of medians; from 2,000 resamples of "
-        "{candidate_runs} and {baseline_runs}",
+        "the upper end of the 95 % confidence interval of the ratio",
+        worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
+    ),
+    _digits(
+        "relative_ratio",
+        "1",
+        "how the time changed relative to all other operators: 1.1 means 10 % slower than the "
+        "others; N/A if fewer than eight others have a time in each run",
+        worked="the median ratio of {candidate_runs} to {baseline_runs}, with each run divided by "
+        "the level of the other operators; 95 % confidence interval {relative_low} to "
+        "{relative_high}",
+    ),
+    _digits(
+        "relative_low",
+        "1",
+        "the lower end of the 95 % confidence interval of relative_ratio",
+        worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
+    ),
+    _digits(
+        "relative_high",
+        "1",
+        "the upper end of the 95 % confidence interval of relative_ratio",
+        worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
     ),
     _digits(
         "p_value",
         "1",
         "how often a difference at least this large between the runs of the two sides occurs by "
         "chance, corrected for the number of rows",
-        worked="by a permutation test of ranks; of {candidate_runs} and {baseline_runs}, "
-        "corrected for the number of rows",
+        worked="by a permutation test of {candidate_runs} and {baseline_runs}, corrected for the "
+        "number of rows; the times are {test}",
+    ),
+    _same(
+        "test",
+        "",
+        "which times the verdict is based on: own for the row's own times; relative for its times "
+        "divided by the level of all other operators, which removes the noise that a whole run has",
+        kind="text",
+        worked="relative if the relative times have less than twice the noise of the own times, "
+        "and if the row itself changed, not the others",
     ),
     _same(
         "verdict",
         "",
         "slower, faster, same, uncertain, more work, less work, added or removed; more work is "
         "longer because of more work, not slower per work, and less work is the opposite; N/A with "
-        "fewer than four runs on a side, or if the baseline takes 0 s",
+        "fewer than four runs on a side",
         kind="text",
-        worked="from {ratio} ({ratio_low} to {ratio_high}), {p_value}, {threshold} and "
+        worked="from {test} times: ratio {ratio} ({ratio_low} to {ratio_high}), relative ratio "
+        "{relative_ratio} ({relative_low} to {relative_high}), {p_value}, {threshold} and "
         "{ratio_per_work}; slower or faster if p_value is at most 0.05, the interval excludes 1, "
-        "and the ratio is at least 1 + threshold or at most 1 / (1 + threshold); same if the whole "
-        "interval is between these two; more work or less work instead of slower or faster if the "
-        "work changed, and the time per work did not change in this direction",
+        "and the ratio is at least 1 + threshold or at most 1 / (1 + threshold); same if the "
+        "intervals are between these two; more work or less work instead of slower or faster if "
+        "the work changed, and the time per work did not change in this direction",
+    ),
+    _same(
+        "runs_needed",
+        "count",
+        "how many runs of each side would settle an uncertain verdict in four of five comparisons, "
+        "if the measured change is right; N/A for other verdicts, and above 1,000",
+        worked="from the confidence interval, whose length shrinks with the square root of the "
+        "number of runs",
     ),
     _column(
         "match",

@@ -12,17 +12,14 @@ from profile_analyze.analysis.compared_work import (
     with_work,
     work_ratio,
 )
-from profile_analyze.analysis.statistics import (
-    adjusted,
-    permutation_test,
-    ratio_interval,
-    verdict_codes,
-)
-from profile_analyze.model.categorical import Categorical
+from profile_analyze.analysis.intervals import ratios_of
+from profile_analyze.analysis.row_tests import OperatorTimes, compare_rows, limited_times
+from profile_analyze.analysis.verdicts import runs_needed, verdict_codes
+from profile_analyze.model.categorical import MISSING_CODE, Categorical
 from profile_analyze.model.column_formulas import work_in_runs
-from profile_analyze.model.numbers import difference, quantile_of_runs, ratio
+from profile_analyze.model.numbers import difference, finite, quantile_of_runs, ratio
 from profile_analyze.model.rows import Formulas
-from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, OWN, RELATIVE, REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.analysis.statistics import Interval
+    from profile_analyze.analysis.row_tests import RowTests
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows
@@ -110,19 +107,62 @@ def _ratio(rows: Rows) -> Floats:
     return ratio(quantile_of_runs(times, 0.5), quantile_of_runs(base, 0.5))
 
 
-def _interval(rows: Rows) -> Interval:
-    return ratio_interval(rows.per_unit("time"), rows.per_unit("base"))
+def tests_of(rows: Rows) -> RowTests:
+    """Return the tests of all rows.
+
+    Operators are tested by their times. A group is tested by the sum of its operators' limited
+    times: see `limited_times`. With another aggregate, it is tested by that aggregate.
+    """
+    # Verdicts are on the times as measured, because drift correction hides what operators share.
+    measured = rows.operators.as_measured
+    times = [measured.per_unit(column) for column in ("time", "base")]
+    operators = OperatorTimes(
+        np.concatenate(times, axis=1),
+        times[0].shape[1],
+        _comparison(rows.operators).profile.operators.category.codes,
+    )
+    return compare_rows(
+        operators,
+        rows.row_of_operator,
+        lambda times_s: rows.aggregated_times(times_s, limited_times),
+    )
 
 
-def _p_value(rows: Rows) -> Floats:
-    return adjusted(permutation_test(rows.per_unit("time"), rows.per_unit("base")))
+def _ratio_low(rows: Rows) -> Floats:
+    # The ratio of medians differs from the estimate of the test, and must not be outside.
+    low: Floats = np.minimum(_exponential(rows.once(tests_of).own.low), rows["ratio"])
+    return low
+
+
+def _ratio_high(rows: Rows) -> Floats:
+    high: Floats = np.maximum(_exponential(rows.once(tests_of).own.high), rows["ratio"])
+    return high
+
+
+def _exponential(logs: Floats) -> Floats:
+    """Return the ratios with these logarithms; NaN if a ratio is infinite."""
+    return finite(ratios_of(logs))
+
+
+def _test(rows: Rows) -> Categorical[str]:
+    tests = rows.once(tests_of)
+    codes = np.where(tests.is_relative, 1, 0)
+    return Categorical(np.where(np.isnan(tests.p_values), MISSING_CODE, codes), (OWN, RELATIVE))
+
+
+def _codes(rows: Rows) -> NDArray[np.int64]:
+    return verdict_codes(rows.once(tests_of), rows["ratio"], rows.threshold)
+
+
+def _runs_needed(rows: Rows) -> Floats:
+    runs = rows.per_unit("time").shape[1], rows.per_unit("base").shape[1]
+    return runs_needed(rows.once(tests_of), rows.once(_codes), runs, rows.threshold)
 
 
 def _verdict(rows: Rows) -> Categorical[str]:
     in_profile, in_base = rows.on_sides
-    codes = verdict_codes(rows["ratio"], rows["p_value"], rows.once(_interval), rows.threshold)
-    work = rows.once(compared_work)
-    codes = with_work(codes, rows["ratio"], rows.once(_interval), work, rows.threshold)
+    tests, work = rows.once(tests_of), rows.once(compared_work)
+    codes = with_work(rows.once(_codes), tests.chosen, work, rows.threshold)
     # A row on only one side has no ratio, so `verdict_codes` gives it no verdict. Its verdict is
     # `added` or `removed`, whose codes come after the codes of `WORK_VERDICTS`.
     codes = np.where(in_base, codes, len(WORK_VERDICTS))
@@ -145,9 +185,14 @@ FORMULAS: Final = Formulas(
         "absolute_difference": _absolute("difference"),
         "change": _change,
         "ratio": _ratio,
-        "ratio_low": lambda rows: rows.once(_interval).low,
-        "ratio_high": lambda rows: rows.once(_interval).high,
-        "p_value": _p_value,
+        "ratio_low": _ratio_low,
+        "ratio_high": _ratio_high,
+        "relative_ratio": lambda rows: _exponential(rows.once(tests_of).relative.estimate),
+        "relative_low": lambda rows: _exponential(rows.once(tests_of).relative.low),
+        "relative_high": lambda rows: _exponential(rows.once(tests_of).relative.high),
+        "p_value": lambda rows: rows.once(tests_of).corrected,
+        "test": _test,
+        "runs_needed": _runs_needed,
         "verdict": _verdict,
         **{f"{name}_difference": _work_difference(name) for name in _WORK},
         "absolute_macs_difference": _absolute("macs_difference"),

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp, log
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.analysis.intervals import ratios_of, shift
+from profile_analyze.analysis.permutation import permutation_test
+from profile_analyze.analysis.row_tests import OperatorTimes, unchanged_operators
+from profile_analyze.analysis.run_levels import RunLevels, weighted_medians
+from profile_analyze.analysis.statistics import SIGNIFICANT
 from profile_analyze.model.comparison import Comparison
+from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import difference, quantile_of_runs, ratio, total
 from profile_analyze.model.terms import DEVICE, HOST
+from profile_analyze.units import counted, p_text, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +47,8 @@ time. The operators that `shared_change` leaves out do not count."""
 _SIMILARITY: Final = 3.0
 """An operator changed alike if its ratio is between r ** (1 / 3) and r ** 3, where r is the shared
 ratio."""
+_ALIKE: Final = log(1.03)
+"""Operators changed alike if the logarithms of their ratios differ by at most this."""
 
 
 class SharedChange(NamedTuple):
@@ -63,7 +73,7 @@ def shared_change(times_s: Floats, base_s: Floats) -> SharedChange | None:
     others[np.argsort(-differences, kind="stable")[:_MOST_CHANGED]] = False
     if others.sum() < _LEAST_OPERATORS:
         return None
-    shared = float(_weighted_medians(ratios[others, np.newaxis], base_s[others])[0])
+    shared = float(weighted_medians(ratios[others, np.newaxis], base_s[others])[0])
     # The ratio of each operator is `shared ** power`. If `shared` is 1, all powers are NaN.
     with np.errstate(all="ignore"):
         powers = ratio(np.log(ratios), np.log(shared))
@@ -75,92 +85,158 @@ def shared_change(times_s: Floats, base_s: Floats) -> SharedChange | None:
 def drift_factors(times_s: Floats) -> Floats | None:
     """Return a factor for each run that says how slow it was, shape (runs,); 1 is the median run.
 
-    `times_s` has shape (operators, runs). Returns None if no operator has a time in all runs.
+    `times_s` has shape (operators, runs). Returns None if no operator tells how slow the runs were.
 
-    The ratio of an operator in a run is its time in the run / its median time over all runs. The
-    factor of a run is the weighted median of these ratios, with the median times as weights. An
-    operator that lacks a time in any run is left out. These are the size factors of Anders and
-    Huber (2010), with medians in place of geometric means. The weights matter, because many
-    operators take only one or two ticks of the clock, and their ratios are noise.
+    The factor is the level of the run: see `RunLevels`. These are the size factors of Anders and
+    Huber (2010), with medians in place of geometric means. Operators with little noise count more.
     """
-    medians = quantile_of_runs(times_s, 0.5)
-    usable = ~np.isnan(times_s).any(axis=1) & (medians > 0)
-    if not usable.any():
+    levels = RunLevels.of(times_s)
+    return _factors(levels, np.ones(len(levels.operators), np.bool_))
+
+
+def _factors(levels: RunLevels, chosen: Chosen) -> Floats | None:
+    if not chosen.any():
         return None
-    ratios = times_s[usable] / medians[usable, np.newaxis]
-    factors = _weighted_medians(ratios, medians[usable])
-    factors = ratio(factors, float(quantile_of_runs(factors[np.newaxis], 0.5)[0]))
-    # A run in which most operators took no time has no factor: its times stay as they are.
-    return np.where(factors > 0, factors, 1.0)
+    level = levels.level(chosen)
+    with np.errstate(over="ignore"):  # times that are divided by infinity are N/A
+        factors: Floats = np.exp(level - quantile_of_runs(level[np.newaxis], 0.5))
+    return factors
 
 
-def _weighted_medians(values: Floats, weights: Floats) -> Floats:
-    """Return the weighted median of each column, shape (columns,).
+class DriftBetween(NamedTuple):
+    """How the levels of the runs differ between the two sides of a comparison. NaN is N/A."""
 
-    The weighted median is the smallest value at which the cumulative weight reaches half of the
-    total weight. `weights` has shape (rows,).
+    factors: Floats
+    """The drift factor of each run, shape (runs of both sides,)."""
+    ratio: float
+    """The level of the profile divided by the level of the baseline."""
+    low: float
+    """The lower end of the 95 % confidence interval of `ratio`; `high` is the upper end."""
+    high: float
+    p_value: float
+    agreeing: int
+    """How many operators changed like the level: their confidence intervals contain `ratio`, or
+    their own ratio differs from it by 3 % at most."""
+    operators: int
+    """How many operators have a usable time in each run."""
+
+
+def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
+    """Return how the levels of the two sides differ; None if no operator tells the levels.
+
+    The level of a run is that of the operators whose category did not change by itself.
     """
-    order = np.argsort(values, axis=0, kind="stable")
-    # `order` has the shape of `values`, so `weights[order]` sorts the weights for each column.
-    with np.errstate(over="ignore"):  # for times near the largest float, any result will do
-        covered = np.cumsum(weights[order], axis=0)
-    row = (covered < covered[-1] / 2).sum(axis=0)
-    medians: Floats = np.take_along_axis(values, order, axis=0)[row, np.arange(values.shape[1])]
-    return medians
+    profile, base = comparison.profile, comparison.base
+    times_s = np.concatenate([profile.measured(measure), base.measured(measure)], axis=1)
+    operators = OperatorTimes(times_s, len(profile.runs), profile.operators.category.codes)
+    levels = RunLevels.of(times_s)
+    factors = _factors(levels, unchanged_operators(operators, levels))
+    if factors is None:
+        return None
+
+    def by_process(values: Floats) -> tuple[Floats, Floats]:
+        ours, theirs = operators.split(values)
+        return by_unit(ours, profile.runs, "process"), by_unit(theirs, base.runs, "process")
+
+    with np.errstate(divide="ignore"):
+        level = np.log(factors)
+    of_level = by_process(level[np.newaxis])
+    between = shift(*of_level)
+    alone = shift(*by_process(levels.logs - level))
+    agrees = (alone.low <= 0) & (alone.high >= 0) | (np.abs(alone.estimate) <= _ALIKE)
+    ratio_, low, high = ratios_of(np.array([end[0] for end in between])).tolist()
+    return DriftBetween(
+        factors=factors,
+        ratio=ratio_,
+        low=low,
+        high=high,
+        p_value=float(permutation_test(*of_level)[0]),
+        agreeing=int(agrees.sum()),
+        operators=len(levels.operators),
+    )
 
 
 def without_drift(source: Profile | Comparison) -> Profile | Comparison:
     """Return `source` with the times of each run divided by the drift factor of the run.
 
     Host and device have separate factors. Durations change; positions in time stay. In a
-    comparison, the factors of both sides refer to the same median times. A real change of all
-    operators at once is therefore removed, too; a note says so.
+    comparison, the factors of both sides refer to the same median times, so a real change of all
+    operators at once is removed, too. A note says how the levels of the two sides differ, and
+    `Comparison.uncorrected` keeps the times as measured. If most operators did not change alike,
+    nothing is corrected.
     """
     if isinstance(source, Comparison):
         return _comparison_without_drift(source)
     factors = {measure: drift_factors(source.measured(measure)) for measure in _MEASURES.values()}
     corrected = _divided(source, factors)
-    return corrected.changed(notes=(*source.notes, _note(factors)))
+    of_times = factors["host_time"] if factors["time"] is None else factors["time"]
+    return corrected.changed(notes=(*source.notes, _note(of_times, len(source.runs))))
 
 
 def _comparison_without_drift(comparison: Comparison) -> Comparison:
     profile, base = comparison.profile, comparison.base
-    factors = {
-        # The runs of both sides together, so that all factors refer to the same median times.
-        measure: drift_factors(
-            np.concatenate([profile.measured(measure), base.measured(measure)], axis=1)
-        )
-        for measure in _MEASURES.values()
-    }
+    drifts = {measure: drift_between(comparison, measure) for measure in _MEASURES.values()}
+    shown = drifts["time"] or drifts["host_time"]
+    if shown is not None and not np.isnan(shown.p_value) and shown.agreeing < shown.operators / 2:
+        notes = (*comparison.notes, _refusal(shown))
+        return replace(comparison, notes=notes, uncorrected=comparison)
     runs = len(profile.runs)
     of_profile, of_base = (
-        {measure: None if both is None else both[part] for measure, both in factors.items()}
+        {measure: None if one is None else one.factors[part] for measure, one in drifts.items()}
         for part in (slice(None, runs), slice(runs, None))
     )
+    factors = None if shown is None else shown.factors
+    note = _note(factors, runs + len(base.runs))
+    if shown is not None:
+        note = _note_on_sides(shown, note)
     return replace(
         comparison,
         profile=_divided(profile, of_profile),
         base=_divided(base, of_base),
-        notes=(*comparison.notes, _note(factors)),
-        drift_corrected=factors["time"] is not None,
+        notes=(*comparison.notes, note),
+        uncorrected=comparison,
     )
 
 
-def _note(factors_of: Mapping[str, Floats | None]) -> Note:
-    device, host = factors_of["time"], factors_of["host_time"]
-    factors = host if device is None else device
-    if factors is None:
-        return Note(
-            "no operator has a time in every run: drift was not corrected", Importance.ANSWER
-        )
-    if len(factors) == 1:
+def _refusal(drift: DriftBetween) -> Note:
+    return Note(
+        f"drift was not corrected: only {drift.agreeing} of {counted(drift.operators, 'operator')} "
+        "changed alike between the two sides, so the times do not tell how slow each run was",
+        Importance.ANSWER,
+    )
+
+
+def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
+    """Return `note` with how long the runs of the profile took compared with the baseline."""
+    if np.isnan(drift.p_value):
+        removed = "a change that all operators share is removed"
+        return Note(f"{note}; {removed}; totals are as measured", Importance.CONTEXT)
+    is_alike = exp(-_ALIKE) <= drift.ratio <= exp(_ALIKE)
+    is_change = drift.p_value <= SIGNIFICANT and not is_alike
+    hidden = ", which the corrected times hide" if is_change else ""
+    return Note(
+        f"{note}; the runs of the profile took {three_digits(drift.ratio)} times as long as those "
+        f"of the baseline{hidden} (95 %: {three_digits(drift.low)} to {three_digits(drift.high)}, "
+        f"{p_text(drift.p_value)}; {drift.agreeing} of "
+        f"{counted(drift.operators, 'operator')} changed alike); totals are as measured",
+        Importance.WRONG if is_change else Importance.CONTEXT,
+    )
+
+
+def _note(factors: Floats | None, runs: int) -> Note:
+    """Return the note on the drift factors of this many runs."""
+    if runs == 1:
         return Note(
             "there is only one run: there is no drift between runs to correct", Importance.ANSWER
         )
+    if factors is None:
+        return Note(
+            "no operator has a long enough time in every run: drift was not corrected",
+            Importance.ANSWER,
+        )
     return Note(
         "times are corrected for drift: the times of each run are divided by its drift factor, "
-        f"{factors.min():.3g} to {factors.max():.3g} (1 is the median run); a change of all "
-        "operators at once is hidden",
+        f"{factors.min():.3g} to {factors.max():.3g} (1 is the median run)",
         Importance.CONTEXT,
     )
 

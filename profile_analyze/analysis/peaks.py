@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.devices import CONFIDENCES, DEVICES, DTYPES, Device
@@ -31,8 +32,14 @@ TF32: Final = "tf32"
 """Tensor cores may use this precision for operators in FP32. No profile has it as a dtype."""
 STABLE_DOUBT: Final = 0.03
 """A measured rate is stable if its doubt is at most this."""
-_MOST_OF_A_CPU: Final = 1e12
-"""Bytes per second. A device with a lower bandwidth may be a CPU."""
+_KINDS: Final[Mapping[str, tuple[str, float]]] = {
+    "G": (" for a CPU", 1e12),
+    "T": (" for a GPU", 1e14),
+}
+"""For a prefix of a rate in FLO/s: the kind of device that has such rates, and a bandwidth in bytes
+per second that no device of this kind has."""
+_PLAUSIBLE_RIDGES: Final = (0.5, 1000.0)
+"""FLO/byte. The ridge points of all known devices are between these limits."""
 VENDORS: Final = frozenset(("nvidia", "amd", "tesla", "geforce", "instinct"))
 """Words that drivers and shops write before the name of a device."""
 _MOST_SUGGESTIONS: Final = 4
@@ -139,20 +146,32 @@ def _two_rates(spec: str, flops: str, bandwidth: str) -> Peaks:
             f"and one of {', '.join(DTYPES)}, as in h100-sxm:fp16"
         ) from None
     peaks = _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, AS_GIVEN, ANY_DTYPE))
-    prefixes = lacking_prefix(flops, "FLO/s"), lacking_prefix(bandwidth, "byte/s")
-    if any(prefixes):
-        rates = f"{flops}{prefixes[0]}:{bandwidth}{prefixes[1]}"
-        advice = did_you_mean([rates])
-        bandwidth_meant = parse_quantity(bandwidth + prefixes[1], "byte/s")
-        if prefixes[0] == "T" and bandwidth_meant < _MOST_OF_A_CPU:
-            advice = did_you_mean(
-                [f"{flops}G:{bandwidth}{prefixes[1]} for a CPU", f"{rates} for a GPU"]
-            )
+    if lacking_prefix(flops, "FLO/s") or lacking_prefix(bandwidth, "byte/s"):
+        advice = did_you_mean(_plausible_rates(flops, bandwidth))
         raise PeaksError(
             f"{spec!r}: a rate without a unit is in FLO/s or bytes per second, and no device is "
-            f"that slow; {advice}"
+            f"that slow; {advice or 'write both units, as in 19.5T:1555G'}"
         )
     return peaks
+
+
+def _plausible_rates(flops: str, bandwidth: str) -> list[str]:
+    """Return the pairs of rates with units that the user may have meant, as values of `--peaks`.
+
+    A bare number may be in GFLO/s, as for most CPUs, or in TFLO/s, as for most GPUs. A pair is
+    plausible if some device could have both rates.
+    """
+    second = f"{bandwidth}{lacking_prefix(bandwidth, 'byte/s')}"
+    bytes_per_s = parse_quantity(second, "byte/s")
+    prefix = lacking_prefix(flops, "FLO/s")
+    kinds = _KINDS if prefix == "T" else {prefix: ("", inf)}
+    lowest, highest = (ridge * bytes_per_s for ridge in _PLAUSIBLE_RIDGES)
+    pairs = {
+        f"{flops}{one}:{second}": kind
+        for one, (kind, no_bandwidth) in kinds.items()
+        if bytes_per_s < no_bandwidth and lowest <= parse_quantity(flops + one, "FLO/s") <= highest
+    }
+    return [f"{pair}{kind}" if len(pairs) > 1 else pair for pair, kind in pairs.items()]
 
 
 def lacking_prefix(text: str, unit: str) -> str:

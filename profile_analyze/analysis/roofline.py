@@ -69,17 +69,29 @@ def replaces_fp32(profile: Profile, peaks: Peaks) -> bool:
 def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
     """Return whether the time of each operator can be compared with a roof, shape (operators,).
 
-    Host times, wait times, times of 0 and times below the clock's resolution cannot be compared. A
-    model that has not run has no times, but all its operators count as judged. The roofline then
-    says how much time they need at least.
+    Host times, wait times, times of 0 and times below the clock's resolution cannot be compared. An
+    operator that does no work has no roof. A model that has not run has no times, but all its
+    operators count as judged. The roofline then says how much time they need at least.
     """
     times: Floats = rows["time"]
     if rows.profile.origin.times == ABSENT:
         return np.full(len(times), rows.measure == TIME)
     if rows.measure != TIME:
         return np.zeros(len(times), np.bool_)
-    judged: NDArray[np.bool_] = ~np.isnan(times) & (times > 0) & ~is_below_clock_resolution(rows)
+    is_long_enough = (times > 0) & ~is_below_clock_resolution(rows)  # false for NaN
+    judged: NDArray[np.bool_] = is_long_enough & ~does_no_work(rows)
     return judged
+
+
+def does_no_work(rows: OperatorRows) -> NDArray[np.bool_]:
+    """Return whether each operator computes and moves nothing, shape (operators,).
+
+    Such operators are views and allocations. Their time is overhead, and no rate of a device says
+    how short it could be.
+    """
+    computes_nothing = (rows["computation"] == 0) | only_moves_data(rows)
+    no_work: NDArray[np.bool_] = computes_nothing & (rows["memory"] == 0)
+    return no_work
 
 
 def is_below_clock_resolution(rows: OperatorRows) -> NDArray[np.bool_]:
@@ -138,9 +150,8 @@ def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
 
 def _compute_time(rows: OperatorRows) -> Floats:
     time = ratio(rows["computation"], peak_rates(rows))
-    # An operator that computes nothing and moves nothing takes no time, even at an unknown rate.
-    is_free = (rows["computation"] == 0) & (rows["memory"] == 0)
-    time = np.where(is_free, 0.0, time)
+    # In a model, an operator that does no work needs no time, even at an unknown rate.
+    time = np.where(does_no_work(rows), 0.0, time)
     # An unknown memory time may be larger than the compute time, so the roof is then unknown.
     has_roof = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["memory"])
     return np.where(has_roof, time, np.nan)
@@ -164,8 +175,8 @@ def _attainable(rows: OperatorRows) -> Floats:
     lesser = np.where(rows["memory"] == 0, rates, np.minimum(rates, memory_bound))
     attainable = np.where(only_moves_data(rows), memory_bound, lesser)
     # For groups, this column is computed from `least_time`. An operator whose least time is unknown
-    # must therefore have no value here either.
-    return np.where(np.isnan(rows["least_time"]), np.nan, attainable)
+    # or 0 must therefore have no value here either.
+    return np.where(rows["least_time"] > 0, attainable, np.nan)
 
 
 def _efficiency(rows: OperatorRows) -> Floats:

@@ -14,7 +14,7 @@ COLUMNS: Final = (
         "bound",
         "",
         "compute or memory: the larger of compute_time and memory_time; memory for operators that "
-        "only move data, N/A for operators that are not judged or need no time",
+        "only move data, N/A for operators that are not judged or do no work",
         FORMULA,
         kind="text",
         is_key=True,
@@ -25,8 +25,7 @@ COLUMNS: Final = (
         "attainable",
         "FLO/s",
         "the highest FLO/s that the device allows at this intensity: the lesser of the peak rate "
-        "and intensity * peak bandwidth; N/A for operators that are not judged, and for data "
-        "movement of 0 bytes",
+        "and intensity * peak bandwidth; N/A for operators that are not judged or do no work",
         RatioOfSums("computation", "least_time"),
         worked="the lesser of {peak_rate} and {intensity} * {peak_bandwidth}",
     ),
@@ -47,14 +46,16 @@ COLUMNS: Final = (
     _column(
         "least_time",
         "s",
-        "the least possible time: the larger of compute_time and memory_time",
+        "the least possible time: the larger of compute_time and memory_time; N/A for operators "
+        "that are not judged",
         AGGREGATED,
         worked="the larger of {compute_time} and {memory_time}; {bound} is the limit",
     ),
     _column(
         "efficiency",
         "1",
-        "least_time / time: 100 % is as fast as the device allows",
+        "least_time / time: 100 % is as fast as the device allows; N/A for operators that are not "
+        "judged",
         RatioOfSums("least_time", "time"),
         worked="{least_time} / {time}",
     ),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def part_of(profile: Profile, part: Part) -> Profile:
     """Return the part of the profile that the options ask for.
 
-    Steps are selected first, so `from_s` and `to_s` count from the start of the first selected
-    step. Raises `QueryError` if the profile has no such part.
+    Steps are selected first, so `from_s` and `to_s` count from the first execution of the selected
+    steps, in each process and on each clock. Raises `QueryError` if the profile has no such part.
     """
     if part.step_region is not None:
         profile = _with_step_region(profile, part.step_region)
@@ -35,7 +35,7 @@ def part_of(profile: Profile, part: Part) -> Profile:
 
 
 def _with_step_region(profile: Profile, name: str) -> Profile:
-    """Return the profile, in which each execution of the region `name` is a run.
+    """Return the profile with one run for each execution of the region `name`.
 
     Raises `QueryError` if there is no such region.
     """

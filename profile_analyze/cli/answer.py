@@ -5,11 +5,10 @@ This module imports NumPy, so it is imported only after the options have been ch
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.answer_notes import notes_on_answer
-from profile_analyze.cli.delivery import check_destinations, deliver
+from profile_analyze.cli.delivery import check_destinations, deliver, files_written
 from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.model_options import check_options_on_times
 from profile_analyze.cli.queries import naming_option
@@ -21,7 +20,6 @@ from profile_analyze.cli.sources import (
     with_matching_files,
 )
 from profile_analyze.cli.tables import exported, sql_report
-from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import QueryError
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
@@ -39,12 +37,15 @@ from profile_analyze.report.output_formats import (
 )
 from profile_analyze.report.sections import ALL_COLUMNS, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.cli.further_files import FurtherFiles
     from profile_analyze.cli.request import Request
+    from profile_analyze.cli.sources import Sources
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
@@ -77,14 +78,10 @@ def answer(request: Request) -> Report:
     if report is not None:
         deliver(report, None, request, renderer)
         return report
-    # The original's text formats count the sizes of constants as memory. Pictures and conditions do
-    # not, so they come before the constants are counted.
-    picture = _picture_of(source, request)
+    files = _further_files(source, request, sources)
     verdicts = request.judge(request.query, source)
-    if renderer.follows_original:
-        source = counting_constants(source)
-    report = _report_on(source, request, renderer, verdicts)
-    deliver(report, picture, request, renderer)
+    report = _report_on(source, request, renderer, verdicts, _notes_on_model(files))
+    deliver(report, files, request, renderer)
     return report
 
 
@@ -127,7 +124,9 @@ def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
         return [note for note in notes if note.importance == Importance.VERDICT]
     few = most_important(notes)
     left_out = len(notes) - len(few)
-    return [*few, *([f"{left_out} more, less important: --notes all"] if left_out else [])]
+    if not left_out:
+        return [*few]
+    return [*few, f"--notes all also shows {counted(left_out, 'less important note')}"]
 
 
 def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
@@ -145,16 +144,6 @@ def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
         if verdict.outcome != "passed"
     )
     return [sentence for sentence in sentences if sentence not in report.notes]
-
-
-def files_written(request: Request) -> list[str]:
-    """Return a sentence on each file that the answered request wrote.
-
-    Only people need these sentences, so there are none if standard error is not a terminal.
-    """
-    if request.notes == "none" or not is_terminal(sys.stderr):
-        return []
-    return [f"wrote {file}" for file in (request.output, request.plot) if file is not None]
 
 
 def _with_measured_peaks(request: Request) -> Request:
@@ -195,14 +184,16 @@ def _renderer_for(source: Profile | Comparison, renderers: list[Renderer]) -> Re
     return next(renderer for renderer in renderers if renderer.name == default)
 
 
-def _picture_of(source: Profile | Comparison, request: Request) -> Report | None:
-    """Return the picture as a report; None without `--plot`."""
-    if request.plot is None:
+def _further_files(
+    source: Profile | Comparison, request: Request, sources: Sources
+) -> FurtherFiles | None:
+    """Return the files to write besides the answer; None if the options ask for none."""
+    if request.plot is None and request.write_model is None:
         return None
-    # Imported here, because only calls with `--plot` draw.
-    from profile_analyze.cli.plot import picture_of
+    # Imported here, because only calls with `--plot` or `--write-model` need it.
+    from profile_analyze.cli.further_files import further_files
 
-    return picture_of(source, request)
+    return further_files(source, request, sources)
 
 
 def _profile_of(source: Profile | Comparison) -> Profile:
@@ -236,17 +227,26 @@ def _columns(request: Request, renderer: Renderer, query: Query) -> tuple[str, .
     return request.columns or renderer.columns(query)
 
 
+def _notes_on_model(files: FurtherFiles | None) -> tuple[Note, ...]:
+    """Return the notes on the model to write."""
+    return () if files is None or files.model is None else files.model.notes
+
+
 def _report_on(
     source: Profile | Comparison,
     request: Request,
     renderer: Renderer,
     verdicts: tuple[FailVerdict, ...],
+    notes_on_files: tuple[Note, ...],
 ) -> Report:
     """Return the report that answers all questions of the request."""
     device = request.queries["device"]
     copies_of = device if request.shows_copy_time else None
     summary = summarise(source, copies_of, judged_by=device)
-    tables = [run(request.queries[side], source) for side in request.sides]
+    # The tables of the original count the sizes of constants as memory. Nothing else does, so that
+    # facts, conditions and pictures do not depend on the output format.
+    counted = counting_constants(source) if renderer.follows_original else source
+    tables = [run(request.queries[side], counted) for side in request.sides]
     # A column is computed when it is first used. All shown columns are used here, so that an error
     # in a column is raised before any output.
     for table in tables:
@@ -259,5 +259,5 @@ def _report_on(
         columns=request.columns,
         verdicts=verdicts,
         source=source,
-        notes=by_importance(notes),
+        notes=by_importance((*notes, *notes_on_files)),
     )

@@ -74,8 +74,8 @@ def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
     # The suffix .txt belongs to the format `table`, but suits any text.
     if by_suffix not in (None, TABLE, renderer.name):
         yield Note(
-            f"{output}: written as {renderer.name}, as the options say, and not as {by_suffix}, "
-            "as its suffix says",
+            f"{output}: written as {renderer.name}, which the options ask for, although its suffix "
+            f"stands for {by_suffix}",
             Importance.ANSWER,
         )
 

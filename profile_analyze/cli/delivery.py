@@ -1,42 +1,104 @@
-"""Delivers the answer to standard output or to a file, and draws the picture."""
+"""Delivers the answer to standard output or to a file, and writes pictures and models."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.output import NewFiles, check_destination, show
+from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import OutputError
+from profile_analyze.model.visible import escaped
 from profile_analyze.report.output_formats import find_renderer, picture_format_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.cli.further_files import FurtherFiles
     from profile_analyze.cli.request import Request
     from profile_analyze.cli.sources import Sources
     from profile_analyze.report.base import Renderer, Report
+    from profile_analyze.writers import WrittenModel
+
+_CHUNK_SIZE: Final = 16 << 20
+
+
+def files_to_write(request: Request) -> dict[str, str]:
+    """Return the files that the request writes, by option."""
+    files = {"-o": request.output, "--plot": request.plot, "--write-model": request.write_model}
+    return {option: file for option, file in files.items() if file is not None}
+
+
+def files_written(request: Request) -> list[str]:
+    """Return a sentence on each file that the answered request wrote.
+
+    Only people need these sentences, so there are none if standard error is not a terminal.
+    """
+    if request.notes == "none" or not is_terminal(sys.stderr):
+        return []
+    return [f"wrote {file}" for file in files_to_write(request).values()]
 
 
 def check_destinations(request: Request, sources: Sources) -> None:
     """Raise `OutputError` for a problem with the output files that can be found before reading."""
-    files = [file for file in (request.output, request.plot) if file is not None]
-    for file in files:
+    named: dict[str, str] = {}
+    for option, file in files_to_write(request).items():
         check_destination(file, [*sources.all, *sources.lists], force=request.force)
-    if len(files) == 2 and os.path.realpath(files[0]) == os.path.realpath(files[1]):
-        raise OutputError(f"{files[1]}: -o and --plot name the same file; name two")
+        other = named.setdefault(os.path.realpath(file), option)
+        if other != option:
+            raise OutputError(f"{file}: {other} and {option} name the same file; name two")
 
 
-def deliver(report: Report, picture: Report | None, request: Request, renderer: Renderer) -> None:
-    """Print or write the report, and draw the picture. Files appear together or not at all.
+def deliver(
+    report: Report, further: FurtherFiles | None, request: Request, renderer: Renderer
+) -> None:
+    """Print or write the report, and write further files. Files appear together or not at all.
 
     Raises `OutputError`. Raises `QueryError` if the picture cannot be drawn.
     """
     display = request.appearance.display(request.output)
     with NewFiles(force=request.force) as files:
-        if request.plot is not None and picture is not None:
-            # The picture comes first, because printing cannot be undone if drawing fails.
+        # Further files come first, because printing cannot be undone if writing fails.
+        if request.plot is not None and further is not None and further.picture is not None:
             drawer = find_renderer(picture_format_of(request.plot))
-            files.write(request.plot, drawer.pieces(picture, display))
+            files.write(request.plot, drawer.pieces(further.picture, display))
+        if request.write_model is not None and further is not None and further.model is not None:
+            _write_model(request.write_model, further.model, files)
         pieces = renderer.pieces(report, display)
         if request.output is None:
             show(pieces, paged=request.appearance.paged)
         else:
             files.write(request.output, pieces)
+
+
+def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
+    """Write a model, and copy the files with its external data beside it. Raises `OutputError`."""
+    folder = Path(file).parent
+    # The model would replace its values, or a copy of the values would replace the model.
+    if Path(file).resolve() in [(folder / name).resolve() for name in model.external]:
+        raise OutputError(
+            f"{file}: the model has values in a file of this name; choose another name"
+        )
+    files.write(file, [model.data])
+    if folder.resolve() == model.folder.resolve():
+        return
+    for name in model.external:
+        # A damaged or hostile model may name any file of the machine.
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise OutputError(
+                f"{file}: the model has values in {escaped(name)}, outside of its folder, which "
+                f"are not copied; write the new model to {model.folder}"
+            )
+        path, copy = model.folder / name, folder / name
+        # A missing file is no error: the original model lacks it, too.
+        if path.is_file():
+            check_destination(str(copy), [str(path)], force=files.force)
+            files.write(str(copy), _chunks(path))
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK_SIZE):
+            yield chunk

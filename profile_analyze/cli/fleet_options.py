@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from profile_analyze.cli.option_actions import SqlAction, StoreOnce
-from profile_analyze.cli.option_types import Option, OptionGroup, time_limit
+from profile_analyze.cli.option_types import Option, OptionGroup
+from profile_analyze.cli.option_values import time_limit
 
 FLEET: Final = OptionGroup(
     "tables: data sets and SQL",

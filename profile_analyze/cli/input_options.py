@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from profile_analyze.cli.option_actions import StoreOnce
-from profile_analyze.cli.option_types import (
-    Option,
-    OptionGroup,
+from profile_analyze.cli.option_types import Option, OptionGroup
+from profile_analyze.cli.option_values import (
     input_shape,
     label_source,
+    model_file,
     run_count,
     symbol_size,
+    tile_sizes,
 )
 from profile_analyze.model.columns import RUN_STATISTICS
+from profile_analyze.readers.model_inputs import TILE_EXAMPLE
 
 RUNS: Final = OptionGroup(
     "runs: several files of one model",
@@ -25,9 +27,9 @@ RUNS: Final = OptionGroup(
             default=[],
             metavar="PATTERN",
             example="nightly/{date}/{host}/*.json",
-            help="labels of the files, which are group keys and columns: from where a file lies, "
-            "such as 'nightly/{date}/{host}/*.json', or from a table with the column file and a "
-            "column for each label; --where 'date >= 2026-11-01' chooses files; may be repeated",
+            help="give files labels, as group keys and columns: from the paths of the files, such "
+            "as 'nightly/{date}/{host}/*.json', or from a table with the column file and a column "
+            "for each label; --where 'date >= 2026-11-01' chooses files; may be repeated",
         ),
         Option.of(
             "--run-stat",
@@ -52,8 +54,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--correct-drift",
             action="store_true",
-            help="correct for the load of the machine: divide the times of each run by the "
-            "slowness of the whole run; this hides a change of all operators at once",
+            help="correct the times of operators for the load of the machine: divide them by how "
+            "slow the whole run was; totals and --fail-if use the times as measured",
         ),
         Option.of(
             "--correct-sync",
@@ -97,6 +99,26 @@ MODELS: Final = OptionGroup(
             help="the model that ran, beside a profile: adds its multiply-adds, parameters and "
             "attributes to the operators, and the computation, memory and shapes that the profile "
             "lacks; operators are matched with its nodes by name, then by order",
+        ),
+        Option.of(
+            "--split-matmul",
+            action=StoreOnce,
+            type=tile_sizes,
+            metavar="M,N,K[,conv]",
+            example=TILE_EXAMPLE,
+            help="what matrix products cost on hardware that multiplies at most M x K times K x N, "
+            "such as 64,64,64: adds tiles, multiply-adds with padding, tile_efficiency, bytes "
+            "moved and the memory of a tile; with conv, also convolutions, as the products that "
+            "im2col makes",
+        ),
+        Option.of(
+            "--write-model",
+            action=StoreOnce,
+            type=model_file,
+            metavar="FILE",
+            example="split.onnx",
+            help="write the model with its matrix products split into tiles of --split-matmul; "
+            "its results are the same up to rounding",
         ),
     ),
 )

@@ -125,8 +125,8 @@ class LabelOptions(NamedTuple):
     def _meeting(self, files: Iterable[str], conditions: tuple[Condition, ...]) -> list[str]:
         """Return the files that may meet all conditions, and the data sets with such files.
 
-        Another folder that is read as one input has the labels of the files in it. These are known
-        only after reading, so the folder is kept.
+        Another folder that is read as one input has the labels of the files in it. These labels
+        are known only after reading, so the folder is kept.
         """
         return [
             file
@@ -187,7 +187,7 @@ class LabelOptions(NamedTuple):
         if read < len(labels):
             conditions = " and ".join(f"'{one.text}'" for one in self.chosen)
             yield Note(
-                f"read {read} of {counted(len(labels), 'file')}: those that meet {conditions}",
+                f"read {read} of {counted(len(labels), 'file')}, the files that meet {conditions}",
                 Importance.CONTEXT,
             )
 

@@ -35,8 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     color = color_choice([*default_words(), *argv])
     try:
         arguments = parse_with_defaults(argv)
-        # While NumPy is imported, its library OpenBLAS starts a thread for each core. Starting them
-        # takes a fifth of a short call. They would be idle, because no code multiplies matrices.
+        # While NumPy is imported, its library OpenBLAS starts a thread for each core. Starting the
+        # threads takes a fifth of a short call. They would be idle: no code multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # Imported here, because `--help` ends the process before this module is needed.
         from profile_analyze.cli.request import request_of

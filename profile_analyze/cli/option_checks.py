@@ -7,15 +7,17 @@ import shlex
 import stat
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.cli.tables import check_tables
 from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import RUN_STATISTICS
+from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import SAMPLE_UNITS
-from profile_analyze.readers.model_inputs import parse_input_shape
+from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
 from profile_analyze.readers.paths import SUFFIXES, is_data_set
 from profile_analyze.report.output_formats import (
     OPERATORS,
@@ -31,13 +33,26 @@ from profile_analyze.units import short_time
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from profile_analyze.query.question import Query
+
+_TILE: Final = f"--split-matmul {TILE_EXAMPLE}"
+_OF_ROWS: Final = (
+    *("--explain", "--compare", "--compare-label", "--label", "--model", "--fail-if", "--level"),
+    *("--where", "--type", "--opr-name", "--input-dtype", "--min-time", "--max-time"),
+    *("--aggregate-by", "--aggregate", "--order-by", "--columns", "--dump-only-opr"),
+    *("--print-only", "--show-host", "--copy-time", "--peaks", "--plot", "--split-matmul"),
+    "--write-model",
+)
+"""The options about rows and tables that are unset by default. `--inspect` shows one operator."""
 
 
 def check_options(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if options contradict each other, have no effect or need a missing one."""
     _check_files(arguments)
     _check_model(arguments)
+    _check_writing(arguments)
     _check_output_format(arguments)
     check_tables(arguments, requested_output_format(arguments))
     _check_comparison(arguments)
@@ -75,10 +90,45 @@ def _check_model(arguments: argparse.Namespace) -> None:
         raise QueryError(f"--model names {len(models)} models; name the one that ran")
     profiles = map(os.path.realpath, (*arguments.files, *arguments.compare))
     if models and models[0] != "-" and os.path.realpath(models[0]) in profiles:
-        raise QueryError(
-            f"{models[0]}: is named as a profile and as its --model; name a profile of its run, or "
-            "leave --model out"
+        # The suffix decides, because no file has been read yet.
+        advice = (
+            "this file is a profile, and --model needs the model that ran, such as model.onnx"
+            if models[0].endswith(SUFFIXES)
+            else "name a profile of its run, or leave --model out"
         )
+        raise QueryError(f"{models[0]}: is named as a profile and as its --model; {advice}")
+
+
+def _check_writing(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if `--write-model` has no tiles, or not one model in a file to split."""
+    if arguments.write_model is None:
+        return
+    if arguments.split_matmul is None:
+        raise QueryError(
+            f"--write-model needs --split-matmul, which names the size of tiles: {_TILE}"
+        )
+    for problem, given in (
+        ("and --model adds a model to a profile; name the model itself as FILE", arguments.model),
+        ("so it needs one FILE", len(arguments.files) > 1),
+        ("and a pipe can be read once; name a file", any(map(_is_pipe, arguments.files))),
+    ):
+        if given:
+            raise QueryError(f"--write-model splits the model FILE, {problem}")
+
+
+def _is_pipe(file: str) -> bool:
+    """Return whether a file is standard input, or a pipe such as that of `<(...)` in a shell."""
+    with suppress(OSError, ValueError):  # a file that cannot be read has an error of its own
+        return file == "-" or Path(file).is_fifo()
+    return False
+
+
+def check_tiles(columns: Sequence[str], query: Query, tile: str | None) -> None:
+    """Raise `QueryError` if `columns` or the query name a column on tiles, and there is no tile."""
+    named = (*columns, *(column.name for column in query.used))
+    of_tiles = [name for name in named if name.partition(".")[0] in TILE_NAMES]
+    if of_tiles and tile is None:
+        raise QueryError(f"{of_tiles[0]} needs the size of tiles; add {_TILE}")
 
 
 def _check_input_dtype(dtype: str | None) -> None:
@@ -201,38 +251,16 @@ def _check_inspection(arguments: argparse.Namespace) -> None:
     name = requested_output_format(arguments)
     renderer = None if name is None else find_renderer(name)
     has_facts = renderer is None or (renderer.has_tables and renderer.has_summary_beside_tables)
-    for option, given in (
-        ("--explain", arguments.explain),
-        ("--compare", arguments.compare),
-        ("--compare-label", arguments.compare_label),
-        ("--label", arguments.label),
-        ("--model", arguments.model),
-        ("--fail-if", arguments.fail_if),
-        ("--level", arguments.level),
-        ("--where", arguments.where),
-        ("--type", arguments.type),
-        ("--opr-name", arguments.opr_name),
-        ("--input-dtype", arguments.input_dtype),
-        ("--min-time", arguments.min_time),
-        ("--max-time", arguments.max_time),
-        ("--aggregate-by", arguments.aggregate_by),
-        ("--aggregate", arguments.aggregate),
-        ("--order-by", arguments.order_by),
-        ("--columns", arguments.columns),
-        ("--dump-only-opr", arguments.dump_only_opr),
-        ("--print-only", arguments.print_only),
-        ("--show-host", arguments.show_host),
-        ("--copy-time", arguments.copy_time),
-        ("--run-stat", arguments.run_stat != RUN_STATISTICS[0]),
-        ("--peaks", arguments.peaks),
-        ("--plot", arguments.plot),
-        (f"--format {name}", not has_facts),
-    ):
-        if given:
-            raise QueryError(
-                f"--inspect shows one operator and no table, so {option} has no effect; leave one "
-                "out"
-            )
+    values = vars(arguments)
+    given = [option for option in _OF_ROWS if values[option[2:].replace("-", "_")]]
+    if arguments.run_stat != RUN_STATISTICS[0]:
+        given.append("--run-stat")
+    if not has_facts:
+        given.append(f"--format {name}")
+    if given:
+        raise QueryError(
+            f"--inspect shows one operator and no table, so {given[0]} has no effect; leave one out"
+        )
 
 
 def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:

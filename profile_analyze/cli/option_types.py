@@ -1,27 +1,15 @@
-"""The building blocks of the table of options: entries and types of values."""
+"""The building blocks of the table of options: entries and groups."""
 
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.query.catalog import split_names
-from profile_analyze.readers.model_inputs import parse_dim, parse_input_shape
-from profile_analyze.readers.paths import SUFFIXES
-from profile_analyze.report.output_formats import picture_format_of
-from profile_analyze.units import parse_quantity, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NO_PAGER: Final = "--no-pager"
-_AMBIGUOUS: Final = 0.1
-"""A number of at least this size needs a per cent sign: `0.5` could mean 50 % or 0.5 %."""
-_LONGEST_STEPS: Final = 40
-"""Python refuses to read numbers of several thousand digits."""
 
 
 class Option(NamedTuple):
@@ -86,143 +74,3 @@ class OptionGroup(NamedTuple):
 
     title: str
     options: tuple[Option, ...]
-
-
-def seconds(text: str) -> float:
-    """Return the seconds in a text such as `1ms`."""
-    try:
-        return parse_time(text)
-    # argparse adds the name of the option only to the message of its own exception.
-    except QuantityError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def time_limit(text: str) -> float:
-    """Return the seconds in a text such as `5min`. They must be more than 0."""
-    limit = seconds(text)
-    if not limit > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time limit; write 60 or 5min")
-    return limit
-
-
-def size_in_bytes(text: str) -> int:
-    """Return the number of bytes in a text such as `16GiB`. The text must have a unit."""
-    try:
-        size = parse_quantity(text, "byte")
-    except QuantityError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    if not text.strip()[-1].isalpha():  # a bare number could mean bytes or GiB
-        raise argparse.ArgumentTypeError(f"{text!r} has no unit; write one, as in 16GiB")
-    if size < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is less than a byte; write 16GiB")
-    return int(size)
-
-
-def fraction(text: str) -> float:
-    """Return the fraction in a text such as `3%`. It must be at least 0 and less than 1."""
-    try:
-        value = parse_quantity(text, "1")
-    except QuantityError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    if 1 <= value < 100 and not text.strip().endswith("%"):
-        raise argparse.ArgumentTypeError(f"{text!r} is {value * 100:g}%; did you mean {value:g}%?")
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not at least 0% and less than 100%; write 3% or 0.03"
-        )
-    # 0.03 is a common way to write 3 %, but many people who write 0.5 mean 0.5 %.
-    if value >= _AMBIGUOUS and not text.strip().endswith("%"):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} could be {value:g}% or {100 * value:g}%; write one of these"
-        )
-    return value
-
-
-def picture_file(text: str) -> str:
-    """Check that the name of a picture has the suffix of a picture, and return it unchanged."""
-    if text.endswith(SUFFIXES):
-        raise argparse.ArgumentTypeError(
-            f"took the profile {text} as the picture; write --plot result.svg {text}"
-        )
-    try:
-        picture_format_of(text)
-    except QueryError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
-
-
-def input_shape(text: str) -> str:
-    """Check the shape of an input, such as `data:1x3x224x224`, and return it unchanged."""
-    try:
-        parse_input_shape(text)
-    except QueryError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
-
-
-def symbol_size(text: str) -> str:
-    """Check the size of a symbol, such as `batch=8`, and return it unchanged."""
-    try:
-        parse_dim(text)
-    except QueryError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
-
-
-def label_source(text: str) -> str:
-    """Check that a text is a pattern with a label, or the name of a table; return it unchanged."""
-    if "{" not in text and not text.endswith(".csv"):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} has no label; write its name in braces, such as "
-            "'nightly/{date}/{host}/*.json', or name a table, such as labels.csv"
-        )
-    return text
-
-
-def label_value(text: str) -> str:
-    """Check that a text has the form `NAME=VALUE`, and return it unchanged."""
-    name, _, value = text.partition("=")
-    if not (name and value):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no value of a label; write its name and value: date=2026-11-01"
-        )
-    return text
-
-
-def run_count(text: str) -> int:
-    """Return the number of runs in a text."""
-    if not text.strip().isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs, such as 1")
-    return int(text)
-
-
-def step_range(text: str) -> tuple[int, int]:
-    """Return the first and the last step in a text such as `3` or `3-5`."""
-    first, dash, last = (part.strip() for part in text.partition("-"))
-    is_range = first.isdecimal() and (last.isdecimal() if dash else not last)
-    if not is_range or len(text) > _LONGEST_STEPS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a step; write 3, or 3-5 for several")
-    if dash and int(last) < int(first):
-        raise argparse.ArgumentTypeError(f"{text!r} has no steps; did you mean {last}-{first}?")
-    return int(first), int(last or first)
-
-
-def column_names(text: str) -> str:
-    """Return a list of columns. The original's name `opr_id` is replaced by `id`."""
-    return ",".join(re.sub(r"^(\+?)opr_id$", r"\1id", name) for name in split_names(text))
-
-
-def condition(text: str) -> str:
-    """Return a condition. The original's name `opr_id` at its start is replaced by `id`."""
-    return re.sub(r"^(\s*)opr_id\b", r"\1id", text)
-
-
-def row_count(text: str) -> int:
-    """Return the number of rows in a text. Like the original, accept what `int` accepts."""
-    try:
-        count = int(text)
-    except ValueError:
-        count = -1
-    if count < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows; 0 shows all")
-    return count

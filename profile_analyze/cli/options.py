@@ -14,6 +14,8 @@ from profile_analyze.cli.option_actions import ColumnsAction, PeaksAction, Store
 from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
+)
+from profile_analyze.cli.option_values import (
     column_names,
     condition,
     fraction,
@@ -208,7 +210,7 @@ COMPARISON: Final = OptionGroup(
             metavar="NAME=VALUE",
             example="date=2026-11-01",
             help="the baseline: the files with this value of a label (--label), instead of "
-            "--compare; all files with another value are compared with it",
+            "--compare; all files with another value are compared with the baseline",
         ),
         Option.of(
             "--match",
@@ -266,9 +268,10 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--level",
             choices=LEVELS,
-            help="what a row is, if the profile has several levels: an innermost operator, an "
-            "outermost one (top), a kernel or a module (default: operator, or the first of these "
-            "that the profile has)",
+            help="what a row is, if the profile has several levels: any operator, without the "
+            "operators inside it (operator); an outermost operator, with everything inside it "
+            "(top); a kernel; or a module (default: operator, or the first level in this list that "
+            "the profile has)",
         ),
         Option.of(
             "--show-host",

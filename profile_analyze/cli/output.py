@@ -63,7 +63,7 @@ class NewFiles:
     """
 
     def __init__(self, *, force: bool) -> None:
-        self._force = force
+        self.force = force
         self._staged: list[_Staged] = []
 
     def __enter__(self) -> NewFiles:
@@ -117,7 +117,7 @@ class NewFiles:
     def _publish(self, staged: _Staged, created: list[str]) -> None:
         """Give one file its final name. Without `force`, add the new path to `created`."""
         try:
-            if self._force:
+            if self.force:
                 os.replace(staged.temporary, staged.target)
             else:
                 _link(staged)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from profile_analyze.cli.option_actions import CompletionAction, StoreOnce
-from profile_analyze.cli.option_types import NO_PAGER, Option, OptionGroup, picture_file
+from profile_analyze.cli.option_types import NO_PAGER, Option, OptionGroup
+from profile_analyze.cli.option_values import picture_file
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
 from profile_analyze.report.times import AUTO, TIME_UNITS
 

@@ -91,7 +91,7 @@ def queries_of(
 def _default_top(arguments: argparse.Namespace, labels: Sequence[str]) -> int:
     """Return how many rows to show without `--top`; 0 for all rows.
 
-    Stacks are of all rows. Groups by label are a trend, which is shown whole.
+    Stacks cover all rows. Groups by label form a trend, so all of them are shown.
     """
     keys = split_names(arguments.aggregate_by or "")
     if any(key.removeprefix(LABEL).partition("~")[0] in labels for key in keys):

@@ -56,7 +56,7 @@ class Sources(NamedTuple):
 def with_matching_files(request: Request) -> Request:
     """Return the request with the names of files in place of patterns such as `runs/**/*.json`.
 
-    A shell replaces a pattern only if it is not quoted. It also fails if too many files match.
+    A shell replaces only patterns without quotes, and fails if too many files match.
     """
     return request._replace(
         files=tuple(_matching(request.files)), baseline=tuple(_matching(request.baseline))
@@ -113,8 +113,8 @@ def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iter
     for old, new in (names, reversed(names)):
         old_words, new_words = _words(old), _words(new)
         only_old, only_new = old_words - new_words, new_words - old_words
-        # `bert-base` is not a baseline of `bert-large`. So if `base` is only a part of a name, the
-        # other name may add only words for a candidate.
+        # `bert-base` is not a baseline of `bert-large`. If `base` is only a part of a name, the
+        # other name must therefore add only words in `_NEW`.
         is_baseline = Path(old).name.lower() in _OLD
         if (only_old or only_new) and only_old <= _OLD and (is_baseline or only_new <= _NEW):
             better = shlex.join((new, "--compare", old))

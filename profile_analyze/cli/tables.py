@@ -37,7 +37,8 @@ _OF_SQL: Final = frozenset(
         *_OF_FILES,
         *("--sql", "--sql-timeout", "--level", "--work", "--skip-runs"),
         *("--from", "--to", "--step", "--step-region"),
-        *("--correct-drift", "--correct-sync", "--input-shape", "--dim", "--model"),
+        *("--correct-drift", "--correct-sync"),
+        *("--input-shape", "--dim", "--model", "--split-matmul"),
         *("--format", "--confluence", "--output", "--force", "--time-unit"),
     )
 )

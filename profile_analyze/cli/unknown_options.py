@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.cli.option_types import column_names
+from profile_analyze.cli.option_values import column_names
 from profile_analyze.cli.options import OPTIONS
 from profile_analyze.column_words import meant_column
 from profile_analyze.errors import QueryError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from profile_analyze.cli.option_actions import StoreOnce
-from profile_analyze.cli.option_types import Option, OptionGroup, seconds, step_range
+from profile_analyze.cli.option_types import Option, OptionGroup
+from profile_analyze.cli.option_values import seconds, step_range
 
 WINDOW: Final = OptionGroup(
     "window: a part of the profile, or one operator",

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS, MESSAGE_AMOUNTS
 from profile_analyze.model.measuring import amounts, side_of
-from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
+from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
 from profile_analyze.model.ranks import rank_spread, times_of_ranks
 from profile_analyze.model.rows import Formulas
@@ -193,6 +193,9 @@ FORMULAS: Final = Formulas(
         **{name: _numbers(name) for name in ONNX_TOOL_NAMES},
         **{name: _numbers(name) for name in ("sparsity", "sparsity_block")},
         "sparsity_pattern": _optional("sparsity_pattern"),
+        **{name: _work_column(name) for name in TILE_AMOUNTS},
+        **{name: _numbers(name) for name in ("tiles_m", "tiles_n", "tiles_k", "tile_peak")},
+        "tile_efficiency": lambda rows: rows.ratio("macs", "tiled_macs"),
         "in_shapes": _optional("in_shapes"),
         "in_strides": _optional("in_strides"),
         "out_shapes": _optional("out_shapes"),

@@ -153,8 +153,8 @@ class Column(NamedTuple):
     with other rules need no text."""
     export_name: str = ""
     """The name without the unit in output formats for programs; empty for the plain name. A plain
-    name that looks like an aggregate needs another name: `time_min` is no minimum over a group. For
-    a column of texts, people see this name, too."""
+    name that looks like an aggregate needs another name: `time_min` is not a minimum over a group.
+    For a column of texts, people see this name, too."""
 
     @property
     def running(self) -> RunningSum | None:
@@ -200,7 +200,7 @@ class RowKind(NamedTuple):
     """The names of the labels that files have."""
 
     def are_split_by(self, column: Column) -> bool:
-        """Whether rows are split by a key such as `run`. A label also gives its parts."""
+        """Whether rows are split by a key such as `run`, or by the label of the column."""
         keys = {column.base_name}
         if isinstance(column.of_operators, LabelOf):
             keys.add(column.of_operators.key)

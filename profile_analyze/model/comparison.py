@@ -56,11 +56,17 @@ class Comparison:
     """How many operators the baseline has."""
     notes: tuple[Note, ...]
     """Notes on the baseline and on the matching."""
-    drift_corrected: bool = False
-    """Whether the drift between runs was divided out: see `analysis.drift`."""
+    uncorrected: Comparison | None = None
+    """The comparison with the times as measured, if this one was corrected for drift, or if the
+    correction was refused: see `analysis.drift`."""
 
     def __repr__(self) -> str:
         return f"Comparison({self.profile!r}, base={self.base.file!r})"
+
+    @property
+    def as_measured(self) -> Comparison:
+        """The comparison without drift correction."""
+        return self if self.uncorrected is None else self.uncorrected
 
     @property
     def operators(self) -> int:

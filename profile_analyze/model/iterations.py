@@ -49,7 +49,7 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
 
 
 def only_runs(profile: Profile, remaining: NDArray[np.int64]) -> Profile:
-    """Return the profile with only the runs that `remaining` has the indices of, in that order."""
+    """Return the profile with only some runs. `remaining` has their indices, in the new order."""
     new_run = np.full(len(profile.runs), -1, np.int32)  # -1 for runs that are left out
     new_run[remaining] = np.arange(len(remaining))
     executions = profile.executions
@@ -93,6 +93,19 @@ def by_unit(
     process_of_run = np.array(processes)
     medians = [quantile_of_runs(values[:, process_of_run == process], 0.5) for process in distinct]
     return np.stack(medians, axis=1)
+
+
+def unit_names(profile: Profile, unit: SampleUnit) -> list[str]:
+    """Return a name for each unit of `by_unit`: its file, with the number of an iteration."""
+    own = [
+        (profile.processes[run.process], index)
+        for run, index in zip(profile.runs, indices_in_process(profile.runs), strict=True)
+        if not run.is_copy
+    ]
+    files = list(dict.fromkeys(file for file, _ in own))
+    if unit == "process" or len(files) == len(own):
+        return files
+    return [f"run {profile.skipped_runs + 1 + index} of {file}" for file, index in own]
 
 
 def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:

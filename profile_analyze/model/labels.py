@@ -81,7 +81,7 @@ def labels_of_runs(profile: Profile, name: str) -> Categorical[str]:
 
 
 class Totals(NamedTuple):
-    """The totals of a measure, over all operators and over those with the same labels."""
+    """The totals of a measure, over all operators and over the operators with the same labels."""
 
     seconds: NDArray[np.float64]
     """Shape (runs,): the totals over all operators."""

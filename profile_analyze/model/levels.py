@@ -2,7 +2,7 @@
 
 | level | a row is | its time |
 |---|---|---|
-| operator | an innermost operator | without the operators that ran inside it |
+| operator | any operator, nested or not | without the operators that ran inside it |
 | top | an outermost operator | with everything that ran inside it |
 | module | a module or region | without the modules that ran inside it |
 | kernel | a kernel | as recorded |

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from profile_analyze.model.columns import AGGREGATED, SAME, Column
+from profile_analyze.model.columns import AGGREGATED, SAME, Column, RatioOfSums
 
 _amount = partial(Column, of_groups=AGGREGATED)
 
@@ -61,7 +61,7 @@ _COSTS: Final = (
         "params",
         "count",
         "how many elements the weights of the operator have; scales, shapes, indices and single "
-        "numbers are no weights; if several operators use a weight, it counts at the first of them",
+        "numbers are not weights; if several operators use a weight, it counts at the first one",
         worked="the elements of the weights that no earlier operator uses",
     ),
     Column(
@@ -152,6 +152,75 @@ _SPARSITY: Final = (
     ),
 )
 
-COLUMNS: Final = (*_COSTS, *_ONNX_TOOL, *_SPARSITY)
+_tile_amount = partial(_amount, timed=True)
+
+_TILES: Final = (
+    _tile_amount(
+        "tiles",
+        "1",
+        "the number of tiles that --split-matmul cuts the matrix products of the operator into",
+        shown_as="count",
+        worked="{tiles_m} * {tiles_n} * {tiles_k}; for each product of a batch",
+    ),
+    *(
+        Column(
+            f"tiles_{axis}",
+            "1",
+            f"the number of tiles along {axis.upper()}, {what}",
+            shown_as="count",
+            worked=f"{axis.upper()} / the size of a tile, rounded up",
+        )
+        for axis, what in (
+            ("m", "the rows of A and of the result"),
+            ("n", "the columns of B and of the result"),
+            ("k", "the columns of A and the rows of B"),
+        )
+    ),
+    _tile_amount(
+        "tiled_macs",
+        "count",
+        "macs of full tiles: with the padding at the edges of A and B",
+        worked="{tiles} * the multiply-adds of a full tile",
+    ),
+    Column(
+        "tile_efficiency",
+        "1",
+        "macs / tiled_macs: the share of the multiply-adds of full tiles that are not padding",
+        RatioOfSums("macs", "tiled_macs"),
+        worked="{macs} / {tiled_macs}",
+    ),
+    _tile_amount(
+        "untiled_memory",
+        "byte",
+        "bytes of A, B and the result of a matrix product, each once: what an operator that is not "
+        "split reads and writes, and the memory that it needs at once",
+        worked="bytes of A + bytes of B + bytes of the result",
+    ),
+    _tile_amount(
+        "tiled_memory",
+        "byte",
+        "bytes that the tiles read and write: each reads its part of A and B; partial sums are "
+        "written once, and read and written at each further step along K",
+        worked="A * {tiles_n} + B * {tiles_m} + the result * (2 * {tiles_k} - 1); matrices in "
+        "bytes",
+    ),
+    _tile_amount(
+        "padded_memory",
+        "byte",
+        "tiled_memory if each tile is padded to its full size",
+        worked="as tiled_memory, with full tiles",
+    ),
+    Column(
+        "tile_peak",
+        "byte",
+        "bytes of the largest tile: its parts of A and B, and its partial sums",
+        worked="the part of A + the part of B + the part of the result, in bytes",
+    ),
+)
+
+COLUMNS: Final = (*_COSTS, *_ONNX_TOOL, *_SPARSITY, *_TILES)
 ONNX_TOOL_NAMES: Final = tuple(column.name for column in _ONNX_TOOL)
 SPARSITY_NAMES: Final = tuple(column.name for column in _SPARSITY)
+TILE_NAMES: Final = tuple(column.name for column in _TILES)
+TILE_AMOUNTS: Final = tuple(column.name for column in _TILES if column.timed)
+"""The columns on tiles that count each call in a run, and all products of a fused operator."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _WORKS = ("computation", "memory")
 
 DELEGATES: Final = "delegates"
-"""The optional column that is 1 for an operator of which a call delegates, and NaN otherwise. If
+"""The optional column that is 1 if any call of an operator delegates, and NaN otherwise. If
 the operator has no known work, the operators inside it have all of its work."""
 
 
@@ -142,7 +142,7 @@ def _delegates(rows: Indices, executions: Executions, size: int) -> dict[str, An
 def _owned_messages(
     profile: Profile, kernels: Indices, owner: Indices, calls: Floats
 ) -> dict[str, Any]:
-    """Return the optional columns of messages, in which each operator has those of its kernels.
+    """Return the optional columns of messages: each operator gets the values of its kernels.
 
     The result is `{}` if the format has no messages.
     """

@@ -144,7 +144,10 @@ def _longer(walls: Floats, others: Floats) -> Floats:
     return np.maximum(*(np.append(one, np.zeros(size - len(one))) for one in (walls, others)))
 
 
-_BEFORE_STEPS: Final = "of operators outside of all steps count in the step before"
+_BEFORE_STEPS: Final = (
+    "of operators outside of all steps: each counts in the step before it, or else in the first "
+    "step"
+)
 NO_STEPS: Final = "has no steps, so it is one run"
 """The text of a reader's note on a file without steps. If regions become steps, the note is
 dropped."""
@@ -171,7 +174,7 @@ def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterato
         )
         yield Note(
             f"{counted_and_share(len(outside), 'execution')} of operators outside of all regions "
-            f"{name!r} count in the iteration before",
+            f"{name!r}: each counts in the iteration before it, or else in the first iteration",
             Importance.CONTEXT,
             share,
         )

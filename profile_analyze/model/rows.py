@@ -39,7 +39,7 @@ class Rows(Protocol):
 
     @property
     def own_totals_s(self) -> NDArray[np.float64]:
-        """The total seconds of all operators in the runs in which each row ran, shape (rows,)."""
+        """For each row, the total seconds of all operators in its runs, shape (rows,)."""
 
     @property
     def totals_s(self) -> NDArray[np.float64]:
@@ -71,12 +71,31 @@ class Rows(Protocol):
         run, a single unknown value makes the total NaN.
         """
 
+    @property
+    def operators(self) -> OperatorRows:
+        """The rows of all operators: these rows, or the rows that these groups consist of."""
+
+    @property
+    def row_of_operator(self) -> NDArray[np.int64]:
+        """The row that each operator belongs to, shape (operators,); -1 if it is in no row."""
+
+    def aggregated_times(
+        self,
+        times_s: NDArray[np.float64],
+        limited: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        """Return the times of the rows, shape (rows, columns), from the times of operators.
+
+        `times_s` has shape (operators, columns). Groups that add up their operators' times add up
+        `limited(times_s)` instead, except for groups of a single operator.
+        """
+
     def work_on_sides(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the work of each row in the profile and in the baseline, shape (rows,) each.
 
         `name` is a column of work, such as `computation`. An operator counts only if its work is
-        known on each side that has the operator. The work of a group is N/A if other operators take
-        over 5 % of its time.
+        known on each side that has the operator. The work of a group is N/A if its operators
+        that do not count take over 5 % of its time.
         """
 
     def once(self, work: Callable[[Any], T]) -> T:
@@ -93,6 +112,10 @@ class OperatorRows(Rows, Protocol):
     @property
     def comparison(self) -> Comparison | None:
         """The comparison, whose operators are these rows; None if there is no baseline."""
+
+    @property
+    def as_measured(self) -> OperatorRows:
+        """The same rows of a comparison without drift correction."""
 
     @property
     def measure(self) -> Measure:

@@ -61,3 +61,6 @@ class StaticModel(NamedTuple):
     lacks: Mapping[str, str] = {}
     """The options that name an input or a symbol that the model lacks, such as `--dim batch`. Each
     has a message."""
+    tile: tuple[int, int, int] | None = None
+    """The largest M, N and K of the matrix products that the hardware multiplies, for the columns
+    on tiles. None if the caller gives none."""

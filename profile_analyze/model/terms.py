@@ -91,6 +91,11 @@ MORE_WORK: Final = "more work"
 LESS_WORK: Final = "less work"
 """`MORE_WORK` and `LESS_WORK` are verdicts, and causes of a change."""
 
+OWN: Final = "own"
+RELATIVE: Final = "relative"
+"""`OWN` and `RELATIVE` are values of the column `test`: a verdict is based on the row's own times,
+or on its times relative to all other operators."""
+
 RUN_KEYS: Final = ("run", "file", "step")
 """The keys whose value depends only on the run."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
+from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.model_graph import ModelGraph
 from profile_analyze.model.model_matching import NAME, ORDER, expected_of, matches_of
 from profile_analyze.model.notes import Importance, Note, operators_and_share
@@ -136,21 +136,27 @@ class _Added:
                 return _filled(self._weights(values), own_numbers)
             if name in _SUMS:
                 return _filled(self._sums(values), own_numbers)
+            if name in TILE_AMOUNTS:
+                return _filled(self._sums(values, of_known=True), own_numbers)
             of_main = np.append(values, np.nan)[self._main]  # index -1 gets the appended NaN
             return _filled(of_main, own_numbers)
         of_node = {"in_shapes": self._first, "out_shapes": self._last}.get(name, self._main)
         merge = _merged if name == "parameters" else _first_known
         return _combined(self._own.categorical(name), values.take_or_missing(of_node), merge)
 
-    def _sums(self, values: Floats) -> Floats:
+    def _sums(self, values: Floats, *, of_known: bool = False) -> Floats:
         """Return the sum of `values` over the nodes of each operator.
 
-        The sum is N/A for operators that do not have the work of a node.
+        The sum is N/A for operators that do not have the work of a node. With `of_known`, nodes
+        without a value are left out: only the matrix products of a fused operator have tiles.
         """
         sums = np.full(len(self._own), np.nan)
         for row, match in self._matches.items():
-            if match.has_work:
-                sums[row] = values[[*match.nodes]].sum()
+            chosen = values[[*match.nodes]]
+            if of_known:
+                chosen = chosen[~np.isnan(chosen)]
+            if match.has_work and len(chosen):
+                sums[row] = chosen.sum()
         return sums
 
     def _weights(self, values: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The causes of a change: other work, other time per work, and operators that only one side has."""
+"""The causes of a change: the work, the time per work, and operators that only one side has."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ CAUSES: Final = (MORE_WORK, LESS_WORK, PER_WORK, UNKNOWN_WORK, ADDED, REMOVED, R
 """All causes, in the order in which the summary lists them."""
 _MOST_OPERATORS: Final = 3
 _NO_RESIDUAL: Final = 1e-9
-"""A smaller residual, as a share of the baseline's time, is an error of rounding."""
+"""A smaller residual is an error of rounding. The limit is a fraction of the baseline's time, or of
+the difference if that is larger."""
 
 
 class CauseOperator(NamedTuple):

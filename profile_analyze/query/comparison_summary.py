@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.statistics import (
     FASTER,
     LEAST_RUNS,
@@ -20,7 +21,7 @@ from profile_analyze.model.iterations import copies_in, required_noun, unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.change_causes import causes_of, work_change
-from profile_analyze.query.drift_notes import drift_notes
+from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
@@ -83,8 +84,9 @@ class Change(NamedTuple):
     high: float
     p_value: float
     verdict: str | None
-    """A verdict on rows that both sides have, such as `slower`. None if there are too few runs, if
-    the baseline's time is 0, or if drift is corrected."""
+    """A verdict on rows that both sides have, such as `slower`. None if there are too few runs."""
+    runs_needed: float
+    """How many runs of each side would probably settle an uncertain verdict."""
     too_few_runs: str
     """Which side has too few runs for verdicts; empty if no side has too few."""
     work: WorkChange
@@ -103,8 +105,6 @@ class Change(NamedTuple):
     """Whether the rows of the question are groups."""
     by: tuple[str, ...]
     """The keys that `contributions` are grouped by: the keys of the question, or else `type`."""
-    drift_corrected: bool
-    """Whether drift is corrected. If so, there is no verdict on the total time."""
     unit: str
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     notes: tuple[Note, ...]
@@ -112,11 +112,7 @@ class Change(NamedTuple):
 
 def change_of(query: Query, comparison: Comparison) -> Change:
     """Return the summary of `comparison`. `query` has the group keys and the settings."""
-    # With an aggregate but without keys, all operators form one group: the whole.
-    whole = run(_query_for_all(query, aggregates="sum"), comparison)
-    rows = run(_query_for_all(query, by=query.by), comparison)
-    operators = run(_query_for_all(query), comparison) if query.by else rows
-    groups = rows if query.by else run(_query_for_all(query, by="type"), comparison)
+    whole, rows, operators, groups = _answers(query, comparison)
     difference_s = _number(whole, "difference")
     verdicts = tuple(_verdict_counts(rows))
     return Change(
@@ -125,15 +121,15 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         base_processes=len({run.process for run in comparison.base.runs}),
         base_copies=copies_in(comparison.base.runs),
         base_time_s=_number(whole, "base"),
-        base_spread=comparison.base.spread(),
+        base_spread=comparison.as_measured.base.spread(),
         difference_s=difference_s,
         change=_number(whole, "change"),
         ratio=_number(whole, "ratio"),
         low=_number(whole, "ratio_low"),
         high=_number(whole, "ratio_high"),
         p_value=_number(whole, "p_value"),
-        # Drift correction removes any change that all operators share, so the total has no verdict.
-        verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
+        verdict=_only_value(whole, "verdict"),
+        runs_needed=_number(whole, "runs_needed"),
         too_few_runs=_too_few_runs(query, comparison),
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),
@@ -143,10 +139,36 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         threshold=query.threshold,
         of_groups=rows.query.grouped,
         by=groups.query.by,
-        drift_corrected=comparison.drift_corrected,
         unit=_unit_noun(comparison, query.unit),
         notes=tuple(_notes(comparison, rows, operators, verdicts, difference_s)),
     )
+
+
+class _Answers(NamedTuple):
+    """The tables that the summary is made from. Each is about all operators."""
+
+    whole: Table
+    """One row for all operators together."""
+    rows: Table
+    """The rows of the question, corrected for drift if the question asks for it."""
+    operators: Table
+    groups: Table
+    """The groups of the question, or else types."""
+
+
+def _answers(query: Query, comparison: Comparison) -> _Answers:
+    # Drift correction removes any change that all operators share. The parts of the total
+    # difference are therefore as measured.
+    measured = comparison.as_measured
+    rows = run(_query_for_all(query, by=query.by), comparison)
+    as_shown = measured is comparison
+    operators = rows if as_shown and not query.by else run(_query_for_all(query), measured)
+    groups = rows
+    if not (as_shown and query.by):
+        groups = run(_query_for_all(query, by=query.by or "type"), measured)
+    # With an aggregate but without keys, all operators form one group: the whole.
+    whole = run(_query_for_all(query, aggregates="sum"), measured)
+    return _Answers(whole, rows, operators, groups)
 
 
 def _query_for_all(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "") -> Query:
@@ -216,6 +238,7 @@ def _notes(
 ) -> Iterator[Note]:
     yield from _few_units_notes(comparison, rows)
     yield from _no_verdict_notes(comparison, rows, counts)
+    yield from odd_run_notes(comparison, rows.query.unit)
     yield from drift_notes(operators, comparison, difference_s)
 
 
@@ -230,9 +253,8 @@ def _no_verdict_notes(
     for one in counts:
         if one.verdict == NOT_AVAILABLE:
             yield Note(
-                f"{counted_and_share(one.rows, noun)} without a verdict: the median of the "
-                f"baseline is 0, or a side has fewer than {LEAST_RUNS} "
-                f"{_unit_noun(comparison, unit)} with a time",
+                f"{counted_and_share(one.rows, noun)} without a verdict: a side has fewer than "
+                f"{LEAST_RUNS} {_unit_noun(comparison, unit)} with a time",
                 Importance.INCOMPLETE,
                 one.share,
             )
@@ -253,17 +275,21 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
             Importance.INCOMPLETE,
         )
         return
-    # If only one row changed, the correction multiplies its p by the number of tested rows.
-    tested = int((~np.isnan(rows["p_value"])).sum())
-    if least_p(ours, theirs) * tested <= SIGNIFICANT:
+    # If only one row changed, the correction multiplies its p by the number of tested rows, and
+    # divides it by the weight of the row. The weight grows with the time of the row.
+    tests = rows.shown.of_all_rows(tests_of) if len(rows) else None
+    weights = np.empty(0) if tests is None else tests.weights[~np.isnan(tests.p_values)]
+    hidden = int((least_p(ours, theirs) * len(weights) > SIGNIFICANT * weights).sum())
+    if not hidden:
         return
     enough = LEAST_RUNS
-    while least_p(enough, enough) * tested > SIGNIFICANT:
+    while least_p(enough, enough) * len(weights) > SIGNIFICANT * weights.min():
         enough += 1
     row_noun = "groups" if rows.query.grouped else "operators"
+    which = "" if hidden == len(weights) else " that take the least time"
     yield Note(
         f"{ours} {noun} and {theirs} of the baseline are too few to show a change of just one of "
-        f"{tested} {row_noun}, however large; {enough} on each side are enough",
+        f"the {hidden} {row_noun}{which}, however large; {enough} on each side are enough",
         Importance.INCOMPLETE,
     )
 

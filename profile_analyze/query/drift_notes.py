@@ -7,22 +7,28 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.analysis.drift import drift_factors, shared_change
+from profile_analyze.analysis.run_levels import robust_deviation
+from profile_analyze.analysis.statistics import LEAST_RUNS
+from profile_analyze.model.iterations import by_unit, unit_names
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.numbers import total
+from profile_analyze.model.numbers import quantile_of_runs, ratio, total
 from profile_analyze.units import short_time, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.iterations import SampleUnit
+    from profile_analyze.model.profile import Profile
     from profile_analyze.query.table import Table
 
 _NOTEWORTHY: Final = 0.03
 """Smaller changes, as a fraction of the baseline, get no note."""
-_WITHOUT_TOTALS: Final = (
-    "with it, totals have no verdict, and --fail-if rejects conditions on totals"
-)
-"""The drawback of `--correct-drift`. Each note that suggests the option ends with this text."""
+_ODD: Final = 5.0
+"""A run is odd if its total is this many robust standard deviations from the median."""
+_LEAST_ODD: Final = 1.25
+"""A run is odd only if it took at least 1.25 times the median run, or at most 1 / 1.25 times."""
+_MOST_NAMED: Final = 3
 
 
 def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
@@ -33,7 +39,7 @@ def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -
     different formats differ for other reasons than the state of the machine.
     """
     formats = {side.origin.format for side in (comparison.profile, comparison.base)}
-    if comparison.drift_corrected or len(formats) > 1:
+    if comparison.uncorrected is not None or len(formats) > 1:
         return
     yield from _shared_change_notes(operators)
     yield from _sum_notes(operators, comparison, difference_s)
@@ -49,8 +55,8 @@ def _shared_change_notes(operators: Table) -> Iterator[Note]:
     yield Note(
         f"{operators_and_share(shared.alike.sum())} are {word} by similar ratios, with a median of "
         f"{three_digits(shared.ratio)}: either the machine was {word}, or all operators "
-        "changed; profile both sides in turns to tell; --correct-drift removes what all operators "
-        f"share, whatever the cause; {_WITHOUT_TOTALS}",
+        "changed; profile both sides in turns to tell; --correct-drift divides the times of the "
+        "operators by what they share",
         Importance.WRONG,
         total(times_s[shared.alike]) / total(times_s),
     )
@@ -68,10 +74,37 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
             f"the operators differ by {_signed(sum_s)} in sum, but the total by "
             f"{_signed(difference_s)}, because whole runs were slow or fast "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times the median "
-            "run); --correct-drift corrects the times of operators for this, but also hides a "
-            f"change that all operators share; {_WITHOUT_TOTALS}",
+            "run); --correct-drift corrects the times of operators for this",
             Importance.CONTEXT,
         )
+
+
+def odd_run_notes(comparison: Comparison, unit: SampleUnit) -> Iterator[Note]:
+    """Yield a note if some runs took far longer or shorter than the other runs of their side."""
+    sides = comparison.as_measured.profile, comparison.as_measured.base
+    odd = [one for side in sides for one in _odd_runs(side, unit)]
+    if not odd:
+        return
+    named = ", ".join(f"{name} took {three_digits(factor)}" for name, factor in odd[:_MOST_NAMED])
+    side, them = ("its side", "it") if len(odd) == 1 else ("their sides", "them")
+    more = f", and {len(odd) - _MOST_NAMED} more are odd" if len(odd) > _MOST_NAMED else ""
+    yield Note(
+        f"{named} times the median of {side}{more}: find out why, or leave {them} out",
+        Importance.CONTEXT,
+    )
+
+
+def _odd_runs(side: Profile, unit: SampleUnit) -> Iterator[tuple[str, float]]:
+    """Yield the name of each odd run of a side, and its total divided by the median total."""
+    totals_s = by_unit(side.totals_s("time")[np.newaxis], side.runs, unit)
+    names = unit_names(side, unit)
+    with np.errstate(all="ignore"):
+        logs = np.log(ratio(totals_s, float(quantile_of_runs(totals_s, 0.5)[0])))
+    if logs.shape[1] < LEAST_RUNS or not np.isfinite(logs).all():
+        return
+    limit = max(_ODD * float(robust_deviation(logs)[0]), np.log(_LEAST_ODD))
+    for index in np.flatnonzero(np.abs(logs[0]) >= limit).tolist():
+        yield names[index], float(np.exp(logs[0, index]))
 
 
 def _signed(time_s: float) -> str:

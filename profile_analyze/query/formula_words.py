@@ -23,8 +23,8 @@ class Formula(NamedTuple):
 
     template: str
     """A formula with placeholders, such as `{time} / {calls}`, or words without placeholders."""
-    remark: str = ""
-    """A remark to print after the formula; may be empty."""
+    remarks: tuple[str, ...] = ()
+    """Remarks to print after the formula, which may have placeholders, too."""
 
     @classmethod
     def of(cls, column: Column, keys: tuple[str, ...] | None, aggregate: str) -> Formula:
@@ -41,26 +41,31 @@ class Formula(NamedTuple):
             above, below = rule
             return cls(
                 f"{{{above}.sum}} / {{{below}.sum}}",
-                f"over the operators that have both ({{{column.name}.count}})",
+                (f"over the operators that have both ({{{column.name}.count}})",),
             )
         of, how = rule if isinstance(rule, AggregateOf) else (column.name, aggregate)
         return cls(f"{how} of {of} in the group")
 
     @classmethod
     def _parse(cls, worked: str) -> Formula:
-        template, _, remark = worked.partition("; ")
-        return cls(template, remark)
+        template, *remarks = worked.split("; ")
+        return cls(template, tuple(remarks))
 
     @property
     def names(self) -> list[str]:
         """The names of columns and figures in the formula, each once. The remark is ignored."""
-        return list(dict.fromkeys(re.findall(_PLACEHOLDER, self.template)))
+        return names_in(self.template)
 
     @property
     def columns(self) -> list[Column]:
         """The columns that the formula and its remark name, each once."""
-        names = re.findall(_PLACEHOLDER, self.template + self.remark)
-        return [find_column(name) for name in dict.fromkeys(names) if is_column(name)]
+        names = names_in("".join((self.template, *self.remarks)))
+        return [find_column(name) for name in names if is_column(name)]
+
+
+def names_in(template: str) -> list[str]:
+    """Return the names of columns and figures in a formula or a remark, each once."""
+    return list(dict.fromkeys(re.findall(_PLACEHOLDER, template)))
 
 
 def in_words(template: str) -> str:

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from profile_analyze.analysis.comparison_formulas import tests_of
+from profile_analyze.analysis.intervals import median_interval, ratios_of
 from profile_analyze.analysis.statistics import (
     LEAST_RUNS,
     SIGNIFICANT,
     SUGGESTED_RUNS,
     adjusted,
-    median_interval,
-    permutation_test,
-    ratio_interval,
     too_few_runs,
 )
 from profile_analyze.model.iterations import required_noun, unit_noun
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.analysis.row_tests import RowTests
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate_conditions import FailCondition
     from profile_analyze.query.question import Query
@@ -58,13 +58,16 @@ class FailVerdict(NamedTuple):
     """The lower end of the 95 % confidence interval; `high` is the upper end. The interval is of
     the ratio to the baseline, or of the time if the limit is absolute."""
     high: float = np.nan
+    relative_ratio: float = np.nan
+    """The ratio relative to all other operators, if it is judged instead of the ratio of the
+    medians: see `analysis.row_tests`. The interval is then of this ratio."""
     p_value: float = np.nan
     """The p of the permutation test, corrected for the number of conditions."""
     unit: str = "runs"
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     not_ruled_out: float = np.nan
-    """The end of the confidence interval that is beyond the limit although the median is not. This
-    is `high` for `>` and `low` for `<`. NaN if there is no such end."""
+    """If the median is within the limit, but the confidence interval extends beyond it: the end of
+    the interval, `high` for `>` and `low` for `<`. Otherwise NaN."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
@@ -76,6 +79,8 @@ class _Measured(NamedTuple):
 
     times: NDArray[np.float64]
     base: NDArray[np.float64] | None
+    tests: RowTests | None
+    """How the selected operators changed together; None if the limit is absolute."""
     operators: int
     """How many operators the condition selects."""
     unit: str
@@ -99,7 +104,9 @@ def judge_conditions(
     limit. Otherwise, it is uncertain. If a file is damaged, no condition can be judged.
 
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
-    estimate is the median over the runs, or the ratio of the two medians if the limit is relative.
+    estimate is the median over the runs. If the limit is relative, it is the ratio of the two
+    medians, or the ratio relative to all other operators if that has less noise: see
+    `analysis.row_tests`. Times are as measured, even if drift is corrected.
     If the estimate is beyond the limit, the condition is met or uncertain. It is met in two cases:
 
     - The limit asks for a change, such as `> +5%`. p, corrected for the number of conditions, is at
@@ -107,6 +114,7 @@ def judge_conditions(
     - The limit is absolute, or demands an improvement, such as `> -3%`. The whole confidence
       interval is beyond the limit.
     """
+    source = source if isinstance(source, Profile) else source.as_measured
     if damage := _damage(source):
         return tuple(FailVerdict(condition, "unjudged", damage) for condition in conditions)
     timed = [condition for condition in conditions if not condition.is_of_work]
@@ -154,12 +162,13 @@ def _measure(condition: FailCondition, query: Query, source: Profile | Compariso
     times = table.shown.per_unit("time") if len(table) else empty
     hint = _hint(condition, table)
     profile, comparison = table.shown.profile, table.shown.comparison
-    base, sides = None, [profile.runs]
+    base, sides, tests = None, [profile.runs], None
     if condition.relative and comparison is not None:
         base = table.shown.per_unit("base") if len(table) else empty
+        tests = table.shown.of_all_rows(tests_of) if len(table) else None
         sides.append(comparison.base.runs)
     unit, required = unit_noun(query.unit, *sides), required_noun(query.unit, *sides)
-    return _Measured(times, base, table.matched, unit, required, hint)
+    return _Measured(times, base, tests, table.matched, unit, required, hint)
 
 
 def _hint(condition: FailCondition, table: Table) -> str:
@@ -181,9 +190,8 @@ def _hint(condition: FailCondition, table: Table) -> str:
 
 
 def _p_value(measured: _Measured) -> float:
-    if measured.base is None or not measured.base.shape[1]:
-        return np.nan
-    return float(permutation_test(measured.times, measured.base)[0])
+    # The table of a condition has one row, so no correction for the number of rows is needed.
+    return np.nan if measured.tests is None else float(measured.tests.p_values[0])
 
 
 def _verdict(
@@ -195,16 +203,30 @@ def _verdict(
     if reason_unjudged:
         return FailVerdict(condition, "unjudged", reason_unjudged + measured.hint, time_s, base_s)
     limit = condition.limit
-    if measured.base is None:
-        estimate, interval = time_s, median_interval(measured.times)
+    relative_ratio = np.nan
+    if measured.tests is None:
+        known = measured.times[0][~np.isnan(measured.times[0])]
+        estimate, bounds = time_s, median_interval(known)
     else:
-        estimate, interval = time_s / base_s, ratio_interval(measured.times, measured.base)
+        estimate, bounds = _ratio_with_interval(measured.tests, time_s / base_s)
+        relative_ratio = estimate if measured.tests.is_relative[0] else np.nan
         limit = 1 + limit / (base_s if condition.limit_unit == "s more" else 1.0)
-    bounds = (float(interval.low[0]), float(interval.high[0]))
-    verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, p_value)
+    verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, relative_ratio, p_value)
     verdict = _decided(verdict, estimate, limit, strict=strict)
     hint = "" if verdict.outcome == "passed" else measured.hint
     return verdict._replace(reason=verdict.reason + hint)
+
+
+def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[float, float]]:
+    """Return the ratio of the chosen test with the ends of its confidence interval.
+
+    `medians` is the ratio of the medians. It is the estimate if the row is tested by its own times.
+    The interval then includes it.
+    """
+    ratio, low, high = ratios_of(np.array([end[0] for end in tests.chosen])).tolist()
+    if tests.is_relative[0]:
+        return ratio, (low, high)
+    return medians, (min(low, medians), max(high, medians))
 
 
 def _decided(verdict: FailVerdict, estimate: float, limit: float, *, strict: bool) -> FailVerdict:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from profile_analyze.analysis.comparison_columns import OUTCOMES
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.query.gate_advice import (
@@ -122,8 +123,8 @@ class FailCondition(NamedTuple):
             raise QueryError(
                 f"fail-if: {text!r}: {match['operator']} is not supported; write > or <"
             )
-        unit = WORK_METRICS.get(match["metric"], "s")
-        limit, limit_unit = parse_limit(text, match["sign"], match["limit"], unit)
+        parts = match["sign"], match["limit"], WORK_METRICS.get(match["metric"], "s")
+        limit, limit_unit = parse_limit(text, *parts, compared=query.compared)
         subject = subject.strip()
         if subject and (advice := advice_on_subject(subject, match["metric"], rest, _METRICS)):
             raise QueryError(f"fail-if: {text!r}: {advice}")
@@ -140,12 +141,22 @@ class FailCondition(NamedTuple):
             )
         # Making the question here checks the subject before any file is read.
         try:
-            condition.about(query)
+            condition.check_selection(query)
         except QueryError as error:
             # The error begins with the field of `Query` that has the subject.
             reason = str(error).removeprefix("where: ")
             raise QueryError(f"fail-if: {text!r}: {reason}") from None
         return condition
+
+    def check_selection(self, query: Query) -> None:
+        """Raise `QueryError` if the condition selects operators wrongly or by how they changed."""
+        selected_by = [one.column.name for one in self.about(query).conditions]
+        outcome = next((name for name in selected_by if name in OUTCOMES), None)
+        if outcome and self.relative and not self.is_of_work:
+            raise QueryError(
+                f"where: {outcome} selects operators by how they changed, so noise alone could "
+                "meet the condition; select them by name, type or base"
+            )
 
     def about(self, query: Query) -> Query:
         """Return the question whose answer has the value of the metric.

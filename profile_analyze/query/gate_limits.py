@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 from math import isinf
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.gate_advice import advice_on_limit, advice_on_ratio, repeat_for
 from profile_analyze.units import parse_quantity, parse_time
 
+_LARGEST_FACTOR: Final = 2
+"""With a baseline, a bare number between 1 and this is meant as a factor: `total > 1.05`."""
+
 LimitUnit: TypeAlias = Literal["s", "s more", "of baseline", "amount", "amount more"]
 
 
-def parse_limit(text: str, sign: str, limit: str, unit: str) -> tuple[float, LimitUnit]:
+def parse_limit(
+    text: str, sign: str, limit: str, unit: str, *, compared: bool
+) -> tuple[float, LimitUnit]:
     """Return the number in `limit`, and what it means: see `FailCondition.limit_unit`.
 
     `sign` is the sign before the limit in the condition `text`. `unit` is the unit of the metric.
+    `compared` says whether there is a baseline, which decides what a bare number probably means.
     Raises `QueryError` for a wrong limit.
     """
     if re.search(r"\s(and|or)\s|&&|\|\|", limit, re.IGNORECASE):
@@ -35,7 +41,7 @@ def parse_limit(text: str, sign: str, limit: str, unit: str) -> tuple[float, Lim
             return _parse_share(text, sign, limit), "of baseline"
         if unit != "s":
             return parse_quantity(sign + limit, unit), "amount more" if sign else "amount"
-        return _parse_seconds(text, sign, limit), "s more" if sign else "s"
+        return _parse_seconds(text, sign, limit, compared=compared), "s more" if sign else "s"
     except QuantityError as error:
         raise QueryError(f"fail-if: {text!r}: {error}, or +5%") from None
 
@@ -52,15 +58,19 @@ def _parse_share(text: str, sign: str, limit: str) -> float:
     return share
 
 
-def _parse_seconds(text: str, sign: str, limit: str) -> float:
+def _parse_seconds(text: str, sign: str, limit: str, *, compared: bool) -> float:
     seconds = parse_time(sign + limit)
     if isinf(seconds):
         raise QueryError(f"fail-if: {text!r}: {limit} is never reached")
     # A number without a unit could mean percent, milliseconds or seconds.
     if not limit[-1].isalpha():
+        may_be_factor = compared and not sign and seconds < _LARGEST_FACTOR
+        if may_be_factor and (advice := advice_on_ratio(seconds)):
+            raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
         examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
-        if sign and abs(seconds) < 1:  # more likely a fraction than a percentage
-            examples = f"{sign}{abs(seconds):.6g}s"
-            examples = f"{sign}{100 * abs(seconds):.6g}%, {examples}"
+        # With a baseline, a small number is more likely a fraction than a percentage or a time.
+        if (sign or compared) and abs(seconds) < 1:
+            share = f"{sign or '+'}{100 * abs(seconds):.6g}%"
+            examples = f"{share}, {sign}{abs(seconds):.6g}s"
         raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
     return seconds

@@ -12,6 +12,7 @@ from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total, totals
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.query.model_summary import are_of_model
+from profile_analyze.query.peaks_advice import highest_rates_advice
 from profile_analyze.query.peaks_notes import time_on_other_kinds
 from profile_analyze.query.question import Query
 from profile_analyze.query.roofline_notes import roofline_notes
@@ -89,6 +90,8 @@ class Judgement(NamedTuple):
     that the peaks are for is left out."""
     faster: float
     """The share of the device time that operators faster than their roof take."""
+    better_rates: str
+    """Which rates to give if the peaks do not fit; empty if the profile has no rates."""
     notes: tuple[Note, ...]
 
 
@@ -123,6 +126,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
             (kind, share_of(rows, ran)) for kind, ran in time_on_other_kinds(rows, query.peaks)
         ),
         faster=share_of(rows, rows["efficiency"] > 1),
+        better_rates=highest_rates_advice(rows),
         notes=tuple(roofline_notes(rows)),
     )
 

@@ -32,8 +32,9 @@ def parse_label_conditions(texts: Iterable[str], labels: Sequence[str]) -> tuple
     conditions = tuple(Condition.parse(text, kind) for text in dict.fromkeys(texts))
     for one in conditions:
         if not one.column.is_label:
+            known = ", ".join(labels)
             raise QueryError(
-                f"'{one.text}': {one.column.name} is no label; the labels are {', '.join(labels)}"
+                f"'{one.text}': {one.column.name} is not a label; the labels are {known}"
             )
     check_contradictions(conditions)
     return conditions

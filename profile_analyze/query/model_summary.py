@@ -12,6 +12,7 @@ from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import CONSTANT_ROLES, DERIVED_CONSTANT, WEIGHT
+from profile_analyze.query.tiling_summary import tiling_summary
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.static import StaticModel
     from profile_analyze.model.tables import Tensors
+    from profile_analyze.query.tiling_summary import TilingSummary
 
 
 class AliveTensor(NamedTuple):
@@ -93,6 +95,8 @@ class ModelSummary(NamedTuple):
     """The bytes that operators outside of bodies read and write."""
     base: BaseWork | None
     """The work of the baseline; None without a baseline."""
+    tiling: TilingSummary | None = None
+    """What the matrix products cost in tiles; None without a size of tiles."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -134,6 +138,7 @@ def model_summary(profile: Profile, comparison: Comparison | None = None) -> Mod
         alive=tuple(AliveTensor(keys[n], float(tensors.size[n])) for n in activations.alive),
         memory=total(profile.operators.memory[outside]),
         base=None if comparison is None else _base_work(comparison, outside),
+        tiling=tiling_summary(profile, outside),
         notes=(_note_on_bodies(inside),) if inside else (),
     )
 

@@ -16,17 +16,16 @@ from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import ABSENT, CPU, DEVICE, HOST, LABEL, is_run_key
 from profile_analyze.model.wording import heading
 from profile_analyze.query.catalog import PARAMETER, find_column
+from profile_analyze.query.group_key_notes import group_key_notes
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
     bare_number_notes,
-    dominant_part_notes,
     examples_of,
     meant_pattern,
     renaming_advice,
     time_range_notes,
-    unmatched_key_notes,
     unmatched_value_notes,
 )
 from profile_analyze.suggestions import did_you_mean, similar_texts
@@ -40,8 +39,9 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
     from profile_analyze.query.filters import Selection, Unjudged
+    from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import GroupRows, OperatorRows
+    from profile_analyze.query.rows import OperatorRows
     from profile_analyze.query.shown_rows import ShownRows
 
 _OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
@@ -69,8 +69,7 @@ def notes_on(
         *_dtype_notes(query, operators, selection),
         *_unjudged_notes(operators, selection.unjudged),
         *unmatched_value_notes(query, operators),
-        *unmatched_key_notes(query, operators),
-        *dominant_part_notes(query, operators),
+        *group_key_notes(query, operators, selection),
         *bare_number_notes(query.conditions, operators, operators.recorded),
         *_parameter_notes(query, profile),
         *_empty_answer_notes(query, profile, selection),

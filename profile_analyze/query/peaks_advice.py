@@ -26,20 +26,24 @@ def highest_rates(rows: OperatorRows) -> str:
     return ":".join("".join(scaled(float(np.nanmax(values)), unit)) for values, unit in highest)
 
 
-def cpu_peaks_advice(rows: OperatorRows) -> str:
-    """Return how to find the peaks of the CPU that recorded `rows`, all operators of a profile.
+def highest_rates_advice(rows: OperatorRows) -> str:
+    """Return which rates to give if the peaks do not fit; empty if no rate is known.
 
-    If the profile has rates, the advice has the highest of them. They are a lower limit of the
-    peaks: only data in caches moves faster than memory allows.
+    The highest rates of the operators are a lower limit of the peaks: only data in caches moves
+    faster than memory allows.
     """
+    highest = highest_rates(rows)
+    return highest and (
+        f"the highest rates in this profile are --peaks {highest}, a lower limit unless data was "
+        "in caches"
+    )
+
+
+def cpu_peaks_advice(rows: OperatorRows) -> str:
+    """Return how to find the peaks of the CPU that recorded `rows`, all operators of a profile."""
     advice = (
         "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two "
         "rates"
     )
-    highest = highest_rates(rows)
-    if not highest:
-        return f"{advice}, as in --peaks 768G:51G"
-    return (
-        f"{advice}; the highest in this profile are --peaks {highest}, a lower limit unless data "
-        "was in caches"
-    )
+    highest = highest_rates_advice(rows)
+    return f"{advice}; {highest}" if highest else f"{advice}, as in --peaks 768G:51G"

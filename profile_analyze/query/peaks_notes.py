@@ -38,9 +38,9 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
     assert rows.peaks is not None, "these notes are about peak rates"
     if rows.peaks.doubt > STABLE_DOUBT:
         yield Note(
-            f"the peaks may be up to {percent(rows.peaks.doubt)} too low, and efficiencies too "
-            "high, because the measurements differ or other programs ran meanwhile; stop other "
-            "programs and measure again, as in --peaks 'here!'",
+            f"the peaks may be up to {percent(rows.peaks.doubt)} too low, because the measurements "
+            "differ or other programs ran meanwhile; efficiency is then too high, and lost and "
+            "gain are too low; stop other programs and measure again, as in --peaks 'here!'",
             Importance.WRONG,
             share=1.0,
         )

@@ -90,7 +90,7 @@ def label_names(value: str | Iterable[str]) -> tuple[str, ...]:
     for name in names:
         if not re.fullmatch(LABEL_NAME, name):
             raise QueryError(
-                f"labels: {name!r} is no name for a label; use letters, digits and _, with a "
+                f"labels: {name!r} is not a name for a label; use letters, digits and _, with a "
                 "letter first"
             )
         if not is_label_name(name):

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN, DEFAULT_DTYPE, TF32
+from profile_analyze.analysis.peaks import ANY_DTYPE, DEFAULT_DTYPE, TF32
 from profile_analyze.analysis.roofline import (
+    does_no_work,
     is_below_clock_resolution,
     is_judged,
     only_moves_data,
@@ -18,7 +19,7 @@ from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.terms import ABSENT, HOST
-from profile_analyze.query.peaks_advice import highest_rates
+from profile_analyze.query.peaks_advice import highest_rates_advice
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
 from profile_analyze.units import percent, short_time
@@ -82,10 +83,9 @@ def _named_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
     assert peaks is not None, "a roofline needs peak rates"
     dtypes = rate_dtypes(rows.profile, peaks).categories
     if dtypes and peaks.dtype_is_named and peaks.dtype not in dtypes:
-        or_fp32 = "" if DEFAULT_DTYPE in dtypes else f" or in {DEFAULT_DTYPE}"
         yield Note(
-            f"{peaks.dtype} after --peaks has no effect on operators of known dtype: none computes "
-            f"in {peaks.dtype}{or_fp32}, only in {', '.join(dtypes)}",
+            f"{peaks.dtype} after --peaks has no effect on operators of known dtype: all of them "
+            f"compute in {' or '.join(dtypes)}",
             Importance.CONTEXT,
         )
 
@@ -123,14 +123,9 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
 
 
 def _reason_for_low_peaks(rows: OperatorRows) -> str:
-    """Return that the peaks are too low. If the user gave rates, add the rates of the profile."""
-    peaks = rows.peaks
-    assert peaks is not None, "a roofline needs peak rates"
+    """Return that the peaks are too low, and the highest rates of the profile."""
     reason = "the peaks are probably too low; check the device, the dtype and the number of threads"
-    highest = highest_rates(rows) if peaks.source == AS_GIVEN else ""
-    return (
-        f"{reason}; the highest rates in this profile are --peaks {highest}" if highest else reason
-    )
+    return "; ".join(filter(None, (reason, highest_rates_advice(rows))))
 
 
 def _may_be_tf32(rows: OperatorRows, chosen: Chosen) -> bool:
@@ -178,7 +173,9 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
     leaves_work = leaves_work_inside(rows.profile.operators)
     yield without_roof & leaves_work, "that leave all work to operators inside them"
-    unknown: Chosen = without_roof & ~leaves_work & np.isnan(rows["computation"])
+    idle: Chosen = without_roof & does_no_work(rows)
+    yield idle, "that do no work, such as views and allocations"
+    unknown: Chosen = without_roof & ~leaves_work & ~idle & np.isnan(rows["computation"])
     types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
     yield unknown, f"of unknown computation, most in {types}"
     peaks = rows.peaks

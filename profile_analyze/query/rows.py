@@ -12,15 +12,12 @@ import numpy as np
 
 from profile_analyze.model import column_formulas
 from profile_analyze.model.columns import (
-    AGGREGATED,
     FORMULA,
     SAME,
-    AggregateOf,
     FirstOf,
     LabelOf,
     Parameter,
     PartOf,
-    RatioOfSums,
 )
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.labels import Totals
@@ -28,10 +25,8 @@ from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
-from profile_analyze.query.aggregates import COUNT, known_aggregate
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.derived_columns import derived_values
-from profile_analyze.query.group_values import aggregated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +38,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.rows import Formulas, Values
-    from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.question import Query
 
     Value = TypeVar("Value", bound=np.generic)
@@ -173,6 +167,32 @@ class OperatorRows(RowView):
         assert self.comparison is not None, "only a comparison has two sides"
         return self.comparison.on_sides()
 
+    @property
+    def operators(self) -> OperatorRows:
+        """See `Rows.operators`."""
+        return self
+
+    @property
+    def as_measured(self) -> OperatorRows:
+        """See `model.rows.OperatorRows.as_measured`."""
+        assert self.comparison is not None, "only a comparison is corrected for drift"
+        if self.comparison.uncorrected is None:
+            return self
+        return OperatorRows(self.comparison.as_measured, self.query)
+
+    @property
+    def row_of_operator(self) -> NDArray[np.int64]:
+        """See `Rows.row_of_operator`."""
+        return np.arange(len(self.sizes))
+
+    def aggregated_times(
+        self,
+        times_s: NDArray[np.float64],
+        limited: Callable[[Any], Any],  # noqa: ARG002  # only groups limit the times
+    ) -> NDArray[np.float64]:
+        """See `Rows.aggregated_times`."""
+        return times_s
+
     def of_base(self) -> OperatorRows:
         """Return the same rows with the times of the baseline."""
         assert self.comparison is not None, "only a comparison has a baseline"
@@ -239,110 +259,3 @@ class OperatorRows(RowView):
             for values in (above, below)
         )
         return ratio(numerators, denominators)
-
-
-class GroupRows(RowView):
-    """Groups of operators."""
-
-    def __init__(self, operators: OperatorRows, grouping: Grouping) -> None:
-        # All members of a group have the same labels, so the first member stands for the group.
-        super().__init__(operators.shared, grouping.sizes, grouping.of_first(operators.part))
-        self._operators = operators
-        self._grouping = grouping
-
-    @property
-    def on_sides(self) -> Sides[np.bool_]:
-        """See `Rows.on_sides`. A side has a group if it has any operator of the group."""
-        ours, theirs = (
-            self._over_operators("max", on_side.astype(np.float64)) > 0
-            for on_side in self._operators.on_sides
-        )
-        return ours, theirs
-
-    def work_on_sides(self, name: str) -> Sides[np.float64]:
-        """See `Rows.work_on_sides`."""
-        unknown = self._operators.unknown_work(name)
-        times_s = np.stack([self._operators["time"], self._operators["base"]], axis=1)
-        whole_s, left_out_s = (
-            self._over_operators("sum", totals(values.T))
-            for values in (times_s, np.where(unknown[:, np.newaxis], times_s, 0.0))
-        )
-        # A model has no times, so all of its operators must be known.
-        any_unknown = self._over_operators("max", unknown.astype(np.float64)) > 0
-        is_known = ~any_unknown | (left_out_s <= MOST_UNKNOWN * whole_s)
-        ours, base = (self._known_work(one, unknown) for one in (name, f"base_{name}"))
-        return np.where(is_known, ours, np.nan), np.where(is_known, base, np.nan)
-
-    def _known_work(self, column: str, unknown: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the work of each group without the `unknown` operators, shape (groups,)."""
-        values = np.where(unknown[:, np.newaxis], np.nan, self._operators.per_run(column))
-        in_runs = self._aggregated_per_run(self.query.aggregate, values)
-        return over_runs(self._by_unit(column, in_runs), self.query.run_statistic)
-
-    def of_base(self) -> GroupRows:
-        """Return the same groups with the times of the baseline."""
-        return GroupRows(self._operators.of_base(), self._grouping)
-
-    def _compute(self, column: Column) -> Any:
-        if column.name in self.query.by:
-            return self._grouping.label(self._operators[column.name])
-        if isinstance(column.of_groups, AggregateOf):
-            base, aggregate = column.of_groups
-            values = self._aggregated(find_column(base), aggregate)
-            # Aggregates are floats, but every output format shows a count as an integer.
-            return np.asarray(values, np.int64) if aggregate == COUNT else values
-        return self._aggregated(column, self.query.aggregate)
-
-    def _aggregated(self, column: Column, aggregate: str) -> Any:
-        """Return the groups' values of `column`. Columns with a formula ignore `aggregate`."""
-        rule = column.of_groups
-        if rule == AGGREGATED:
-            if column.timed and aggregate != COUNT:
-                return self._aggregated_per_run(aggregate, self._operators.per_run(column.name))
-            return self._over_operators(aggregate, self._operators[column.name])
-        if isinstance(rule, RatioOfSums):
-            return self._ratio(column.name, rule, aggregate)
-        formulas = formulas_of(column)
-        if rule == SAME:
-            return formulas.of_rows[column.name](self)
-        assert rule == FORMULA, f"groups have no {column.name}"
-        return formulas.of_groups[column.name](self)
-
-    def _aggregated_per_run(
-        self, aggregate: str, values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
-        members = self._grouping.members_in_each_run(values)
-        # All groups of the first run come first.
-        run_by_run = aggregated(known_aggregate(aggregate), members)
-        return run_by_run.reshape(values.shape[1], len(self.sizes)).T
-
-    def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return aggregated(known_aggregate(aggregate), self._grouping.members(values))
-
-    def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
-        """Return the ratios of groups; N/A if no operator of the group has a ratio."""
-        own_ratios = self._operators[column]
-        if not known_aggregate(aggregate).adds_up:
-            return self._over_operators(aggregate, own_ratios)
-        numerators, denominators = self.sums_of_ratio(rule)
-        has_ratio = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
-        return ratio(numerators, denominators) * has_ratio
-
-    def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return each group's sum of numerators and sum of denominators, shape (groups,) each."""
-        above, below = (self._operators.values_in_runs(name) for name in rule)
-        # An operator with only one of the two values would distort the ratio of the group.
-        both_known = ~np.isnan(above + below)
-        numerators, denominators = (
-            over_runs(
-                self._aggregated_per_run("sum", np.where(both_known, values, np.nan)),
-                self.query.run_statistic,
-            )
-            for values in (above, below)
-        )
-        return numerators, denominators
-
-    def total_of(self, column: str) -> NDArray[np.float64]:
-        """See `Rows.total_of`."""
-        return self._operators.total_of(column)

@@ -17,10 +17,11 @@ from profile_analyze.model.terms import ABSENT, LABEL, OPERATOR
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.derived_columns import part_of_label
 from profile_analyze.query.filters import evaluate, meeting_all, select
+from profile_analyze.query.group_rows import GroupRows
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.notes import group_notes, notes_on, unjudged_group_notes
 from profile_analyze.query.order import Order
-from profile_analyze.query.rows import GroupRows, OperatorRows
+from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.shown_rows import ShownRows
 from profile_analyze.query.table import Table
 
@@ -79,9 +80,14 @@ def run(query: Query, source: Profile | Comparison) -> Table:
 
 
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
-    """Return the order of `query`. Without times, the default order is by work."""
+    """Return the order of `query`. Without times, the default order is by work.
+
+    If the caller gave the size of tiles, products with the most work in full tiles come first.
+    """
     if query.has_default_order and profile.origin.times == ABSENT:
-        names = ("absolute_macs_difference",) if query.compared else ()
+        has_tiles = profile.model is not None and profile.model.tile is not None
+        of_tiles = ("tiled_macs",) if has_tiles else ()
+        names = ("absolute_macs_difference",) if query.compared else of_tiles
         return tuple(
             Order(find_column(name), unknown_before_zero=True)
             for name in (*names, "macs", "computation")

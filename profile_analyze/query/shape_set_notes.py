@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.query.rows import GroupRows, OperatorRows
+    from profile_analyze.query.group_rows import GroupRows
+    from profile_analyze.query.rows import OperatorRows
 
 _MOST_SHARES: Final = 1.05
 """Shares add up to about 1 if all rows cover the same runs. A sum above this limit gets a note."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import running_total
-from profile_analyze.query.rows import GroupRows, OperatorRows, RowView
+from profile_analyze.query.group_rows import GroupRows
+from profile_analyze.query.rows import OperatorRows, RowView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.columns import Column, RatioOfSums
+
+T = TypeVar("T")
 
 
 class ShownRows(RowView):
@@ -45,6 +48,10 @@ class ShownRows(RowView):
         assert isinstance(self._rows, GroupRows), "operators have no sums"
         above, below = self._rows.sums_of_ratio(rule)
         return above[self.chosen], below[self.chosen]
+
+    def of_all_rows(self, work: Callable[[Any], T]) -> T:
+        """Return `work` of all operators or groups, shown or not. It is computed only once."""
+        return self._rows.once(work)
 
     def of_operators(
         self, formula: Callable[[OperatorRows], NDArray[np.float64]]

@@ -83,7 +83,7 @@ class Summary(NamedTuple):
     processes: int = 1
     """How many processes the runs belong to."""
     copies: int = 0
-    """How many of the processes are copies of others, which verdicts leave out."""
+    """How many of the processes are copies of other processes. Verdicts leave out copies."""
     runs: int = 1
     """How many runs there are. If rows are split by run, the totals are of all runs together."""
     spread: float = np.nan
@@ -106,12 +106,11 @@ def summarise(
     `judged_by` chooses the run statistic. If it has peaks, all operators are compared with them.
     """
     query = judged_by or Query(compared=not isinstance(source, Profile))
-    profile = at_level(source, query.level) if isinstance(source, Profile) else source.profile
-    at_one_level = profile
-    operators = len(profile) if isinstance(source, Profile) else source.operators
+    at_one_level = _profile_of_totals(source, query)
+    operators = len(at_one_level) if isinstance(source, Profile) else source.operators
     # Totals are the denominators of shares, so they must cover the same runs as the rows do. If
     # rows are split by `run`, the split profile has one run, and totals cover all runs together.
-    profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
+    profile = split(at_one_level, [key for key in query.split_by if key in RUN_KEYS])
     # In a comparison, verdicts compare processes or iterations, and totals are medians over them.
     unit: SampleUnit | None = (
         None if judged_by is None or isinstance(source, Profile) else query.unit
@@ -135,6 +134,16 @@ def summarise(
         recorded=profile.origin.recorded,
         **parts,
     )
+
+
+def _profile_of_totals(source: Profile | Comparison, query: Query) -> Profile:
+    """Return the profile that the totals are of, at the level of the question.
+
+    In a comparison, totals are as measured: drift correction would hide a change of the whole.
+    """
+    if isinstance(source, Profile):
+        return at_level(source, query.level)
+    return source.as_measured.profile
 
 
 def _imported(module: str) -> Any:

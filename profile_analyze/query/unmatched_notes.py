@@ -10,12 +10,9 @@ import numpy as np
 
 from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.columns import PartOf
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.query.catalog import find_column
 from profile_analyze.query.condition_advice import PATTERN_OF
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds
-from profile_analyze.query.time_shares import share_of
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
     MOST_SIMILAR_TEXTS,
@@ -29,17 +26,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.filters import Selection
+    from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import GroupRows, OperatorRows
+    from profile_analyze.query.rows import OperatorRows
 
 NO_SUCH_VALUE: Final = "no operator has this value; "
 _MOST_EXAMPLES: Final = 3
-_NEARLY_ALL: Final = 0.95
-"""If one group has a larger share of the time, grouping tells nearly nothing."""
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
 """For each operator on texts, the same operator without negation."""
@@ -53,12 +48,12 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
     for condition in query.conditions:
         if condition.column.kind == "number" or condition.compares_numbers:
             continue
-        distinct = _distinct(operators[condition.column.name])
+        values = distinct(operators[condition.column.name])
         positive = condition._replace(operator=_POSITIVE[condition.operator])
-        if distinct and _is_met_by_none(positive, distinct):
-            texts = list(map(condition.column.as_text, distinct))
+        if values and _is_met_by_none(positive, values):
+            texts = list(map(condition.column.as_text, values))
             if positive.operator == "~":
-                advice = _advice_on_brackets(condition, texts) or _advice_on_pattern(
+                advice = _advice_on_brackets(condition, texts) or advice_on_pattern(
                     condition.value, texts
                 )
             elif shape := _meant_shape(condition.value, texts):
@@ -149,58 +144,13 @@ def _is_met_by_none(condition: Condition, values: list[Any]) -> bool:
     return False
 
 
-def unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
-    """Yield a note on each key such as name~REGEX whose pattern finds nothing."""
-    for key in query.by_columns:
-        rule = key.of_operators
-        if isinstance(rule, PartOf) and not _distinct(operators[key.name]):
-            as_text = find_column(rule.column).as_text
-            texts = list(map(as_text, _distinct(operators[rule.column])))
-            if texts:
-                advice = _advice_on_pattern(rule.pattern, texts, before=f"{rule.column}~")
-                yield Note(
-                    f"{key.name}: the pattern is found in no {rule.column}; {advice}"
-                    f"{renaming_advice(operators.profile, rule.column)}",
-                    Importance.ANSWER,
-                )
-
-
-def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
-    """Yield a note on each key such as name~REGEX if one of its groups has nearly all the time."""
-    for key in query.by_columns:
-        if not isinstance(key.of_operators, PartOf):
-            continue
-        parts: Categorical[str] = operators[key.name]
-        known = parts.codes >= 0
-        if not known.any():
-            continue
-        # There may be as many groups as operators, so only the largest group's share is computed.
-        sums_s = np.bincount(parts.codes[known], np.nan_to_num(operators["time"][known]))
-        largest = int(np.argmax(sums_s))
-        share = share_of(operators, parts.codes == largest)
-        if share > _NEARLY_ALL:
-            yield Note(
-                f"{key.name}: '{parts.categories[largest]}' alone has {percent(share)} of the "
-                "time: the names may not say the layer; -t 0 without groups shows each operator"
-                f"{_other_groups(operators.profile.operators)}",
-                Importance.CONTEXT,
-            )
-
-
-def _other_groups(operators: Operators) -> str:
-    """Return advice on a key that groups layers better than names do, if the profile has one."""
-    if operators.scope.categories:
-        return ", --aggregate-by scope groups by module"
-    shapes = operators.optional.get("out_shapes")
-    is_known = isinstance(shapes, Categorical) and bool(shapes.categories)
-    has_shapes = is_known or operators.state("out_shapes") == "not loaded"
-    return ", --aggregate-by out_shapes groups by stage" if has_shapes else ""
-
-
 def bare_number_notes(
     conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield a note on each condition without a unit that keeps all candidates or no candidate."""
+    """Yield a note on each condition that keeps all candidates or none.
+
+    Conditions whose number has a unit get no note.
+    """
     noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
     for condition in conditions:
         if not condition.assumed_unit or condition.bound == 0:
@@ -274,7 +224,11 @@ def _advice_on_text(text: str, texts: Sequence[str]) -> str:
     return did_you_mean([*similar]) or examples_of(texts)
 
 
-def _advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -> str:
+def advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -> str:
+    """Return what to write instead of a pattern that is found in none of `texts`.
+
+    `before` comes before the pattern in a suggestion.
+    """
     # The pattern may be slow, or the prefix may make it invalid. Then it is not suggested.
     with suppress(PatternError):
         if any(finds(_ANY_CASE + pattern, texts, limit_s=SUGGESTION_LIMIT_S)):
@@ -282,7 +236,7 @@ def _advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") 
     return _advice_on_text(pattern, texts)
 
 
-def _distinct(values: Any) -> list[Any]:
+def distinct(values: Any) -> list[Any]:
     """Return the distinct known values of a column."""
     if isinstance(values, Categorical):
         return [

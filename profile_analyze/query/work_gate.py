@@ -29,8 +29,8 @@ WORK_METRICS: Final[Mapping[str, str]] = {
 """The unit of each metric. A metric is the sum of the column of the same name."""
 
 _LIMITED_BY_TIME: Final = ("computation", "memory")
-"""Metrics that leave out operators of unknown work if these take little time. An operator that
-takes no time may well have many parameters."""
+"""Metrics that leave out operators of unknown work if these operators take little time. `params`
+is not such a metric, because an operator that takes no time may have many parameters."""
 _OF_MODELS: Final = ("macs", "params")
 """Metrics that a profile of a run has only with `--model`."""
 
@@ -58,8 +58,8 @@ class Amounts(NamedTuple):
     left_out: int
     """How many operators do not count, because their work is unknown and they take little time."""
     unknown_share: float
-    """The share of the time of all chosen operators that operators of unknown work take. NaN if it
-    does not matter."""
+    """The share that operators of unknown work have in the time of all chosen operators. NaN if
+    the share does not matter."""
     needs_model: bool
     """Whether only `--model` adds this kind of work to the profile."""
 
@@ -139,8 +139,9 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
         bodies = ": totals leave out the operators in bodies" if amounts.in_bodies else ""
         return f"no operator matches{bodies}"
     ours, base = amounts.ours, amounts.base
+    share = _share_text(amounts)
     if ours.unknown:
-        reason = f"{metric}: {_unknown_text(ours)}{_share_text(amounts)}"
+        reason = f"{metric} is N/A for {_unknown_text(ours)}{share}"
         if amounts.needs_model:
             return f"{reason}; --model FILE adds {metric} from the model that ran"
         # In a comparison, the filter below would also leave out operators of the baseline.
@@ -148,7 +149,7 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
             return reason
         return f"{reason}; --where '{metric} >= 0' leaves them out"
     if relative and base.unknown:
-        return f"{metric}: {_unknown_text(base, ' of the baseline')}{_share_text(amounts)}"
+        return f"{metric} is N/A for {_unknown_text(base, ' of the baseline')}{share}"
     return ""
 
 
@@ -157,7 +158,7 @@ def left_out_text(amounts: Amounts) -> str:
     if not amounts.left_out:
         return ""
     operators = counted(amounts.left_out, "operator")
-    return f", without {operators} of unknown work{_share_text(amounts)}"
+    return f"; not counted: {operators} of unknown work{_share_text(amounts)}"
 
 
 def _share_text(amounts: Amounts) -> str:
@@ -166,8 +167,8 @@ def _share_text(amounts: Amounts) -> str:
 
 
 def _unknown_text(amount: Amount, side: str = "") -> str:
-    """Return a text such as `2 operators with N/A, which match no node of the model`."""
-    text = f"{counted(amount.unknown, 'operator')}{side} with N/A"
+    """Return a text such as `2 operators, which match no node of the model`."""
+    text = f"{counted(amount.unknown, 'operator')}{side}"
     if not amount.unmatched:
         return text
     which = "which" if amount.unmatched == amount.unknown else f"{amount.unmatched} of them"

@@ -11,7 +11,7 @@ from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.wording import quantity_text
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.figures import FIGURES
-from profile_analyze.query.formula_words import Formula, filled, in_words, ingredients
+from profile_analyze.query.formula_words import Formula, filled, in_words, ingredients, names_in
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ class _FirstRow(NamedTuple):
         table = self.table
         formula = Formula.of(column, table.query.keys, table.query.aggregate)
         value = self._text(column.name)
-        remark = filled(formula.remark, self._text)
         several = column.timed and table.shown.per_run(column.name).shape[1] > 1
         over_runs = self._over_runs(column) if several else ""
-        ending = "".join(f"; {part}" for part in (remark, over_runs) if part)
+        remarks = [*self._remarks(formula), *([over_runs] if over_runs else [])]
+        ending = "".join(f"; {remark}" for remark in remarks)
         if not formula.names:
             return f"{column.name} = {value}: {in_words(formula.template)}{ending}"
         run = _first_known_run(table, column) if several else None
@@ -63,8 +63,24 @@ class _FirstRow(NamedTuple):
                     f"{column.name} = {in_words(formula.template)} = {value}: there is only one run"
                 )
             unknown = [name for name, text in operands.items() if text == NOT_AVAILABLE]
-            ending = f"; {_reason_for_missing(unknown)}{ending}"
+            reason = _reason_for_missing(unknown) if unknown else self._reason_not_to_apply(column)
+            ending = f"; {reason}{ending}"
         return f"{equation} = {value}{ending}"
+
+    def _remarks(self, formula: Formula) -> Iterator[str]:
+        """Yield the remarks on a formula, without those that name a value that is N/A."""
+        for remark in formula.remarks:
+            texts = {name: self._text(name) for name in names_in(remark)}
+            if NOT_AVAILABLE not in texts.values():
+                yield filled(remark, texts.__getitem__)
+
+    def _reason_not_to_apply(self, column: Column) -> str:
+        """Return why a value is N/A although all values in its formula are known."""
+        if not column.needs_peaks:
+            return "the formula does not apply to this row"
+        if all(self.table[name][0] == 0 for name in ("computation", "memory")):
+            return "the row does no work, so it has no roof"
+        return "the roofline does not judge this row"
 
     def _operand(self, column: Column, name: str, run: int | None) -> str:
         """Return the text of the value that stands for `name` in the formula of `column`.
@@ -112,8 +128,6 @@ class _FirstRow(NamedTuple):
 
 def _reason_for_missing(unknown: Sequence[str]) -> str:
     """Return why a value is N/A. `unknown` has the names of the N/A values in its formula."""
-    if not unknown:
-        return "the formula does not apply to this row"
     *most, last = unknown
     return f"because {', '.join(most)} and {last} are N/A" if most else f"because {last} is N/A"
 

@@ -51,7 +51,7 @@ class LabelPattern(NamedTuple):
         for name in names:
             if not re.fullmatch(LABEL_NAME, name):
                 raise QueryError(
-                    f"{text!r}: {{{name}}} is no label; write one name in braces, of letters, "
+                    f"{text!r}: {{{name}}} is not a label; write one name in braces, of letters, "
                     "digits and _"
                 )
             if names.count(name) > 1:

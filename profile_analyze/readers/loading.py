@@ -142,6 +142,7 @@ def load(
       and the size of the file. The size is 0 if it is unknown.
     - `inputs` gives sizes to the inputs of a model, such as
       `ModelInputs.of({"data": (1, 3, 224, 224)})` or `ModelInputs.of(dims={"batch": 8})`.
+      `ModelInputs.of(tile="64,64,64")` adds the columns on matrix products in tiles.
     - `beside` says whether to read files that describe the profile in the same folder, such as the
       description of a TensorRT engine. Pass False if `with_model` will add another model.
     - `cache` is a folder that keeps the decoded profiles of large files. Reading such a file again
@@ -184,12 +185,18 @@ def _decoded(source: Source, wanted: Collection[str]) -> Profile:
     reader = _reader_of(source)
     if source.inputs != NO_INPUTS and not reader.has_inputs:
         raise QueryError(
-            f"{source.name}: has the format {reader.format}, without inputs to give sizes to; "
-            "leave out --input-shape and --dim"
+            f"{source.name}: has the format {reader.format}, {_advice_on(source.inputs)}"
         )
     profile = reader.read(source, wanted)
     _check(profile, source.name)
     return profile
+
+
+def _advice_on(inputs: ModelInputs) -> str:
+    """Return which options about models to leave out for a profile."""
+    if inputs.tile is None:
+        return "without inputs to give sizes to; leave out --input-shape and --dim"
+    return "but --split-matmul needs a model; name the ONNX model, or add it after --model"
 
 
 def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTogether | None:

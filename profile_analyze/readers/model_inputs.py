@@ -1,4 +1,4 @@
-"""`ModelInputs`: the sizes that a caller gives to the dynamic inputs of a model."""
+"""`ModelInputs`: what a caller says about a model, such as the sizes of its dynamic inputs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from shlex import quote
 from typing import Any, Final, NamedTuple, SupportsIndex
 
 from profile_analyze.errors import QueryError
+from profile_analyze.units import counted
 
 EXAMPLE: Final = "data:1x3x224x224"
+TILE_EXAMPLE: Final = "64,64,64"
 DTYPES: Final = {
     **{f"f{bits}": f"fp{bits}" for bits in (16, 32, 64)},
     **{f"float{bits}": f"fp{bits}" for bits in (16, 32, 64)},
@@ -37,8 +39,26 @@ class InputShape(NamedTuple):
     """The value of all elements; None if it is not known."""
 
 
+class Tile(NamedTuple):
+    """The largest matrices that a piece of hardware multiplies: M x K times K x N."""
+
+    m: int
+    n: int
+    k: int
+    with_convolutions: bool = False
+    """Whether convolutions are cut, too, as the matrix products that im2col makes of them."""
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """M, N and K."""
+        return self.m, self.n, self.k
+
+    def __str__(self) -> str:
+        return "x".join(map(str, self.sizes))
+
+
 class ModelInputs(NamedTuple):
-    """The sizes that a caller gives to the inputs and symbols of a model."""
+    """What a caller says about a model: the sizes of its inputs and symbols, and the tile."""
 
     shapes: Mapping[str, InputShape] = {}
     """The shape of each input, by the name of the input."""
@@ -47,22 +67,26 @@ class ModelInputs(NamedTuple):
     may_lack: bool = False
     """Whether a model may lack some of these names: in a comparison, the other model may have them.
     `StaticModel.lacks` lists the names that a model lacks."""
+    tile: Tile | None = None
+    """The largest matrix product of the hardware, which the columns on tiles need."""
 
     @classmethod
     def of(
         cls,
         shapes: Mapping[str, tuple[int, ...] | str] | Iterable[str] = (),
         dims: Mapping[str, int] | Iterable[str] = (),
+        tile: str | None = None,
     ) -> ModelInputs:
         """Make `ModelInputs` from command-line texts, or from mappings of names to sizes.
 
         Raises `QueryError`.
         """
-        return cls(_shapes_of(shapes), _dims_of(dims))
+        of_tile = None if tile is None else parse_tile(tile)
+        return cls(_shapes_of(shapes), _dims_of(dims), tile=of_tile)
 
 
 NO_INPUTS: Final = ModelInputs()
-"""No sizes are given: every input keeps the sizes of the model."""
+"""Nothing is given: every input keeps the sizes of the model, and no product is cut into tiles."""
 
 
 def parse_input_shape(text: str) -> tuple[str, InputShape]:
@@ -115,6 +139,32 @@ def parse_dim(text: str) -> tuple[str, int]:
         raise QueryError(f"{text!r} is not SYMBOL=SIZE{advice}")
     _check_sizes((int(size),), repr(text))
     return symbol, int(size)
+
+
+def parse_tile(text: str) -> Tile:
+    """Parse `M,N,K` or `M,N,K,conv` into a tile. Raises `QueryError`."""
+    *numbers, last = (part.strip() for part in text.split(","))
+    with_convolutions = last == "conv"
+    sizes = numbers if with_convolutions else [*numbers, last]
+    if not all(re.fullmatch("-?[0-9]+", one) for one in sizes):
+        match = re.fullmatch(r"(\d+)\s*[x*X\s]\s*(\d+)\s*[x*X\s]\s*(\d+)", text.strip())
+        advice = (
+            f"; did you mean {','.join(match.groups())}?" if match else f", as in {TILE_EXAMPLE}"
+        )
+        raise QueryError(f"{text!r} is not M,N,K or M,N,K,conv{advice}")
+    if len(sizes) != 3:
+        raise QueryError(
+            f"{text!r} has {counted(len(sizes), 'size')}, and a tile has three; write M,N,K, as in "
+            f"{TILE_EXAMPLE}"
+        )
+    for name, size in zip("MNK", sizes, strict=True):
+        if not 1 <= int(size[:20]) < 1 << 32:
+            problem = "too large" if int(size[:20]) > 0 else "not positive"
+            raise QueryError(
+                f"{text!r}: {name} is {size}, which is {problem}; write {TILE_EXAMPLE}"
+            )
+    m, n, k = map(int, sizes)
+    return Tile(m, n, k, with_convolutions)
 
 
 def _check_sizes(sizes: Iterable[SupportsIndex], where: str) -> None:

@@ -54,8 +54,7 @@ def _work_sentence(summary: Summary, _: Times) -> Iterator[str]:
         f" ({scaled_text(base, unit)} to {scaled_text(ours, unit)}"
         f"{left_out if work.left_out_share >= _LEAST_SHOWN else ''})"
     )
-    # A corrected time does not say how the rate changed, because all operators share the drift.
-    if change.drift_corrected or isnan(work.ratio_per_work):
+    if isnan(work.ratio_per_work):
         yield work_text
     else:
         yield (

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 _SECONDS: Final = "s"  # the unit of columns that are times
 _VERDICT: Final = "verdict"  # the name of the column
+_INTERVALS: Final = {
+    "ratio": ("ratio_low", "ratio_high"),
+    "relative_ratio": ("relative_low", "relative_high"),
+}
+"""The columns with the ends of the confidence intervals of ratios."""
 
 
 class ColumnTexts(NamedTuple):
@@ -87,19 +92,26 @@ def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells
     `cells` has the columns `names`. If an end of the interval is a column, too, the ratios stay as
     they are.
     """
-    if "ratio" not in names or not {"ratio_low", "ratio_high"}.isdisjoint(names):
-        return cells
-    index = names.index("ratio")
-    texts = [
-        f"{ratio}{in_brackets(interval)}"
-        for ratio, interval in zip(cells[index].texts, intervals(columns.table), strict=True)
-    ]
-    return [*cells[:index], cells[index]._replace(texts=texts), *cells[index + 1 :]]
+    for name, ends in _INTERVALS.items():
+        if name in names and not set(ends) & set(names):
+            index = names.index(name)
+            texts = [
+                f"{ratio}{in_brackets(interval)}"
+                for ratio, interval in zip(
+                    cells[index].texts, intervals(columns.table, name), strict=True
+                )
+            ]
+            cells = [*cells[:index], cells[index]._replace(texts=texts), *cells[index + 1 :]]
+    return cells
 
 
-def intervals(table: Table) -> list[str]:
-    """Return the confidence interval of each row's ratio as text, such as `0.98 to 1.07`."""
-    ends = zip(table.texts("ratio_low"), table.texts("ratio_high"), strict=True)
+def intervals(table: Table, ratio: str = "ratio") -> list[str]:
+    """Return the confidence interval of each row's ratio as text, such as `0.98 to 1.07`.
+
+    `ratio` is the column with the ratios.
+    """
+    low, high = _INTERVALS[ratio]
+    ends = zip(table.texts(low), table.texts(high), strict=True)
     return [NOT_AVAILABLE if NOT_AVAILABLE in both else " to ".join(both) for both in ends]
 
 

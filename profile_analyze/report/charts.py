@@ -46,6 +46,15 @@ _OTHERS_COLOR: Final = "0.6"
 _BASELINE_COLOR: Final = "0.35"
 _ROOF_STYLE: Final[dict[str, Any]] = {"color": "0.25", "linewidth": 1.4}
 
+_ARROW: Final[dict[str, Any]] = {
+    "arrowstyle": "-|>,head_length=0.3,head_width=0.15",
+    "color": "0.2",
+    "linewidth": 0.7,
+    "shrinkA": 0,
+    "shrinkB": 0,
+}
+"""The arrow from a number to its dot."""
+
 _SETTINGS: Final[dict[Any, Any]] = {
     "text.parse_math": False,  # a name with two $ is not a formula
     "svg.fonttype": "none",  # text stays text, which can be searched
@@ -53,10 +62,15 @@ _SETTINGS: Final[dict[Any, Any]] = {
 }
 
 # Offsets of a number from its dot, in points. They are tried in order: near first, right first.
+# A number is at its dot, or so far away that the arrow to the dot is clearly visible. No arrow is
+# horizontal, because one between two numbers would look like the hyphen of a range: `5-7`.
 _OFFSETS: Final = [
-    (distance * float(np.cos(angle)), distance * float(np.sin(angle)))
-    for distance in range(0, 120, 6)
-    for angle in np.deg2rad([0, 30, -30, 60, -60, 180, 150, -150, 90, -90, 120, -120])
+    (0.0, 0.0),
+    *(
+        (distance * float(np.cos(angle)), distance * float(np.sin(angle)))
+        for distance in range(30, 150, 6)
+        for angle in np.deg2rad([30, -30, 60, -60, 150, -150, 90, -90, 120, -120])
+    ),
 ]
 
 
@@ -240,7 +254,7 @@ def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: Tim
 def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
     """Draw a number at each dot, at the first offset where it overlaps no other text.
 
-    If the number is not at the centre of the dot, a line leads to the dot.
+    If the number is not at the centre of the dot, an arrow leads to the dot.
     """
     frame = axes.get_window_extent()
     renderer = axes.figure._get_renderer()  # type: ignore[union-attr]  # noqa: SLF001
@@ -251,7 +265,7 @@ def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) ->
                 str(number), position, xytext=offset, textcoords="offset points", fontsize=9,
                 ha="center", va="center",
                 bbox={"boxstyle": "round,pad=0.1", "color": "white", "alpha": 0.8, "linewidth": 0},
-                arrowprops={"arrowstyle": "-", "color": "0.2", "linewidth": 0.7, "shrinkA": 0},
+                arrowprops=_ARROW,
             )  # fmt: skip
             text.update_positions(renderer)
             box = Text.get_window_extent(text, renderer).expanded(1.1, 1.1)  # without the line

@@ -35,5 +35,5 @@ def _needs(column: Column) -> str:
 def _formula(column: Column, keys: tuple[str, ...] | None) -> str:
     formula = Formula.of(column, keys, DEFAULT_AGGREGATE)
     sign = " =" if formula.names else ":"
-    remark = f"; {in_words(formula.remark)}" if formula.remark else ""
-    return f"{column.name}{sign} {in_words(formula.template)}{remark}"
+    remarks = "".join(f"; {in_words(remark)}" for remark in formula.remarks)
+    return f"{column.name}{sign} {in_words(formula.template)}{remarks}"

@@ -19,11 +19,12 @@ _EXTRAS: Final = (
     *("bandwidth", "flops", "calls", "in_shapes", "scope", "launched_by", "count"),
     *("ratio_per_work", "work_ratio", "share"),
 )
-# These columns are left out last. The type belongs to the name. Options such as --compare and
-# --peaks add the other columns.
+# The columns in `_EXPLAINING` and `_ASKED_FOR` are left out last. The type belongs to the name.
+# Options such as --compare and --peaks add the other columns.
 _EXPLAINING: Final = ("type", "bound", "efficiency")
 _ASKED_FOR: Final = (
-    *("base", "base_name", "ratio", "gain", "lost", "difference", "change", "verdict"),
+    *("test", "relative_ratio", "base", "base_name", "ratio", "gain", "lost"),
+    *("difference", "change", "verdict"),
 )
 
 

@@ -44,14 +44,15 @@ _CONVENTIONS: Final = """\
 ## What the numbers count
 
 - Computation counts a multiply-add as two floating-point operations.
-- Memory counts each input and output once. This is a lower bound of the traffic, because caches may
-  be too small to read everything only once.
+- Memory counts each input and output once. This is a lower bound of the traffic: data that does
+  not fit into the caches is read more than once.
 - For operators that only move data, the profile reports a number of elements as computation. The
-  roofline therefore bounds these operators by the bandwidth alone. They are all operators of the
-  category copy, and those of the category data movement with a known computation.
+  roofline therefore bounds these operators by the bandwidth alone: the operators of the category
+  copy, and the operators of the category data movement whose computation is known.
 - The roofline does not judge host times, wait times, times of 0, times below the clock's
   resolution, operators with unknown computation or memory, and dtypes for which the device has no
-  known rate.
+  known rate. It does not judge operators that do no work, either, such as views and allocations:
+  their time is overhead, for which a device has no limit.
 - An efficiency over 100% is shown, and a note says what it means.
 """
 
@@ -86,12 +87,12 @@ _SHOWN: Final = """\
   orders use the plain names. All other columns are never renamed.
 - By default, csv, json and jsonl show these columns of operators: id, name, type, time, share,
   computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. `--level kernel` adds
-  full_name and launched_by after type. For groups, they show the keys, count, the times, share,
-  computation, flops, memory and bandwidth.
+  full_name and launched_by after type. For groups, these formats show the keys, count, the times,
+  share, computation, flops, memory and bandwidth.
 - These defaults depend on the question. Several runs add spread before share.
   `--peaks` adds bound, efficiency, lost and gain after bandwidth. `--compare` adds base,
-  difference, change, ratio, ratio_low, ratio_high, p_value, work_ratio, ratio_per_work, match and
-  verdict after time.
+  difference, change, ratio, ratio_low, ratio_high, relative_ratio, relative_low, relative_high,
+  p_value, work_ratio, ratio_per_work, match, test, verdict and runs_needed after time.
   `--columns all` shows all columns; formats that people read leave out columns without any value.
 - Control characters in names, and marks that reorder text, are shown as escapes such as `\\x1b`,
   also in csv. json and jsonl keep the characters, in the escapes of JSON (`\\u001b`).

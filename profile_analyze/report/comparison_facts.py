@@ -15,12 +15,10 @@ from profile_analyze.report.sentence_parts import (
     in_brackets,
     interval_text,
     iterations_remark,
-    p_text,
     runs_and_spread,
     signed,
-    total_text,
 )
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, three_digits
+from profile_analyze.units import NOT_AVAILABLE, counted, p_text, percent, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,11 +26,6 @@ if TYPE_CHECKING:
     from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
-
-# Shown instead of a verdict on all operators, which is impossible after drift correction.
-_HIDDEN_VERDICT: Final = (
-    f"{NOT_AVAILABLE} (drift is corrected, which hides a change of all operators)"
-)
 
 _VERDICT_IN_WORDS: Final = {
     "slower": "slower than the baseline",
@@ -60,11 +53,8 @@ def _change(summary: Summary) -> Change:
 
 def _difference_text(summary: Summary, times: Times) -> str:
     change = _change(summary)
-    # Like the verdict, a reader must not take this for the change of the model's time.
-    is_corrected = change.drift_corrected and not isnan(change.change)
-    corrected = ", corrected for drift" if is_corrected else ""
     return times.text(change.difference_s, signed=True) + in_brackets(
-        signed(change.change, percent) + corrected
+        signed(change.change, percent)
     )
 
 
@@ -76,10 +66,7 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    # Drift correction removes a change that all operators share, so no change of the total is left.
     missing = NOT_AVAILABLE + in_brackets(change.too_few_runs)
-    if change.drift_corrected:
-        missing = _HIDDEN_VERDICT
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
     return (
         (change.verdict or missing)
@@ -106,16 +93,9 @@ def _verdict_sentence(summary: Summary, times: Times) -> Iterator[str]:
         yield (
             f"{_VERDICT_IN_WORDS[change.verdict]}: {times.text(summary.device_time_s)} "
             f"instead of {times.text(change.base_time_s)}, "
-            f"{signed(change.change, percent)}{_possible_changes(change)}{_drift_remark(change)}"
+            f"{signed(change.change, percent)}{_possible_changes(change)}"
             f"{iterations_remark(change.unit)}"
         )
-
-
-def _drift_remark(change: Change) -> str:
-    """Return what the change means if drift is corrected; empty otherwise."""
-    if not change.drift_corrected:
-        return ""
-    return "; the times are corrected for drift, so this is not how the model's time changed"
 
 
 def _possible_changes(change: Change) -> str:
@@ -125,7 +105,10 @@ def _possible_changes(change: Change) -> str:
     noise = "" if change.p_value <= SIGNIFICANT else ", which may be noise alone"
     ends = (signed(end - 1, percent) for end in (change.low, change.high))
     possible = "" if isnan(change.low) else f"; anything from {' to '.join(ends)} is possible"
-    return f"{noise}{possible}; more runs may help"
+    if isnan(change.runs_needed):
+        return f"{noise}{possible}"
+    needed = f"about {change.runs_needed:.0f} {change.unit} on each side would probably settle it"
+    return f"{noise}{possible}; {needed}"
 
 
 def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
@@ -202,7 +185,7 @@ GROUP: Final = FactGroup(
             "The device time of all operators of the baseline.",
             lambda summary: _change(summary).base_time_s,
             label="baseline device time",
-            text=lambda summary, times: total_text(_change(summary).base_time_s, summary, times),
+            text=lambda summary, times: times.total(_change(summary).base_time_s),
         ),
         Fact(
             "base_runs",
@@ -233,13 +216,6 @@ GROUP: Final = FactGroup(
             shown_with="difference_s",
         ),
         Fact(
-            "drift_corrected",
-            "Whether all times are corrected for drift, so that they are not the recorded times.",
-            lambda summary: _change(summary).drift_corrected,
-            {"type": "boolean"},
-            shown_with="difference_s",
-        ),
-        Fact(
             "ratio",
             "The device time divided by the baseline's device time.",
             lambda summary: _change(summary).ratio,
@@ -248,13 +224,13 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "ratio_low",
-            "The lower end of the 95 % confidence interval of the ratio of medians.",
+            "The lower end of the 95 % confidence interval of the ratio.",
             lambda summary: _change(summary).low,
             shown_with="ratio",
         ),
         Fact(
             "ratio_high",
-            "The upper end of the 95 % confidence interval of the ratio of medians.",
+            "The upper end of the 95 % confidence interval of the ratio.",
             lambda summary: _change(summary).high,
             shown_with="ratio",
         ),
@@ -272,6 +248,13 @@ GROUP: Final = FactGroup(
             label="verdict",
             text=_verdict_text,
             sentences=_verdict_sentence,
+        ),
+        Fact(
+            "runs_needed",
+            "How many runs of each side would settle an uncertain verdict in four of five "
+            "comparisons, if the ratio is right; null for other verdicts, and above 1,000.",
+            lambda summary: _change(summary).runs_needed,
+            shown_with="verdict",
         ),
         Fact(
             "threshold",

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
+from profile_analyze.query.catalog import find_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +43,10 @@ def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
     A column that is a group key, such as the verdict, is left out: tables show all keys anyway.
     """
-    compared = ("base", "difference", "change", "ratio", "verdict") if query.compared else ()
+    compared: tuple[str, ...] = ()
+    if query.compared:
+        ratios = ("ratio", "relative_ratio", "test", "verdict")
+        compared = ("base", "difference", "change", *ratios)
     spread = ("spread",) if several_runs else ()
     return tuple(name for name in (*compared, *spread) if name not in query.by)
 
@@ -149,7 +154,10 @@ def filled_columns(
 
 def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     calls = ("calls",) if table.several_calls else ()
-    work = work_columns(table) if not table.has_times else _work_compared(table)
+    if table.has_times:
+        work = (*_work_compared(table), *_tile_columns(table))
+    else:
+        work = work_columns(table)
     # The added columns follow the times.
     index = names.index("share") if "share" in names else len(names)
     # dict.fromkeys drops a column that is already among `names`
@@ -172,7 +180,21 @@ def work_columns(table: Table) -> tuple[str, ...]:
     if table.query.compared:
         differences = ("macs_difference", "params_difference", "memory_difference")
         return ("macs", "base_macs", *differences, "match", *least_time)
+    if tiles := _tile_columns(table):
+        return ("macs", *tiles, *least_time, *shapes)
     return ("macs", "macs_share", "params", "memory", *least_time, *shapes)
+
+
+def _tile_columns(table: Table) -> tuple[str, ...]:
+    """Return the columns on the cost of tiles; empty without `--split-matmul`."""
+    if not _has_tiles(table):
+        return ()
+    sizes = () if table.query.grouped else ("tile_peak",)
+    return ("tiles", "tiled_macs", "tile_efficiency", "untiled_memory", "tiled_memory", *sizes)
+
+
+def _has_tiles(table: Table) -> bool:
+    return "tiles" in table.shown.profile.operators.optional
 
 
 def model_columns(table: Table) -> tuple[str, ...]:
@@ -189,8 +211,14 @@ def model_columns(table: Table) -> tuple[str, ...]:
         *("macs", "macs_share", "macs_with_bias", "macs_without_padding", "backward_macs"),
         *("params", "param_share", "param_bytes", "computation", "memory", "intensity"),
         *("input_bytes", "output_bytes"),
+        *(_every_tile_column(query) if _has_tiles(table) else ()),
         *(("compute_time", "memory_time", "least_time", "bound") if query.peaks else ()),
         *(compared if query.compared else ()),
         *(of_operators if query.keys is None else ()),
     )
     return tuple(dict.fromkeys(names))
+
+
+def _every_tile_column(query: Query) -> tuple[str, ...]:
+    """Return all columns on tiles that the rows of a question have."""
+    return tuple(name for name in TILE_NAMES if query.kind.has(find_column(name)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.model.terms import RELATIVE
 from profile_analyze.report.cells import Cells, cells_of, intervals
 from profile_analyze.report.colors import bar, colored_word, dim
 from profile_analyze.report.column_fitting import (
@@ -57,6 +58,7 @@ _BOXES: Final = {
     **dict.fromkeys(("cumulative_time", "cumulative_share"), "cumulative"),
     **dict.fromkeys(("base", "difference", "change"), "baseline time"),
     **dict.fromkeys(("ratio", "ratio_low", "ratio_high", "verdict"), "ratio"),
+    **dict.fromkeys(("relative_ratio", "relative_low", "relative_high", "test"), "ratio"),
     "flops": "FLOPS",
 }
 # The boxes that --compare and --peaks add. They are left out last.
@@ -261,12 +263,21 @@ def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[st
     if not texts.table.query.compared:
         return {}
     base = zip(*(texts.texts(name) for name in ("base", "difference", "change")), strict=True)
-    ratio, verdict = texts.texts("ratio"), texts.texts("verdict")
+    verdict = texts.texts("verdict")
     if display.color:
         verdict = list(map(colored_word, verdict))
+    ratio = zip(texts.texts("ratio"), intervals(texts.table), verdict, strict=True)
+    relative = zip(
+        texts.texts("relative_ratio"), intervals(texts.table, "relative_ratio"), strict=True
+    )
+    # The box has the relative ratio only where the verdict is based on it.
+    boxes = (
+        (*own, *(("relative:", *others) if test == RELATIVE else ()))
+        for own, others, test in zip(ratio, relative, texts.texts("test"), strict=True)
+    )
     return {
         texts.times.original_title("baseline time"): list(map("\n".join, base)),
-        "ratio": list(map("\n".join, zip(ratio, intervals(texts.table), verdict, strict=True))),
+        "ratio": list(map("\n".join, boxes)),
     }
 
 

@@ -26,6 +26,7 @@ from profile_analyze.report.model_texts import (
     peak_text,
     port_lines,
 )
+from profile_analyze.report.tiling_texts import TILING_MEANING, tiling_lines, tiling_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,6 +230,26 @@ _WORK_FACTS: Final = (
     ),
 )
 
+_TILING_FACT: Final = Fact(
+    "tiling",
+    TILING_MEANING,
+    tiling_record,
+    object_schema(
+        {
+            "tile": {"type": "array", "items": INTEGER},
+            **dict.fromkeys(("products", "split_products", "tiles"), INTEGER),
+            **dict.fromkeys(("macs", "tiled_macs", "tile_efficiency"), NUMBER),
+            **dict.fromkeys(("untiled_memory_bytes", "tiled_memory_bytes"), NUMBER),
+            **dict.fromkeys(
+                ("padded_memory_bytes", "tile_peak_bytes", "untiled_peak_bytes"), NUMBER
+            ),
+            "tile_peak_operator": _OR_NULL,
+        }
+    )
+    | {"type": ["object", "null"]},
+    lines=tiling_lines,
+)
+
 _MEMORY_FACTS: Final = (
     Fact(
         "activation_bytes",
@@ -301,5 +322,5 @@ _PORT_FACTS: Final = (
 GROUP: Final = FactGroup(
     "model",
     "The size and work of a model that has not run; null for a profile of a run.",
-    (*_SIZE_FACTS, *_WORK_FACTS, *_MEMORY_FACTS, *_PORT_FACTS),
+    (*_SIZE_FACTS, *_WORK_FACTS, _TILING_FACT, *_MEMORY_FACTS, *_PORT_FACTS),
 )

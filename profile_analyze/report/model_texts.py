@@ -64,8 +64,8 @@ def params_text(summary: Summary, _: Times) -> str:
     model = model_of(summary)
     dtypes = model.params_by_dtype
     if model.base is not None:
-        return _count(model.params) + _against(model.params, model.base.params, _count)
-    text = f"{_count(model.params)}, {bytes_text(model.param_bytes)}"
+        return count_text(model.params) + _against(model.params, model.base.params, count_text)
+    text = f"{count_text(model.params)}, {bytes_text(model.param_bytes)}"
     if len(dtypes) == 1:
         return f"{text} of {dtypes[0].dtype or 'unknown dtype'}"
     parts = (f"{bytes_text(one.size)} of {one.dtype or 'unknown dtype'}" for one in dtypes)
@@ -75,7 +75,9 @@ def params_text(summary: Summary, _: Times) -> str:
 def constants_text(summary: Summary, _: Times) -> str:
     """Return the number of elements of each role, for constants that are not weights."""
     counts = {one.role: one.elements for one in model_of(summary).constants}
-    return ", ".join(f"{_count(counts[role])} {name}" for role, name in _ROLES if role in counts)
+    return ", ".join(
+        f"{count_text(counts[role])} {name}" for role, name in _ROLES if role in counts
+    )
 
 
 def macs_text(summary: Summary, _: Times) -> str:
@@ -87,14 +89,14 @@ def macs_text(summary: Summary, _: Times) -> str:
     facts = model.facts
     text = known_part(model.macs, "count", model.unknown_macs)
     if facts.bodies:
-        text += f"; with bodies, a run executes {_count(facts.macs_executed)}"
+        text += f"; with bodies, a run executes {count_text(facts.macs_executed)}"
     if facts.macs_of_constant_operators:
-        more = _count(facts.macs_of_constant_operators)
+        more = count_text(facts.macs_of_constant_operators)
         text += f"; {more} more in operators that only compute constants"
     base = model.base
     if base is not None and (model.unknown_macs or base.unknown_macs):
         return text + _unknown_difference(base.macs, "count", base.unknown_macs)
-    return text + _against(model.macs, base and base.macs, _count)
+    return text + _against(model.macs, base and base.macs, count_text)
 
 
 def memory_text(summary: Summary, _: Times) -> str:
@@ -116,8 +118,8 @@ def memory_text(summary: Summary, _: Times) -> str:
 def _unknown_difference(base: float, unit: str, unknown: int) -> str:
     """Return a remark in brackets: the difference to the baseline is unknown.
 
-    The totals leave out operators of unknown work. They cannot be compared, because the two sides
-    may leave out different operators.
+    The totals leave out operators of unknown work. These totals cannot be compared, because the two
+    sides may leave out different operators.
     """
     return f" (difference {NOT_AVAILABLE}: baseline {known_part(base, unit, unknown)})"
 
@@ -171,12 +173,13 @@ def body_lines(summary: Summary, _: Times) -> Iterator[Line]:
         trips = "" if body.trip_count is None else f", executed {counted(body.trip_count, 'time')}"
         path = visible(f"{body.operator}/{body.attribute}", "utf-8")
         operators = counted(body.operators, "operator")
-        yield "body", f"{path}: {operators}, {_count(body.macs)} MACs{trips}"
+        yield "body", f"{path}: {operators}, {count_text(body.macs)} MACs{trips}"
     if len(bodies) > _MOST_BODIES:
         yield "body", f"{len(bodies) - _MOST_BODIES} more"
 
 
-def _count(value: float) -> str:
+def count_text(value: float) -> str:
+    """Return a number of multiply-adds or elements as text; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else scaled_text(value, "count")
 
 

@@ -120,7 +120,7 @@ def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[
 
 
 def _needed(column: Cells, most: int) -> int:
-    """Return the width of a column whose texts are shortened to at most `most` columns."""
+    """Return the width of a column whose texts get a width of at most `most` characters."""
     return column.width() if column.is_number else min(column.width(), most)
 
 
@@ -150,7 +150,7 @@ def _shortened_cells(columns: Sequence[Cells], available: int, display: Display)
 
 
 def _shortened(column: Cells, width: int, display: Display) -> Cells:
-    """Return the column with texts of at most `width` columns."""
+    """Return the column with texts that are at most `width` characters wide."""
     mark = "\N{HORIZONTAL ELLIPSIS}" if display.can_show("\N{HORIZONTAL ELLIPSIS}") else "..."
     texts = [shortened(text, width, mark) for text in column.texts]
     if len({*texts}) < len({*column.texts}):  # some became equal

@@ -89,13 +89,17 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
         return columns
     # Programs also get the columns that verdicts are based on. A terminal is too
     # narrow for them, so formats for people leave them out.
-    after = columns.index("ratio") + 1
-    basis = [
+    basis = {
+        "ratio": ("ratio_low", "ratio_high"),
+        "relative_ratio": ("relative_low", "relative_high", "p_value", *WORK_COMPARED, "match"),
+        "verdict": ("runs_needed",),
+    }
+    return tuple(
         name
-        for name in ("ratio_low", "ratio_high", "p_value", *WORK_COMPARED, "match")
-        if name not in query.by
-    ]
-    return (*columns[:after], *basis, *columns[after:])
+        for column in columns
+        for name in (column, *basis.get(column, ()))
+        if name == column or name not in query.by
+    )
 
 
 def shown_columns(section: TableSection) -> list[str]:

@@ -117,7 +117,7 @@ def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
     """Yield a sentence on what the whole model could gain, and a sentence on the peaks' source."""
     judgement = _judgement(summary)
     if misfit := _misfit(judgement):
-        yield misfit
+        yield "; ".join(filter(None, (misfit, judgement.better_rates)))
     elif not isnan(judgement.gain):
         yield _gain_sentence(summary, times)
     if judgement.peaks.source != AS_GIVEN:
@@ -191,8 +191,9 @@ def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
         yield (
             f"{counted(winner.operators, 'operator')} of {label}{judged}, "
             f"{percent(winner.share)} of the time, {'runs' if one else 'run'} at "
-            f"{percent(winner.efficiency)} of the roof: at the roof, the model takes "
-            f"{times.text(winner.total_s)}, {winner.gain:.2f} times as fast"
+            f"{percent(winner.efficiency)} of the roof: if {'this' if one else 'these'} alone ran "
+            f"at the roof, the model would take {times.text(winner.total_s)}, {winner.gain:.2f} "
+            "times as fast"
         )
 
 

@@ -11,17 +11,16 @@ from profile_analyze.report.times import ORIGINAL
 from profile_analyze.units import (
     NOT_AVAILABLE,
     counted,
+    p_text,
     percent,
     scaled_text,
     short_time,
-    three_digits,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.query.gate import FailVerdict
-    from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
 
 _OUTCOMES: Final = {
@@ -30,9 +29,6 @@ _OUTCOMES: Final = {
     "passed": "passed",
     "unjudged": "cannot be judged",
 }
-
-_LEAST_P: Final = 0.001
-"""A smaller p is written as `p < 0.001`: its exact value does not matter to people."""
 
 
 def signed(value: float, to_text: Callable[[float], str]) -> str:
@@ -45,11 +41,6 @@ def interval_text(low: str, high: str) -> str:
     return "" if NOT_AVAILABLE in (low, high) else f"95 %: {low} to {high}"
 
 
-def p_text(p_value: float) -> str:
-    """Return p as text: `p 0.0571`, or `p < 0.001`."""
-    return f"p < {_LEAST_P}" if p_value < _LEAST_P else f"p {three_digits(p_value)}"
-
-
 def known_part(value: float, unit: str, unknown: int) -> str:
     """Return a total over operators, with the number of operators whose amount is `unknown`."""
     known = NOT_AVAILABLE if isnan(value) else scaled_text(value, unit)
@@ -57,16 +48,6 @@ def known_part(value: float, unit: str, unknown: int) -> str:
         return known
     # A total of 0 would look as if the operators had no work.
     return f"{NOT_AVAILABLE if value == 0 else known}, unknown for {counted(unknown, 'operator')}"
-
-
-def total_text(time_s: float, summary: Summary, times: Times) -> str:
-    """Return a total time. In a comparison, it says if drift is corrected.
-
-    People compare totals with those of other answers, which may have times without correction.
-    """
-    is_corrected = summary.change is not None and summary.change.drift_corrected
-    remark = " (corrected for drift)" if is_corrected and not isnan(time_s) else ""
-    return times.total(time_s) + remark
 
 
 def in_brackets(text: str) -> str:
@@ -136,7 +117,13 @@ def _measured_change(verdict: FailVerdict, to_text: Callable[[float], str]) -> t
     # p matters only if the change is beyond the limit.
     is_beyond = verdict.outcome in ("met", "uncertain") and isnan(verdict.not_ruled_out)
     has_p = is_beyond and verdict.condition.asks_for_change
-    certainty = ", ".join(filter(None, (interval, p_text(verdict.p_value) if has_p else "")))
+    relative = (
+        ""
+        if isnan(verdict.relative_ratio)
+        else f"{change_text(verdict.relative_ratio)} relative to all other operators"
+    )
+    p = p_text(verdict.p_value) if has_p else ""
+    certainty = ", ".join(filter(None, (relative, interval, p)))
     change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
     measured = f"{to_text(verdict.time_s)}{iterations_remark(verdict.unit)}"
     return (

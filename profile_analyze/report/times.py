@@ -21,7 +21,7 @@ _SECONDS_IN_TITLE: Final = "(s)"
 _FINEST_EXPONENT: Final = -10
 """No clock is finer than a tenth of a nanosecond."""
 _TOO_LONG_S: Final = 1e9
-"""Longer times are written with a power of ten. They are errors of the profile."""
+"""Longer times are written with a power of ten. Only a damaged profile has times this long."""
 
 
 class Times(NamedTuple):

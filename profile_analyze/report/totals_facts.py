@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
-from profile_analyze.report.sentence_parts import known_part, runs_and_spread, total_text
+from profile_analyze.report.sentence_parts import known_part, runs_and_spread
 from profile_analyze.units import NOT_AVAILABLE, percent, short_time
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def _host_time_text(summary: Summary, times: Times) -> str:
 
 
 def _device_time_text(summary: Summary, times: Times) -> str:
-    return total_text(summary.device_time_s, summary, times) if summary.has_times else ""
+    return times.total(summary.device_time_s) if summary.has_times else ""
 
 
 def _wall_text(summary: Summary, times: Times) -> str:

@@ -79,8 +79,8 @@ KINDS: Final = (
         "any; batch, heads (of queries), query_length, key_length, head_size, value_head_size, "
         "has_mask, projection_macs, bias_elements",
         "MACs: batch * heads * query length * key length * (head size of queries + head size "
-        "of values), plus those of fused projections; a causal mask does not halve them. Besides, "
-        "6 FLO for each score (scale, softmax), 1 more with a mask",
+        "of values), plus the MACs of fused projections; a causal mask does not halve them. "
+        "Besides, 6 FLO for each score (scale, softmax), 1 more with a mask",
         "ONNX Attention; two products of matrices and a softmax",
         activation_macs=_core_macs,
         bias_elements=_bias_elements,

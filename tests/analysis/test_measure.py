@@ -253,9 +253,9 @@ def test_rates_that_are_not_stable_are_kept_with_their_doubt(
     assert measured.calls == [1, 2]
     outcome = run_command(RESNET, "--peaks", "here", "--print-only", "summary")
     assert outcome.err.splitlines()[0] == (
-        "note: the peaks may be up to 24.5% too low, and efficiencies too high, because the "
-        "measurements differ or other programs ran meanwhile; stop other programs and measure again, "
-        "as in --peaks 'here!'"
+        "note: the peaks may be up to 24.5% too low, because the measurements differ or other "
+        "programs ran meanwhile; efficiency is then too high, and lost and gain are too low; stop "
+        "other programs and measure again, as in --peaks 'here!'"
     )
 
 

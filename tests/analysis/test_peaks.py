@@ -145,8 +145,8 @@ def test_the_name_of_a_vendor_may_precede_a_device(spec: str, name: str | None) 
         ("19.5:1555G", "19.5T:1555G"),
         ("312T:2.039", "312T:2.039T"),
         ("19500.:1555000", "19500.G:1555000M"),
-        ("19500000 : 1e9", "19500000M:1e9"),
-        ("999999999:10", "999999999M:10G"),
+        ("19500000 : 1555e9", "19500000M:1555e9"),
+        ("999999999:10T", "999999999M:10T"),
     ],
 )
 def test_rates_without_a_unit_get_a_suggestion_that_is_accepted(spec: str, meant: str) -> None:
@@ -154,6 +154,33 @@ def test_rates_without_a_unit_get_a_suggestion_that_is_accepted(spec: str, meant
         pa.parse_peaks(spec)
     assert str(caught.value).endswith(f"; did you mean {meant}?")
     assert pa.parse_peaks(meant).name == meant
+
+
+@pytest.mark.parametrize(
+    ("spec", "advice"),
+    [
+        ("100:20", "did you mean 100G:20G?"),
+        ("8.1:320", "did you mean 8.1T:320G?"),
+        ("44:55", "did you mean 44G:55G for a CPU or 44T:55G for a GPU?"),
+        ("2000:2", "did you mean 2000T:2T?"),  # no CPU has 2 TB/s
+        ("999999999:10", "write both units, as in 19.5T:1555G"),
+        ("1:9000G", "write both units, as in 19.5T:1555G"),
+    ],
+)
+def test_only_plausible_pairs_of_rates_are_suggested(spec: str, advice: str) -> None:
+    with pytest.raises(pa.PeaksError) as caught:
+        pa.parse_peaks(spec)
+    assert str(caught.value) == (
+        f"{spec!r}: a rate without a unit is in FLO/s or bytes per second, and no device is that "
+        f"slow; {advice}"
+    )
+
+
+def test_the_rates_of_all_devices_are_plausible_pairs() -> None:
+    for device in DEVICES:
+        for rate in device.rates.values():
+            with pytest.raises(pa.PeaksError, match=f"{rate:g}T:{device.bandwidth_gb_s:g}G"):
+                pa.parse_peaks(f"{rate:g}:{device.bandwidth_gb_s:g}")
 
 
 def test_the_table_of_devices() -> None:

@@ -38,11 +38,11 @@ def notes(peaks: pa.Peaks, *tracks: Track, zero: bool = False) -> tuple[str, ...
 GPU_OVER_CPU = (
     "the peaks are of a GPU (made), but 1 operator (33.3% of the time) ran on a CPU; --peaks here "
     "measures that CPU, on the machine of the profile; elsewhere, give its two rates; the highest "
-    "in this profile are --peaks 1.00FLOPS:1.00byte/s, a lower limit unless data was in caches"
+    "rates in this profile are --peaks 1.00FLOPS:1.00byte/s, a lower limit unless data was in caches"
 )
 CPU_ADVICE = (
     "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two rates; "
-    "the highest in this profile are --peaks 44.14GFLOPS:55.90GiB/s, a lower limit unless data was "
+    "the highest rates in this profile are --peaks 44.14GFLOPS:55.90GiB/s, a lower limit unless data was "
     "in caches"
 )
 """The advice on resnet18.json."""
@@ -81,9 +81,9 @@ FOUR = CPU._replace(name="four", threads=4)
             ON_CPU._replace(doubt=0.031),
             (CPU._replace(threads=2),) * 2,
             (
-                "the peaks may be up to 3.1% too low, and efficiencies too high, because the "
-                "measurements differ or other programs ran meanwhile; stop other programs and "
-                "measure again, as in --peaks 'here!'",
+                "the peaks may be up to 3.1% too low, because the measurements differ or other "
+                "programs ran meanwhile; efficiency is then too high, and lost and gain are too "
+                "low; stop other programs and measure again, as in --peaks 'here!'",
             ),
         ),
     ],
@@ -129,8 +129,32 @@ def test_rates_that_are_too_low_get_the_highest_of_the_profile() -> None:
     assert outcome.err.splitlines()[0] == (
         "note: faster than their roof: 36 operators (92.7% of the time), with an efficiency of up "
         "to 622.1%; the peaks are probably too low; check the device, the dtype and the number of "
-        "threads; the highest rates in this profile are --peaks 493.42GFLOPS:115.87GiB/s"
+        "threads; the highest rates in this profile are --peaks 493.42GFLOPS:115.87GiB/s, a lower "
+        "limit unless data was in caches"
     )
+
+
+def test_peaks_of_this_machine_that_are_too_low_get_the_highest_rates_of_the_profile() -> None:
+    """The profile may be of another, faster CPU, whose peaks are unknown."""
+    profile = profile_of(
+        [{"name": "conv", "computation": 4e15, "memory": 2e9, "compute_dtype": "fp32"}],
+        [{"operator": 0, "duration_s": 1.0}],
+        tracks=(CPU._replace(threads=2),),
+    )
+    summary = pa.summarise(profile, judged_by=pa.Query(peaks=ON_CPU))
+    highest = (
+        "the highest rates in this profile are --peaks 4.00PFLOPS:1.86GiB/s, a lower limit unless "
+        "data was in caches"
+    )
+    assert summary.notes == (
+        "faster than their roof: 1 operator (100.0% of the time), with an efficiency of up to "
+        "400.0%; the peaks are probably too low; check the device, the dtype and the number of "
+        f"threads; {highest}",
+    )
+    assert (
+        "operators faster than their roofs take 100.0% of the time: these peaks are too low, so "
+        f"efficiency, lost and gain mean nothing; {highest}\n"
+    ) in pa.render(pa.Report.of(summary, ()), "plain")
 
 
 def test_advice_on_a_cpu_without_known_rates() -> None:
@@ -195,7 +219,7 @@ def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
         "judged              100.0%\n"
         "efficiency, judged  0.2%\n"
         "lost                103.514 ms\n"
-        "these are peaks of a GPU, but operators on a CPU take 100.0% of the time: efficiency, lost and gain mean nothing\n"
+        "these are peaks of a GPU, but operators on a CPU take 100.0% of the time: efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks 44.14GFLOPS:55.90GiB/s, a lower limit unless data was in caches\n"
         "peaks: PyTorch Lightning's, PyTorch's and nsys-ai's tables; at least two sources agree\n"
     )
 
@@ -216,7 +240,7 @@ def test_half_of_the_time_on_another_kind_of_device(
     text = pa.render(pa.Report.of(summary, ()), "plain")
     misfit = (
         "these are peaks of a GPU, but operators on a CPU take 50.0% of the time: efficiency, lost "
-        "and gain mean nothing\n"
+        "and gain mean nothing; "
     )
     assert (misfit in text, "times as fast" in text) == (misfits, not misfits)
 
@@ -241,7 +265,8 @@ def test_rates_that_are_probably_swapped(peaks: str, suggestion: str | None) -> 
     assert outcome.err.startswith(note) == (suggestion is not None)
     too_low = (
         "operators faster than their roofs take 99.1% of the time: these peaks are too low, so "
-        "efficiency, lost and gain mean nothing\n"
+        "efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks "
+        "44.14GFLOPS:55.90GiB/s, a lower limit unless data was in caches\n"
     )
     assert outcome.out.endswith(too_low) == (peaks != "100G:20G")
 
@@ -289,7 +314,9 @@ def test_operators_that_are_not_judged_take_a_noteworthy_share() -> None:
         ),
         (
             8.0,
-            "the peaks are probably too low; check the device, the dtype and the number of threads",
+            "the peaks are probably too low; check the device, the dtype and the number of "
+            "threads; the highest rates in this profile are --peaks 3.85PFLOPS:1.00byte/s, a "
+            "lower limit unless data was in caches",
         ),
     ],
 )
@@ -350,8 +377,7 @@ def test_operators_in_fp32_that_are_too_fast_probably_ran_in_tf32() -> None:
 
 def test_a_dtype_that_replaces_nothing_is_noted() -> None:
     assert fp32_notes(TENSOR_CORES._replace(dtype="fp16", dtype_is_named=True))[:-1] == (
-        "fp16 after --peaks has no effect on operators of known dtype: none computes in fp16, only "
-        "in fp32",
+        "fp16 after --peaks has no effect on operators of known dtype: all of them compute in fp32",
     )
 
 

@@ -13,7 +13,8 @@ import profile_analyze as pa
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
-from tests.conftest import IS_FULL, PROFILES, examples, run_command
+from tests.conftest import FIXTURES, IS_FULL, PROFILES, examples, run_command
+from tests.in_memory import profile_of
 from tests.small import profile_of_document
 from tests.strategies import documents
 
@@ -96,8 +97,8 @@ def test_types_that_only_move_data_are_bounded_by_memory() -> None:
 def test_operators_that_move_no_bytes(by: str | tuple[()]) -> None:
     """An operator, its own group, and a group of all operators have the same values."""
     for type_, judged in (
-        ("Copy", (None, None, 0.0, 0.0, 4.0, None)),
-        ("Concat", (None, None, 0.0, 0.0, 4.0, None)),
+        ("Copy", (None, None, None, None, None, None)),
+        ("Concat", (None, None, None, None, None, None)),
         ("Elemwise", ("compute", 1000.0, 2.0, 0.5, 2.0, 2.0)),
     ):
         profile = made(operators=((type_, 4.0, 2000, 0, "Float32"),))
@@ -105,6 +106,46 @@ def test_operators_that_move_no_bytes(by: str | tuple[()]) -> None:
         groups = pa.run(pa.Query(by=by, aggregates="sum", peaks=PEAKS), profile)
         for (row,) in (operators.rows, groups.rows):
             assert tuple(row[name] for name in JUDGED) == judged
+
+
+def test_operators_that_do_no_work_are_not_judged() -> None:
+    """Their time is overhead: no rate of a device says how short it could be."""
+    profile = profile_of(
+        [
+            {"name": "conv", "computation": 2e9, "memory": 1e9},
+            {"name": "empty", "computation": 0.0, "memory": 0.0},
+            {"name": "copy", "type": "Copy", "category": "copy", "memory": 0.0},
+        ],
+        [{"operator": n, "duration_s": time_s} for n, time_s in enumerate((4.0, 3.0, 1.0))],
+    )
+    peaks = pa.parse_peaks("1G:1G")
+    summary = pa.summarise(profile, judged_by=pa.Query(peaks=peaks))
+    judgement = summary.judgement
+    assert judgement is not None
+    assert (judgement.judged, judgement.efficiency, judgement.lost_s) == (0.5, 0.5, 2.0)
+    assert summary.notes == (
+        "not judged: 2 operators (50.0% of the time) that do no work, such as views and "
+        "allocations; efficiency, lost and gain leave them out",
+    )
+    for query in (pa.Query(peaks=peaks), pa.Query(by="name", peaks=peaks)):
+        rows = {row["name"]: row for row in pa.run(query, profile).rows}
+        assert {rows[name][column] for name in ("empty", "copy") for column in JUDGED} == {None}
+        assert [rows["conv"][column] for column in JUDGED] == ["compute", 1e9, 2, 0.5, 2, 8 / 6]
+
+
+def test_explained_values_of_operators_that_do_no_work() -> None:
+    file = str(FIXTURES / "pytorch" / "transformer.json.gz")
+    arguments = ("--peaks", "100G:20G", "--where", "name == aten::empty", "--notes", "none")
+    outcome = run_command(file, *arguments, "--explain", "least_time")
+    assert outcome.out.splitlines()[1:5] == [
+        "The first row of this answer is aten::empty (aten::empty, id aten::empty()):",
+        "  least_time = the larger of compute_time and memory_time = the larger of N/A and N/A = "
+        "N/A; because compute_time and memory_time are N/A",
+        "  compute_time = computation / peak rate = 0.00 FLO / 100.00 GFLOPS = N/A; the row does no "
+        "work, so it has no roof",
+        "  computation = 0.00 FLO: of one call; its source: derived; multiplied by the calls in a "
+        "run: 24",
+    ]
 
 
 def test_groups_have_the_attainable_rate_of_their_operators() -> None:
@@ -183,9 +224,9 @@ def test_the_judgement_as_text() -> None:
         "lost                4.500 s\n"
         "the whole model at its roof takes 5.500 s, 1.82 times as fast; the operators that are not judged, 10.0% of the time, keep their times\n"
         "peaks: by hand\n"
-        "3 operators of type Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: at the roof, the model takes 7.000 s, 1.43 times as fast\n"
-        "2 operators of type Elemwise (1 of them judged), 20.0% of the time, run at 50.0% of the roof: at the roof, the model takes 9.000 s, 1.11 times as fast\n"
-        "1 operator of type Copy, 10.0% of the time, runs at 50.0% of the roof: at the roof, the model takes 9.500 s, 1.05 times as fast\n"
+        "3 operators of type Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: if these alone ran at the roof, the model would take 7.000 s, 1.43 times as fast\n"
+        "2 operators of type Elemwise (1 of them judged), 20.0% of the time, run at 50.0% of the roof: if these alone ran at the roof, the model would take 9.000 s, 1.11 times as fast\n"
+        "1 operator of type Copy, 10.0% of the time, runs at 50.0% of the roof: if this alone ran at the roof, the model would take 9.500 s, 1.05 times as fast\n"
     )
     assert shown(made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)) == (
         "total device time   1.000 us\n"

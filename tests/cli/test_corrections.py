@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 OPERATOR_COLUMNS = (
     "id, name, type, category, scope, time, runs, spread, time_min, time_max, share, device_time "
-    "and 58 more (--columns help explains all)"
+    "and 68 more (--columns help explains all)"
 )
 GROUP_COLUMNS = (
     "type, count, time, runs, spread, time_min, time_max, share, device_time, time_median, host_time, wait "
-    "and 28 more (--columns help explains all)"
+    "and 34 more (--columns help explains all)"
 )
 TWO_DEVICES = (
     "note: the device time is the sum of 2 comp nodes, which may have run at the same time: "

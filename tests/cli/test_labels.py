@@ -96,7 +96,7 @@ def test_conditions_on_labels_choose_the_files_that_are_read() -> None:
     )
     assert out == "name,time_s,runs\na,0.00011499999999999999,2\n"
     assert err == (
-        "note: read 2 of 5 files: those that meet 'date >= 2026-11-02' and 'host == alpha'\n"
+        "note: read 2 of 5 files, the files that meet 'date >= 2026-11-02' and 'host == alpha'\n"
     )
     outcome = run_command(*TIMES, *LABEL, *arguments[:1], "--format=json")
     assert json.loads(outcome.out)["profile"]["files"] == [
@@ -115,7 +115,7 @@ def test_one_label_names_the_baseline() -> None:
         "a,0.00010999999999999999,0.00019999999999999998\n"
         "b,0.000011,0.000019999999999999998\n"
     )
-    assert "note: read 3 of 4 files: those that meet 'date < 2026-11-10'\n" in err
+    assert "note: read 3 of 4 files, the files that meet 'date < 2026-11-10'\n" in err
 
 
 def test_files_without_labels_are_counted(tmp_path: Path) -> None:

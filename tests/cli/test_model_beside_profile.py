@@ -73,14 +73,14 @@ def test_both_sides_of_a_comparison_have_the_model() -> None:
         (
             (),
             4,
-            "cannot be judged: params > 100: params: 24 operators with N/A, which match no node of "
+            "cannot be judged: params > 100: params is N/A for 24 operators, which match no node of "
             "the model; --where 'params >= 0' leaves them out",
         ),
         (("--where", "params >= 0"), 3, "FAILED: params > 100: 9.11 K: beyond the limit"),
         (
             ("--compare", PROFILE, "--fail-if", "params > +0"),
             4,
-            "cannot be judged: params > +0: params: 24 operators with N/A, which match no node of "
+            "cannot be judged: params > +0: params is N/A for 24 operators, which match no node of "
             "the model",
         ),
     ],
@@ -143,8 +143,8 @@ def test_sizes_are_those_of_the_model(dynamic: Path, arguments: tuple[str, ...],
         (
             (PROFILE, "--model", PROFILE),
             2,
-            f"{PROFILE}: is named as a profile and as its --model; name a profile of its run, or "
-            "leave --model out",
+            f"{PROFILE}: is named as a profile and as its --model; this file is a profile, and "
+            "--model needs the model that ran, such as model.onnx",
         ),
         (
             (MODEL, "--model", f"./{MODEL}"),
@@ -207,7 +207,7 @@ def test_a_condition_says_how_many_operators_match_no_node(dynamic: Path) -> Non
     outcome = run_command(PROFILE, "--model", str(dynamic), *options)
     assert (outcome.code, outcome.out.splitlines()[-1]) == (
         4,
-        "cannot be judged: macs > 1: macs: 32 operators with N/A, 26 of them match no node of the "
+        "cannot be judged: macs > 1: macs is N/A for 32 operators, 26 of them match no node of the "
         "model",
     )
 

@@ -169,8 +169,8 @@ def test_a_dtype_without_effect_is_said(tmp_path: Path) -> None:
     assert least_time_lines(write_model(tmp_path, model(text)), "h100-sxm:fp8") == [
         "roof fp16             989.00 TFLOPS, from 295 FLO/byte on",
         "least possible time   <0.1 ns, each operator on its own",
-        "note: fp8 after --peaks has no effect on operators of known dtype: none computes in fp8 "
-        "or in fp32, only in fp16",
+        "note: fp8 after --peaks has no effect on operators of known dtype: all of them "
+        "compute in fp16",
     ]
 
 
@@ -190,8 +190,8 @@ def test_conditions_on_work() -> None:
 def test_unknown_work_is_not_judged() -> None:
     outcome = run_command("tests/fixtures/profiles/tiny.json", "--fail-if", "macs > 5")
     assert outcome.out.splitlines()[-1] == (
-        "cannot be judged: macs > 5: macs: 4 operators with N/A; --model FILE adds macs from the "
-        "model that ran"
+        "cannot be judged: macs > 5: macs is N/A for 4 operators; --model FILE adds macs from "
+        "the model that ran"
     )
 
 
@@ -203,7 +203,7 @@ def test_conditions_on_the_work_of_profiles() -> None:
     failing = [argument for text in conditions for argument in ("--fail-if", text)]
     runs = "tests/fixtures/runs"  # one run a side: work needs no statistics
     call = (f"{runs}/changed/01.json.gz", "--compare", f"{runs}/base/01.json.gz", *failing)
-    without = ", without 42 operators of unknown work (0.0% of the time)"
+    without = "; not counted: 42 operators of unknown work (0.0% of the time)"
     expected = [
         "FAILED: computation > +1%: 4.04 GFLO against 3.63 GFLO of the baseline: beyond the limit"
         + without,
@@ -213,8 +213,8 @@ def test_conditions_on_the_work_of_profiles() -> None:
         "passed: memory > +5%: 93.54 MiB against 92.54 MiB of the baseline: not beyond the limit",
         "FAILED: type=ConvolutionForward: memory > +1%: 61.40 MiB against 60.40 MiB of the "
         "baseline: beyond the limit",
-        "cannot be judged: type=ImmutableTensor: computation > 0: computation: 39 operators with "
-        "N/A (100.0% of the time)",
+        "cannot be judged: type=ImmutableTensor: computation > 0: computation is N/A for 39 "
+        "operators (100.0% of the time)",
     ]
     # Constants count as memory in tables of this format, but never in conditions.
     for output_format in ("table", "plain"):

@@ -70,8 +70,8 @@ def test_a_note_if_the_suffix_is_that_of_another_format(
     file = str(tmp_path / name)
     outcome = run_command(TINY, "-t", "0", "--format", output_format, "-o", file)
     note = (
-        f"note: {file}: written as {output_format}, as the options say, and not as {by_suffix}, as "
-        "its suffix says\n"
+        f"note: {file}: written as {output_format}, which the options ask for, although its suffix "
+        f"stands for {by_suffix}\n"
     )
     assert (outcome.code, outcome.out, outcome.err) == (0, "", note if by_suffix else "")
 

@@ -38,6 +38,8 @@ WRONG = {
     "--match": "id",
     "--input-shape": "data",
     "--dim": "batch",
+    "--split-matmul": "64,64",
+    "--write-model": "a.pb",
     "--work": "guessed",
     "--threshold": "300%",
     "--fail-if": "total",

@@ -116,13 +116,16 @@ def test_ratios_have_their_intervals_unless_they_push_out_columns() -> None:
     files = (str(runs / "changed"), "--compare", str(runs / "base"))
     device = ("-t", "1", "--color", "never", "--print-only", "device")
     call = (*files, *device, "--format", "plain")
-    assert " 2.71 (2.26 to 2.95)  more work " in on_terminal(110, *call)
+    both = "  2.71 (2.28 to 2.92)  2.61 (2.38 to 2.85)  relative  more work "
+    assert both in on_terminal(150, *call)
+    assert "  2.71      2.61  relative  more work " in on_terminal(110, *call)
     assert " 2.71  more work " in on_terminal(80, *call)
-    assert " 2.71 (2.26 to 2.95)  more work " in run_command(*call).out
-    assert " 2.71 (2.26 to 2.95) | more work " in run_command(*call[:-1], "markdown").out
+    assert both in run_command(*call).out
+    markdown = both.replace("  ", " | ").strip()
+    assert markdown in run_command(*call[:-1], "markdown").out
     # The interval is not shown twice.
     ends = run_command(*call, "--columns", "ratio,ratio_low,ratio_high").out.splitlines()
-    assert ends[1].split() == ["2.71", "2.26", "2.95"]
+    assert ends[1].split() == ["2.71", "2.28", "2.92"]
 
 
 def test_one_column_always_stays_and_no_number_is_cut() -> None:

@@ -391,6 +391,15 @@ CALLS = (
     *(f"{FILE} --where '{text}'" for text in ("cuda_time > 1ms", "duration > 1ms", "fps < 30")),
     *(f"{FILE} --peaks {spec}" for spec in ("auto", "'Intel Core i9-12900K'", "epyc")),
     *(f"{FILE} {option}" for option in ("--tree", "--timeline", "--stats")),
+    *(f"{FILE} --peaks {spec}" for spec in ("100:20", "44:55", "8.1:320", "2:1", "100:2GB/s")),
+    *(f"{FILE} {option}" for option in ("--unit run", "--key-averages", "--with-stack")),
+    *(f"{FILE} --{option}" for option in ("export-chrome-trace t.json", "sort_by cpu_time_total")),
+    f"{FILE} --group_by_input_shape",
+    *(f"{FILE} --{option}" for option in ("group-by-stack-n 5", "top-level-events-only")),
+    *(f"{FILE} --{option}" for option in ("group-by-module", "unit steps", "schedule 1")),
+    f"{FILE} --compare {FILE} --fail-if 'total > 0.05'",
+    f"{FILE} --compare {FILE} --fail-if 'total > 1.05'",
+    f"{FILE} --model {FILE}",
     *(f"{FILE} {word}" for word in ("summary", "list")),
     *("version", "columns", "devices", "list"),
     f"{FILE} --aggregate-by type --columns type,time,category",
@@ -454,6 +463,7 @@ def test_a_missing_value_gets_an_example_that_is_valid(option: Option) -> None:
         needs = {"--having": "--aggregate-by=type", "--threshold": "--compare=none.json"}
         needs["--fail-if"] = needs["--threshold"]
         needs["--sql-timeout"] = "--sql=from runs"
+        needs["--write-model"] = "--split-matmul=64,64,64"
         needs["--compare-label"] = "--label={date}/*"
         further = [value for flag, value in needs.items() if flag in option.flags]
         outcome = run_command("none.json", *further, *shlex.split(option.example_call))

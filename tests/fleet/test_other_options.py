@@ -19,7 +19,8 @@ OF_FILES = {
 OF_SQL = OF_FILES | {
     *("--sql", "--sql-timeout", "--level", "--work", "--skip-runs", "--force"),
     *("--from", "--to", "--step", "--step-region", "--input-shape", "--dim", "--model"),
-    *("--correct-drift", "--correct-sync", "--format", "--confluence", "--output", "--time-unit"),
+    *("--split-matmul", "--correct-drift", "--correct-sync", "--time-unit"),
+    *("--format", "--confluence", "--output"),
 }
 PRINTING = {"--help", "--version", "--print-completion", "--clear-cache"}
 """Options that print a text and end the process."""

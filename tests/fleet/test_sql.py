@@ -203,6 +203,19 @@ def test_a_model_that_has_not_run() -> None:
     assert outcome.out == f"run,n,has_macs\r\n,{n},true\r\n"
 
 
+def test_matrix_products_in_tiles() -> None:
+    model = str(FIXTURES / "classifiers" / "digits.onnx")
+    query = (
+        "select name, tiles, tiles_m, tiles_n, tiles_k, tiled_macs from operators "
+        "where name in ('fc1', 'relu') order by name"
+    )
+    options = ("--sql", query, "--format", "csv")
+    outcome = run_command(model, "--split-matmul", "64,128,256", *options)
+    heading = "name,tiles,tiles_m,tiles_n,tiles_k,tiled_macs\r\n"
+    assert outcome.out == f"{heading}fc1,8.0,1.0,2.0,4.0,16777216.0\r\nrelu,,,,,\r\n"
+    assert run_command(model, *options).out == f"{heading}fc1,,,,,\r\nrelu,,,,,\r\n"
+
+
 def test_every_declared_column_can_be_named_without_quotes() -> None:
     for name, fields in DECLARED.items():
         names = ", ".join(field.name for field in fields)

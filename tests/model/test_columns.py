@@ -149,13 +149,18 @@ def test_computed_times_are_compared_exactly(column: str, where: str, *, found: 
 
 def test_numbers_without_a_unit_have_the_unit_1() -> None:
     bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
-    digits = ("ratio", "ratio_low", "ratio_high", "p_value", "work_ratio", "ratio_per_work")
-    factors = dict.fromkeys((*digits, "ratio_per_work_low", "ratio_per_work_high"), "digits")
-    counts = dict.fromkeys(("calls", "count", "runs", "registers"), "count")
+    ratios = (
+        *("ratio", "ratio_low", "ratio_high", "relative_ratio", "relative_low", "relative_high"),
+        *("ratio_per_work", "ratio_per_work_low", "ratio_per_work_high"),
+    )
+    factors = dict.fromkeys((*ratios, "work_ratio", "p_value"), "digits")
+    counts = dict.fromkeys(
+        ("calls", "count", "runs", "registers", "tiles", "tiles_m", "tiles_n", "tiles_k"), "count"
+    )
     shares = (
         *("spread", "share", "cumulative_share", "efficiency", "change"),
         *("macs_share", "param_share", "sparsity", "sparsity_block"),
-        *("occupancy", "rank_spread"),
+        *("occupancy", "rank_spread", "tile_efficiency"),
     )
     assert bare == {"gain": "decimals"} | factors | counts | dict.fromkeys(shares, "percent")
     assert not [column for column in CATALOG if not column.unit and column.kind == "number"]
@@ -242,8 +247,8 @@ def test_the_page_lists_the_columns_for_programs() -> None:
     assert (judged[:9], judged[13:]) == (operators[:9], operators[9:])
     assert f"`--peaks` adds {listed(judged[9:13])} after bandwidth" in PAGE
     compared = program_columns(pa.Query(compared=True), several_runs=False)
-    assert (compared[:4], compared[15:]) == (operators[:4], operators[4:])
-    assert f"`--compare` adds {listed(compared[4:15])} after time" in PAGE
+    assert (compared[:4], compared[20:]) == (operators[:4], operators[4:])
+    assert f"`--compare` adds {listed(compared[4:20])} after time" in PAGE
 
 
 def test_control_characters_in_formats_for_programs(tmp_path: Path) -> None:

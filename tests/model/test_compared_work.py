@@ -15,7 +15,8 @@ from profile_analyze.analysis.compared_work import (
     ComparedWork,
     with_work,
 )
-from profile_analyze.analysis.statistics import FASTER, SLOWER, VERDICTS, Interval
+from profile_analyze.analysis.intervals import Shift
+from profile_analyze.analysis.statistics import FASTER, SLOWER, VERDICTS
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from tests import in_memory
@@ -155,7 +156,7 @@ TIMES = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07)
         (60, 600, "less work"),
         (30, 600, "faster"),
         (60, 2000, "faster"),
-        (100, 2000, "uncertain"),
+        (100, 2000, "same"),
     ],
 )
 def test_a_verdict_tells_more_work_from_slower(
@@ -170,7 +171,7 @@ def test_a_verdict_tells_more_work_from_slower(
     change = pa.summarise(comparison).change
     assert change is not None
     assert change.verdict == verdict
-    assert [one.verdict for one in change.called] == ([verdict] if verdict != "uncertain" else [])
+    assert [one.verdict for one in change.called] == ([verdict] if verdict != "same" else [])
 
 
 AMOUNTS = st.sampled_from([0.0, 1.0, 1.005, 1.5, 2.0, NAN])
@@ -181,10 +182,10 @@ MIRRORED = {SLOWER: FASTER, FASTER: SLOWER, MORE_WORK: LESS_WORK, LESS_WORK: MOR
 def verdict_of(
     code: int, ratio: float, ends: tuple[float, float], work: tuple[float, float]
 ) -> str:
-    low, high = (np.array([end]) for end in ends)
+    shift = Shift(*(np.log([one]) for one in (ratio, *ends)))
     ours, base = (np.array([amount]) for amount in work)
     known = ComparedWork(ours, base, Categorical.of(["computation"]))
-    (found,) = with_work(np.array([code]), np.array([ratio]), Interval(low, high), known, 0.03)
+    (found,) = with_work(np.array([code]), shift, known, 0.03)
     return WORK_VERDICTS[found]
 
 

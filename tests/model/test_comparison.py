@@ -180,7 +180,7 @@ WIDE = [80, 85, 90, 100, 105, 110, 120, 130]
     [
         (SLOW, FAST, "slower"),
         (FAST, SLOW, "faster"),
-        (FAST, FAST, "uncertain"),
+        (FAST, FAST, "same"),
         (QUIET, QUIET, "same"),
         ([time + 1 for time in QUIET], QUIET, "same"),
         ([100] * 8, FAST, None),  # copies count once

@@ -7,7 +7,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.constants import memory_without_constants
-from tests.conftest import PROFILES, run_command
+from tests.conftest import FIXTURES, PROFILES, run_command
 
 NAN = float("nan")
 RESNET = str(PROFILES / "resnet18.json")
@@ -78,3 +78,23 @@ def test_constants_that_only_the_baseline_has_keep_unknown_memory() -> None:
     names = counted.name.values().tolist()
     assert np.isnan(counted.memory[names.index("const<1>[2]")])
     assert counted.source_of("memory").values()[names.index("const<1>[2]")] == "unknown"
+
+
+def test_the_causes_of_a_difference_do_not_depend_on_the_output_format() -> None:
+    """The format `table` counts constants as memory in its rows, but not in its summary."""
+    runs = FIXTURES / "runs"
+    sides = (str(runs / "changed"), "--compare", str(runs / "base"))
+    causes = []
+    for form in ("table", "plain"):
+        arguments = ("--print-only", "summary", "--notes", "none", "--time-unit", "ms")
+        outcome = run_command(*sides, *arguments, "--format", form)
+        causes += [line for line in outcome.out.splitlines() if line.startswith("difference by")]
+    assert (
+        causes
+        == [
+            "difference by cause: more work +16.942 ms (conv(l.2.RELU[1],fuse[2186]@2187)[3348]), time "
+            "per work -4.716 ms (45 operators, the largest conv(l.2.RELU[0],fuse[2080]@2081)[3334] "
+            "-1.580 ms), residual -14.305 ms (medians do not add up)"
+        ]
+        * 2
+    )

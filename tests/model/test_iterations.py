@@ -9,7 +9,7 @@ import pytest
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run
-from profile_analyze.model.iterations import by_unit, units_in, without_first_runs
+from profile_analyze.model.iterations import by_unit, unit_names, units_in, without_first_runs
 from profile_analyze.model.runs import join_runs
 from tests.in_memory import four_steps
 
@@ -37,3 +37,15 @@ def test_statistics_count_processes_by_the_median_of_their_iterations() -> None:
     assert by_unit(values, RUNS, "iteration") is values
     assert by_unit(values, tuple(map(Run, range(5))), "process") is values
     assert (units_in(RUNS, "process"), units_in(RUNS, "iteration")) == (2, 5)
+
+
+def test_the_names_of_processes_and_iterations() -> None:
+    profile = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
+    assert unit_names(profile, "process") == ["a.json", "b.json"]
+    numbers = [f"run {run} of {file}" for file in ("a.json", "b.json") for run in range(1, 5)]
+    assert unit_names(profile, "iteration") == numbers
+    # Runs keep their numbers if the first ones are skipped. Copies have no name.
+    later = without_first_runs(profile, 2)
+    assert unit_names(later, "iteration") == [*numbers[2:4], *numbers[6:]]
+    copied = [*profile.runs[:4], *(run._replace(is_copy=True) for run in profile.runs[4:])]
+    assert unit_names(profile.changed(runs=tuple(copied)), "process") == ["a.json"]

@@ -147,7 +147,7 @@ def test_conditions_on_labels_are_checked() -> None:
         (["date > d2", "date < d3"], "no run meets date > d2 and date < d3"),
         (["date == d2", "date == d3"], "'date == d2' and 'date == d3' contradict each other, and"),
         ("host == a", "there is no column 'host'"),
-        ("time > 1ms", "'time > 1ms': time is no label; the labels are date"),
+        ("time > 1ms", "'time > 1ms': time is not a label; the labels are date"),
     ):
         with pytest.raises(pa.QueryError, match=message):
             pa.runs_with_labels(FLEET, where)
@@ -158,7 +158,10 @@ def test_conditions_on_labels_are_checked() -> None:
     [
         ({"labels": "type"}, "labels: a label named 'type' would hide the column type; choose an"),
         ({"labels": "time_s"}, "labels: a label named 'time_s' would hide the column time_s; choo"),
-        ({"labels": "a b"}, "labels: 'a b' is no name for a label; use letters, digits and _, wi"),
+        (
+            {"labels": "a b"},
+            "labels: 'a b' is not a name for a label; use letters, digits and _, wi",
+        ),
         ({"by": "label.date"}, "there is no label 'date'; files have no labels"),
         ({"by": "label.host", "labels": "date"}, "there is no label 'host'; the labels are date"),
         ({"by": "dat", "labels": "date"}, "by: 'dat' is no group key; did you mean date?"),

@@ -74,7 +74,7 @@ def test_all_verdicts_are_printed() -> None:
 @pytest.mark.parametrize(
     ("which", "printed"),
     [
-        ("few", [EMPTY, LARGE, SMALL, "2 more, less important: --notes all"]),
+        ("few", [EMPTY, LARGE, SMALL, "--notes all also shows 2 less important notes"]),
         ("all", [EMPTY, LARGE, SMALL, UNKNOWN, MISSING]),
         ("none", []),
     ],
@@ -112,7 +112,10 @@ def test_the_command_prints_three_notes_unless_asked() -> None:
     few, every, none = (
         run_command(*call, "--notes", which).err.splitlines() for which in ("few", "all", "none")
     )
-    assert few == [*every[:3], f"note: {len(every) - 3} more, less important: --notes all"]
+    assert few == [
+        *every[:3],
+        f"note: --notes all also shows {len(every) - 3} less important notes",
+    ]
     assert run_command(*call).err.splitlines() == few
     assert len(every) > 4
     assert none == []

@@ -100,8 +100,8 @@ def test_the_executions_of_a_region_are_runs() -> None:
     assert rows.measured("host_time").tolist() == [[3.0, 1.0]]
     assert found.notes == (
         "the file is old",
-        "1 execution (25.0% of the time) of operators outside of all regions 'batch' count in the "
-        "iteration before",
+        "1 execution (25.0% of the time) of operators outside of all regions 'batch': each counts "
+        "in the iteration before it, or else in the first iteration",
     )
 
 

@@ -81,6 +81,8 @@ def model_of(nodes: Sequence[Node], results: str = "") -> pa.Profile:
         "macs": np.array([node.macs for node in nodes]),
         "params": np.array([node.weight for node in nodes]),
         "input_bytes": np.full(len(nodes), 512.0),
+        # Only products have tiles. Here, half of each tile is padding.
+        "tiled_macs": np.array([2 * node.macs or NAN for node in nodes]),
     }
     rows = [
         {
@@ -176,6 +178,7 @@ def test_an_operator_with_the_name_of_a_node(name: str, type_: str) -> None:
 def test_a_fused_operator_has_the_sum_of_its_nodes(name: str) -> None:
     found = pa.with_model(run_of((name, "FusedConv")), model_of(CHAIN)).operators
     assert found.numbers("macs").tolist() == [100]
+    assert found.numbers("tiled_macs").tolist() == [200]
     assert found.numbers("params").tolist() == [20]
     assert found.computation.tolist() == [200 + 128 + 128]
     # the input, both weights and the output, but not the tensors between the nodes

@@ -25,6 +25,11 @@ from profile_analyze.query.catalog import (
 TEXTS = ("name", "type", "category", "scope")
 TIMES = ("time", "runs", "spread", "time_min", "time_max")
 ONNX_TOOL = ("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")
+TILES = (
+    *("tiles", "tiles_m", "tiles_n", "tiles_k", "tiled_macs", "tile_efficiency", "untiled_memory"),
+    *("tiled_memory", "padded_memory", "tile_peak"),
+)
+TILES_OF_GROUPS = (TILES[0], *TILES[4:-1])
 AMOUNTS = (
     "device_time",
     "time_median",
@@ -123,7 +128,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 100 more (--columns help explains all)",
+            "time_max, share and 115 more (--columns help explains all)",
         ),
     ],
 )
@@ -193,7 +198,7 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
         ),
         *("memory_source", "bandwidth", "intensity", *MODEL_AMOUNTS[:4], "conv_kind"),
         *(*MODEL_AMOUNTS[4:8], "reused_weights", *MODEL_AMOUNTS[8:]),
-        *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
+        *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block", *TILES),
         *("input_dtype", "device", "track", "stream", "rank", "kernel"),
         *("full_name", "launched_by", "grid"),
         *("block", "registers", "shared_memory", "occupancy", "collective", "group_size"),
@@ -201,7 +206,7 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (
         *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),
-        *MESSAGES,
+        *(*TILES_OF_GROUPS, *MESSAGES),
     )
 
 
@@ -209,7 +214,7 @@ def test_groups_have_their_keys_first() -> None:
     assert columns_of(RowKind(("type", "name~x")), ("time.p90",)) == (
         *("type", "name~x", "count", "time", "time.p90", *TIMES[1:], "share"),
         *("cumulative_time", "cumulative_share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),
-        *MESSAGES,
+        *(*TILES_OF_GROUPS, *MESSAGES),
     )
 
 

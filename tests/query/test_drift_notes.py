@@ -10,6 +10,8 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.analysis.drift import shared_change, without_drift
+from profile_analyze.model.executions import Run
+from tests import in_memory
 from tests.conftest import FIXTURES, run_command
 from tests.small import Operator, profile_of
 
@@ -22,14 +24,12 @@ STEADY = [100.0 + 10 * index for index in range(12)]
 SLOWER = (
     "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.20: either "
     "the machine was slower, or all operators changed; profile both sides in turns to tell; "
-    "--correct-drift removes what all operators share, whatever the cause; with it, totals "
-    "have no verdict, and --fail-if rejects conditions on totals"
+    "--correct-drift divides the times of the operators by what they share"
 )
 FASTER = (
     "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.800: either "
     "the machine was faster, or all operators changed; profile both sides in turns to tell; "
-    "--correct-drift removes what all operators share, whatever the cause; with it, totals "
-    "have no verdict, and --fail-if rejects conditions on totals"
+    "--correct-drift divides the times of the operators by what they share"
 )
 
 
@@ -82,21 +82,22 @@ def test_no_note_if_drift_is_corrected() -> None:
     assert isinstance(corrected, pa.Comparison)
     assert notes_on(corrected) == []
     # Correction removes only what its factors explain; the advice to correct has been followed.
-    assert notes_on(replace(comparison, drift_corrected=True)) == []
+    assert notes_on(replace(comparison, uncorrected=comparison)) == []
 
 
 def test_a_note_if_the_differences_do_not_add_up() -> None:
     call = (str(RUNS / "changed"), "--compare", str(RUNS / "base"), "--print-only", "summary")
     assert run_command(*call).err == (
         "note: the operators differ by +12.2 ms in sum, but the total by -2.08 ms, because whole "
-        "runs were slow or fast (0.806 to 1.42 times the median run); --correct-drift corrects the "
-        "times of operators for this, but also hides a change that all operators share; with it, "
-        "totals have no verdict, and --fail-if rejects conditions on totals\n"
+        "runs were slow or fast (0.837 to 1.57 times the median run); --correct-drift corrects the "
+        "times of operators for this\n"
     )
     corrected = run_command(*call, "--correct-drift").err
     assert corrected == (
         "note: times are corrected for drift: the times of each run are divided by its drift "
-        "factor, 0.806 to 1.42 (1 is the median run); a change of all operators at once is hidden\n"
+        "factor, 0.837 to 1.57 (1 is the median run); the runs of the profile took 1.00 times as "
+        "long as those of the baseline (95 %: 0.909 to 1.09, p 0.981; 45 of 48 operators changed "
+        "alike); totals are as measured\n"
     )
 
 
@@ -114,3 +115,57 @@ def test_no_note_if_differences_do_not_add_up_without_drift() -> None:
 def test_times_near_the_largest_number_change_alike_without_a_warning() -> None:
     assert shared_change(np.full(12, 1.7e308), np.full(12, 1.6e308)) is None
     assert shared_change(np.full(12, 1.7e308), np.full(12, 1e-308)) is None
+
+
+def odd_notes(*runs: float, base: Sequence[float] = (1.0, 1.01, 1.02, 1.03)) -> list[str]:
+    """Return the notes on odd runs of a comparison. `runs` has a factor for each run."""
+    comparison = pa.compare(
+        side([scaled(STEADY, factor) for factor in runs], "new"),
+        side([scaled(STEADY, factor) for factor in base], "base"),
+    )
+    change = pa.summarise(comparison, judged_by=pa.Query(compared=True)).change
+    assert change is not None
+    return [note for note in change.notes if "out why" in note]
+
+
+QUIET = (1.0, 1.01, 1.02, 1.03, 1.04)
+
+
+def test_odd_runs_are_named() -> None:
+    assert odd_notes(*QUIET) == []
+    assert odd_notes(*QUIET, 1.2) == []  # less than 25 % from the median
+    assert odd_notes(*QUIET, 2.05) == [
+        "new5.json took 2.00 times the median of its side: find out why, or leave it out"
+    ]
+    assert odd_notes(0.5, *QUIET) == [
+        "new0.json took 0.493 times the median of its side: find out why, or leave it out"
+    ]
+    # The runs differ so much that none of them is odd.
+    assert odd_notes(1.0, 1.5, 2.0, 2.5, 3.0) == []
+    assert odd_notes(1.0, 1.01, 5.0) == []  # three runs tell no noise
+    many = (1.001, 1.002, 1.003, 1.004, 1.005, 1.006, 1.007, 1.008, 2.01, 3.01, 4.01)
+    assert odd_notes(*QUIET, 2.05, base=many) == [
+        "new5.json took 2.00, base8.json took 2.00, base9.json took 2.99 times the median of their "
+        "sides, and 1 more are odd: find out why, or leave them out"
+    ]
+
+
+def test_odd_iterations_have_the_name_of_their_file_and_their_number() -> None:
+    def process(name: str, factors: Sequence[float]) -> pa.Profile:
+        return in_memory.profile_of(
+            [{"name": "a", "type": "A"}],
+            [
+                {"operator": 0, "run": run, "duration_s": factor}
+                for run, factor in enumerate(factors)
+            ],
+            runs=[Run() for _ in factors],
+            processes=[name],
+        )
+
+    query = pa.Query(compared=True, unit="iteration")
+    comparison = pa.compare(process("new", (*QUIET, 3.0)), process("base", QUIET))
+    change = pa.summarise(comparison, judged_by=query).change
+    assert change is not None
+    assert [note for note in change.notes if "out why" in note] == [
+        "run 6 of new took 2.93 times the median of its side: find out why, or leave it out"
+    ]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from math import nan
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 import profile_analyze as pa
 from profile_analyze.analysis.drift import drift_factors, without_drift
+from tests import in_memory
 from tests.readers.timed_runs import near, runs, us
 from tests.small import (
     Operator,
@@ -15,6 +18,9 @@ from tests.small import (
     profile_of,
     profile_of_document,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def test_drift_is_the_slowdown_common_to_all_operators() -> None:
@@ -34,11 +40,15 @@ def test_without_drift() -> None:
     assert pa.run(pa.Query(order="+id"), corrected)["time_max"].tolist() == [us(10), us(1)]
     assert corrected.notes == (
         "times are corrected for drift: the times of each run are divided by its drift factor, "
-        "0.5 to 2 (1 is the median run); a change of all operators at once is hidden",
+        "0.5 to 2 (1 is the median run)",
     )
     comparison = pa.compare(profile, runs((20, 2), (40, 4), (10, 1)))
     both = without_drift(comparison)
     assert isinstance(both, pa.Comparison)
+    assert both.notes[-1].endswith(
+        "(1 is the median run); a change that all operators share is removed; totals are as "
+        "measured"
+    )
     result = pa.run(pa.Query(compared=True), both)
     assert result["ratio"].tolist() == [near(1.0), near(1.0)]
     alone = without_drift(runs((10, 1)))
@@ -48,16 +58,18 @@ def test_without_drift() -> None:
 def test_corrected_times_beyond_the_range_of_floats_are_unknown() -> None:
     operators = [
         Operator("a", "Conv", 10),
+        Operator("b", "Conv", 11),
         Operator("long", "Conv", 1),
         Operator("late", "Conv", 2e306, start=1.5e308),
     ]
     found = document(operators)
-    found["profiler"]["device"]["1"]["gpu0:0"]["end"] = 1.5e308
+    found["profiler"]["device"]["2"]["gpu0:0"]["end"] = 1.5e308
     new = profile_of_document(found)
-    base = profile_of([Operator("a", "Conv", 30)])
+    base = profile_of([Operator("a", "Conv", 40), Operator("b", "Conv", 44)])
     both = without_drift(pa.compare(new, base))
     times = pa.run(pa.Query(compared=True, order="+id"), both)["time"]
-    np.testing.assert_allclose(times, [20e-6, nan, 4e300])
+    # The factors are 1/2 and 2: the median run takes twice the time of the one, and half of the other.
+    np.testing.assert_allclose(times, [20e-6, 22e-6, nan, 4e300])
 
 
 def test_unknown_drift_is_not_corrected() -> None:
@@ -66,20 +78,141 @@ def test_unknown_drift_is_not_corrected() -> None:
     profile = pa.join_runs([one, two])
     corrected = without_drift(profile)
     assert isinstance(corrected, pa.Profile)
-    assert corrected.notes == ("no operator has a time in every run: drift was not corrected",)
+    assert corrected.notes == (
+        "no operator has a long enough time in every run: drift was not corrected",
+    )
     assert pa.run(pa.Query(), corrected).rows == pa.run(pa.Query(), profile).rows
     comparison = without_drift(pa.compare(one, two))
     assert isinstance(comparison, pa.Comparison)
     assert comparison.notes[-1] == corrected.notes[0]
-    assert not comparison.drift_corrected  # so the total still gets a verdict
 
 
-def test_a_corrected_total_has_no_verdict() -> None:
-    slow = runs(*[(20, 4 + index / 100) for index in range(4)])  # equal runs would be copies
-    fast = runs(*[(10, 2 + index / 100) for index in range(4)])
-    comparison = pa.compare(slow, fast)
+def scaled(factor_of: Mapping[str, float], seed: int, runs: int = 8) -> pa.Profile:
+    """Return runs of twenty operators of two types. `factor_of` has a factor for each type."""
+    generator = np.random.default_rng(seed)
+    whole, single = generator.lognormal(0, 0.05, runs), generator.lognormal(0, 0.01, (runs, 20))
+    kinds = ("ConvolutionForward", "Elemwise")
+    return pa.join_runs(
+        profile_of(
+            [
+                Operator(
+                    f"op{index}",
+                    kinds[index % 2],
+                    (100 + 7 * index) * factor_of.get(kinds[index % 2], 1) * slow * float(noise),
+                )
+                for index, noise in enumerate(row)
+            ],
+            f"{seed}-{run}.json",
+        )
+        for run, (slow, row) in enumerate(zip(whole.tolist(), single, strict=True))
+    )
+
+
+BOTH = {"ConvolutionForward": 1.5, "Elemwise": 1.5}
+BASE = scaled({}, seed=1)
+
+
+def corrected_comparison(profile: pa.Profile) -> pa.Comparison:
+    found = without_drift(pa.compare(profile, BASE))
+    assert isinstance(found, pa.Comparison)
+    return found
+
+
+def test_a_change_of_everything_is_shown_although_drift_is_corrected() -> None:
+    comparison = corrected_comparison(scaled(BOTH, seed=2))
+    assert comparison.notes[-1] == (
+        "times are corrected for drift: the times of each run are divided by its drift factor, "
+        "0.794 to 1.39 (1 is the median run); the runs of the profile took 1.49 times as long as "
+        "those of the baseline, which the corrected times hide (95 %: 1.42 to 1.57, p < 0.001; "
+        "20 of 20 operators changed alike); totals are as measured"
+    )
+    query = pa.Query(compared=True, by="type")
+    change = pa.summarise(comparison, judged_by=query).change
+    assert change is not None
+    assert change.verdict == "slower"
+    rows = pa.run(query, comparison)
+    assert set(rows["verdict"].tolist()) == {"slower", "uncertain"}
+    texts = ("total > +5%", "name ~ .: time > +5%", "type=Elemwise: time > +5%", "total < -5%")
+    conditions = [pa.FailCondition.parse(text, query) for text in texts]
+    verdicts = pa.judge_conditions(conditions, query, comparison)
+    assert [one.outcome for one in verdicts] == ["met", "met", "met", "passed"]
+
+
+def test_a_change_of_one_kind_is_no_drift() -> None:
+    query = pa.Query(compared=True, by="type", order="+type")
+    for factor, verdict in ((1.2, "slower"), (1 / 1.2, "faster")):
+        comparison = corrected_comparison(scaled({"ConvolutionForward": factor}, seed=3))
+        verdicts = pa.run(query, comparison)["verdict"].tolist()
+        assert verdicts[0] == verdict
+        assert verdicts[1] in ("same", "uncertain")
+
+
+def test_drift_is_not_corrected_if_the_operators_disagree() -> None:
+    generator = np.random.default_rng(4)
+    factors = generator.choice([0.5, 0.7, 1.0, 1.4, 2.0], 20)
+    profile = pa.join_runs(
+        profile_of(
+            [
+                Operator(f"op{index}", f"Type{index}", (100 + 7 * index) * float(factor) + run)
+                for index, factor in enumerate(factors)
+            ],
+            f"{run}.json",
+        )
+        for run in range(8)
+    )
+    base = pa.join_runs(
+        profile_of(
+            [Operator(f"op{index}", f"Type{index}", 100 + 7 * index + run) for index in range(20)],
+            f"base{run}.json",
+        )
+        for run in range(8)
+    )
+    comparison = pa.compare(profile, base)
+    refused = without_drift(comparison)
+    assert isinstance(refused, pa.Comparison)
+    agreeing = int((factors == np.median(factors)).sum())
+    assert refused.notes[-1] == (
+        f"drift was not corrected: only {agreeing} of 20 operators changed alike between the two "
+        "sides, so the times do not tell how slow each run was"
+    )
     query = pa.Query(compared=True)
-    found = [
-        pa.summarise(one, judged_by=query).change for one in (comparison, without_drift(comparison))
-    ]
-    assert [change and change.verdict for change in found] == ["slower", None]
+    assert pa.run(query, refused).rows == pa.run(query, comparison).rows
+    assert refused.uncorrected is comparison  # so that no note advises --correct-drift again
+    change = pa.summarise(refused, judged_by=query).change
+    assert change is not None
+    assert not [note for note in change.notes if "--correct-drift" in note]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("by", [(), ("type",)])
+@pytest.mark.parametrize(
+    ("scale", "base_scale"),
+    [(1e300, 1e-300), (1e-308, 1e308), (1e308, 1e308), (0.0, 1e308), (5e-324, 1.0)],
+)
+def test_times_at_the_ends_of_the_range_of_floats(
+    scale: float, base_scale: float, by: tuple[str, ...]
+) -> None:
+    generator = np.random.default_rng(0)
+
+    def side(factor: float) -> pa.Profile:
+        return pa.join_runs(
+            in_memory.profile_of(
+                [{"name": f"op{index}", "type": "T"} for index in range(12)],
+                [
+                    {"operator": index, "duration_s": float(time) * factor}
+                    for index, time in enumerate(generator.random(12) / 2)
+                ],
+                processes=[f"{factor}-{run}"],
+            )
+            for run in range(6)
+        )
+
+    query = pa.Query(compared=True, by=by)
+    comparison = pa.compare(side(scale), side(base_scale))
+    for source in (comparison, without_drift(comparison)):
+        table = pa.run(query, source)
+        text = pa.render(pa.Report.of(pa.summarise(source, judged_by=query), (table,)), "plain")
+        assert "inf" not in text
+        assert "nan" not in text
+        condition = pa.FailCondition.parse("type=T: time > +5%", query)
+        assert len(pa.judge_conditions([condition], query, source)) == 1

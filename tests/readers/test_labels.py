@@ -50,8 +50,11 @@ def test_patterns_take_labels_from_paths(
     ("pattern", "message"),
     [
         ("nightly/*.json", "'nightly/.*' has no label; write its name in braces, such as 'nightl"),
-        ("{}/*.json", r"'\{\}/.*': \{\} is no label; write one name in braces, of letters, digi"),
-        ("{a b}/x", r"'\{a b\}/x': \{a b\} is no label; write one name in braces"),
+        (
+            "{}/*.json",
+            r"'\{\}/.*': \{\} is not a label; write one name in braces, of letters, digi",
+        ),
+        ("{a b}/x", r"'\{a b\}/x': \{a b\} is not a label; write one name in braces"),
         ("{date/x", r"'\{date/x' has no label"),
         ("{date}}/x", r"'\{date\}\}/x' has no label"),
         ("{date}/{date}/x", r"has \{date\} twice; write another name once"),

@@ -43,19 +43,19 @@ def test_verdicts_and_outcomes_have_colours(output_format: str) -> None:
     assert without_colors(shown).split() == plain.split()
     lines = [line.strip() for line in shown.splitlines()]
     (verdict,) = (line for line in lines if line.startswith("verdict "))
-    assert verdict.endswith(f"  {DIM}uncertain{END} (p 0.0556, threshold 3.0%)")
+    assert verdict.endswith(f"  {RED}slower{END} (p 0.0159, threshold 3.0%)")
     for start in (
-        f"{DIM}cannot tell whether it is slower, faster or the same{END}: ",
+        f"{RED}slower than the baseline{END}: ",
         f"{RED}slower{END}: conv_1 ",
         f"{GREEN}faster{END}: relu_1 ",
         f"{RED}FAILED{END}: time > 10us: ",
-        f"{YELLOW}uncertain{END}: total > +2%: ",
+        f"{RED}FAILED{END}: total > +2%: ",
         f"{GREEN}passed{END}: total > +60%: ",
         f"{YELLOW}cannot be judged{END}: type=None: time > +1%: ",
     ):
         assert [line for line in lines if line.startswith(start)], start
     _, _, table = shown.partition("\n\n")
-    for cell in (f"{RED}slower{END}", f"{GREEN}faster{END}"):
+    for cell in (f"{RED}slower{END}", f"{GREEN}faster{END}", f"{DIM}uncertain{END}"):
         assert f" {cell} " in table
 
 

@@ -69,7 +69,7 @@ def test_every_format_can_show_all_columns_of_groups(output_format: str) -> None
     text = pa.render(result, output_format, columns="all")
     assert "nan" not in text
     if output_format == "csv":
-        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 44
+        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 50
 
 
 def test_all_columns_for_people_are_those_with_values() -> None:
@@ -233,7 +233,9 @@ def test_which_columns_have_values() -> None:
         *("macs_with_bias", "macs_without_padding", "conv_kind", "backward_macs", "params"),
         *("param_share", "param_bytes"),
         *("reused_weights", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory"),
-        *("onnx_tool_params", "sparsity", "sparsity_pattern", "sparsity_block", "input_dtype"),
+        *("onnx_tool_params", "sparsity", "sparsity_pattern", "sparsity_block"),
+        *("tiles", "tiles_m", "tiles_n", "tiles_k", "tiled_macs", "tile_efficiency"),
+        *("untiled_memory", "tiled_memory", "padded_memory", "tile_peak", "input_dtype"),
         *("stream", "rank", "kernel", "full_name", "launched_by", "grid", "block", "registers"),
         *("shared_memory", "occupancy", "collective", "group_size", "message_bytes"),
         *("message_size", "bus_bytes", "bus_bandwidth", "rank_spread"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +15,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 
 import profile_analyze as pa
 from profile_analyze.report.bar_chart import draw_times
@@ -117,6 +118,16 @@ def test_the_ten_largest_have_numbers_without_overlap() -> None:
         assert not any(box.overlaps(other) for other in boxes[index + 1 :])
         assert axes.get_window_extent().contains(box.x0, box.y0)
         assert axes.get_window_extent().contains(box.x1, box.y1)
+
+
+def test_a_number_is_at_its_dot_or_has_a_visible_arrow() -> None:
+    """A short horizontal line between two numbers would look like the hyphen in `5-7`."""
+    _, axes = roofline(pa.Query(peaks=PEAKS), layout="constrained")
+    offsets = [number.xyann for number in axes.texts[3:] if isinstance(number, Annotation)]
+    beside = [(x, y) for x, y in offsets if (x, y) != (0, 0)]
+    assert 0 < len(beside) < len(offsets)
+    assert min(math.hypot(x, y) for x, y in beside) >= 30
+    assert min(abs(y) for _, y in beside) > 10
 
 
 def test_the_title_says_how_many_rows_have_no_dot() -> None:
@@ -409,9 +420,9 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
     (figure,) = figures
     axes, ratios = figure.axes
     assert [label.get_text() for label in ratios.get_yticklabels()] == [
-        "2.71 (2.26 to 2.95) more work",
-        "0.846 (0.784 to 1.01) uncertain",
-        "0.906 (0.851 to 1.05) uncertain",
+        "2.71 (2.28 to 2.92) more work",
+        "0.846 (0.780 to 1.00) uncertain",
+        "0.906 (0.886 to 1.06) uncertain",
     ]
     others, more_work, baseline = axes.containers
     assert [bar.get_width() for bar in others] == pytest.approx(
@@ -428,7 +439,7 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
     ]
     assert figure.get_suptitle().splitlines() == [
         "24 files of runs/changed: 182.470 ms; baseline 24 files of runs/base: 184.548 ms",
-        "device time: ratio 0.989 (95 %: 0.953 to 1.17), verdict uncertain (p 0.244, threshold 3.0%)",
+        "device time: ratio 0.989 (95 %: 0.989 to 1.21), verdict uncertain (p 0.0586, threshold 3.0%)",
         "the 3 largest differences of 91 rows",
     ]
 

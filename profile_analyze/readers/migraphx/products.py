@@ -63,8 +63,8 @@ def convolution(
             sizes_of(weight),
         )
     ]
-    # Prefer pairs in which only the weight is a constant. A tensor that the kernel adds to the
-    # result is not a constant.
+    # Prefer pairs in which only the weight is a constant. Otherwise, an activation that the kernel
+    # adds to the result could be taken for the weight, or a bias for the data.
     found = [one for one in found if one.weight.is_constant and not one.data.is_constant] or found
     costs = {
         (prod(sizes_of(one.data)) if is_transposed else 0, sizes_of(one.weight)[1:])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from profile_analyze.readers.model_inputs import Tile
     from profile_analyze.work.tensor import Dims
 
 
@@ -102,3 +103,5 @@ class OnnxModel(NamedTuple):
     """See `StaticModel.lacks`."""
     problem_of_values: str | None = None
     """A note for users who ask about the values of weights; None if no values are missing."""
+    tile: Tile | None = None
+    """The largest matrix product of the hardware; None if the caller gives none."""

@@ -46,13 +46,21 @@ def read_model(source: Source) -> OnnxModel:
     Raises `MalformedProfileError`, and `QueryError` if the caller gives sizes to inputs or symbols
     that the model does not have.
     """
+    return read_with_proto(source)[1]
+
+
+def read_with_proto(source: Source) -> tuple[Parsed, OnnxModel]:
+    """Return the protobuf of the model in `source`, and the same as `read_model`.
+
+    The inputs in the protobuf have the sizes that the caller gives.
+    """
     parsed = parse(source)
     proto = parsed.proto
     given, lacks = known_names(source.inputs, proto.graph, source.name)
     changes = fix_inputs(proto, given, source.name)
     inference = Inference(proto, parsed.opsets, contents_of_inputs(proto, given))
     graph = _GraphMaker(parsed, inference).graph(proto.graph)
-    return OnnxModel(
+    model = OnnxModel(
         graph,
         parsed.opsets,
         " ".join(filter(None, (proto.producer_name, proto.producer_version))),
@@ -63,7 +71,9 @@ def read_model(source: Source) -> OnnxModel:
         ),
         lacks,
         note_on_missing_files(source, parsed),
+        source.inputs.tile,
     )
+    return parsed, model
 
 
 class _GraphMaker:

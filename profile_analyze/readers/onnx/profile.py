@@ -23,6 +23,7 @@ from profile_analyze.readers.onnx.operations import is_known, operation_of
 from profile_analyze.readers.onnx.sparsity import sparsity_columns
 from profile_analyze.readers.onnx.static import static_model
 from profile_analyze.readers.onnx.tables import ModelTables, known_shape
+from profile_analyze.readers.onnx.tile_columns import tile_columns
 from profile_analyze.units import counted
 from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
@@ -65,6 +66,7 @@ def profile_of(
 
     The profile has all tables, all columns that are cheap to compute, and the other columns in
     `wanted`. `folder` has the files with external data; it is None if there is no such folder.
+    If the caller gives the size of tiles, a model without matrix products raises `QueryError`.
     """
     tables = ModelTables(model.graph)
     costs = [
@@ -72,6 +74,9 @@ def profile_of(
         for placed, needed in zip(tables.rows, needed_gradients(tables), strict=True)
     ]
     costly, notes = _costly_columns(model, tables, folder, wanted)
+    if model.tile is not None:
+        of_tiles, notes_on_tiles = tile_columns(tables.rows, model.tile, file)
+        costly, notes = costly | of_tiles, (*notes, *notes_on_tiles)
     return Profile(
         file=file,
         origin=Origin("ONNX model", model.producer or None, times=ABSENT),
@@ -83,7 +88,7 @@ def profile_of(
         tensors=tables.tensors(),
         uses=tables.uses(),
         model=static_model(model.graph, tables.rows, [cost.work.macs for cost in costs])._replace(
-            lacks=model.lacks
+            lacks=model.lacks, tile=model.tile and model.tile.sizes
         ),
         notes=(
             *(Note(text, Importance.INCOMPLETE) for text in model.problems),

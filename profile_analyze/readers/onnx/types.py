@@ -114,7 +114,10 @@ def _symbol(name: str) -> str | None:
 
 
 def without_generated_symbols(type_: TypeProto) -> TypeProto:
-    """Return the type without symbols that shape inference made up. They differ in each call."""
+    """Return the type without symbols that shape inference made up.
+
+    Shape inference makes up other symbols in each call.
+    """
     if not type_.HasField("tensor_type") or not type_.tensor_type.HasField("shape"):
         return type_
     return tensor_type(type_.tensor_type.elem_type, sizes_of(type_))

@@ -82,8 +82,8 @@ def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterato
             continue
         except DECODING_ERRORS:
             pass
-        # The file may have other lists after the list of events. `BETWEEN_EVENTS` splits them,
-        # too. So this piece may continue after its event: with `]` and other fields.
+        # The file may have other fields after the list of events. `BETWEEN_EVENTS` matches only
+        # between two objects, so the piece of the last event also has the `]` and these fields.
         size = object_size(event)
         following = event[size:].lstrip(b" \t\r\n,") if size else b""
         found = repaired(event[: size or None])

@@ -66,7 +66,7 @@ class Recorded(NamedTuple):
     outside: Indices
     """The executions of outermost operators outside all steps, as indices; empty without steps."""
     repetitions: int
-    """The common factor of how often each outermost operator ran; 1 in a trace with steps."""
+    """The greatest common divisor of the calls of outermost operators; 1 in a trace with steps."""
 
 
 class _Host(NamedTuple):

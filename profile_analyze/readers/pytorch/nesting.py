@@ -111,8 +111,8 @@ def _open_events(start: Indices, end: Indices) -> Indices:
     """Return, for each sorted event, how many earlier events are open when it starts."""
     index = np.arange(len(start))
     ended = np.searchsorted(np.sort(end), start, side="right")
-    # `ended` also counts events without a duration that start at the same time: the event itself
-    # and later ones. They are not earlier events, so they are subtracted.
+    # `ended` also counts events without a duration that start at the same time. Of these events,
+    # the event itself and all later ones are subtracted, because only earlier events count.
     is_empty = end == start
     if is_empty.any():
         empty_before = np.concatenate([[0], np.cumsum(is_empty)])

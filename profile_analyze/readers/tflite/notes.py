@@ -48,7 +48,7 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
             )
     if lines := log.unread:
         yield Note(
-            f"left out {counted(len(lines), 'line')} inside of tables that are no rows, the first "
+            f"left out {counted(len(lines), 'line')} inside of tables that are not rows, the first "
             f"is line {lines[0]}",
             Importance.INCOMPLETE,
         )

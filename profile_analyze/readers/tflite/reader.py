@@ -61,7 +61,7 @@ def _section(file: str, log: Log) -> Section:
         if not section.is_initialisation:
             return section
     if log.unread:
-        reason = f"line {log.unread[0]} is in a table, but is no row of it"
+        reason = f"line {log.unread[0]} is in a table, but is not a row of it"
     elif log.sections:
         reason = f"has only the table of the initialisation, not that of the runs; {_ADVICE}"
     else:

@@ -6,6 +6,9 @@ from typing import Any
 
 from onnx import ModelProto, NodeProto, TensorProto, helper, save
 
+from profile_analyze.readers.model_inputs import ModelInputs
+from profile_analyze.readers.source import Source
+from profile_analyze.writers import split_model
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "tests/fixtures/classifiers"
@@ -39,8 +42,9 @@ class Network:
         window = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4}
         return self.layer(name, "Conv", data, weights, bias, **window, **attributes)
 
-    def linear(self, name: str, data: str, features: int) -> str:
-        weights, bias = self.weight(f"{name}.weight", 10, features), self.weight(f"{name}.bias", 10)
+    def linear(self, name: str, data: str, features: int, results: int = 10) -> str:
+        weights = self.weight(f"{name}.weight", results, features)
+        bias = self.weight(f"{name}.bias", results)
         return self.layer(name, "Gemm", data, weights, bias, transB=1)
 
     def model(self, name: str, data: str, shape: list[int], result: str) -> ModelProto:
@@ -84,8 +88,19 @@ def smallcnn() -> ModelProto:
     return net.model("smallcnn", "data", [1, 3, 32, 32], scores)
 
 
+def digits() -> ModelProto:
+    """Return a network of two linear layers."""
+    net = Network()
+    hidden = net.layer("relu", "Relu", net.linear("fc1", "image", 784, 200))
+    return net.model("digits", "image", [1, 784], net.linear("fc2", hidden, 200))
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     save(classifier(16), FOLDER / "classifier.onnx")
     save(classifier(24), FOLDER / "classifier-wide.onnx")
     save(smallcnn(), FOLDER / "smallcnn.onnx")
+    save(digits(), FOLDER / "digits.onnx")
+    # tests/writers/test_split_models.py checks that the command writes the same model.
+    source = Source(FOLDER / "digits.onnx", inputs=ModelInputs.of(tile="64,128,256"))
+    (FOLDER / "digits-split.onnx").write_bytes(split_model(source).data)

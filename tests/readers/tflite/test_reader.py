@@ -230,11 +230,11 @@ def test_inner_nodes_without_a_known_place_are_left_out(parts: list[str], tmp_pa
     [
         (
             log(part([CONV, POOL])).replace("[Name]", "[Name]\nbroken", 1),
-            "left out 1 line inside of tables that are no rows, the first is line 14",
+            "left out 1 line inside of tables that are not rows, the first is line 14",
         ),
         (
             log(part([CONV, CONV._replace(name="x" * 65_536)])),
-            "left out 2 lines inside of tables that are no rows, the first is line 15",
+            "left out 2 lines inside of tables that are not rows, the first is line 15",
         ),
         (
             log(part([CONV, POOL])).replace("executed: 2", "executed: 9"),
@@ -264,7 +264,7 @@ def test_notes_on_files(text: str, note: str, tmp_path: Path) -> None:
         ),
         (
             "\t[node type]\t[first]\t[avg ms]\t[Name]\nCONV_2D 1 2\n",
-            "line 2 is in a table, but is no row of it",
+            "line 2 is in a table, but is not a row of it",
         ),
         (
             log(part([CYCLES])),

@@ -1,0 +1,101 @@
+"""The verdicts on the rows of a comparison, and how many runs would settle an uncertain one."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.analysis.intervals import CONFIDENCE
+from profile_analyze.analysis.statistics import (
+    FASTER,
+    SAME,
+    SIGNIFICANT,
+    SLOWER,
+    UNCERTAIN,
+    VERDICTS,
+    least_p,
+)
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.analysis.row_tests import RowTests
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+_POWER: Final = 0.8
+"""How often as many runs as `runs_needed` settle a row, if the estimate is right."""
+_MOST_NEEDED: Final = 1000
+"""If a row needs more runs than this, `runs_needed` is N/A: another experiment would be better."""
+
+
+def verdict_codes(tests: RowTests, ratios: Floats, threshold: float) -> NDArray[np.int64]:
+    """Return the index in `VERDICTS` for each row, shape (rows,); -1 if the row has no p.
+
+    `ratios` has the ratio of the medians, which tables show.
+
+    - `slower`: the corrected p is at most `SIGNIFICANT`, the interval of the chosen test is above
+      0, and its estimate is at least log(1 + `threshold`). The ratio of the medians is not below 1.
+    - `faster`: the same with the two sides swapped.
+    - `same`: the interval of the row's own times is within the threshold on both sides of 0, and so
+      is the interval of the chosen test.
+    - `uncertain`: all other rows.
+    """
+    limit = np.log1p(threshold)
+    chosen, q = tests.chosen, tests.corrected
+    is_change = q <= SIGNIFICANT
+    codes = np.full(len(q), VERDICTS.index(UNCERTAIN))
+    within = np.minimum(tests.own.low, chosen.low) >= -limit
+    within &= np.maximum(tests.own.high, chosen.high) <= limit
+    codes[within] = VERDICTS.index(SAME)
+    # These assignments come last, so a significant change exactly at the threshold is a change.
+    slower = is_change & (chosen.low > 0) & (chosen.estimate >= limit) & ~(ratios < 1)
+    faster = is_change & (chosen.high < 0) & (chosen.estimate <= -limit) & ~(ratios > 1)
+    codes[slower] = VERDICTS.index(SLOWER)
+    codes[faster] = VERDICTS.index(FASTER)
+    return np.where(np.isnan(q), -1, codes)
+
+
+def runs_needed(
+    tests: RowTests, codes: NDArray[np.int64], runs: tuple[int, int], threshold: float
+) -> Floats:
+    """Return how many runs of each side would probably settle each uncertain row, shape (rows,).
+
+    `runs` has the runs of the two sides. The result assumes that the estimate is right, and that
+    more runs have the same noise. The row then gets another verdict than `uncertain` in four of
+    five comparisons: `slower` or `faster` if the estimate reaches the threshold, `same` otherwise.
+    N/A for rows that are not uncertain, and for rows that need more than `_MOST_NEEDED` runs.
+    """
+    chosen = tests.chosen
+    normal = NormalDist()
+    of_interval = normal.inv_cdf((1 + CONFIDENCE) / 2)
+    tested = max(int((~np.isnan(tests.p_values)).sum()), 1)
+    limit = np.log1p(threshold)
+    # The standard error shrinks with the square root of the harmonic mean of the numbers of runs.
+    harmonic = 2 / (1 / runs[0] + 1 / runs[1])
+    needed = np.full(len(codes), np.nan)
+    for row in np.flatnonzero(codes == VERDICTS.index(UNCERTAIN)).tolist():
+        significant = SIGNIFICANT * min(float(tests.weights[row]), tested) / tested
+        distance = abs(float(chosen.estimate[row]))
+        error = float(chosen.high[row] - chosen.low[row]) / 2 / of_interval
+        is_change = distance >= limit
+        quantile = normal.inv_cdf(1 - significant / 2) if is_change else of_interval
+        margin = distance if is_change else limit - distance
+        if not np.isfinite(error) or not margin > 0:
+            continue
+        count = harmonic * ((quantile + normal.inv_cdf(_POWER)) * error / margin) ** 2
+        enough = max(count, min(runs) + 1, _least_runs(significant) if is_change else 0)
+        needed[row] = np.ceil(enough) if enough <= _MOST_NEEDED else np.nan
+    return needed
+
+
+def _least_runs(significant: float) -> int:
+    """Return the fewest runs of each side that can give a p of at most `significant`."""
+    runs = 1
+    while least_p(runs, runs) > significant:
+        runs += 1
+    return runs

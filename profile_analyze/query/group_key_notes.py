@@ -1,0 +1,134 @@
+"""Notes on group keys that leave out operators, or that do not divide them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.columns import FirstOf, PartOf
+from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.query.catalog import find_column
+from profile_analyze.query.time_shares import share_of
+from profile_analyze.query.unmatched_notes import advice_on_pattern, distinct, renaming_advice
+from profile_analyze.units import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.model.operators import Operators
+    from profile_analyze.query.filters import Selection
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.rows import OperatorRows
+
+_NEARLY_ALL: Final = 0.95
+"""If one group has a larger share of the time, grouping tells nearly nothing."""
+_SCOPE: Final = "scope"
+_NO_SCOPE: Final = ("has no scope: its group is N/A", "have no scope: their group is N/A")
+
+
+def group_key_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
+    """Yield the notes on the group keys of a question, except on those that every operator has."""
+    yield from _unmatched_key_notes(query, operators)
+    yield from _scope_notes(query, operators, selection)
+    yield from _left_out_notes(query, operators, selection)
+    yield from _dominant_part_notes(query, operators)
+
+
+def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
+    """Yield a note on each key such as name~REGEX whose pattern finds nothing."""
+    for key in query.by_columns:
+        rule = key.of_operators
+        if isinstance(rule, PartOf) and not distinct(operators[key.name]):
+            as_text = find_column(rule.column).as_text
+            texts = list(map(as_text, distinct(operators[rule.column])))
+            if texts:
+                advice = advice_on_pattern(rule.pattern, texts, before=f"{rule.column}~")
+                yield Note(
+                    f"{key.name}: the pattern is found in no {rule.column}; {advice}"
+                    f"{renaming_advice(operators.profile, rule.column)}",
+                    Importance.ANSWER,
+                )
+
+
+def _scope_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
+    """Yield a note on each key of scopes if some operators have no scope, or if none has one."""
+    for key in query.by_columns:
+        if key.name != _SCOPE and not isinstance(key.of_operators, FirstOf):
+            continue
+        if not operators.profile.operators.scope.categories:
+            yield Note(
+                f"{key.name}: the profile has no scopes, so all operators are in one group; "
+                "--aggregate-by type and --aggregate-by 'name~PATTERN' make groups without scopes",
+                Importance.ANSWER,
+            )
+        else:
+            advice = f"--aggregate-by {key.name},type tells them apart"
+            yield from _note_on_group_of_unknown(operators, selection, key.name, _NO_SCOPE, advice)
+
+
+def _left_out_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
+    """Yield a note on each key such as name~REGEX whose pattern does not match some operators."""
+    for key in query.by_columns:
+        rule = key.of_operators
+        if isinstance(rule, PartOf) and distinct(operators[key.name]):
+            # A quote inside would end the quotes around the condition.
+            condition = f"{rule.column} !~ {rule.pattern}"
+            advice = "" if "'" in condition else f"--where '{condition}' shows them"
+            reasons = (
+                f"does not match {key.name}: its group is N/A",
+                f"do not match {key.name}: their group is N/A",
+            )
+            yield from _note_on_group_of_unknown(operators, selection, key.name, reasons, advice)
+
+
+def _note_on_group_of_unknown(
+    operators: OperatorRows, selection: Selection, key: str, reasons: tuple[str, str], advice: str
+) -> Iterator[Note]:
+    """Yield a note on the operators whose value of `key` is N/A; none if there are none.
+
+    `reasons` says why for one operator and for several.
+    """
+    values: Categorical[Any] = operators[key]
+    unknown = np.zeros(len(values.codes), np.bool_)
+    unknown[selection.operators] = values.codes[selection.operators] < 0
+    if count := int(unknown.sum()):
+        text = f"{operators_and_share(count)} {reasons[0] if count == 1 else reasons[1]}"
+        yield Note(
+            "; ".join(filter(None, (text, advice))),
+            Importance.INCOMPLETE,
+            share_of(operators, unknown),
+        )
+
+
+def _dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
+    """Yield a note on each key such as name~REGEX if one of its groups has nearly all the time."""
+    for key in query.by_columns:
+        if not isinstance(key.of_operators, PartOf):
+            continue
+        parts: Categorical[str] = operators[key.name]
+        known = parts.codes >= 0
+        if not known.any():
+            continue
+        # There may be as many groups as operators, so only the largest group's share is computed.
+        sums_s = np.bincount(parts.codes[known], np.nan_to_num(operators["time"][known]))
+        largest = int(np.argmax(sums_s))
+        share = share_of(operators, parts.codes == largest)
+        if share > _NEARLY_ALL:
+            yield Note(
+                f"{key.name}: '{parts.categories[largest]}' alone has {percent(share)} of the "
+                "time: the names may not say the layer; -t 0 without groups shows each operator"
+                f"{_other_groups(operators.profile.operators)}",
+                Importance.CONTEXT,
+            )
+
+
+def _other_groups(operators: Operators) -> str:
+    """Return advice on a key that groups layers better than names do, if the profile has one."""
+    if operators.scope.categories:
+        return ", --aggregate-by scope groups by module"
+    shapes = operators.optional.get("out_shapes")
+    is_known = isinstance(shapes, Categorical) and bool(shapes.categories)
+    has_shapes = is_known or operators.state("out_shapes") == "not loaded"
+    return ", --aggregate-by out_shapes groups by stage" if has_shapes else ""

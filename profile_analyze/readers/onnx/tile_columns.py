@@ -1,0 +1,96 @@
+"""The columns on tiles: what each matrix product costs on hardware with tiles of a limited size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.numbers import floats
+from profile_analyze.readers.onnx.operations import operation_of
+from profile_analyze.units import counted
+from profile_analyze.work.tiling import (
+    MATMUL,
+    Product,
+    Tiling,
+    has_products,
+    product_of,
+    tiling_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from profile_analyze.model.operators import OptionalValues
+    from profile_analyze.readers.model_inputs import Tile
+    from profile_analyze.readers.onnx.graph import Node, Value
+    from profile_analyze.readers.onnx.tables import PlacedNode
+
+
+class Layer(NamedTuple):
+    """A node that is a matrix product."""
+
+    product: Product | None
+    """None if a size of the product is unknown."""
+    is_convolution: bool = False
+
+
+def layer_of(node: Node, values: Mapping[str, Value], tile: Tile) -> Layer | None:
+    """Return the layer of a node; None if the node is no matrix product.
+
+    A product of constants costs nothing in a run, so it is no layer.
+    """
+    if node.is_constant:
+        return None
+    with_convolutions = tile.with_convolutions
+    try:
+        operation = operation_of(node, values)
+        if operation is None or not has_products(
+            operation.kind, with_convolutions=with_convolutions
+        ):
+            return None
+        product = product_of(operation, with_convolutions=with_convolutions)
+        return Layer(product, operation.kind != MATMUL)
+    # As in the other columns, the cost of a node with attributes of a wrong type is unknown.
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
+        return None
+
+
+def tile_columns(
+    rows: Sequence[PlacedNode], tile: Tile, file: str
+) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
+    """Return the columns on tiles, and notes on them.
+
+    Raises `QueryError` if the model has no matrix products.
+    """
+    layers = [layer_of(placed.node, placed.graph.values, tile) for placed in rows]
+    convolutions = 0 if tile.with_convolutions else _convolutions(rows, tile)
+    as_products = f"--split-matmul {','.join(map(str, tile.sizes))},conv"
+    if not any(layers):
+        nothing = "products" if not tile.with_convolutions else "products and no convolutions"
+        advice = (
+            f"its convolutions count as products with {as_products}"
+            if convolutions
+            else "leave out --split-matmul"
+        )
+        raise QueryError(f"{file}: has no matrix {nothing} to split; {advice}")
+    tilings = [
+        Tiling() if layer is None or layer.product is None else tiling_of(layer.product, tile.sizes)
+        for layer in layers
+    ]
+    columns: dict[str, OptionalValues] = {
+        name: floats(getattr(tiling, name) for tiling in tilings) for name in Tiling._fields
+    }
+    note = Note(
+        f"the columns on tiles leave out {counted(convolutions, 'convolution')}; {as_products} "
+        "counts convolutions as the products that im2col makes",
+        Importance.CONTEXT,
+    )
+    return columns, (note,) if convolutions else ()
+
+
+def _convolutions(rows: Sequence[PlacedNode], tile: Tile) -> int:
+    """Return how many rows are convolutions."""
+    tile = tile._replace(with_convolutions=True)
+    layers = (layer_of(placed.node, placed.graph.values, tile) for placed in rows)
+    return sum(layer.is_convolution for layer in layers if layer is not None)

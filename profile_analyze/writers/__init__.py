@@ -1,0 +1,33 @@
+"""Writes models. The modules that do so need `onnx`, and are imported when a model is written."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from profile_analyze.model.notes import Note
+    from profile_analyze.readers.source import Source
+
+
+class WrittenModel(NamedTuple):
+    """A new model, ready to be written to a file."""
+
+    data: bytes
+    folder: Path
+    """The folder of the original model."""
+    external: tuple[str, ...]
+    """The files with external data, relative to the folder of the model. Some may be missing."""
+    notes: tuple[Note, ...]
+
+
+def split_model(source: Source) -> WrittenModel:
+    """Return the model in `source`, with its matrix products split into tiles.
+
+    `source.inputs` has the size of the tiles. Raises `InputError`. Raises `QueryError` if the new
+    model would be too large.
+    """
+    made: WrittenModel = import_module(f"{__name__}.splitter").split_model(source)
+    return made

@@ -1,0 +1,283 @@
+"""The measurements behind docs/statistics.md: they judge as the command does, and the page is theirs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import profile_analyze as pa
+from benchmarks import noise, noise_tables
+from benchmarks.noise_changes import outcome
+from benchmarks.noise_samples import (
+    Model,
+    draw,
+    fixture,
+    read_changed,
+    read_fixtures,
+    rows_of,
+    slowed,
+    swapped,
+)
+from benchmarks.noise_verdicts import (
+    IS_FASTER,
+    IS_SAME,
+    IS_SLOWER,
+    IS_UNCERTAIN,
+    METHODS,
+    by_means,
+    now_with_needed,
+    rank_sum_test,
+)
+from profile_analyze.analysis.row_tests import OperatorTimes
+from profile_analyze.analysis.statistics import VERDICTS
+from tests.small import Operator, document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchmarks.noise_verdicts import Method
+
+PAGE = noise.DOCUMENT.read_text(encoding="utf-8")
+SMALL = Model(
+    name="small",
+    times_s=np.array([[3.0, 4.0, 5.0, 6.0], [9.0, 8.0, 7.0, 6.0], [1.0, 1.0, 1.0, 1.0]]),
+    names=("a", "b", "c"),
+    types=np.array([2, 0, 2]),
+    type_names=("Conv", "Unused", "Relu"),
+    categories=np.array([1, 0, 1]),
+    category_names=("convolution", "elementwise"),
+)
+HALVES = OperatorTimes(SMALL.times_s, 2, SMALL.categories)
+
+
+@pytest.fixture(scope="module")
+def models() -> tuple[Model, Model]:
+    return read_fixtures()
+
+
+def measured(name: str) -> list[str]:
+    """Return the lines of a table of the page."""
+    found = re.findall(
+        f"<!-- measured: {name} -->\n\n(.*?)\n\n<!-- end: {name} -->", PAGE, re.DOTALL
+    )
+    assert len(found) == 1, f"the page has the table {name} {len(found)} times"
+    return str(found[0]).splitlines()
+
+
+def test_the_page_has_each_table_once() -> None:
+    assert re.findall("<!-- measured: (.*) -->", PAGE) == list(noise.TABLES)
+
+
+def labels(lines: list[str]) -> list[str]:
+    """Return the heading, the alignment, and the left-aligned cells of each row."""
+    texts = lines[1].split("|").count("---")
+    return [*lines[:2], *("|".join(line.split("|")[: texts + 1]) for line in lines[2:])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", noise.TABLES)
+def test_the_tables_of_the_page_are_those_of_the_script(
+    name: str, models: tuple[Model, Model]
+) -> None:
+    assert labels(measured(name)) == labels(list(noise.TABLES[name](models, 4)))
+
+
+def test_the_data_on_the_page_are_current(models: tuple[Model, Model]) -> None:
+    assert measured("data") == list(noise_tables.data_table(models, 0))
+
+
+def test_the_rates_in_the_conclusions_are_in_the_tables() -> None:
+    conclusions = PAGE.partition("## Conclusions")[2].partition("\n## ")[0]
+    rates = re.findall(r"([0-9]+\.[0-9]) %", conclusions)
+    assert len(rates) > 10
+    cells = {cell.strip() for name in noise.TABLES for cell in "|".join(measured(name)).split("|")}
+    assert [rate for rate in rates if f"{rate}%" not in cells] == []
+
+
+def test_the_script_judges_as_the_command_does() -> None:
+    """A row that does more work counts as slower: the script knows nothing of work."""
+    changed, base = read_changed()
+    both = base._replace(times_s=np.concatenate([changed.times_s, base.times_s], axis=1))
+    operators = both.split(np.concatenate([np.arange(8), changed.runs + np.arange(8)]))
+    candidate, baseline = (
+        pa.load_runs([str(path) for path in fixture(name)[:8]]) for name in ("changed", "base")
+    )
+    comparison = pa.compare(candidate, baseline)
+    found = Counter[str]()
+    for table, key, query in (
+        ("operators", "name", pa.Query(compared=True)),
+        ("kinds", "type", pa.Query(compared=True, by="type")),
+        ("total", "", pa.Query(compared=True, aggregates="sum")),
+    ):
+        row = rows_of(both, table)
+        codes, needed = now_with_needed(operators, row)
+        first = [int(np.flatnonzero(row == index)[0]) for index in range(len(codes))]
+        keys = {
+            "name": [both.names[index] for index in first],
+            "type": [both.type_names[both.types[index]] for index in first],
+            "": [None],
+        }[key]
+        expected = {
+            one.get(key): (one["verdict"].replace("more work", "slower"), one["runs_needed"])
+            for one in pa.run(query, comparison).rows
+        }
+        assert expected == {
+            key: (VERDICTS[code], None if np.isnan(runs) else runs)
+            for key, code, runs in zip(keys, codes.tolist(), needed.tolist(), strict=True)
+        }
+        found.update(verdict for verdict, _ in expected.values())
+    assert found.keys() >= {"slower", "uncertain"}
+
+
+@given(st.lists(st.integers(0, 5), min_size=8, max_size=8))
+def test_the_rank_sum_test_counts_all_assignments(times: list[int]) -> None:
+    mean_ranks = [
+        sum(other < time for other in times) + (times.count(time) + 1) / 2 for time in times
+    ]
+    expected = 4 * 9 / 2
+    distances = [abs(sum(chosen) - expected) for chosen in combinations(mean_ranks, 4)]
+    p_value = np.mean([distance >= distances[0] for distance in distances])
+    row = np.array([times], np.float64)
+    assert rank_sum_test(row[:, :4], row[:, 4:]) == pytest.approx([p_value])
+
+
+def test_means_are_judged_without_a_test() -> None:
+    # a: 3.5 against 5.5, b: 8.5 against 6.5, c: 1 against 1
+    codes = by_means(HALVES, rows_of(SMALL, "operators"))
+    assert codes.tolist() == [IS_FASTER, IS_SLOWER, IS_UNCERTAIN]
+
+
+def test_rows_are_operators_types_or_all() -> None:
+    assert rows_of(SMALL, "operators").tolist() == [0, 1, 2]
+    assert rows_of(SMALL, "kinds").tolist() == [1, 0, 1]  # `Unused` has no row
+    assert rows_of(SMALL, "total").tolist() == [0, 0, 0]
+
+
+def test_a_model_knows_its_slowest_kind_and_operator() -> None:
+    two_types = SMALL._replace(types=np.array([2, 0, 1]))
+    assert two_types.kind("elementwise").tolist() == [True, False, False]
+    assert SMALL.kind("elementwise").tolist() == [True, False, True]
+    assert SMALL.longest("elementwise").tolist() == [True, False, False]
+    assert SMALL.kind("matmul").tolist() == SMALL.longest("matmul").tolist() == [False] * 3
+
+
+def test_draws_are_the_same_each_time_and_use_each_run_once() -> None:
+    first, second = (
+        [one.times_s.tolist() for one in draw(SMALL, 2, 5)],
+        [one.times_s.tolist() for one in draw(SMALL, 2, 5)],
+    )
+    assert first == second
+    assert all(sorted(a) == [3.0, 4.0, 5.0, 6.0] for a, _, _ in first)
+    assert len({tuple(a) for a, _, _ in first}) > 1
+    (replaced,) = draw(SMALL, 3, 1, replace=True)
+    assert (replaced.runs, replaced.times_s.shape) == (3, (3, 6))
+
+
+def test_a_slow_down_and_swapped_sides() -> None:
+    slower = slowed(HALVES, SMALL.only(0), 2.0)
+    assert slower.times_s.tolist() == [[6, 8, 5, 6], [9, 8, 7, 6], [1, 1, 1, 1]]
+    assert swapped(slower).times_s.tolist() == [[5, 6, 6, 8], [7, 6, 9, 8], [1, 1, 1, 1]]
+
+
+def test_an_outcome_counts_rows_that_are_found_and_wrong() -> None:
+    codes = np.array([IS_SLOWER, IS_UNCERTAIN, IS_FASTER, IS_SAME, IS_SLOWER])
+    # Rows 0, 1 and 2 became slower: one is found, and rows 2 and 4 are wrong.
+    result = outcome(codes, np.array([0, 1, 2]))
+    assert (result.found, result.called, result.wrong) == (1 / 3, 3, 2)
+    assert result.share_wrong == 2 / 3
+    assert outcome(codes[[1, 3]], np.array([], np.int64)).share_wrong == 0
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_both_methods_find_a_large_change(method: Method) -> None:
+    noisy = np.random.default_rng(1).normal(1, 0.01, size=(12, 16)) * np.arange(1, 13)[:, None]
+    operators = OperatorTimes(noisy, 8, np.arange(12) % 4)
+    changed = np.arange(12) == 5
+    codes = method.codes(slowed(operators, changed, 2.0), np.arange(12))
+    assert np.flatnonzero(codes == IS_SLOWER).tolist() == [5]
+    assert IS_FASTER not in codes
+    low, high = method.interval(slowed(operators, changed, 2.0), np.arange(12))
+    assert 1.9 < low[5] < 2 < high[5] < 2.1
+    # Each run of the candidate is slower as a whole, which drift correction removes.
+    corrected = method.without_drift(slowed(operators, np.ones(12, np.bool_), 1.5))
+    ours, theirs = corrected.split(corrected.times_s)
+    assert np.median(ours, axis=1) == pytest.approx(np.median(theirs, axis=1), rel=0.03)
+
+
+def test_swapped_sides_mirror_verdicts_and_intervals() -> None:
+    times_s = np.concatenate([np.full((1, 8), 2.0), np.full((1, 8), 1.0)], axis=1)
+    times_s = times_s * np.random.default_rng(1).normal(1, 0.01, size=(1, 16))
+    operators, row = OperatorTimes(times_s, 8, np.array([0])), np.array([0])
+    now = METHODS[0]
+    assert now.codes(operators, row).tolist() == [IS_SLOWER]
+    assert noise_tables.is_mirrored(now, operators, row).tolist() == [[True], [True]]
+    # A method that calls each row slower, with the same interval, has neither.
+    biased = now._replace(
+        codes=lambda _, row: np.full(len(row), IS_SLOWER),
+        interval=lambda _, row: (np.full(len(row), 1.5), np.full(len(row), 2.0)),
+    )
+    assert noise_tables.is_mirrored(biased, operators, row).tolist() == [[False], [False]]
+
+
+def runs_in(folder: Path, count: int) -> str:
+    folder.mkdir()
+    for run in range(count):
+        times_us = 100.0 + run, 50.0, 20.0
+        operators = [Operator(f"op{one}", "Relu", time) for one, time in enumerate(times_us)]
+        (folder / f"{run:02}.json").write_text(json.dumps(document(operators)))
+    return str(folder)
+
+
+DATA = """<!-- measured: data -->
+| model | operators | runs | median total | spread | fastest run | slowest run |
+|---|--:|--:|--:|--:|--:|--:|
+| mine | 3 | 16 | 0.2 ms | 2.1% | -4% | +4% |
+<!-- end: data -->
+
+"""
+
+
+def test_own_runs_can_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    noise.main(["--runs", runs_in(tmp_path / "mine", 16), "--splits", "2", "--only", "data"])
+    assert capsys.readouterr() == (DATA, "data ...\n")
+
+
+def test_own_runs_get_each_table_but_that_of_the_real_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noise.main(["--runs", runs_in(tmp_path / "mine", 16), "--splits", "4"])
+    found = re.findall("<!-- measured: (.*) -->", capsys.readouterr().out)
+    assert found == [name for name in noise.TABLES if name != noise.OF_FIXTURES]
+
+
+def test_too_few_runs_and_no_folder_are_errors(tmp_path: Path) -> None:
+    folder = runs_in(tmp_path / "mine", 15)
+    with pytest.raises(SystemExit, match=r"mine has 15 runs; record at least 16, each in a"):
+        noise.main(["--runs", folder])
+    with pytest.raises(SystemExit, match=r"nowhere is no folder; give a folder with profiles"):
+        noise.main(["--runs", str(tmp_path / "nowhere")])
+
+
+def test_write_updates_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n\n<!-- measured: data -->\n\nold\n\n<!-- end: data -->\n\nafter\n")
+    monkeypatch.setattr(noise, "DOCUMENT", page)
+    noise.main(["--write", "--only", "data"])
+    table = "\n".join(measured("data"))
+    assert page.read_text() == (
+        f"before\n\n<!-- measured: data -->\n\n{table}\n\n<!-- end: data -->\n\nafter\n"
+    )
+    page.write_text("no table\n")
+    with pytest.raises(SystemExit, match="has the table 'data' 0 times, not once"):
+        noise.main(["--write", "--only", "data"])
+    capsys.readouterr()

@@ -1,0 +1,1 @@
+"""Tests of `profile_analyze.writers`."""

@@ -1,0 +1,76 @@
+"""Models with unusual names, imports and shapes, split into tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from tests.readers.onnx.models import model
+from tests.writers.split import model_of, run, split, split_and_compare
+
+SMALL = "g (float[2, 8] x, float[8, 6] w) => (float[2, 6] y) { [fc] y = MatMul (x, w) }"
+UNKNOWN = (
+    "not split in the written model: fc; their shapes are unknown or contradict each other; --dim "
+    "and --input-shape give sizes"
+)
+
+
+def test_the_long_name_of_the_domain() -> None:
+    proto = model(SMALL)
+    proto.opset_import[0].domain = proto.graph.node[0].domain = "ai.onnx"
+    written = onnx.load_from_string(split(proto, "1,2,2").data)
+    assert {node.domain for node in written.graph.node} == {""}
+    onnx.checker.check_model(written, full_check=True)
+
+
+def test_a_model_without_the_operators_of_onnx_is_left() -> None:
+    text = SMALL.replace("MatMul", "com.microsoft.FusedMatMul")
+    proto = model(text, '<ir_version: 8, opset_import: ["com.microsoft" : 1]>\n')
+    assert onnx.load_from_string(split(proto, "1,2,2").data) == proto
+
+
+def test_names_that_only_have_a_shape_are_not_given_again() -> None:
+    proto = model(SMALL)
+    proto.graph.value_info.append(helper.make_tensor_value_info("fc/a_0_0", TensorProto.INT64, [5]))
+    written = onnx.load_from_string(split(proto, "1,2,2").data)
+    onnx.checker.check_model(written, full_check=True)
+    assert "fc/a_0_0#2" in written.graph.node[3].output
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SMALL.replace("float[2, 6] y", "float[2, 7] y"),
+        SMALL.replace("float[2, 6] y", "float[3, 6] y"),
+        SMALL.replace("float[8, 6] w", "float[9, 6] w"),
+        SMALL.replace("MatMul", "Gemm").replace("float[2, 6] y", "float[2, 7] y"),
+        SMALL.replace("float[2, 8] x", "float[3, 2, 8] x").replace("[2, 6] y", "[2, 2, 6] y"),
+    ],
+)
+def test_shapes_that_contradict_each_other(text: str) -> None:
+    """A file may state a wrong shape of a result. Parts with wrong sizes would not run."""
+    proto = model(text)
+    written = split(proto, "1,2,2")
+    assert onnx.load_from_string(written.data) == proto
+    assert written.notes[1:] == (UNKNOWN,)
+
+
+def test_a_wrong_order_of_the_sizes_of_a_result() -> None:
+    """The result has as many elements as in the file, so the product is split as it runs."""
+    text = SMALL.replace("float[2, 8] x", "float[3, 2, 8] x").replace("[2, 6] y", "[2, 3, 6] y")
+    proto = model(text)
+    arrays = {"x": np.ones((3, 2, 8), np.float32), "w": np.ones((8, 6), np.float32)}
+    written = onnx.load_from_string(split(proto, "4,6,8").data)
+    np.testing.assert_array_equal(run(written, arrays), run(proto, arrays))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((0, 8), (8, 6)), ((2, 0), (0, 6)), ((2, 8), (8, 0)), ((2, 3, 8), (8, 0))],
+)
+def test_products_without_elements_are_left(a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    arrays = {"a": np.zeros(a, np.float32), "b": np.zeros(b, np.float32)}
+    proto = model_of([helper.make_node("MatMul", ["a", "b"], ["y"])], arrays)
+    assert split_and_compare(proto, arrays, "1,2,2") == proto
