@@ -34,7 +34,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "md": "--format markdown",
     "text": "--format plain",
     "github": "--format github",
-    **dict.fromkeys(("out", "save", "export", "outfile", "output_file"), "-o"),
+    **dict.fromkeys(("out", "save", "outfile", "output_file"), "-o"),
     **dict.fromkeys(("overwrite", "y", "yes"), "--force"),
     **dict.fromkeys(("base", "baseline", "diff", "reference", "ref", "against"), "--compare"),
     **dict.fromkeys(("vs", "before", "old"), "--compare"),

@@ -12,7 +12,9 @@ from pathlib import Path
 
 TEXT = (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8")
 RUNTIME = TEXT.split("\ndependencies = [")[1].split("\n]")[0]
-ZSTD = TEXT.split("\nzstd = [")[1].split("\n]")[0]
+EXTRAS = "".join(
+    TEXT.split(f"\n{extra} = [")[1].split("\n]")[0] for extra in ("fleet", "sql", "zstd")
+)
 BOUND = re.compile(r"\"([a-z]+)>=([0-9.]+)(?:; python_version (<|>=|==) '3\.(\d+)')?\"")
 COMPARISONS = {"<": operator.lt, ">=": operator.ge, "==": operator.eq}
 
@@ -30,5 +32,5 @@ def lower_bounds(text: str, minor: int) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    bounds = lower_bounds(RUNTIME + ZSTD, sys.version_info.minor)
+    bounds = lower_bounds(RUNTIME + EXTRAS, sys.version_info.minor)
     print(" ".join(f"{name}=={version}" for name, version in bounds.items()))

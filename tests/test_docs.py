@@ -49,7 +49,17 @@ def test_the_output_of_commands_is_current(session: str, path: Path) -> None:
 
 def test_documents_have_commands_with_output() -> None:
     documents = {str(session.id).partition("-")[0] for session in SESSIONS}
-    named = {"README", "ci", "cookbook", "models", "output", "pytorch", "reading", "roofline"}
+    named = {
+        "README",
+        "ci",
+        "cookbook",
+        "fleet",
+        "models",
+        "output",
+        "pytorch",
+        "reading",
+        "roofline",
+    }
     assert documents == named
 
 

@@ -36,9 +36,10 @@ MAY_IMPORT = {
     "analysis": {"errors", "suggestions", "units", "model"},
     "query": {"column_words", "errors", "suggestions", "units", "model", "analysis"},
     "report": {"errors", "units", "model", "analysis", "query"},
+    "fleet": {"errors", "units", "model", "readers", "query"},
     "cli": {
         *("column_words", "errors", "gc_pause", "suggestions", "units", "version"),
-        *("model", "readers", "writers", "analysis", "query", "report"),
+        *("model", "readers", "writers", "analysis", "query", "report", "fleet"),
     },
     "__main__": {"cli"},
     "__init__": {"errors", "units", "version", "model", "readers", "analysis", "query", "report"},
@@ -48,12 +49,14 @@ MAY_IMPORT = {
 # imported anywhere, except those that are listed here.
 USERS_OF = {
     "compression": {"readers"},  # in the standard library from Python 3.14 on
+    "duckdb": {"fleet"},
     "google": {"readers", "writers"},  # protobuf, a dependency of onnx
     "matplotlib": {"report"},
-    "msgspec": {"readers"},
-    "numpy": {"model", "readers", "analysis", "query", "report"},
+    "msgspec": {"readers", "fleet"},
+    "numpy": {"model", "readers", "analysis", "query", "report", "fleet"},
     "onnx": {"readers", "writers"},
     "orjson": {"report"},
+    "pyarrow": {"report", "fleet"},
     "regex": {"query"},
     "tabulate": {"report"},
     "tomli": {"analysis"},
@@ -68,7 +71,7 @@ ACTORS = {
     "exit": {"__main__", "cli"},
     "getenv": {"cli"},
     "isatty": {"cli", "readers"},
-    "open": {"readers", "cli"},
+    "open": {"readers", "cli", "fleet"},
     "print": {"cli"},
     "stderr": {"cli"},
     "stdin": {"readers", "cli"},  # cli only asks whether it is a terminal, and a pager needs one
@@ -206,7 +209,7 @@ def test_acting_on_the_world_is_detected() -> None:
     assert acts("cli", code) == []
 
 
-NEUTRAL = ("model", "query", "report", "analysis")
+NEUTRAL = ("model", "query", "report", "analysis", "fleet")
 """The packages that know nothing of any particular runtime."""
 NEUTRAL_MODULES = [path for path in MODULES if package_of(path) in NEUTRAL]
 

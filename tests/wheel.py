@@ -19,8 +19,15 @@ from typing import NamedTuple
 FIXTURES = Path(__file__).parent / "fixtures"
 TINY = FIXTURES / "profiles" / "tiny.json"
 MODEL = FIXTURES / "classifiers" / "classifier.onnx"
+ALL = ("fleet", "onnx", "plot", "sql", "zstd")
 BUILT_IN = ("zstd",) if sys.version_info >= (3, 14) else ()
-PACKAGES = {"onnx": "onnx", "plot": "matplotlib", "zstd": "zstandard"}
+PACKAGES = {
+    "fleet": "pyarrow",
+    "onnx": "onnx",
+    "plot": "matplotlib",
+    "sql": "duckdb",
+    "zstd": "zstandard",
+}
 ERROR = "profile_analyze: error: "
 
 
@@ -123,6 +130,17 @@ def check_extras(installed: Installation, version: str, extras: tuple[str, ...])
     assert outcome.err == ("" if "onnx" in have else f"{ERROR}{missing}\n"), outcome
     assert outcome.code == (0 if "onnx" in have else 1)
 
+    outcome = installed.answer(str(TINY), "--export", "profiles.dataset")
+    missing = "--export needs pyarrow, the extra fleet: pip install 'profile_analyze[fleet]'"
+    assert outcome.err.startswith("" if "fleet" in have else f"{ERROR}{missing}\n"), outcome
+    assert outcome.code == (0 if "fleet" in have else 1)
+    if "fleet" in have:
+        assert installed.answer("profiles.dataset") == installed.answer(str(TINY))
+
+    outcome = installed.answer(str(TINY), "--sql", "select 1 as one", "--format", "csv")
+    assert outcome.out == ("one\n1\n" if "sql" in have else ""), outcome
+    assert ("the extra sql: pip install" in outcome.err) == ("sql" not in have)
+
     (installed.folder / "tiny.json.zst").write_bytes(zstd_frame(TINY.read_bytes()))
     outcome = installed.answer("tiny.json.zst")
     missing = (
@@ -146,7 +164,7 @@ def try_wheel(wheel: Path) -> None:
     version = wheel.name.split("-")[1]
     with tempfile.TemporaryDirectory() as folder:
         installed = Installation(Path(folder))
-        for extras in ((), ("zstd",), ("plot",), ("onnx",), ("onnx", "plot", "zstd")):
+        for extras in ((), ("zstd",), ("plot",), ("onnx",), ("fleet",), ALL):
             installed.pip("uninstall", "--quiet", "--yes", *PACKAGES.values())
             suffix = f"[{','.join(extras)}]" if extras else ""
             installed.pip("install", "--quiet", f"{wheel}{suffix}")

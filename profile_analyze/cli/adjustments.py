@@ -14,7 +14,8 @@ from profile_analyze.model.work_sources import choose_work
 from profile_analyze.suggestions import did_you_mean, similar_texts
 
 if TYPE_CHECKING:
-    from profile_analyze.cli.request import Part, Request
+    from profile_analyze.cli.part import Part
+    from profile_analyze.cli.request import Request
     from profile_analyze.model.profile import Profile
 
 

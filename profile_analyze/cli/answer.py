@@ -7,42 +7,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from profile_analyze.cli.answer_notes import notes_on_answer
 from profile_analyze.cli.delivery import check_destinations, deliver, files_written
 from profile_analyze.cli.missing_files import check_that_files_exist
-from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
+from profile_analyze.cli.model_options import check_options_on_times
 from profile_analyze.cli.queries import naming_option
 from profile_analyze.cli.sources import (
+    available_cores,
     chosen_by_label,
     find_sources,
-    notes_on_merged_sides,
     read,
     with_matching_files,
 )
+from profile_analyze.cli.tables import exported, sql_report
 from profile_analyze.errors import QueryError
 from profile_analyze.model.constants import counting_constants
-from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, SHAPES, is_run_key
-from profile_analyze.query.catalog import optional_columns_of
+from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, SHAPES
+from profile_analyze.query.catalog import all_optional_columns, optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
 from profile_analyze.report.output_formats import (
-    TABLE,
     find_explanation_renderer,
     find_renderer,
-    format_by_suffix,
 )
 from profile_analyze.report.sections import ALL_COLUMNS, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
-from profile_analyze.report.totals_facts import notes_on_copy_time
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.cli.further_files import FurtherFiles
@@ -51,8 +49,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
-    from profile_analyze.query.summary import Summary
-    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Renderer
 
 
@@ -69,6 +65,8 @@ def answer(request: Request) -> Report:
         check_that_files_exist(request.files)
         check_that_files_exist(request.baseline)
     check_that_files_exist(sources.models)
+    if request.export is not None:
+        return exported(request, sources, available_cores())
     sources = chosen_by_label(request, sources)
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
@@ -76,8 +74,8 @@ def answer(request: Request) -> Report:
     request = _with_peaks_of_device(request, _profile_of(source))
     check_options_on_times(request, _profile_of(source))
     renderer = _renderer_for(source, renderers)
-    if request.inspect is not None:
-        report = _inspection(source, request.inspect)
+    report = _without_tables(_profile_of(source), request)
+    if report is not None:
         deliver(report, None, request, renderer)
         return report
     files = _further_files(source, request, sources)
@@ -87,13 +85,20 @@ def answer(request: Request) -> Report:
     return report
 
 
-def _inspection(source: Profile | Comparison, key: str) -> Report:
+def _without_tables(profile: Profile, request: Request) -> Report | None:
+    """Return the answer to `--sql` or `--inspect`; None if the request has neither."""
+    if request.sql is not None:
+        return sql_report(profile, request)
+    return None if request.inspect is None else _inspection(profile, request.inspect)
+
+
+def _inspection(profile: Profile, key: str) -> Report:
     """Return the report on one operator. Raises `QueryError` if `key` means no operator."""
     # Imported here, because only calls with `--inspect` need it.
     from profile_analyze.report.inspection import inspection_report
 
     try:
-        return inspection_report(_profile_of(source), key)
+        return inspection_report(profile, key)
     except QueryError as error:
         raise naming_option(error) from None
 
@@ -208,6 +213,8 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     of_model = () if request.model is None else SHAPES
     if request.inspect is not None:
         return query.wanted | {*OPTIONAL_COLUMNS, FRAMES}
+    if request.sql is not None:
+        return query.wanted | all_optional_columns() | {*of_work}
     of_stacks = (FRAMES,) if request.has_stacks else ()
     columns = query.wanted | optional_columns_of((*of_tables, *of_summary))
     return columns | {*of_work, *of_model, *of_stacks}
@@ -245,7 +252,7 @@ def _report_on(
     for table in tables:
         for name in _columns(request, renderer, table.query):
             _ = table.shown[table.column(name).name]
-    notes = _notes(source, request, renderer, summary, tables, verdicts)
+    notes = notes_on_answer(source, request, renderer, summary, tables, verdicts)
     return Report.of(
         summary if request.shows_summary else None,
         tables,
@@ -254,92 +261,3 @@ def _report_on(
         source=source,
         notes=by_importance((*notes, *notes_on_files)),
     )
-
-
-def _notes(
-    source: Profile | Comparison,
-    request: Request,
-    renderer: Renderer,
-    summary: Summary,
-    tables: list[Table],
-    verdicts: tuple[FailVerdict, ...],
-) -> Iterator[Note]:
-    """Yield the notes on the whole answer. The same note may come several times."""
-    if request.labels is None:  # labels keep the files of both sides apart
-        yield from notes_on_merged_sides(request.files, request.baseline)
-    profile = _profile_of(source)
-    yield from _notes_of_profile(profile, request)
-    # Notes on runs matter only if runs are combined. A table that is split by run keeps them apart.
-    keeps_runs_apart = tables and any(map(is_run_key, request.queries["device"].split_by))
-    if not keeps_runs_apart:
-        yield from profile.notes_on_runs
-    if not isinstance(source, Profile):
-        yield from source.notes
-    yield from summary.notes
-    for table in tables:
-        yield from renderer.notes(table)
-    if not tables and _filters_rows_only(request):
-        yield Note("the totals cover all operators, whatever the filters", Importance.CONTEXT)
-    arranges_rows = request.query.grouped or not request.query.has_default_order
-    if arranges_rows and not (tables or request.plot):
-        yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
-    if request.leaves_out_host:
-        yield Note(
-            "--print-only leaves out the host times that --show-host asks for", Importance.CONTEXT
-        )
-    yield from _notes_on_format(renderer, summary, tables, verdicts)
-    yield from notes_on_columns(request, profile)
-    yield from _notes_on_suffix(request.output, renderer)
-
-
-def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
-    """Return the notes of the profile, without those on what a level leaves out of stacks."""
-    # Stacks of all time leave out nothing.
-    has_all_time = request.has_stacks and not request.query.selects_rows
-    return profile.nested.notes if has_all_time and profile.nested is not None else profile.notes
-
-
-def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
-    """Yield a note if the suffix of the output file belongs to another format."""
-    by_suffix = format_by_suffix(output or "")
-    # The suffix .txt belongs to the format `table`, but suits any text.
-    if by_suffix not in (None, TABLE, renderer.name):
-        yield Note(
-            f"{output}: written as {renderer.name}, which the options ask for, although its suffix "
-            f"stands for {by_suffix}",
-            Importance.ANSWER,
-        )
-
-
-def _filters_rows_only(request: Request) -> bool:
-    """Return whether some filter of the request has no effect on the summary."""
-    query = request.queries["device"]
-    # The copy time in the summary covers only the operators that pass these filters.
-    by_type = (query.types, query.name, query.input_dtype)
-    others = (query.where, query.having, query.min_time_s, query.max_time_s)
-    return any(others) or (any(by_type) and not request.shows_copy_time)
-
-
-def _notes_on_format(
-    renderer: Renderer, summary: Summary, tables: list[Table], verdicts: tuple[FailVerdict, ...]
-) -> Iterator[Note]:
-    """Yield notes on what the output format does not show."""
-    if renderer.follows_original:
-        yield from notes_on_copy_time(summary)
-    if renderer.for_programs and renderer.has_tables:
-        yield from _notes_on_more_rows(tables)
-    # Formats such as csv contain only rows, so verdicts are printed as notes.
-    if not renderer.has_summary_beside_tables:
-        for verdict in verdicts:
-            yield Note(gate_sentence(verdict), Importance.VERDICT)
-
-
-def _notes_on_more_rows(tables: Iterable[Table]) -> Iterator[Note]:
-    """Yield a note for each table that leaves out rows. In csv, nothing else would show this."""
-    for table in tables:
-        if table.available > len(table):
-            side = MEASURES[table.query.measure].side
-            yield Note(
-                f"{side}: the first {len(table)} of {table.available} rows; -t 0 gives all",
-                Importance.INCOMPLETE,
-            )

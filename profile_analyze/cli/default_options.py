@@ -65,7 +65,10 @@ def _usable(defaults: dict[str, Any], arguments: argparse.Namespace) -> dict[str
         unusable.add("format")
     if requested is not None and find_renderer(requested).for_programs:
         unusable.add("time_unit")
-    if requested is not None and find_renderer(requested).has_stacks:
+    has_stacks = requested is not None and find_renderer(requested).has_stacks
+    if has_stacks or arguments.sql is not None:
         # As a default, --top is about tables. It must not cut the stacks of a flame graph.
         unusable.add("top")
+    if arguments.export is not None:
+        unusable |= {"format", "top", "time_unit"}
     return {name: value for name, value in defaults.items() if name not in unusable}

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 EXTRAS: Final[Mapping[str, str]] = {
+    "fleet": "pyarrow",
     "onnx": "onnx",
     "plot": "matplotlib",
+    "sql": "duckdb",
     "zstd": "compression.zstd" if sys.version_info >= (3, 14) else "zstandard",
 }
 """The module that each extra needs."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_types import Option, OptionGroup, StoreOnce
+from profile_analyze.cli.option_actions import StoreOnce
+from profile_analyze.cli.option_types import Option, OptionGroup
 from profile_analyze.cli.option_values import (
     input_shape,
     label_source,

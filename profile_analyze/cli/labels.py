@@ -1,4 +1,7 @@
-"""The options on labels: which files are read, and which of them are the baseline."""
+"""The options on labels: which files are read, and which of them are the baseline.
+
+Data sets have labels of their own, from `--label` of the calls that exported their files.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.labels import with_labels
+from profile_analyze.fleet import entry
+from profile_analyze.model.labels import labels_of_processes, shared_labels, with_labels
 from profile_analyze.model.natural_order import natural_sort_key
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.query.label_conditions import (
@@ -17,15 +21,17 @@ from profile_analyze.query.label_conditions import (
     parse_label_conditions,
     runs_with_labels,
 )
-from profile_analyze.query.question_fields import label_names
+from profile_analyze.query.question_fields import is_label_name, label_names
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.labels import Labels, LabelTable
+from profile_analyze.readers.paths import is_data_set
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from profile_analyze.fleet.loading import LabelledFiles
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.conditions import Condition
 
@@ -37,6 +43,9 @@ class LabelOptions(NamedTuple):
     """The labels of files, and the conditions that choose files by label."""
 
     labels: Labels
+    """The labels that `--label` gives."""
+    names: tuple[str, ...]
+    """The names of all labels: those of `labels`, then those of data sets."""
     chosen: tuple[Condition, ...]
     """The conditions of `--where` on labels. A file must meet all of them."""
     baseline: tuple[Condition, ...] = ()
@@ -52,7 +61,8 @@ class LabelOptions(NamedTuple):
         """
         try:
             labels = Labels.of(arguments.label, arguments.max_size)
-            names = label_names(labels.names)
+            of_data_sets = stored_label_names([*arguments.files, *arguments.compare])
+            names = label_names((*labels.names, *of_data_sets))
         except QueryError as error:
             raise QueryError(f"argument --label: {str(error).removeprefix('labels: ')}") from None
         on_labels = [text for text in arguments.where if is_about_label(text, names)]
@@ -62,8 +72,13 @@ class LabelOptions(NamedTuple):
         except QueryError as error:
             raise QueryError(f"argument --where: {error}") from None
         if arguments.compare_label is None:
-            return cls(labels, chosen)
+            return cls(labels, names, chosen)
         name, _, value = arguments.compare_label.partition("=")
+        if not names:
+            raise QueryError(
+                "--compare-label needs --label, because the data set has no labels: --label "
+                "'nightly/{date}/*.json'"
+            )
         if name not in names:
             raise QueryError(
                 f"argument --compare-label: there is no label {name!r}; the labels are "
@@ -74,7 +89,7 @@ class LabelOptions(NamedTuple):
             parse_label_conditions([f"{name} {operator} {quote}{value}{quote}"], names)
             for operator in ("==", "!=")
         )
-        return cls(labels, chosen, baseline, candidate)
+        return cls(labels, names, chosen, baseline, candidate)
 
     def choose(self, files: list[str]) -> list[str]:
         """Return the files that `--where` chooses. Raises `QueryError` if no file is left."""
@@ -108,30 +123,48 @@ class LabelOptions(NamedTuple):
         return candidate, baseline
 
     def _meeting(self, files: Iterable[str], conditions: tuple[Condition, ...]) -> list[str]:
-        """Return the files that may meet all conditions.
+        """Return the files that may meet all conditions, and the data sets with such files.
 
-        A folder that is read as one input has the labels of the files in it. These labels are
-        known only after reading, so the folder is kept.
+        Another folder that is read as one input has the labels of the files in it. These labels
+        are known only after reading, so the folder is kept.
         """
         return [
             file
             for file in files
-            if Path(file).is_dir() or meets_all(self.labels.values_of(file), conditions)
+            if _is_other_folder(file)
+            or any(meets_all(labels, conditions) for _, labels in self._labels_in(file))
         ]
+
+    def _labels_in(self, name: str) -> list[tuple[str, dict[str, str | None]]]:
+        """Return a file and its labels, or each file in a data set and its labels; None for N/A.
+
+        The result is empty for another folder.
+        """
+        if _is_other_folder(name):
+            return []
+        if not is_data_set(name):
+            return [(name, self._labels_of_stored(name, {}))]
+        return [
+            (file, self._labels_of_stored(file, part.labels))
+            for part in entry.labelled_files(name)
+            for file in part.files
+        ]
+
+    def _labels_of_stored(self, file: str, stored: Mapping[str, str]) -> dict[str, str | None]:
+        """Return each label of a file. `stored` has the labels that a data set gives the file."""
+        given = self.labels.values_of(file)
+        return {name: given.get(name) or stored.get(name) for name in self.names}
 
     def _values_text(self, files: Iterable[str], name: str) -> str:
         """Return a sentence part with the values of a label: `the values of date are ...`."""
-        values = {self.labels.values_of(file)[name] for file in files} - {None}
-        listed = sorted((value for value in values if value is not None), key=natural_sort_key)
-        if not listed:
-            return f"no file has the label {name}"
-        more = len(listed) - _MOST_VALUES
-        last = f" and {more} more" if more > 0 else ""
-        return f"the values of {name} are {', '.join(listed[:_MOST_VALUES])}{last}"
+        return _listed_values(
+            name, (one[name] for file in files for _, one in self._labels_in(file))
+        )
 
     def _check_that_labels_fit(self, files: Sequence[str]) -> None:
         """Raise `QueryError` if no file has a label: the pattern or the table is probably wrong."""
-        if any(Path(file).is_dir() for file in files):  # the files in it are not known yet
+        # The files in a folder are not known yet.
+        if not self.labels.sources or any(Path(file).is_dir() for file in files):
             return
         if any(
             value is not None for file in files for value in self.labels.values_of(file).values()
@@ -147,69 +180,144 @@ class LabelOptions(NamedTuple):
             advice = "write a pattern for the end of this path"
         raise QueryError(f"argument --label: {reason}; {advice}")
 
-    def left_out_notes(self, read: int, named: int) -> Iterator[Note]:
-        """Yield a note if `--where` chooses only `read` of the `named` files."""
-        if read < named:
+    def left_out_notes(self, named: Iterable[str]) -> Iterator[Note]:
+        """Yield a note if `--where` chooses only some of the `named` files."""
+        labels = [one for name in named for _, one in self._labels_in(name)]
+        read = sum(meets_all(one, self.chosen) for one in labels)
+        if read < len(labels):
             conditions = " and ".join(f"'{one.text}'" for one in self.chosen)
             yield Note(
-                f"read {read} of {counted(named, 'file')}, the files that meet {conditions}",
+                f"read {read} of {counted(len(labels), 'file')}, the files that meet {conditions}",
                 Importance.CONTEXT,
             )
 
-    def on_neither_side_notes(self, chosen: Sequence[str], used: Sequence[str]) -> Iterator[Note]:
+    def on_neither_side_notes(self, chosen: Iterable[str]) -> Iterator[Note]:
         """Yield a note if some of the chosen files are on neither side of a comparison."""
-        known = frozenset(used)
-        left_out = [file for file in chosen if file not in known]
+        label = name_of(self.baseline[0])
+        left_out = [
+            file
+            for name in chosen
+            for file, one in self._labels_in(name)
+            if one[label] is None and meets_all(one, self.chosen)
+        ]
         if left_out:
             yield Note(
-                f"left out {counted(len(left_out), 'file')} without the label "
-                f"{name_of(self.baseline[0])}, such as {left_out[0]}",
+                f"left out {counted(len(left_out), 'file')} without the label {label}, such as "
+                f"{left_out[0]}",
                 Importance.INCOMPLETE,
             )
+
+    def keeps(self, part: LabelledFiles, *, is_baseline: bool) -> bool:
+        """Return whether the files in a part of a data set are read, for one side.
+
+        Raises `QueryError` if only some of them meet the conditions.
+        """
+        conditions = (*self.chosen, *(self.baseline if is_baseline else self.candidate))
+        outcomes = {
+            file: meets_all(self._labels_of_stored(file, part.labels), conditions)
+            for file in part.files
+        }
+        if len({*outcomes.values()}) > 1:
+            texts = " and ".join(f"'{one.text}'" for one in conditions)
+            left_out = next(file for file, is_met in outcomes.items() if not is_met)
+            kept = next(file for file, is_met in outcomes.items() if is_met)
+            raise QueryError(
+                f"a data set can be divided only by the labels that its files had when they were "
+                f"exported: {kept} meets {texts} and {left_out} does not, but both are in one "
+                "part; export the files to a new data set with --label"
+            )
+        return all(outcomes.values())
 
     def labelled(self, profile: Profile, files: Sequence[str], *, is_baseline: bool) -> Profile:
         """Return the profile of `files` with their labels, and with only the chosen runs.
 
         Raises `QueryError` if no run is left.
         """
+        given = self._given_labels(profile, files)
+        stored = labels_of_processes(profile) or ({},) * len(given)
+        labels = [
+            {name: one.get(name) or own.get(name) for name in self.names}
+            for one, own in zip(given, stored, strict=True)
+        ]
+        labelled = with_labels(
+            profile, {name: [one[name] for one in labels] for name in self.names}
+        )
+        of_side = self.baseline if is_baseline else self.candidate
+        chosen = runs_with_labels(labelled, [one.text for one in (*self.chosen, *of_side)])
+        missing = _missing_label_notes(profile.processes, labels, self.names)
+        return chosen.changed(notes=(*chosen.notes, *missing))
+
+    def _given_labels(
+        self, profile: Profile, files: Sequence[str]
+    ) -> Sequence[Mapping[str, str | None]]:
+        """Return what `--label` says about each process of the profile of `files`."""
         file_of = {display_name(file): file for file in files}
         first = profile.processes[0]
         if len(profile.processes) == 1 < len(files) and first not in file_of:
             # The ranks of one job: the job has the labels that all of its files share.
-            of_files = [self.labels.values_of(file) for file in files]
-            of_processes = [_shared_values(of_files)]
-        else:
-            of_processes = [
-                self.labels.values_of(file_of.get(process, process))
-                for process in profile.processes
-            ]
-        labelled = with_labels(
-            profile, {name: [one[name] for one in of_processes] for name in self.labels.names}
-        )
-        of_side = self.baseline if is_baseline else self.candidate
-        chosen = runs_with_labels(labelled, [one.text for one in (*self.chosen, *of_side)])
-        return chosen.changed(notes=(*chosen.notes, *_missing_label_notes(chosen)))
+            return [shared_labels([self.labels.values_of(file) for file in files])]
+        return [
+            self.labels.values_of(file_of.get(process, process)) for process in profile.processes
+        ]
+
+    def exported(self, files: list[str]) -> tuple[dict[str, dict[str, str]], tuple[Note, ...]]:
+        """Return the labels of each file that a data set gets, and notes on missing labels.
+
+        Raises `QueryError` if no file has a label.
+        """
+        self._check_that_labels_fit(files)
+        labels = [self.labels.values_of(file) for file in files]
+        known = {
+            file: {name: value for name, value in one.items() if value is not None}
+            for file, one in zip(files, labels, strict=True)
+        }
+        return known, tuple(_missing_label_notes(files, labels, self.labels.names))
 
 
-def _shared_values(of_files: Sequence[dict[str, str | None]]) -> dict[str, str | None]:
-    """Return the labels that are equal for all files, and None for all other labels."""
-    return {
-        name: value if all(one[name] == value for one in of_files) else None
-        for name, value in of_files[0].items()
-    }
+def stored_label_names(names: Iterable[str]) -> list[str]:
+    """Return the names of the labels in those of `names` that are data sets.
+
+    A label is left out if a column has its name, because questions could not tell them apart.
+    """
+    data_sets = [name for name in names if is_data_set(name)]
+    if not data_sets:
+        return []
+    parts = (part for name in data_sets for part in entry.labelled_files(name))
+    names_in_parts = dict.fromkeys(name for part in parts for name in part.labels)
+    return [name for name in names_in_parts if is_label_name(name)]
 
 
-def _missing_label_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note for the files that lack labels. Labels that the same files lack share a note."""
+def _is_other_folder(name: str) -> bool:
+    return Path(name).is_dir() and not is_data_set(name)
+
+
+def _listed_values(label: str, values: Iterable[str | None]) -> str:
+    """Return a sentence part with the values of a label: `the values of date are ...`."""
+    known = {value for value in values if value is not None}
+    if not known:
+        return f"no file has the label {label}"
+    listed = sorted(known, key=natural_sort_key)
+    more = len(listed) - _MOST_VALUES
+    last = f" and {more} more" if more > 0 else ""
+    return f"the values of {label} are {', '.join(listed[:_MOST_VALUES])}{last}"
+
+
+def _missing_label_notes(
+    files: Sequence[str], labels: Sequence[Mapping[str, str | None]], names: Iterable[str]
+) -> Iterator[Note]:
+    """Yield a note for the files that lack some of the labels `names`.
+
+    `labels` are the labels of each file. Labels that the same files lack share a note.
+    """
     names_of: dict[tuple[int, ...], list[str]] = {}
-    for name, values in profile.labels.items():
-        missing = tuple(index for index, code in enumerate(values.codes.tolist()) if code < 0)
+    for name in names:
+        missing = tuple(index for index, one in enumerate(labels) if one[name] is None)
         if missing:
             names_of.setdefault(missing, []).append(name)
-    for missing, names in names_of.items():
-        noun = "label" if len(names) == 1 else "labels"
+    for missing, lacking in names_of.items():
+        noun = "label" if len(lacking) == 1 else "labels"
         yield Note(
-            f"without the {noun} {' and '.join(names)}: {len(missing)} of "
-            f"{counted(len(profile.processes), 'file')}, such as {profile.processes[missing[0]]}",
+            f"without the {noun} {' and '.join(lacking)}: {len(missing)} of "
+            f"{counted(len(files), 'file')}, such as {files[missing[0]]}",
             Importance.INCOMPLETE,
         )

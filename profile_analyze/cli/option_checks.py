@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.parser import COMMAND
+from profile_analyze.cli.tables import check_tables
+from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
-from profile_analyze.readers.paths import SUFFIXES
+from profile_analyze.readers.paths import SUFFIXES, is_data_set
 from profile_analyze.report.output_formats import (
     OPERATORS,
     TABLE,
+    TABLE_FORMATS,
     WIKI,
     find_renderer,
     output_format_of,
@@ -51,6 +54,7 @@ def check_options(arguments: argparse.Namespace) -> None:
     _check_model(arguments)
     _check_writing(arguments)
     _check_output_format(arguments)
+    check_tables(arguments, requested_output_format(arguments))
     _check_comparison(arguments)
     _check_window(arguments)
     _check_inspection(arguments)
@@ -156,6 +160,7 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
     if arguments.plot is not None:
         _check_that_it_is_one_file("--plot", arguments.plot, picture_format_of)
     _check_that_it_is_one_file("-o/--output", arguments.output or "", output_format_of)
+    _check_that_binary_goes_to_a_file(arguments)
     if arguments.dump_only_opr:
         for option, given in (
             ("--confluence (or --wiki)", arguments.confluence),
@@ -178,6 +183,14 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
             f"--confluence (or --wiki) and --format {arguments.format} ask for two formats; "
             "leave one out"
         )
+
+
+def _check_that_binary_goes_to_a_file(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if a format that is no text would be printed on a terminal."""
+    is_printed = arguments.output in (None, "-") and is_terminal(sys.stdout)
+    if arguments.format in TABLE_FORMATS and is_printed:
+        name = arguments.format
+        raise QueryError(f"--format {name} is no text; write it to a file: -o result.{name}")
 
 
 def _check_that_it_is_one_file(
@@ -205,7 +218,7 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
             raise QueryError(
                 "--compare and --compare-label both name the baseline; leave one of them out"
             )
-        if not arguments.label:
+        if not (arguments.label or any(map(is_data_set, arguments.files))):
             raise QueryError(
                 "--compare-label needs --label, which says where labels come from: "
                 "--label 'nightly/{date}/*.json'"

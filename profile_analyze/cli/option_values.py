@@ -28,6 +28,14 @@ def seconds(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def time_limit(text: str) -> float:
+    """Return the seconds in a text such as `5min`. They must be more than 0."""
+    limit = seconds(text)
+    if not limit > 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time limit; write 60 or 5min")
+    return limit
+
+
 def size_in_bytes(text: str) -> int:
     """Return the number of bytes in a text such as `16GiB`. The text must have a unit."""
     try:

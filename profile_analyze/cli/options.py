@@ -1,21 +1,19 @@
 """The table of all options of the command. The parser and docs/options.md are made from it.
 
 `input_options.py` has the groups on runs, models and the cache, `output_options.py` has the group
-on output.
+on output, and `fleet_options.py` has the group on data sets and SQL.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from profile_analyze.cli.fleet_options import FLEET
 from profile_analyze.cli.input_options import CACHE, MODELS, RUNS
+from profile_analyze.cli.option_actions import ColumnsAction, PeaksAction, StoreOnce, VersionAction
 from profile_analyze.cli.option_types import (
-    ColumnsAction,
     Option,
     OptionGroup,
-    PeaksAction,
-    StoreOnce,
-    VersionAction,
 )
 from profile_analyze.cli.option_values import (
     column_names,
@@ -339,7 +337,7 @@ VIEW: Final = OptionGroup(
 )
 
 OPTION_GROUPS: Final = (
-    *(ROWS, GROUPS, ORDER, WINDOW, RUNS, COMPARISON, MODELS, VIEW, OUTPUT, CACHE),
+    *(ROWS, GROUPS, ORDER, WINDOW, RUNS, COMPARISON, MODELS, VIEW, OUTPUT, FLEET, CACHE),
 )
 OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
 """All options, without the positional argument."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.option_types import print_text
+from profile_analyze.cli.option_actions import print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _lines() -> Iterator[str]:
     yield _INTRODUCTION
     yield from _table((FILES, *GENERAL))
     for group in OPTION_GROUPS:
-        yield f"## {group.title.capitalize()}\n"
+        yield f"## {group.title[0].upper()}{group.title[1:]}\n"
         yield from _table(group.options)
 
 

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_types import (
-    NO_PAGER,
-    CompletionAction,
-    Option,
-    OptionGroup,
-    StoreOnce,
-)
+from profile_analyze.cli.option_actions import CompletionAction, StoreOnce
+from profile_analyze.cli.option_types import NO_PAGER, Option, OptionGroup
 from profile_analyze.cli.option_values import picture_file
-from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
+from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
 from profile_analyze.report.times import AUTO, TIME_UNITS
 
 OUTPUT: Final = OptionGroup(
@@ -21,10 +16,10 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "--format",
             may_be_default=True,
-            choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
+            choices=[*(name for name in OUTPUT_FORMATS if name != OPERATORS), *TABLE_FORMATS],
             help="the output format. table: boxes (the default for MegEngine profiles); plain: one "
             "line per row (the default otherwise); markdown; wiki; for programs, with raw numbers "
-            "in base units: csv, json, jsonl; for pipelines: github (annotations), junit; "
+            "in base units: csv, json, jsonl, parquet; for pipelines: github (annotations), junit; "
             "collapsed: stacks for flame graphs",
         ),
         Option.of(
@@ -40,7 +35,8 @@ OUTPUT: Final = OptionGroup(
             metavar="FILE",
             example="result.csv",
             help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
-            ".md, .xml, .folded) chooses the format unless --format is given; - is standard output",
+            ".parquet, .md, .xml, .folded) chooses the format unless --format is given; - is "
+            "standard output",
         ),
         Option.of(
             "--force",

@@ -8,7 +8,8 @@ from functools import cache, partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from profile_analyze.cli.option_types import NO_PAGER, Option, print_text, printed_text
+from profile_analyze.cli.option_actions import print_text, printed_text
+from profile_analyze.cli.option_types import NO_PAGER, Option
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.cli.unknown_options import (

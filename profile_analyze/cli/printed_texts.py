@@ -11,19 +11,23 @@ from typing import TYPE_CHECKING
 from profile_analyze.cli.clear_cache import clear_cache
 from profile_analyze.cli.completion import completion_script
 from profile_analyze.cli.terminal import terminal_width
+from profile_analyze.fleet import entry
 from profile_analyze.report.device_list import device_list
+from profile_analyze.report.paragraphs import with_own_indent
 
 if TYPE_CHECKING:
     import argparse
 
 
 def printed_text(option: str, value: str, arguments: argparse.Namespace) -> str:
-    """Return the text that `--peaks list`, `--print-completion SHELL` or `--clear-cache` prints.
+    """Return the text that an option prints: `--peaks list`, `--sql help`, and the like.
 
     `value` is the value of the option. Raises the same errors as `clear_cache`.
     """
     if option == "--peaks":
         return device_list(terminal_width(sys.stdout))
+    if option == "--sql":
+        return with_own_indent(entry.sql_help(), terminal_width(sys.stdout))
     if option == "--print-completion":
         return completion_script(value)
     assert option == "--clear-cache", f"{option} prints no text"

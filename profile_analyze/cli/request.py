@@ -8,11 +8,13 @@ from profile_analyze.cli.appearance import Appearance
 from profile_analyze.cli.cache_folder import cache_folder
 from profile_analyze.cli.explain import column_to_explain
 from profile_analyze.cli.option_checks import check_options, check_tiles, requested_output_format
+from profile_analyze.cli.part import Part
 from profile_analyze.cli.progress import status_line
 from profile_analyze.cli.queries import queries_of
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.readers.model_inputs import ModelInputs
+from profile_analyze.readers.paths import is_data_set
 from profile_analyze.report.output_formats import find_renderer
 from profile_analyze.report.sections import ALL_COLUMNS
 
@@ -45,25 +47,6 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
 """For each value of `--fail-uncertain`, the outcomes that lead to exit code 4."""
 
 
-class Part(NamedTuple):
-    """The part of a profile to analyse, as the options say; None where an option is not given."""
-
-    from_s: float | None = None
-    to_s: float | None = None
-    steps: tuple[int, int] | None = None
-    """The first and the last step."""
-    step_region: str | None = None
-    """The region whose executions are the steps."""
-
-    @classmethod
-    def of(cls, arguments: argparse.Namespace) -> Part:
-        """Return the part that the options name."""
-        return cls(arguments.from_s, arguments.to_s, arguments.steps, arguments.step_region)
-
-
-WHOLE: Final = Part()
-
-
 class Request(NamedTuple):
     """One call of the command. Every check that needs no file has been made."""
 
@@ -84,7 +67,7 @@ class Request(NamedTuple):
     skip_bad: bool
     skip_runs: int
     labels: LabelOptions | None
-    """The labels of the files, and which files they choose; None without `--label`."""
+    """The labels of the files, and which files they choose; None without any label."""
     part: Part
     """The part of the profile to analyse."""
     match: str
@@ -134,6 +117,12 @@ class Request(NamedTuple):
     """The source of computation and memory: see `choose_work`. None if the profile decides."""
     explain: str | None
     """The column to explain instead of showing tables."""
+    export: str | None
+    """The folder of the data set to add the profiles to, instead of showing an answer."""
+    sql: str | None
+    """The SQL query to answer instead of showing tables."""
+    sql_timeout: float
+    """How long the SQL query may take, in seconds."""
     inspect: str | None
     """The operator to show instead of tables: its key or name, perhaps with `@N`."""
 
@@ -151,6 +140,7 @@ class Request(NamedTuple):
 _AS_GIVEN: Final = (
     *("notes", "work", "inspect", "skip_bad", "skip_runs", "match", "max_size"),
     *("correct_drift", "correct_sync", "force", "plot", "write_model"),
+    *("export", "sql", "sql_timeout"),
 )
 """The fields of `Request` whose options have the same name and value."""
 
@@ -163,7 +153,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
     check_options(arguments)
     labels = _labels(arguments)
     peaks, measure_peaks, peaks_of_profile = _peaks(arguments.peaks, arguments.files)
-    queries = queries_of(arguments, peaks, () if labels is None else labels.labels.names)
+    queries = queries_of(arguments, peaks, () if labels is None else labels.names)
     asked_side = _asked_side(arguments)
     columns = _columns(arguments.columns, queries["device"])
     check_tiles(columns, queries["device"], arguments.split_matmul)
@@ -196,13 +186,15 @@ def request_of(arguments: argparse.Namespace) -> Request:
 
 
 def _labels(arguments: argparse.Namespace) -> LabelOptions | None:
-    """Return the options on labels; None if there are none."""
-    if not arguments.label:
+    """Return the options on labels; None without any label."""
+    has_data_set = any(map(is_data_set, (*arguments.files, *arguments.compare)))
+    if not (arguments.label or has_data_set):
         return None
-    # Imported here, because only calls with `--label` need it.
+    # Imported here, because only calls with `--label` or a data set need it.
     from profile_analyze.cli.labels import LabelOptions
 
-    return LabelOptions.of(arguments)
+    labels = LabelOptions.of(arguments)
+    return labels if labels.names else None
 
 
 def _asked_side(arguments: argparse.Namespace) -> Side:

@@ -5,23 +5,31 @@ A call with one file and no labels imports none of this.
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.model_options import check_that_names_are_known
-from profile_analyze.cli.sources import about_side, load_file, load_model, prepared
+from profile_analyze.cli.sources import (
+    about_side,
+    available_cores,
+    load_file,
+    load_model,
+    prepared,
+)
 from profile_analyze.errors import InputError
+from profile_analyze.fleet import entry
 from profile_analyze.model.comparison import COMPARISON_COLUMNS, compare
 from profile_analyze.readers.many import load_runs
+from profile_analyze.readers.paths import is_data_set
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from profile_analyze.cli.progress import Progress
     from profile_analyze.cli.request import Request
     from profile_analyze.cli.sources import Sources
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
-
-_MOST_PROCESSES: Final = 8
 
 
 class _Side(NamedTuple):
@@ -50,45 +58,42 @@ def read_several(
 
 def _loaded(request: Request, side: _Side, wanted: frozenset[str], progress: Progress) -> Profile:
     """Return one profile that has the runs of all files of a side, with the labels of the files."""
-    profile = _joined(request, side.files, wanted, progress)
+    profile = _joined(request, side, wanted, progress)
     if request.labels is None:
         return profile
     return request.labels.labelled(profile, side.files, is_baseline=side.is_baseline)
 
 
-def _joined(
-    request: Request, files: list[str], wanted: frozenset[str], progress: Progress
-) -> Profile:
-    """Return one profile that has the runs of all `files`."""
-    if len(files) == 1:
+def _load_with_data_sets(request: Request, side: _Side) -> Callable[..., Profile]:
+    """Return the function that loads files and those parts of data sets that labels choose."""
+    if request.labels is None:
+        return entry.load_with_data_sets
+    keeps = partial(request.labels.keeps, is_baseline=side.is_baseline)
+    return partial(entry.load_with_data_sets, keeps=keeps)
+
+
+def _joined(request: Request, side: _Side, wanted: frozenset[str], progress: Progress) -> Profile:
+    """Return one profile that has the runs of all files of a side."""
+    files = side.files
+    has_data_set = any(map(is_data_set, files))
+    if len(files) == 1 and not has_data_set:
         return load_file(request, files[0], wanted, progress)
+    load_all = _load_with_data_sets(request, side) if has_data_set else load_runs
     try:
-        return load_runs(
+        return load_all(
             files,
             wanted=wanted,
             skip_bad=request.skip_bad,
             progress=progress.counter_of_next(len(files)),
             # Only this process can read standard input.
-            processes=1 if "-" in files else _available_cores(),
+            processes=1 if "-" in files else available_cores(),
             max_size=request.max_size,
             inputs=request.inputs,
             beside=request.model is None,
             cache=request.cache,
         )
     except InputError as error:
-        if request.skip_bad:
+        if request.skip_bad or len(files) == 1:
             raise
         advice = "; --skip-bad leaves out what cannot be read"
         raise type(error)(error.file, error.reason + advice) from None
-
-
-def _available_cores() -> int:
-    """Return the number of cores that this process may use, up to `_MOST_PROCESSES`.
-
-    In a container or on a cluster, the machine may have more cores.
-    """
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    return min(cores, _MOST_PROCESSES)

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.model_options import check_that_names_are_known
+from profile_analyze.cli.part import WHOLE
 from profile_analyze.cli.progress import Progress
 from profile_analyze.cli.queries import naming_option
-from profile_analyze.cli.request import WHOLE
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.model_inputs import NO_INPUTS
-from profile_analyze.readers.paths import LIST, files_in
+from profile_analyze.readers.paths import LIST, files_in, is_data_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _OLD: Final = frozenset(("base", "baseline", "before", "old", "ref", "reference"))
 _NEW: Final = frozenset(("new", "changed", "after", "candidate"))
 """Words in file names that mark a profile as the baseline or the candidate."""
+_MOST_PROCESSES: Final = 8
 
 
 class Sources(NamedTuple):
@@ -94,12 +95,11 @@ def chosen_by_label(request: Request, sources: Sources) -> Sources:
         return sources
     files = request.labels.choose(sources.files)
     baseline = request.labels.choose(sources.baseline) if sources.baseline else []
-    named = len(sources.files) + len(sources.baseline)
-    notes = [*request.labels.left_out_notes(len(files) + len(baseline), named)]
+    notes = [*request.labels.left_out_notes([*sources.files, *sources.baseline])]
     if request.labels.baseline:
         chosen = files
         files, baseline = request.labels.sides(chosen)
-        notes += request.labels.on_neither_side_notes(chosen, [*files, *baseline])
+        notes += request.labels.on_neither_side_notes(chosen)
     return sources._replace(files=files, baseline=baseline, notes=tuple(notes))
 
 
@@ -138,7 +138,8 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
     source: Profile | Comparison
     progress = Progress(len(sources.files) + len(sources.baseline))
     try:
-        if len(sources.files) > 1 or sources.baseline or request.labels is not None:
+        is_one_file = len(sources.files) == 1 and not is_data_set(sources.files[0])
+        if not is_one_file or sources.baseline or request.labels is not None:
             # Imported here, because a call with one file neither joins runs nor compares.
             from profile_analyze.cli.several_files import read_several
 
@@ -210,3 +211,15 @@ def _at_level(request: Request, profile: Profile) -> Profile:
         return at_level(remaining, level, keep_nested=request.has_stacks)
     except QueryError as error:
         raise naming_option(error) from None
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may use, up to `_MOST_PROCESSES`.
+
+    In a container or on a cluster, the machine may have more cores.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return min(cores, _MOST_PROCESSES)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 def with_labels(profile: Profile, labels: Mapping[str, Sequence[str | None]]) -> Profile:
     """Return the profile with labels: for each name, the value of each process; None for N/A.
 
-    Add labels after `join_runs`, which drops them.
-
     Raises `QueryError` if a label does not have one value for each of `profile.processes`.
     """
     processes = len(profile.processes)
@@ -39,6 +37,33 @@ def with_labels(profile: Profile, labels: Mapping[str, Sequence[str | None]]) ->
             )
     new = {name: Categorical.of(values) for name, values in labels.items()}
     return profile.changed(labels={**profile.labels, **new})
+
+
+def labels_of_processes(profile: Profile) -> tuple[dict[str, str], ...]:
+    """Return the labels of each process, without N/A; empty if the profile has no labels."""
+    if not profile.labels:
+        return ()
+    columns = {name: column.values().tolist() for name, column in profile.labels.items()}
+    return tuple(
+        {name: values[index] for name, values in columns.items() if values[index] is not None}
+        for index in range(len(profile.processes))
+    )
+
+
+def label_columns(labels: Sequence[Mapping[str, str]]) -> dict[str, Categorical[str]]:
+    """Return the columns for the labels of each process. A label that is missing is N/A."""
+    names = dict.fromkeys(name for of_process in labels for name in of_process)
+    return {name: Categorical.of([of_process.get(name) for of_process in labels]) for name in names}
+
+
+def shared_labels(labels: Sequence[Mapping[str, str | None]]) -> dict[str, str]:
+    """Return the labels that are equal in all of `labels`, without N/A."""
+    first, *others = labels
+    return {
+        name: value
+        for name, value in first.items()
+        if value is not None and all(one.get(name) == value for one in others)
+    }
 
 
 def label_of(profile: Profile, name: str) -> Categorical[str]:

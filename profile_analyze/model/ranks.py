@@ -14,6 +14,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run
 from profile_analyze.model.iterations import indices_in_process
+from profile_analyze.model.labels import label_columns, labels_of_processes, shared_labels
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import numbered, over_runs
 from profile_analyze.model.terms import KERNEL
@@ -59,6 +60,7 @@ def as_one_job(profile: Profile) -> Profile:
     new_run = np.searchsorted(values, number)
     members = [np.flatnonzero(new_run == index).tolist() for index in range(len(values))]
     executions = profile.executions
+    labels = labels_of_processes(profile)
     return profile.changed(
         file=f"{len(ranks)} ranks",
         executions=executions.changed(run=new_run[executions.run].astype(np.int32)),
@@ -66,6 +68,7 @@ def as_one_job(profile: Profile) -> Profile:
         # The jobs on the two sides of a comparison need different names.
         processes=(f"{first} and {counted(len(others), 'more rank')}",),
         notes_on_runs=(),
+        labels=label_columns([shared_labels(labels)] if labels else ()),
     )
 
 

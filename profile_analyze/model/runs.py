@@ -13,6 +13,7 @@ from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
 from profile_analyze.model.identity import identities
+from profile_analyze.model.labels import label_columns, labels_of_processes
 from profile_analyze.model.numbers import first_of_each
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
@@ -28,7 +29,7 @@ from profile_analyze.model.terms import DERIVED, DEVICE, EACH, MEAN, MEASURED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -70,6 +71,8 @@ class Partial(NamedTuple):
     """The optional tables that some files have, or may have. Joining drops them."""
     notes: NotesOfFiles
     """The notes on all files."""
+    labels: tuple[Mapping[str, str], ...] = ()
+    """The labels of each process; empty if no process has any."""
 
 
 class RunJoiner:
@@ -100,6 +103,12 @@ class RunJoiner:
         self._origins: dict[Origin, None] = {}
         self._lost_tables: set[str] = set()
         self._notes: NotesOfFiles = {}
+        self._labels: list[Mapping[str, str]] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return not self._files
 
     def add(
         self,
@@ -116,12 +125,7 @@ class RunJoiner:
         Raises `QueryError` if the profile was loaded without `IDENTITY_COLUMNS`, or if it is a
         model that has not run.
         """
-        if profile.model is not None:
-            raise QueryError(
-                f"{profile.file} is a model that has not run, so it has no runs to join with those "
-                "of other files; name one model after --compare to compare two, or the model of a "
-                "profile after --model"
-            )
+        _check_that_it_ran(profile)
         # At most one of `profile.notes` and `notes` has notes: see `ReadTogether.profile`.
         notes_of_files = [(profile.file, profile.notes), *zip(profile.processes, notes)]  # noqa: B905
         self.merge(
@@ -139,6 +143,7 @@ class RunJoiner:
                 origins=(profile.origin,),
                 lost_tables=profile.without_tables()["not_loaded"],
                 notes=collected_notes(notes_of_files),
+                labels=labels_of_processes(profile),
             )
         )
 
@@ -164,6 +169,7 @@ class RunJoiner:
         self._lost_tables |= partial.lost_tables
         for note, files in partial.notes.items():
             self._notes.setdefault(note, []).extend(files)
+        self._labels += partial.labels or [{}] * len(partial.processes)
 
     def _extend_arrays(self, operators: int) -> None:
         """Extend the per-operator arrays to `operators` rows. The new rows are unknown."""
@@ -201,7 +207,7 @@ class RunJoiner:
 
     def partial(self) -> Partial | None:
         """Return the partial result, for another joiner to merge; None if nothing was added."""
-        if not self._files:
+        if self.is_empty:
             return None
         # Copied, because `Operators` makes its arrays read-only, and later merges still write to
         # `_work`.
@@ -227,6 +233,7 @@ class RunJoiner:
             origins=tuple(self._origins),
             lost_tables=frozenset(self._lost_tables),
             notes={note: [*files] for note, files in self._notes.items()},
+            labels=tuple(self._labels) if any(self._labels) else (),
         )
 
     def joined(self, notes: tuple[Note, ...] = ()) -> Profile:
@@ -250,6 +257,7 @@ class RunJoiner:
             not_loaded=partial.lost_tables,
             notes=(*notes, *notes_from_files(partial)),
             notes_on_runs=tuple(notes_on_runs(partial)),
+            labels=label_columns(partial.labels),
         )
         return as_one_job(joined)
 
@@ -269,6 +277,16 @@ def join_runs(profiles: Iterable[Profile]) -> Profile:
     for profile in profiles:
         joiner.add(profile)
     return joiner.joined()
+
+
+def _check_that_it_ran(profile: Profile) -> None:
+    """Raise `QueryError` for a model that has not run."""
+    if profile.model is not None:
+        raise QueryError(
+            f"{profile.file} is a model that has not run, so it has no runs to join with those of "
+            "other files; name one model after --compare to compare two, or the model of a profile "
+            "after --model"
+        )
 
 
 def _are_derived(operators: Operators, work: str) -> NDArray[np.bool_]:

@@ -102,6 +102,15 @@ def machine_name(column: Column) -> str:
     return f"{column.export_name or base}{dot and '_'}{aggregate}{unit}"
 
 
+def unit_of_machine_name(name: str) -> str:
+    """Return the unit at the end of a name for programs: `s` for `total_s`; empty for none."""
+    if name == "flops":
+        return "FLO/s"
+    # The longest suffix counts: `_bytes_per_s` also ends with `_s`.
+    found = [unit for unit, suffix in _MACHINE_UNITS.items() if name.endswith(suffix)]
+    return max(found, key=lambda unit: len(_MACHINE_UNITS[unit]), default="")
+
+
 def value_text(column: Column, value: Any, style: Style = "short") -> str:
     """Return the text of a value; `N/A` for None and NaN.
 

@@ -247,6 +247,11 @@ def optional_columns_of(names: Iterable[str]) -> frozenset[str]:
     return frozenset({find_column(name).optional for name in names} - {""})
 
 
+def all_optional_columns() -> frozenset[str]:
+    """Return the optional columns of the profile that any column needs."""
+    return optional_columns_of(column.name for column in CATALOG)
+
+
 def check_columns(names: Iterable[str], kind: RowKind) -> None:
     """Raise `UnknownColumnError` if rows of this kind lack one of the columns in `names`."""
     for name in names:

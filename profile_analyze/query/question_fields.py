@@ -93,11 +93,16 @@ def label_names(value: str | Iterable[str]) -> tuple[str, ...]:
                 f"labels: {name!r} is not a name for a label; use letters, digits and _, with a "
                 "letter first"
             )
-        if any(name in (column.name, machine_name(column)) for column in CATALOG):
+        if not is_label_name(name):
             raise QueryError(
                 f"labels: a label named {name!r} would hide the column {name}; choose another name"
             )
     return names
+
+
+def is_label_name(name: str) -> bool:
+    """Return whether a label may have this name, because no column has it."""
+    return all(name not in (column.name, machine_name(column)) for column in CATALOG)
 
 
 def group_key_columns(by: str | Iterable[str], kind: RowKind) -> dict[str, Column]:

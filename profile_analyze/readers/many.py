@@ -63,14 +63,68 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     Raises the errors of `load`. Raises `InputError` also if all files were left out, and
     `QueryError` if one of the files is a model that has not run.
     """
+    joiner = RunJoiner()
+    bad = add_runs(
+        joiner,
+        paths,
+        wanted=wanted,
+        skip_bad=skip_bad,
+        progress=progress,
+        processes=processes,
+        max_size=max_size,
+        inputs=inputs,
+        beside=beside,
+        cache=cache,
+    )
+    return without_bad(joiner, bad)
+
+
+def without_bad(joiner: RunJoiner, bad: Sequence[InputError]) -> Profile:
+    """Return the joined profile, which says which files were left out because of errors.
+
+    Raises the first error if all files were left out, and the errors of `RunJoiner.joined`.
+    """
+    if not bad:
+        return joiner.joined()
+    if joiner.is_empty:
+        raise bad[0]
+    joined = joiner.joined((note_on_bad(bad),))
+    return joined.changed(left_out=tuple((error.file, error.reason) for error in bad))
+
+
+def note_on_bad(bad: Sequence[InputError]) -> Note:
+    """Return the note on files that were left out because they cannot be read."""
+    more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
+    left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
+    return Note(left_out, Importance.INCOMPLETE)
+
+
+def add_runs(  # noqa: PLR0913  # options, each by its name
+    joiner: RunJoiner,
+    paths: Paths,
+    *,
+    wanted: Collection[str] = OPTIONAL_COLUMNS,
+    skip_bad: bool = False,
+    progress: Callable[[int], None] | None = None,
+    processes: int = 1,
+    max_size: int = MAX_SIZE,
+    inputs: ModelInputs = NO_INPUTS,
+    beside: bool = True,
+    cache: CacheFolder | None = None,
+) -> tuple[InputError, ...]:
+    """Add the runs of all files in `paths` to `joiner`.
+
+    With `skip_bad`, return the errors of the files that were left out, perhaps of all files. The
+    options and the other errors are those of `load_runs`.
+    """
     # Joining needs shapes, even if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})
     opened = partial(Source, max_size=max_size, inputs=inputs, beside=beside, cache=cache_of(cache))
     read_files: ReadFiles = partial(_read_files, wanted=needed, source_of=opened)
-    join = partial(_join, files=len(paths), skip_bad=skip_bad, progress=progress)
+    join = partial(_join, joiner, skip_bad=skip_bad, progress=progress)
     pool = _start_pool(paths, read_files, processes)
     if pool is None:
-        return join(lambda joiner: read_files(joiner, paths))
+        return join(lambda into: read_files(into, paths))
     try:
         return join(pool.merge_into)
     finally:
@@ -91,32 +145,26 @@ def _start_pool(paths: Paths, read_files: ReadFiles, processes: int) -> ReaderPo
 
 
 def _join(
+    joiner: RunJoiner,
     read: Callable[[RunJoiner], Iterator[Step]],
     *,
-    files: int,
     skip_bad: bool,
     progress: Callable[[int], None] | None,
-) -> Profile:
-    """Return the profile that `read` joins, step by step.
+) -> tuple[InputError, ...]:
+    """Let `read` add files to `joiner`, step by step. Return the errors of the files left out.
 
-    Raises the first error if `skip_bad` is not set, or if no file can be read.
+    Raises the first error if `skip_bad` is not set.
     """
-    joiner = RunJoiner()
     bad: list[InputError] = []
     done = 0
     for files_of_step, errors in read(joiner):
+        if errors and not skip_bad:
+            raise errors[0]
         bad += errors
-        if errors and (not skip_bad or len(bad) == files):
-            raise bad[0]
         done += files_of_step
         if progress is not None:
             progress(done)
-    if not bad:
-        return joiner.joined()
-    more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
-    left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
-    joined = joiner.joined((Note(left_out, Importance.INCOMPLETE),))
-    return joined.changed(left_out=tuple((error.file, error.reason) for error in bad))
+    return tuple(bad)
 
 
 def _read_files(

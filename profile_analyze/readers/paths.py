@@ -24,6 +24,9 @@ an error message suggests them."""
 _MOST_FOLDERS: Final = 2
 """The most subfolders that an error message names."""
 
+DATA_SET_MANIFEST: Final = "_profile_analyze.json"
+"""The file that marks a folder as a data set, which `fleet` reads."""
+
 LIST: Final = "@"
 """The prefix that marks a list, which is a file with the names of other files."""
 
@@ -32,7 +35,7 @@ def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
     """Return the files that `names` stand for.
 
     - A folder stands for its files with one of `SUFFIXES`, sorted by name. Files that only describe
-      a profile in the folder are left out.
+      a profile in the folder are left out. A folder that is a data set stands for itself.
     - `@FILE` stands for the names in FILE, one in each line. Blank lines and lines that begin with
       `#` are skipped.
     - Any other name is a file, or `-`.
@@ -40,6 +43,11 @@ def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
     Raises `InputError` for an empty folder or list, and for a list of more than `max_size` bytes.
     """
     return [file for name in names for file in _expand(name, max_size)]
+
+
+def is_data_set(name: str) -> bool:
+    """Return whether `name` is a folder that is a data set."""
+    return os.path.isfile(os.path.join(name, DATA_SET_MANIFEST))
 
 
 def _expand(name: str, max_size: int) -> Iterator[str]:
@@ -70,7 +78,7 @@ def _expand_folder(name: str) -> Iterator[str]:
         entries = sorted(os.listdir(name)) if os.path.isdir(name) else None
     except OSError as error:
         raise InputError(name, (error.strerror or str(error)).lower()) from None
-    if entries is None:
+    if entries is None or DATA_SET_MANIFEST in entries:
         yield name
         return
     files = _profiles_among(name, entries)

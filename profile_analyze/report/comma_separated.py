@@ -15,12 +15,14 @@ from profile_analyze.report.programs import (
     number_texts,
     program_values,
     shown_columns,
+    to_json,
 )
-from profile_analyze.report.sections import TableSection
+from profile_analyze.report.sections import RelationSection, TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from profile_analyze.query.relation import RelationColumn
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Report
 
@@ -66,6 +68,9 @@ def _texts(report: Report) -> Iterator[str]:
             for value in facts.values()
         )
         yield _lines([facts.keys(), texts])
+    for relation, *_ in report.all_of(RelationSection):
+        yield _lines([map(csv_cell, relation.names)])
+        yield _lines(zip(*map(_relation_cells, relation.columns), strict=True))
     sections = report.all_of(TableSection)
     several = len(sections) > 1
     for index, section in enumerate(sections):
@@ -95,6 +100,16 @@ def _cells(table: Table, name: str) -> list[str]:
         for value in set(values) - {None}
     }
     return [cells.get(value, "") for value in values]
+
+
+def _relation_cells(column: RelationColumn) -> list[str]:
+    """Return the cells of one column of an SQL answer, empty for N/A."""
+    if column.is_number:
+        return number_texts([*column.values], missing="")
+    return [
+        "" if one is None else csv_cell(one if isinstance(one, str) else to_json(one))
+        for one in column.values
+    ]
 
 
 def csv_cell(text: str) -> str:

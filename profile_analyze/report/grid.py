@@ -22,6 +22,7 @@ from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.labels import row_labels, time_title
 from profile_analyze.report.paragraphs import labelled_lines, wrapped_headers
 from profile_analyze.report.people import PeopleRenderer
+from profile_analyze.report.relations import fitting_columns
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.report.text_layout import wrapped
 from profile_analyze.units import NOT_AVAILABLE
@@ -90,6 +91,27 @@ class GridRenderer(PeopleRenderer):
         """Return the facts between two rules."""
         return draw(labelled_lines(lines, display), style="simple", numeric=(1,))
 
+    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
+        """Yield a box per row. On a terminal, texts are wrapped, and the last columns left out."""
+        if display.width is not None:
+            columns = [
+                column
+                if column.is_number
+                else column._replace(
+                    texts=[_wrap([text], _INFO_WIDTH, display) for text in column.texts]
+                )
+                for column in columns
+            ]
+        widths = _widths(columns)
+        shown, about_others = fitting_columns(columns, widths, _frame_width, display)
+        yield from draw_boxes(
+            list(zip(*(column.texts for column in shown), strict=True)),
+            headers=[column.header for column in shown],
+            right=[index for index, column in enumerate(shown) if column.is_number],
+            style=_box_style(display),
+        )
+        yield from about_others
+
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Yield a box per row, drawn in ASCII if the encoding lacks box characters."""
         table, names = section
@@ -131,11 +153,15 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
         list(zip(*(columns[index].texts for index in shown), strict=True)),
         headers=[columns[index].header for index in shown],
         right=[position for position, index in enumerate(shown) if columns[index].is_number],
-        style="fancy_grid" if display.can_show(_BOX_CHARACTER) else "grid",
+        style=_box_style(display),
     )
     # The plain format is narrower than boxes.
     plain = "--format plain" if names else ""
     yield from left_out_columns(titles, shown, display, narrower=plain)
+
+
+def _box_style(display: Display) -> str:
+    return "fancy_grid" if display.can_show(_BOX_CHARACTER) else "grid"
 
 
 def _narrow_columns(

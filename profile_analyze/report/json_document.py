@@ -14,12 +14,14 @@ from profile_analyze.report.programs import (
     json_values,
     machine_names,
     peaks_record,
+    relation_values,
     shown_columns,
 )
 from profile_analyze.report.sections import (
     INSPECTION,
     Facts,
     ListSection,
+    RelationSection,
     TableSection,
     Verdicts,
 )
@@ -48,6 +50,7 @@ def json_document(report: Report) -> dict[str, Any]:
             tuple(group for group in report.all_of(Facts) if group.name != INSPECTION)
         ),
         "inspection": _inspection(report),
+        "sql": _relation(report),
         "tables": list(map(_table, report.all_of(TableSection))),
         "gate": [
             _condition(verdict)
@@ -83,6 +86,17 @@ def _objects(listing: Listing) -> list[dict[str, Any]]:
     """Return an object for each row of a listing. The names of times end with the unit."""
     names = [f"{name}_s" if unit == "s" else name for name, unit in listing.columns]
     return [dict(zip(names, row, strict=True)) for row in listing.rows]
+
+
+def _relation(report: Report) -> dict[str, Any] | None:
+    """Return the answer to an SQL query; None without a query."""
+    for relation, *_ in report.all_of(RelationSection):
+        columns = relation.columns
+        return {
+            "columns": [{"name": as_utf8(one.name), "unit": one.unit} for one in columns],
+            "rows": list(zip(*map(relation_values, columns), strict=True)),
+        }
+    return None
 
 
 def _condition(verdict: FailVerdict) -> dict[str, Any]:

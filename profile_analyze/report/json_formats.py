@@ -8,14 +8,16 @@ from profile_analyze.report.base import encoded
 from profile_analyze.report.json_document import json_document
 from profile_analyze.report.programs import (
     ProgramRenderer,
+    as_utf8,
     facts_alone,
     json_ready,
     json_values,
     machine_names,
+    relation_values,
     shown_columns,
     to_json,
 )
-from profile_analyze.report.sections import TableSection
+from profile_analyze.report.sections import RelationSection, TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +52,10 @@ def _lines(report: Report) -> Iterator[str]:
     facts = facts_alone(report)
     if facts is not None:
         yield to_json(json_ready(facts)) + "\n"
+    for relation, *_ in report.all_of(RelationSection):
+        columns = {as_utf8(column.name): relation_values(column) for column in relation.columns}
+        rows = zip(*columns.values(), strict=True)
+        yield "".join(to_json(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
     for section in report.all_of(TableSection):
         table, names = section.table, shown_columns(section)
         keys = ["measure", *machine_names(table, names)]

@@ -57,6 +57,10 @@ class MarkdownRenderer(PeopleRenderer):
         """Return a short table with a title."""
         return f"{markdown_cell(title)}:\n\n{_pipe_table(columns)}"
 
+    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:  # noqa: ARG002  # markup has no width
+        """Return a line per row."""
+        return [_pipe_table(columns)]
+
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row. Default columns without any value are left out."""
         names = section.columns or columns_with_values(self.shown_columns(section), section.table)

@@ -37,6 +37,9 @@ _RENDERERS: Final[Mapping[str, tuple[str, str]]] = {
     "collapsed": ("collapsed", "CollapsedRenderer"),
     OPERATORS: ("operator_list", "OperatorListRenderer"),
 }
+_TABLE_RENDERERS: Final[Mapping[str, tuple[str, str]]] = {
+    "parquet": ("parquet", "ParquetRenderer"),
+}
 _PICTURE_RENDERERS: Final[Mapping[str, tuple[str, str]]] = {
     "svg": ("picture", "SvgRenderer"),
     "png": ("picture", "PngRenderer"),
@@ -44,7 +47,10 @@ _PICTURE_RENDERERS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 OUTPUT_FORMATS: Final = tuple(_RENDERERS)
-"""The names of all output formats except pictures."""
+"""The names of all output formats that are text."""
+
+TABLE_FORMATS: Final = tuple(_TABLE_RENDERERS)
+"""The names of the output formats for tables that are no text."""
 
 PICTURE_FORMATS: Final = tuple(_PICTURE_RENDERERS)
 """The names of the picture formats, which are also the suffixes of their files."""
@@ -53,11 +59,11 @@ _SPREADSHEETS: Final = ("xls", "xlsx", "ods")
 
 
 def find_renderer(output_format: str) -> Renderer:
-    """Return the renderer of one of `OUTPUT_FORMATS` or `PICTURE_FORMATS`.
+    """Return the renderer of one of `OUTPUT_FORMATS`, `TABLE_FORMATS` or `PICTURE_FORMATS`.
 
     Raises `QueryError` for another format.
     """
-    renderers = {**_RENDERERS, **_PICTURE_RENDERERS}
+    renderers = {**_RENDERERS, **_TABLE_RENDERERS, **_PICTURE_RENDERERS}
     if output_format not in renderers:
         known = ", ".join(OUTPUT_FORMATS)
         raise QueryError(f"output_format: {output_format!r} is not one of {known}")
@@ -84,6 +90,8 @@ def output_format_of(file: str) -> str | None:
         return None
     known: list[str] = []
     ending = suffix.lower()
+    if ending in TABLE_FORMATS:  # their modules need packages that may be missing
+        return ending
     # Most formats have the same name as their suffix. Such a format is tried first, to avoid
     # importing the others.
     for output_format in sorted(OUTPUT_FORMATS, key=lambda name: name != ending):
@@ -91,6 +99,7 @@ def output_format_of(file: str) -> str | None:
         if f".{ending}" in suffixes:
             return output_format
         known += suffixes
+    known += [f".{name}" for name in TABLE_FORMATS]
     if ending in PICTURE_FORMATS:
         raise QueryError(f"{file}: -o writes tables; --plot {file} draws a picture")
     if ending in _SPREADSHEETS:
@@ -161,6 +170,11 @@ def render(
     for section in report.all_of(TableSection):
         if section.columns != ALL_COLUMNS:
             check_columns(section.columns, section.table.query.kind)
+    if output_format in TABLE_FORMATS:
+        raise QueryError(
+            f"output_format: {output_format} is no text; `profile-analyze -o FILE.{output_format}` "
+            "writes it"
+        )
     renderer = find_renderer(output_format)
     display = display or Display()
     encoding = "utf-8" if renderer.for_programs else display.encoding

@@ -12,10 +12,12 @@ from profile_analyze.report.cells import ColumnTexts, draw_cells, times_in
 from profile_analyze.report.default_columns import filled_columns
 from profile_analyze.report.listings import listing_cells, listing_times, listing_title
 from profile_analyze.report.paragraphs import paragraphs
+from profile_analyze.report.relations import relation_cells, relation_times
 from profile_analyze.report.sections import (
     ALL_COLUMNS,
     Facts,
     ListSection,
+    RelationSection,
     Sentences,
     TableSection,
     Verdicts,
@@ -76,6 +78,10 @@ class PeopleRenderer(ABC):
         """Return a short table with a title."""
         return f"{title}:\n\n{draw_cells(columns, style='plain')}"
 
+    @abstractmethod
+    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
+        """Return the answer to an SQL query in pieces."""
+
     def shown_columns(self, section: TableSection) -> tuple[str, ...]:
         """Return the columns of a table: the chosen ones, or else the default ones."""
         table = section.table
@@ -134,10 +140,16 @@ class PeopleRenderer(ABC):
         for section in sections:
             if isinstance(section, TableSection):
                 yield self.table(_resolved(section), display)
-            elif isinstance(section, ListSection):
-                yield [self._listing(section.listing, display)]
+            elif isinstance(section, ListSection | RelationSection):
+                yield self._listed(section, display)
             elif isinstance(section, Verdicts):
                 yield [self.sentences([*map(shown, self._verdicts(section, display))], display)]
+
+    def _listed(self, section: ListSection | RelationSection, display: Display) -> Iterable[str]:
+        if isinstance(section, ListSection):
+            return [self._listing(section.listing, display)]
+        times = self.times_of(relation_times(section.relation), display)
+        return self.relation(relation_cells(section.relation, times, display), display)
 
     def _listing(self, listing: Listing, display: Display) -> str:
         times = self.times_of(listing_times(listing), display)

@@ -14,6 +14,7 @@ from profile_analyze.report.default_columns import (
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.paragraphs import labelled_lines, paragraph, wrapped_headers
 from profile_analyze.report.people import PeopleRenderer
+from profile_analyze.report.relations import fitting_columns
 from profile_analyze.report.text_layout import COLUMN_GAP, shortened, shortened_in_middle
 
 if TYPE_CHECKING:
@@ -54,6 +55,16 @@ class PlainRenderer(PeopleRenderer):
         if display.width is not None:
             columns = _shortened_cells(columns, display.width, display)
         return super().titled(title, columns, display)
+
+    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
+        """Yield a line per row. Texts are shortened, and the last columns left out, to fit."""
+        widths = [_needed(column, _SHORT_WIDTH) for column in columns]
+        shown, about_others = fitting_columns(columns, widths, _gaps_width, display)
+        width = display.width
+        fitting = shown if width is None else _shortened_cells(shown, width, display)
+        yield draw_cells(fitting, style="plain")
+        yield from about_others
+        yield from _shortened_columns(shown, fitting, display)
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Yield a line per row. Default columns without any value are left out."""

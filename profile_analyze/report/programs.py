@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.notes import Note
     from profile_analyze.query.question import Query
+    from profile_analyze.query.relation import RelationColumn
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Need, Report
 
@@ -111,6 +112,11 @@ def shown_columns(section: TableSection) -> list[str]:
         else program_columns(table.query, several_runs=table.several_runs)
     )
     return [table.column(name).name for name in names]  # resolves aliases
+
+
+def relation_values(column: RelationColumn) -> list[Any]:
+    """Return the values of a column of an SQL answer for `to_json`."""
+    return list(map(json_ready, column.values))
 
 
 def machine_names(table: Table, names: Sequence[str]) -> list[str]:

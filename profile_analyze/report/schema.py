@@ -47,10 +47,8 @@ def schema() -> dict[str, Any]:
             _facts(totals, {group.name: _reference(group.name) for group in others})
         ),
         "inspection": _inspection(),
-        "tables": _described(
-            "The tables that were asked for. Tables of the same name differ in their measure.",
-            {"type": "array", "items": _reference("table")},
-        ),
+        "sql": _or_null(_relation()),
+        "tables": _tables(),
         "gate": _described(
             "The verdict on each --fail-if.", {"type": "array", "items": _reference("condition")}
         ),
@@ -200,6 +198,13 @@ def _condition() -> dict[str, Any]:
     )
 
 
+def _tables() -> dict[str, Any]:
+    return _described(
+        "The tables that were asked for. Tables of the same name differ in their measure.",
+        {"type": "array", "items": _reference("table")},
+    )
+
+
 def _table() -> dict[str, Any]:
     return object_schema(
         {
@@ -230,6 +235,25 @@ def _table() -> dict[str, Any]:
             ),
         },
         "The rows of one answer.",
+    )
+
+
+def _relation() -> dict[str, Any]:
+    return object_schema(
+        {
+            "columns": {"type": "array", "items": _column()},
+            "rows": _described(
+                "A value for each column: a number, a text, a truth value or null.",
+                {
+                    "type": "array",
+                    "items": {
+                        "type": "array",
+                        "items": {"type": ["number", "string", "boolean", "null"]},
+                    },
+                },
+            ),
+        },
+        "The answer to an SQL query; null without --sql.",
     )
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.inspection import Listing
+    from profile_analyze.query.relation import Relation
     from profile_analyze.query.table import Table
     from profile_analyze.report.times import Times
 
@@ -84,6 +85,12 @@ class ListSection(NamedTuple):
     listing: Listing
 
 
+class RelationSection(NamedTuple):
+    """The answer to an SQL query."""
+
+    relation: Relation
+
+
 class Verdicts(NamedTuple):
     """The verdicts on the conditions of a gate."""
 
@@ -103,4 +110,6 @@ class Chart(NamedTuple):
     """The column that bars show."""
 
 
-Section: TypeAlias = Facts | Sentences | TableSection | ListSection | Verdicts | Chart
+Section: TypeAlias = (
+    Facts | Sentences | TableSection | ListSection | RelationSection | Verdicts | Chart
+)

@@ -74,6 +74,10 @@ class WikiRenderer(GridRenderer):
         """Return a short table with a title."""
         return f"{escaped(title)}:\n\n{_drawn(columns, display)}"
 
+    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
+        """Return a line per row."""
+        return [_drawn(columns, display)]
+
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row."""
         table, names = section

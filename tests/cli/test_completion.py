@@ -13,7 +13,7 @@ from profile_analyze.analysis.peaks import parse_peaks
 from profile_analyze.cli.parser import parser
 from profile_analyze.query.aggregates import AGGREGATES
 from profile_analyze.query.catalog import CATALOG, group_keys
-from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
+from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
 from tests.cli.shells import Pressed, Shell
 from tests.conftest import run_command
 
@@ -108,7 +108,7 @@ def test_a_list_goes_on_after_a_completed_name(shell: Shell) -> None:
     assert shell.press_tab("--columns nam\t,typ") == Pressed(completed, [])
 
 
-FORMATS = [name for name in OUTPUT_FORMATS if name != OPERATORS]
+FORMATS = [*(name for name in OUTPUT_FORMATS if name != OPERATORS), *TABLE_FORMATS]
 OFFERED = {
     "--format ": FORMATS,
     "time.toml --format=": FORMATS,

@@ -68,7 +68,7 @@ def test_an_empty_variable_changes_nothing(monkeypatch: pytest.MonkeyPatch, defa
         (
             "--format plan",
             "argument --format: invalid choice: 'plan' (choose from table, plain, markdown, wiki, "
-            "csv, json, jsonl, github, junit, collapsed); did you mean plain?",
+            "csv, json, jsonl, github, junit, collapsed, parquet); did you mean plain?",
         ),
         ("--format csv", "--format csv is for programs; write it in the call"),
         (

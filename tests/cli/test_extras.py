@@ -14,10 +14,10 @@ from tests.conftest import ROOT, run_command
 @pytest.mark.parametrize(
     ("installed", "extras"),
     [
-        (("onnx", "plot", "zstd"), "extras: onnx, plot, zstd"),
-        (("plot",), "extras: plot; not installed: onnx, zstd"),
-        (("onnx", "zstd"), "extras: onnx, zstd; not installed: plot"),
-        ((), "not installed: onnx, plot, zstd"),
+        (("fleet", "onnx", "plot", "sql", "zstd"), "extras: fleet, onnx, plot, sql, zstd"),
+        (("plot",), "extras: plot; not installed: fleet, onnx, sql, zstd"),
+        (("onnx", "zstd"), "extras: onnx, zstd; not installed: fleet, plot, sql"),
+        ((), "not installed: fleet, onnx, plot, sql, zstd"),
     ],
 )
 def test_the_version_names_the_extras(
@@ -31,7 +31,7 @@ def test_the_version_names_the_extras(
 
 
 def test_installed_extras_are_found() -> None:
-    assert run_command("--version").out.endswith(" (extras: onnx, plot, zstd)\n")
+    assert run_command("--version").out.endswith(" (extras: fleet, onnx, plot, sql, zstd)\n")
 
 
 def test_the_extras_are_those_of_the_package() -> None:

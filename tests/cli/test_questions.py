@@ -51,12 +51,23 @@ WRONG = {
     "--format": "xls",
     "--output": "a.xls",
     "--plot": "a.gif",
+    "--export": "a.csv",
+    "--sql-timeout": "0",
     "--color": "red",
     "--notes": "some",
     "--time-unit": "min",
     "--print-completion": "csh",
 }
-FREE = {"--type", "--input-dtype", "--compare", "--model", "--step-region", "--inspect", "--cache"}
+FREE = {
+    "--type",
+    "--input-dtype",
+    "--compare",
+    "--model",
+    "--step-region",
+    "--inspect",
+    "--cache",
+    "--sql",
+}
 """Options that accept any text."""
 
 

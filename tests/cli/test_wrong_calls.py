@@ -462,6 +462,7 @@ def test_a_missing_value_gets_an_example_that_is_valid(option: Option) -> None:
     if option.example:
         needs = {"--having": "--aggregate-by=type", "--threshold": "--compare=none.json"}
         needs["--fail-if"] = needs["--threshold"]
+        needs["--sql-timeout"] = "--sql=from runs"
         needs["--write-model"] = "--split-matmul=64,64,64"
         needs["--compare-label"] = "--label={date}/*"
         further = [value for flag, value in needs.items() if flag in option.flags]

@@ -1,0 +1,114 @@
+"""The notes on an answer with tables: what the numbers do not show, and unused options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.cli.model_options import notes_on_columns
+from profile_analyze.cli.sources import notes_on_merged_sides
+from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.profile import Profile
+from profile_analyze.model.terms import is_run_key
+from profile_analyze.report.output_formats import TABLE, format_by_suffix
+from profile_analyze.report.sentence_parts import gate_sentence
+from profile_analyze.report.totals_facts import notes_on_copy_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from profile_analyze.cli.request import Request
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Renderer
+
+
+def notes_on_answer(
+    source: Profile | Comparison,
+    request: Request,
+    renderer: Renderer,
+    summary: Summary,
+    tables: list[Table],
+    verdicts: tuple[FailVerdict, ...],
+) -> Iterator[Note]:
+    """Yield the notes on the whole answer. The same note may come several times."""
+    if request.labels is None:  # labels keep the files of both sides apart
+        yield from notes_on_merged_sides(request.files, request.baseline)
+    profile = source if isinstance(source, Profile) else source.profile
+    yield from _notes_of_profile(profile, request)
+    # Notes on runs matter only if runs are combined. A table that is split by run keeps them apart.
+    keeps_runs_apart = tables and any(map(is_run_key, request.queries["device"].split_by))
+    if not keeps_runs_apart:
+        yield from profile.notes_on_runs
+    if not isinstance(source, Profile):
+        yield from source.notes
+    yield from summary.notes
+    for table in tables:
+        yield from renderer.notes(table)
+    if not tables and _filters_rows_only(request):
+        yield Note("the totals cover all operators, whatever the filters", Importance.CONTEXT)
+    arranges_rows = request.query.grouped or not request.query.has_default_order
+    if arranges_rows and not (tables or request.plot):
+        yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
+    if request.leaves_out_host:
+        yield Note(
+            "--print-only leaves out the host times that --show-host asks for", Importance.CONTEXT
+        )
+    yield from _notes_on_format(renderer, summary, tables, verdicts)
+    yield from notes_on_columns(request, profile)
+    yield from _notes_on_suffix(request.output, renderer)
+
+
+def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
+    """Return the notes of the profile, without those on what a level leaves out of stacks."""
+    # Stacks of all time leave out nothing.
+    has_all_time = request.has_stacks and not request.query.selects_rows
+    return profile.nested.notes if has_all_time and profile.nested is not None else profile.notes
+
+
+def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
+    """Yield a note if the suffix of the output file belongs to another format."""
+    by_suffix = format_by_suffix(output or "")
+    # The suffix .txt belongs to the format `table`, but suits any text.
+    if by_suffix not in (None, TABLE, renderer.name):
+        yield Note(
+            f"{output}: written as {renderer.name}, which the options ask for, although its suffix "
+            f"stands for {by_suffix}",
+            Importance.ANSWER,
+        )
+
+
+def _filters_rows_only(request: Request) -> bool:
+    """Return whether some filter of the request has no effect on the summary."""
+    query = request.queries["device"]
+    # The copy time in the summary covers only the operators that pass these filters.
+    by_type = (query.types, query.name, query.input_dtype)
+    others = (query.where, query.having, query.min_time_s, query.max_time_s)
+    return any(others) or (any(by_type) and not request.shows_copy_time)
+
+
+def _notes_on_format(
+    renderer: Renderer, summary: Summary, tables: list[Table], verdicts: tuple[FailVerdict, ...]
+) -> Iterator[Note]:
+    """Yield notes on what the output format does not show."""
+    if renderer.follows_original:
+        yield from notes_on_copy_time(summary)
+    if renderer.for_programs and renderer.has_tables:
+        yield from _notes_on_more_rows(tables)
+    # Formats such as csv contain only rows, so verdicts are printed as notes.
+    if not renderer.has_summary_beside_tables:
+        for verdict in verdicts:
+            yield Note(gate_sentence(verdict), Importance.VERDICT)
+
+
+def _notes_on_more_rows(tables: Iterable[Table]) -> Iterator[Note]:
+    """Yield a note for each table that leaves out rows. In csv, nothing else would show this."""
+    for table in tables:
+        if table.available > len(table):
+            side = MEASURES[table.query.measure].side
+            yield Note(
+                f"{side}: the first {len(table)} of {table.available} rows; -t 0 gives all",
+                Importance.INCOMPLETE,
+            )

@@ -1,0 +1,27 @@
+"""The part of a profile that a call analyses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Part(NamedTuple):
+    """The part of a profile to analyse, as the options say; None where an option is not given."""
+
+    from_s: float | None = None
+    to_s: float | None = None
+    steps: tuple[int, int] | None = None
+    """The first and the last step."""
+    step_region: str | None = None
+    """The region whose executions are the steps."""
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> Part:
+        """Return the part that the options name."""
+        return cls(arguments.from_s, arguments.to_s, arguments.steps, arguments.step_region)
+
+
+WHOLE: Final = Part()

@@ -1,0 +1,1 @@
+"""Questions about very many profiles: data sets of Parquet files, and SQL."""

@@ -1,0 +1,108 @@
+"""Leaves out the functions of Python, as a reader does if a question does not need them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model.ancestors import innermost_above
+from profile_analyze.model.profile import Profile
+from profile_analyze.model.run_copies import digests_of
+from profile_analyze.model.terms import FRAME
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.executions import Executions
+    from profile_analyze.model.runs import Partial
+
+
+_NS_PER_S: Final = 1e9
+
+
+def without_frames(partial: Partial) -> Partial:
+    """Return the partial result without operators of level `frame` and their executions."""
+    level = partial.operators.level
+    is_frame = level.where(category == FRAME for category in level.categories)
+    if not is_frame.any():
+        return partial
+    kept = np.flatnonzero(~is_frame)
+    executions = _executions(_from_first_start(partial, is_frame), is_frame)
+    # A track on which only functions ran is left out, too.
+    is_used = np.zeros(len(partial.tracks), np.bool_)
+    is_used[executions.track] = True
+    is_used[_unused_tracks(partial)] = True
+    result = partial._replace(
+        keys=[partial.keys[row] for row in kept.tolist()],
+        operators=partial.operators.take(kept),
+        run_counts=partial.run_counts[kept],
+        conflicting=partial.conflicting[kept],
+        executions=executions.changed(track=_new_indices(is_used)[executions.track]),
+        tracks=tuple(partial.tracks[index] for index in np.flatnonzero(is_used).tolist()),
+    )
+    return result._replace(digests=_digests(result))
+
+
+def _from_first_start(partial: Partial, is_frame: NDArray[np.bool_]) -> Executions:
+    """Return the executions with times that count from the first start that is left.
+
+    A reader counts from the first event that it reads. In a file whose times count from 0, this
+    event may be a function.
+    """
+    executions = partial.executions
+    process = np.array([run.process for run in partial.runs], np.int64)[executions.run]
+    # Whole nanoseconds, so that the new times are those of the reader to the last bit.
+    start_ns = np.rint(executions.start_s * _NS_PER_S)
+    first, first_left = np.full((2, len(partial.processes)), np.inf)
+    is_left = ~is_frame[executions.operator]
+    np.fmin.at(first, process, start_ns)
+    np.fmin.at(first_left, process[is_left], start_ns[is_left])
+    shift_ns = np.where((first == 0) & np.isfinite(first_left), first_left, 0.0)[process]
+    return executions.changed(
+        **{
+            name: np.where(
+                shift_ns > 0,
+                (np.rint(getattr(executions, name) * _NS_PER_S) - shift_ns) / _NS_PER_S,
+                getattr(executions, name),
+            )
+            for name in ("start_s", "submitted_s")
+        }
+    )
+
+
+def _executions(executions: Executions, is_frame: NDArray[np.bool_]) -> Executions:
+    """Return the executions of other operators. Their parents are other executions, too."""
+    is_kept = ~is_frame[executions.operator]
+    parent = innermost_above(executions.parent.astype(np.int64), is_kept)
+    executions = executions.changed(
+        parent=parent.astype(np.int32),
+        operator=_new_indices(~is_frame)[executions.operator],
+    )
+    return executions.take(np.flatnonzero(is_kept))
+
+
+def _unused_tracks(partial: Partial) -> NDArray[np.int64]:
+    """Return the tracks on which nothing ran, which the reader keeps."""
+    is_used = np.zeros(len(partial.tracks), np.bool_)
+    is_used[partial.executions.track] = True
+    return np.flatnonzero(~is_used)
+
+
+def _new_indices(is_kept: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return the new index of each row that is kept, shape (rows,)."""
+    return np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
+
+
+def _digests(partial: Partial) -> tuple[bytes | None, ...]:
+    """Return the digests of the times that are left: those of a reader without functions."""
+    profile = Profile(
+        file="",
+        origin=partial.origins[0],
+        operators=partial.operators,
+        executions=partial.executions,
+        tracks=partial.tracks,
+        runs=partial.runs,
+        processes=partial.processes,
+    )
+    return tuple(digests_of(profile))

@@ -1,0 +1,272 @@
+"""Turns the joined runs of several files into Arrow tables and back, without any loss.
+
+The unit is `model.runs.Partial`, because partial results merge: a data set that was made in parts
+gives the same profile as its files. What is no table, such as notes, is in `Facts`.
+"""
+
+from __future__ import annotations
+
+from math import isnan, nan
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from profile_analyze.fleet.arrow import (
+    CATEGORIES,
+    COUNT,
+    FLAG,
+    NUMBER,
+    ROW,
+    Field,
+    are_texts,
+    counts_of,
+    number_column,
+    numbers_of,
+    table_of,
+    text_column,
+    texts_of,
+)
+from profile_analyze.fleet.profile_tables import (
+    executions_of,
+    executions_table,
+    origins_of,
+    origins_table,
+    runs_of,
+    runs_table,
+    tracks_of,
+    tracks_table,
+)
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.notes import Importance
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.runs import IDENTITY, Partial
+from profile_analyze.model.terms import LABEL, LABEL_NAME
+from profile_analyze.query.catalog import CATALOG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from profile_analyze.model.notes import Beside
+    from profile_analyze.model.run_notes import NotesOfFiles
+
+_TEXT_COLUMNS: Final = (
+    *("name", "type", "category", "level", "scope"),
+    *("computation_source", "memory_source"),
+)
+_OPERATORS: Final = (
+    Field("operator", ROW, "the number of the operator"),
+    Field("key", CATEGORIES, "identifies the operator within its file"),
+    Field("name", CATEGORIES, "the operator's name"),
+    Field("type", CATEGORIES, "the kind of operator, as the runtime calls it"),
+    Field("category", CATEGORIES, "the kind of work"),
+    Field("level", CATEGORIES, "operator, module, kernel, runtime or frame"),
+    Field("scope", CATEGORIES, "the modules or regions around the operator, as JSON"),
+    Field("computation", NUMBER, "floating-point operations of one call", "FLO"),
+    Field("memory", NUMBER, "bytes of all inputs and outputs of one call", "byte"),
+    Field("computation_source", CATEGORIES, "the source of the computation"),
+    Field("memory_source", CATEGORIES, "the source of the memory"),
+    Field("repetition", COUNT, "counts operators with the same name, type and shapes", "1"),
+    Field("in_runs", COUNT, "how many runs have the operator", "1"),
+    Field("disagrees", FLAG, "whether the runs disagree on computation or memory"),
+)
+"""The columns of all profiles. The optional columns of a profile follow them."""
+
+
+# Names of labels become part of the SQL that makes views, so a data set cannot have other names.
+LabelName: TypeAlias = Annotated[str, msgspec.Meta(pattern=rf"\A{LABEL_NAME}\Z")]
+
+
+class Process(msgspec.Struct, frozen=True):
+    """A process, which wrote one file."""
+
+    name: str
+    times: str | None
+    """The digest of all its times; None without times."""
+
+
+class StoredNote(msgspec.Struct, frozen=True):
+    """A note on some files."""
+
+    text: str
+    importance: int
+    dropped_beside: str
+    files: list[tuple[str, float | None]]
+    """The files, and the share of the time that the note is about in each of them."""
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What a `Partial` has besides its tables."""
+
+    files: int
+    processes: list[Process]
+    lost_tables: list[str]
+    notes: list[StoredNote]
+    labels: dict[LabelName, str] = {}
+    """The labels that all files of the part have. The table of runs has them, too."""
+
+
+class Stored(NamedTuple):
+    """A `Partial` as Arrow tables by name, and the other facts."""
+
+    tables: Mapping[str, pa.Table]
+    facts: Facts
+
+
+TABLES: Final = ("operators", "executions", "tracks", "runs", "origin")
+"""The names of the tables in `Stored.tables`."""
+
+
+def stored(partial: Partial) -> Stored:
+    """Return a partial result as tables and facts. All of its processes have the same labels."""
+    labels = dict(partial.labels[0]) if partial.labels else {}
+    assert all(one == labels for one in partial.labels), "each part has one value of each label"
+    tables = {
+        "operators": _operators_table(partial),
+        "executions": executions_table(partial.executions),
+        "tracks": tracks_table(partial.tracks),
+        "runs": runs_table(
+            partial.runs,
+            partial.processes,
+            {LABEL + name: [value] * len(partial.processes) for name, value in labels.items()},
+        ),
+        "origin": origins_table(partial.origins),
+    }
+    processes = [
+        Process(name, None if digest is None else digest.hex())
+        for name, digest in zip(partial.processes, partial.digests, strict=True)
+    ]
+    notes = [
+        StoredNote(
+            text, int(importance), beside, [(name, _or_none(share)) for name, share in files]
+        )
+        for (text, importance, beside), files in partial.notes.items()
+    ]
+    facts = Facts(
+        files=partial.files,
+        processes=processes,
+        lost_tables=sorted(partial.lost_tables),
+        notes=notes,
+        labels=labels,
+    )
+    return Stored(tables, facts)
+
+
+def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
+    """Return the partial result from which `stored` made `tables` and `facts`.
+
+    Raises `ValueError`, `KeyError`, `TypeError` or `IndexError` if they do not belong together.
+    """
+    operators = _operators_of(tables["operators"])
+    repetition = counts_of(tables["operators"], "repetition").tolist()
+    notes: NotesOfFiles = {
+        (note.text, Importance(note.importance), _beside(note.dropped_beside)): [
+            (name, nan if share is None else share) for name, share in note.files
+        ]
+        for note in facts.notes
+    }
+    disagrees = tables["operators"].column("disagrees").to_pylist()
+    partial = Partial(
+        keys=list(zip(*_identities(operators), repetition, strict=True)),
+        operators=operators,
+        run_counts=counts_of(tables["operators"], "in_runs"),
+        conflicting=np.array(disagrees, np.bool_),
+        executions=executions_of(tables["executions"]),
+        tracks=tracks_of(tables["tracks"]),
+        runs=runs_of(tables["runs"]),
+        processes=tuple(process.name for process in facts.processes),
+        digests=tuple(
+            None if process.times is None else bytes.fromhex(process.times)
+            for process in facts.processes
+        ),
+        files=facts.files,
+        origins=origins_of(tables["origin"]),
+        lost_tables=frozenset(facts.lost_tables),
+        notes=notes,
+        labels=(facts.labels,) * len(facts.processes),
+    )
+    _check_references(partial)
+    return partial
+
+
+def _check_references(partial: Partial) -> None:
+    """Raise `ValueError` if a table refers to rows that another table lacks."""
+    executions = partial.executions
+    run_processes = np.array([run.process for run in partial.runs], np.int64)
+    for what, rows, count, lowest in (
+        ("operators", executions.operator, len(partial.operators), 0),
+        ("tracks", executions.track, len(partial.tracks), 0),
+        ("runs", executions.run, len(partial.runs), 0),
+        ("executions", executions.parent, len(executions), -1),
+        ("executions", executions.launched_by, len(executions), -1),
+        ("processes", run_processes, len(partial.processes), 0),
+    ):
+        if len(rows) and not (lowest <= rows.min() and rows.max() < count):
+            raise ValueError(f"a table refers to {what} that do not exist")
+
+
+def _operators_table(partial: Partial) -> pa.Table:
+    operators = partial.operators
+    columns = {
+        "operator": pa.array(np.arange(1, len(operators) + 1, dtype=np.int32)),
+        "repetition": pa.array([key[-1] for key in partial.keys], COUNT),
+        "in_runs": pa.array(partial.run_counts),
+        "disagrees": pa.array(partial.conflicting),
+    }
+    fields = [*_OPERATORS, *map(_optional_field, operators.optional)]
+    encoded = set()
+    for field in fields:
+        if field.name in columns:
+            continue
+        values: Any = operators.optional.get(field.name)
+        values = getattr(operators, field.name) if values is None else values
+        if isinstance(values, Categorical):
+            columns[field.name] = text_column(values)
+            if not are_texts(values):
+                encoded.add(field.name)
+        elif values.dtype.kind == "i":  # keys that are numbers
+            columns[field.name] = pa.array(np.ascontiguousarray(values))
+        else:
+            columns[field.name] = number_column(values)
+    return table_of(fields, columns, frozenset(encoded))
+
+
+def _optional_field(name: str) -> Field:
+    """Return the declaration of an optional column, with the unit and meaning of its column."""
+    for column in CATALOG:
+        if column.optional == name:
+            return Field(name, CATEGORIES, column.meaning, column.unit)
+    return Field(name, CATEGORIES, "as the format states it")
+
+
+def _operators_of(table: pa.Table) -> Operators:
+    required = {field.name for field in _OPERATORS}
+    optional = {name: _values(table, name) for name in table.column_names if name not in required}
+    columns: dict[str, Any] = {
+        **{name: texts_of(table, name) for name in _TEXT_COLUMNS},
+        **{name: numbers_of(table, name) for name in ("computation", "memory")},
+    }
+    return Operators(key=_values(table, "key"), **columns, optional=optional)
+
+
+def _values(table: pa.Table, name: str) -> Any:
+    type_ = table.schema.field(name).type
+    if pa.types.is_dictionary(type_) or pa.types.is_string(type_):
+        return texts_of(table, name)
+    return counts_of(table, name) if pa.types.is_integer(type_) else numbers_of(table, name)
+
+
+def _identities(operators: Operators) -> Iterator[list[Any]]:
+    """Yield the values of all operators in each column of `IDENTITY`."""
+    for name in IDENTITY:
+        column = getattr(operators, name, None) or operators.categorical(name)
+        yield column.values().tolist()
+
+
+def _beside(text: str) -> Beside:
+    return "model" if text == "model" else "profile" if text == "profile" else ""
+
+
+def _or_none(share: float) -> float | None:
+    return None if isnan(share) else share

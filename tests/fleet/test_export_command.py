@@ -1,0 +1,317 @@
+"""The option `--export`: what it prints, what it refuses, and data sets that are damaged."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow  # noqa: ICN001  # `pa` is this package
+import pytest
+from pyarrow import parquet as pq
+
+import profile_analyze as pa
+from profile_analyze.fleet.exporting import export
+from profile_analyze.readers.content import MAX_SIZE
+from tests.conftest import FIXTURES, ROOT, Outcome, run_command
+from tests.fleet.test_data_sets import exported, small
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ERROR = "profile_analyze: error: "
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with three profiles, which is the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name, time_us in (("a.json", 1.0), ("b.json", 2.0), ("c.json", 3.0)):
+        small(tmp_path, name, time_us)
+    return tmp_path
+
+
+def added(outcome: Outcome) -> tuple[int, str, str]:
+    return outcome.code, outcome.out, outcome.err
+
+
+def names_in(folder: str) -> list[str]:
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+@pytest.mark.usefixtures("folder")
+def test_export_says_what_it_added() -> None:
+    first = run_command("a.json", "b.json", "--export", "set")
+    assert added(first) == (0, "set: added 2 profiles; now 2 profiles\n", "")
+    second = run_command("c.json", "--export", "set")
+    assert added(second) == (0, "set: added 1 profile; now 3 profiles\n", "")
+    question = ("--aggregate-by", "file", "--format", "csv", "--columns", "file,time", "-t", "0")
+    assert (
+        run_command("set", *question).out
+        == run_command("a.json", "b.json", "c.json", *question).out
+    )
+
+
+def test_a_content_that_the_data_set_has_is_left_out(folder: Path) -> None:
+    run_command("a.json", "--export", "set")
+    (folder / "copy.json.gz").write_bytes(gzip.compress((folder / "a.json").read_bytes()))
+    outcome = run_command("b.json", "a.json", "copy.json.gz", "b.json", "--export", "set")
+    assert added(outcome) == (
+        0,
+        "set: added 1 profile; now 2 profiles\n",
+        "note: left out 3 files whose content set has already: a.json and 2 more\n",
+    )
+    nothing = run_command("a.json", "--export", "set")
+    assert added(nothing) == (
+        0,
+        "set: added 0 profiles; now 2 profiles\n",
+        "note: left out 1 file whose content set has already: a.json\n",
+    )
+
+
+def test_a_bad_file_adds_nothing_unless_it_is_skipped(folder: Path) -> None:
+    (folder / "bad.json").write_text('{"graph_exec": 1}', encoding="utf-8")
+    refused = run_command("a.json", "bad.json", "--export", "set")
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith(f"{ERROR}bad.json: ")
+    assert names_in("set") == ["_profile_analyze.json"]
+    skipped = run_command("a.json", "bad.json", "--skip-bad", "--export", "set")
+    assert added(skipped)[:2] == (0, "set: added 1 profile; now 1 profile\n")
+    assert "left out 1 file that cannot be read" in skipped.err
+    # A bad file is not remembered, so a repaired one is added.
+    small(folder, "bad.json", 9.0)
+    assert added(run_command("bad.json", "--export", "set"))[1].endswith("now 2 profiles\n")
+
+
+def test_a_whole_part_of_bad_files_is_skipped(folder: Path) -> None:
+    bad = [f"bad{n}.json" for n in range(3)]
+    for name in bad:
+        (folder / name).write_text(f"no profile: {name}", encoding="utf-8")
+    files = ["a.json", *bad, "b.json"]
+    outcome = export("set", files, max_size=MAX_SIZE, files_per_part=1, skip_bad=True)
+    assert outcome[:2] == (2, 2)
+    (note,) = outcome.notes
+    assert note.startswith("left out 3 files that cannot be read: bad0.json: ")
+    assert note.endswith("; and 2 more")
+    assert names_in("set") == ["_profile_analyze.json", "part=000001", "part=000002"]
+    # Beside a data set, all other files may be bad. Without any profile, the first error is shown.
+    beside = run_command("set", *bad, "--skip-bad", "--format", "json")
+    left_out = json.loads(beside.out)["profile"]["left_out"]
+    assert (beside.code, [one["file"] for one in left_out]) == (0, bad)
+    for call in ((*bad, "--export", "new"), bad):
+        nothing = run_command(*call, "--skip-bad")
+        assert (nothing.code, nothing.out) == (1, "")
+        assert nothing.err.startswith(f"{ERROR}bad0.json: ")
+
+
+def test_a_bad_file_adds_no_part_of_several(folder: Path) -> None:
+    (folder / "bad.json").write_text('{"graph_exec": 1}', encoding="utf-8")
+    with pytest.raises(pa.InputError, match=r"^bad\.json: "):
+        exported(folder / "set", ["a.json", "bad.json"], files_per_part=1)
+    assert names_in("set") == ["_profile_analyze.json"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            ("a.json", "--export", "."),
+            ".: is a folder with other files; --export needs a new or an empty folder, or a data "
+            "set",
+        ),
+        (
+            ("-", "--export", "set"),
+            "--export needs the names of files; save standard input to a file",
+        ),
+        (
+            ("full", "--export", "set"),
+            "full: is a data set already; --export takes the files themselves",
+        ),
+        (
+            ("a.json", "--export", "a.csv"),
+            "argument --export: a.csv: takes the folder of a data set; -o a.csv writes an answer",
+        ),
+        (
+            ("a.json", "--export", "set", "--aggregate-by", "type"),
+            "--export adds profiles to a data set, so --aggregate-by has no effect; leave one out",
+        ),
+        (("a.json", "--export", "text"), "text: file exists"),
+    ],
+)
+def test_export_refuses(folder: Path, call: tuple[str, ...], message: str) -> None:
+    exported(folder / "full", ["b.json"])
+    (folder / "text").write_text("no folder", encoding="utf-8")
+    outcome = run_command(*call)
+    assert (outcome.code in (1, 2), outcome.out, outcome.err) == (True, "", f"{ERROR}{message}\n")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_model_that_has_not_run_is_refused() -> None:
+    model = str(FIXTURES / "classifiers" / "classifier.onnx")
+    outcome = run_command(model, "--export", "set")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"{ERROR}{model} is a model that has not run")
+    assert names_in("set") == ["_profile_analyze.json"]
+
+
+def test_a_name_that_is_no_unicode_is_refused(folder: Path) -> None:
+    name = os.fsdecode(b"\xff.json")
+    (folder / "a.json").rename(folder / name)
+    outcome = run_command(name, "--export", "set")
+    assert (outcome.code, outcome.out, outcome.err) == (
+        1,
+        "",
+        f"{ERROR}\\udcff.json: a data set cannot hold this file or one of the next files, because "
+        "of a name that is no valid Unicode: '\\udcff.json'\n",
+    )
+
+
+PART = Path("set") / "part=000001"
+DAMAGED = "set: the data set is damaged: "
+ADVICE = "; export its files to a new folder"
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def flip(path: Path) -> None:
+    """Change a bit of the first page, behind the magic bytes."""
+    content = bytearray(path.read_bytes())
+    content[40] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("file", "damage", "message"),
+    [
+        (PART / "runs.parquet", cut, f"{DAMAGED}part=000001: runs.parquet has "),
+        (PART / "executions.parquet", flip, f"{DAMAGED}part=000001: "),
+        (PART / "tracks.parquet", Path.unlink, f"{DAMAGED}part=000001/tracks.parquet: no such "),
+        (PART / "_part.json", cut, f"{DAMAGED}part=000001: Input data was truncated{ADVICE}"),
+        (PART / "_part.json", Path.unlink, f"{DAMAGED}part=000001/_part.json: no such file"),
+        (
+            Path("set") / "_profile_analyze.json",
+            lambda path: path.write_text('{"version": 2}', encoding="utf-8"),
+            "set: is a data set of version 2, and this version of profile_analyze reads version 1; "
+            "install the version that wrote it, or export the files again\n",
+        ),
+        (
+            Path("set") / "_profile_analyze.json",
+            lambda path: path.write_text("{}", encoding="utf-8"),
+            f"{DAMAGED}_profile_analyze.json: Object missing required field `version`{ADVICE}\n",
+        ),
+    ],
+)
+def test_damage_is_recognised(
+    folder: Path, file: Path, damage: Callable[[Path], None], message: str
+) -> None:
+    exported(folder / "set", ["a.json", "b.json"])
+    damage(file)
+    outcome = run_command("set")
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (1, "", 1)
+    assert outcome.err.startswith(f"{ERROR}{message}")
+
+
+def test_no_flipped_bit_changes_the_answer(folder: Path) -> None:
+    exported(folder / "set", ["a.json", "b.json"])
+    expected = run_command("set", "-t", "0", "--columns", "all", "--notes", "all")
+    file = PART / "executions.parquet"
+    content = file.read_bytes()
+    outcomes = set()
+    for position in range(4, 600, 5):
+        file.write_bytes(
+            content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
+        )
+        outcome = run_command("set", "-t", "0", "--columns", "all", "--notes", "all")
+        is_error = outcome.code == 1 and outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: ")
+        assert is_error or outcome == expected
+        outcomes.add(outcome.code)
+    assert 1 in outcomes
+
+
+def test_tables_that_do_not_belong_together_are_recognised(folder: Path) -> None:
+    exported(folder / "set", ["a.json"])
+    exported(folder / "other", ["a.json", "b.json"])
+    for name in ("executions.parquet", "_part.json"):
+        (PART / name).write_bytes((Path("other") / "part=000001" / name).read_bytes())
+    outcome = run_command("set")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: ")
+
+
+@pytest.mark.parametrize(
+    ("column", "what"),
+    [("operator", "operators"), ("track", "tracks"), ("run", "runs"), ("parent", "executions")],
+)
+def test_a_reference_to_a_row_that_does_not_exist(folder: Path, column: str, what: str) -> None:
+    exported(folder / "set", ["a.json"])
+    file = PART / "executions.parquet"
+    table = pq.read_table(file)
+    wrong = pyarrow.array([99] * len(table), pyarrow.int32())
+    index = table.column_names.index(column)
+    pq.write_table(table.set_column(index, table.schema.field(column), wrong), file)
+    manifest = json.loads((PART / "_part.json").read_bytes())
+    manifest["sizes"]["executions"] = file.stat().st_size
+    (PART / "_part.json").write_text(json.dumps(manifest), encoding="utf-8")
+    message = f"{DAMAGED}part=000001: a table refers to {what} that do not exist{ADVICE}"
+    assert run_command("set") == Outcome(1, "", f"{ERROR}{message}\n")
+
+
+def test_half_an_export_is_no_part(folder: Path) -> None:
+    exported(folder / "set", ["a.json"])
+    expected = run_command("set")
+    unfinished = folder / "set" / ".unfinished-x" / "0"
+    unfinished.mkdir(parents=True)
+    (unfinished / "_part.json").write_bytes((PART / "_part.json").read_bytes())
+    assert run_command("set") == expected
+    # What a process left behind that died long ago is removed by the next export.
+    os.utime(unfinished.parent, (0, 0))
+    exported(folder / "set", ["b.json"])
+    assert names_in("set") == ["_profile_analyze.json", "part=000001", "part=000002"]
+
+
+def test_a_data_set_without_profiles(folder: Path) -> None:
+    (folder / "set").mkdir()
+    manifest = {"version": 1, "format": "profile_analyze data set"}
+    (folder / "set" / "_profile_analyze.json").write_text(json.dumps(manifest), encoding="utf-8")
+    outcome = run_command("set")
+    assert (outcome.code, outcome.out, outcome.err) == (
+        1,
+        "",
+        f"{ERROR}set: is a data set without profiles, because no export to it ended; --export adds "
+        "some\n",
+    )
+
+
+def test_a_data_set_is_a_baseline_and_a_neighbour_of_files(folder: Path) -> None:
+    exported(folder / "set", ["a.json", "b.json"])
+    compared = ("--format", "csv", "--columns", "name,time,base")
+    assert run_command("c.json", "--compare", "set", *compared) == run_command(
+        "c.json", "--compare", "a.json", "b.json", *compared
+    )
+    # A list may name it, too.
+    (folder / "list").write_text("set\nc.json\n", encoding="utf-8")
+    whole = ("--format", "json", "-t", "0")
+    assert run_command("@list", *whole) == run_command("a.json", "b.json", "c.json", *whole)
+
+
+def test_the_sessions_in_the_documentation_are_current(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They write a data set, so they run in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+    for name, runs in (("monday", "base"), ("tuesday", "changed")):
+        Path(name).symlink_to(FIXTURES / "runs" / runs)
+    page = (ROOT / "docs" / "fleet.md").read_text(encoding="utf-8")
+    sessions = re.findall(r"^```text\n(\$ .*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(sessions) == 2
+    for session in sessions:
+        commands = re.findall(r"^\$ profile-analyze (.*)\n", session, re.MULTILINE)
+        answers = ((one, run_command(*shlex.split(one))) for one in commands)
+        told = [f"$ profile-analyze {one}\n{answer.out}{answer.err}" for one, answer in answers]
+        assert "".join(told) == session

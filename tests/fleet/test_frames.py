@@ -1,0 +1,80 @@
+"""A data set of a trace with functions of Python answers like a reader that left them out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from profile_analyze.fleet.frames import without_frames
+from profile_analyze.model.executions import Track
+from profile_analyze.model.runs import IDENTITY_COLUMNS, RunJoiner
+from profile_analyze.model.terms import FRAMES
+from profile_analyze.readers.loading import load
+from tests.conftest import run_command
+from tests.fleet.test_data_sets import QUESTIONS, exported
+from tests.readers.pytorch.test_functions import event, trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FUNCTION = "python_function"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """A trace with functions between operators, and a thread on which only functions ran."""
+    path = tmp_path / "trace.json"
+    path.write_bytes(
+        trace(
+            event(FUNCTION, "wait.py(1): wait", 0, 90, tid=2),
+            event(FUNCTION, "train.py(1): main", 0, 100),
+            event("cpu_op", "aten::linear", 10, 60),
+            event(FUNCTION, "linear.py(1): forward", 15, 55),
+            event(FUNCTION, "linear.py(9): inner", 16, 50),
+            event("cpu_op", "aten::addmm", 20, 40),
+            event("cpu_op", "aten::relu", 70, 80, tid=3),
+        )
+    )
+    return str(path)
+
+
+def test_the_trace_has_functions(file: str) -> None:
+    with_functions = load(file, wanted={FRAMES})
+    assert len(with_functions.executions) == 7
+    assert [track.name for track in with_functions.tracks] != [
+        track.name for track in load(file, wanted=()).tracks
+    ]
+
+
+WINDOW = ("--from", "12us", "--to", "55us", "-t", "0", "--columns", "all", "--format", "json")
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS[:-1], WINDOW])
+def test_answers_have_no_functions(file: str, tmp_path: Path, question: tuple[str, ...]) -> None:
+    data_set = exported(tmp_path / "set", [file])
+    assert run_command(data_set, *question) == run_command(file, *question)
+
+
+def test_a_file_beside_its_data_set_counts_as_a_copy(file: str, tmp_path: Path) -> None:
+    data_set = exported(tmp_path / "set", [file])
+    outcome = run_command(data_set, file, "--notes", "all")
+    assert outcome.err == run_command(file, file, "--notes", "all").err
+    assert "1 file named again" in outcome.err
+    copy = tmp_path / "copy.json"
+    copy.write_bytes((tmp_path / "trace.json").read_bytes())
+    assert run_command(data_set, str(copy)) == run_command(file, str(copy))
+    assert "exactly the times of another" in run_command(data_set, str(copy)).err
+
+
+def test_a_track_on_which_nothing_ran_stays(file: str) -> None:
+    joiner = RunJoiner()
+    joiner.add(load(file, wanted={FRAMES, *IDENTITY_COLUMNS}))
+    partial = joiner.partial()
+    assert partial is not None
+    with_idle = partial._replace(tracks=(Track("idle"), *partial.tracks))
+    executions = partial.executions.changed(track=partial.executions.track + np.int32(1))
+    left = without_frames(with_idle._replace(executions=executions))
+    assert [track.name for track in left.tracks] == ["idle", "thread 1", "thread 3"]
+    assert left.executions.track.tolist() == [1, 1, 2]

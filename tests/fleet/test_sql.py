@@ -1,0 +1,259 @@
+"""Answers to SQL queries: the tables, every output format, and what the answers mean."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow  # noqa: ICN001  # `pa` is this package
+import pytest
+from pyarrow import parquet as pq
+
+import profile_analyze as pa
+from profile_analyze.fleet.sql import answer_sql, sql_help
+from profile_analyze.fleet.sql_tables import COLUMNS, DECLARED
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.levels import at_level
+from profile_analyze.model.splitting import split
+from profile_analyze.model.terms import RUN_KEYS
+from profile_analyze.model.wording import machine_name, unit_of_machine_name
+from profile_analyze.query.catalog import all_optional_columns
+from profile_analyze.query.rows import OperatorRows
+from tests.conftest import FIXTURES, PROFILES, run_command
+from tests.fleet.test_data_sets import GROUPS, exported, write
+from tests.small import Operator, document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TINY = str(PROFILES / "tiny.json")
+BY_TYPE = (
+    "select type, count(*) as n, sum(device_time_s) as total_s, sum(memory_bytes) as memory_bytes, "
+    "max(flops) as flops, bool_or(run = 1) as in_run_1 from operators group by type order by 3"
+)
+ERROR = "profile_analyze: error: "
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """A profile with three operators of two types."""
+    return write(
+        tmp_path,
+        "small.json",
+        document(
+            [
+                Operator("conv1", "Conv", 3000.0, work=(6_000_000, 2048)),
+                Operator("conv2", "Conv", 1500.0, work=(1_500_000, 1024)),
+                Operator("a, b", "=Relu", 500.0),
+            ]
+        ),
+    )
+
+
+WHOLE = {
+    "plain": """\
+type   n  total (ms)  memory_bytes        flops  in_run_1
+=Relu  1       0.500           N/A          N/A  true
+Conv   2       4.500      3.00 KiB  2.00 GFLOPS  true
+""",
+    "table": """\
+╒════════╤═════╤═════════════╤════════════════╤═════════════╤════════════╕
+│ type   │   n │   total (s) │   memory_bytes │       flops │ in_run_1   │
+╞════════╪═════╪═════════════╪════════════════╪═════════════╪════════════╡
+│ =Relu  │   1 │      0.0005 │            N/A │         N/A │ true       │
+├────────┼─────┼─────────────┼────────────────┼─────────────┼────────────┤
+│ Conv   │   2 │      0.0045 │       3.00 KiB │ 2.00 GFLOPS │ true       │
+╘════════╧═════╧═════════════╧════════════════╧═════════════╧════════════╛
+""",
+    "markdown": """\
+| type    |   n |   total (ms) |   memory_bytes |       flops | in_run_1   |
+|:--------|----:|-------------:|---------------:|------------:|:-----------|
+| `=Relu` |   1 |        0.500 |            N/A |         N/A | true       |
+| Conv    |   2 |        4.500 |       3.00 KiB | 2.00 GFLOPS | true       |
+""",
+    "wiki": """\
+| type   |   n |   total (s) |   memory_bytes |       flops | in_run_1   |
+|--------|-----|-------------|----------------|-------------|------------|
+| =Relu  |   1 |      0.0005 |            N/A |         N/A | true       |
+| Conv   |   2 |      0.0045 |       3.00 KiB | 2.00 GFLOPS | true       |
+""",
+    "csv": """\
+type,n,total_s,memory_bytes,flops,in_run_1\r
+'=Relu,1,0.0005,,,true\r
+Conv,2,0.0045000000000000005,3072.0,2000000000.0,true\r
+""",
+    "jsonl": """\
+{"type":"=Relu","n":1,"total_s":0.0005,"memory_bytes":null,"flops":null,"in_run_1":true}
+{"type":"Conv","n":2,"total_s":0.0045000000000000005,"memory_bytes":3072.0,"flops":2000000000.0,"in_run_1":true}
+""",
+}
+
+
+@pytest.mark.parametrize("output_format", WHOLE)
+def test_whole_answers(file: str, output_format: str) -> None:
+    outcome = run_command(file, "--sql", BY_TYPE, "--format", output_format)
+    assert (outcome.code, outcome.out, outcome.err) == (0, WHOLE[output_format], "")
+
+
+def test_json_has_units(file: str) -> None:
+    answer = json.loads(run_command(file, "--sql", BY_TYPE, "--format", "json").out)
+    assert answer["sql"] == {
+        "columns": [
+            {"name": "type", "unit": ""},
+            {"name": "n", "unit": "1"},
+            {"name": "total_s", "unit": "s"},
+            {"name": "memory_bytes", "unit": "byte"},
+            {"name": "flops", "unit": "FLO/s"},
+            {"name": "in_run_1", "unit": ""},
+        ],
+        "rows": [
+            ["=Relu", 1, 0.0005, None, None, True],
+            ["Conv", 2, 0.0045000000000000005, 3072.0, 2000000000.0, True],
+        ],
+    }
+    assert (answer["summary"], answer["tables"], answer["gate"]) == (None, [], [])
+
+
+def test_parquet_has_types_and_units(file: str, tmp_path: Path) -> None:
+    output = tmp_path / "answer.parquet"
+    outcome = run_command(file, "--sql", BY_TYPE, "-o", str(output))
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    table = pq.read_table(output)
+    assert table.to_pydict() == {
+        "type": ["=Relu", "Conv"],
+        "n": [1, 2],
+        "total_s": [0.0005, 0.0045000000000000005],
+        "memory_bytes": [None, 3072.0],
+        "flops": [None, 2e9],
+        "in_run_1": [True, True],
+    }
+    assert table.schema.types == [
+        *(pyarrow.string(), pyarrow.int64(), pyarrow.float64(), pyarrow.float64()),
+        *(pyarrow.float64(), pyarrow.bool_()),
+    ]
+    units = [field.metadata[b"unit"].decode() for field in table.schema]
+    assert units == ["", "1", "s", "byte", "FLO/s", ""]
+
+
+@pytest.mark.parametrize("name", ["github", "junit", "collapsed"])
+def test_formats_without_tables_are_refused(name: str) -> None:
+    outcome = run_command(TINY, "--sql", "from operators", "--format", name)
+    assert (outcome.code, outcome.out, outcome.err) == (
+        2,
+        "",
+        f"{ERROR}--sql shows a table, which {name} does not have; use another format\n",
+    )
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_operators_have_the_values_that_rows_split_by_run_have(group: str) -> None:
+    """Splitting is the slow way: it computes each column for each operator and run."""
+    files = GROUPS[group]
+    profile = at_level(pa.load_runs(files, wanted=all_optional_columns()), None)
+    table = OperatorRows(split(profile, RUN_KEYS), pa.Query(split_by="run"))
+    names = ", ".join(machine_name(column) for column in COLUMNS)
+    answer = answer_sql(
+        profile, f"select run, {names} from operators order by operator, run", timeout_s=60
+    )
+    found = dict(zip(answer.names, (column.values for column in answer.columns), strict=True))
+    assert list(found.pop("run")) == table["run"].values().tolist()
+    # Unlike a row of a split table, `operators` has all tracks of an operator, of all its runs.
+    for column in COLUMNS:
+        if column.name in ("device", "track", "stream", "rank", "kernel"):
+            continue
+        rows = table[column.name]
+        expected = (rows.values() if isinstance(rows, Categorical) else rows).tolist()
+        values = list(found[machine_name(column)])
+        if column.kind == "number":
+            np.testing.assert_array_equal(np.array(values, np.float64), expected, column.name)
+        else:
+            texts = [
+                None if one is None else one if isinstance(one, int) else column.as_text(one)
+                for one in expected
+            ]
+            assert values in (texts, [one and str(one) for one in texts]), column.name
+
+
+def test_tables_refer_to_each_other(tmp_path: Path) -> None:
+    query = (
+        "select o.name, t.name as track, r.file, e.duration_s from executions e "
+        "join operators o using (operator, run) join tracks t on t.track = e.track "
+        "join runs r using (run) where t.side = 'device' order by e.duration_s desc, 1 limit 2"
+    )
+    files = GROUPS["different"]
+    outcome = run_command(*files, "--sql", query, "--format", "csv")
+    slowest = run_command(*files, "--columns", "name,track,file,time", "--format", "csv", "-t", "2")
+    assert outcome.out.split("\r\n")[1:] == slowest.out.split("\r\n")[1:]
+    data_set = exported(tmp_path / "set", files)
+    assert run_command(data_set, "--sql", query, "--format", "csv").out == outcome.out
+
+
+def test_a_column_that_the_profile_lacks_is_null() -> None:
+    query = "select grid, count(queue_s) as n, sum(queue_s) as queue_s from operators group by 1"
+    outcome = run_command(TINY, "--sql", query, "--format", "csv")
+    assert (outcome.code, outcome.out) == (0, "grid,n,queue_s\r\n,0,\r\n")
+
+
+def test_a_model_that_has_not_run() -> None:
+    model = str(FIXTURES / "classifiers" / "classifier.onnx")
+    query = "select run, count(*) as n, sum(macs) > 0 as has_macs from operators group by 1"
+    outcome = run_command(model, "--sql", query, "--format", "csv")
+    n = json.loads(run_command(model, "--format", "json").out)["profile"]["operators"]
+    assert outcome.out == f"run,n,has_macs\r\n,{n},true\r\n"
+
+
+def test_matrix_products_in_tiles() -> None:
+    model = str(FIXTURES / "classifiers" / "digits.onnx")
+    query = (
+        "select name, tiles, tiles_m, tiles_n, tiles_k, tiled_macs from operators "
+        "where name in ('fc1', 'relu') order by name"
+    )
+    options = ("--sql", query, "--format", "csv")
+    outcome = run_command(model, "--split-matmul", "64,128,256", *options)
+    heading = "name,tiles,tiles_m,tiles_n,tiles_k,tiled_macs\r\n"
+    assert outcome.out == f"{heading}fc1,8.0,1.0,2.0,4.0,16777216.0\r\nrelu,,,,,\r\n"
+    assert run_command(model, *options).out == f"{heading}fc1,,,,,\r\nrelu,,,,,\r\n"
+
+
+def test_every_declared_column_can_be_named_without_quotes() -> None:
+    for name, fields in DECLARED.items():
+        names = ", ".join(field.name for field in fields)
+        outcome = run_command(TINY, "--sql", f"select {names} from {name}", "--format", "csv")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert outcome.out.startswith(names.replace(", ", ","))
+
+
+def test_help_lists_every_column() -> None:
+    outcome = run_command("--sql", "help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == sql_help()
+    for name, fields in DECLARED.items():
+        assert f"## {name}: " in outcome.out
+        assert all(f"- `{field.name}`" in outcome.out for field in fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("total_s", "s"),
+        ("x_bytes", "byte"),
+        ("x_bytes_per_s", "byte/s"),
+        ("x_flo", "FLO"),
+        ("x_flo_per_s", "FLO/s"),
+        ("x_flo_per_byte", "FLO/byte"),
+        ("flops", "FLO/s"),
+        ("items", ""),
+    ],
+)
+def test_the_unit_follows_from_the_name(name: str, unit: str) -> None:
+    assert unit_of_machine_name(name) == unit
+
+
+def test_a_wide_answer_fits_the_terminal() -> None:
+    query = "select name, type, device_time_s, host_time_s, in_shapes, out_shapes from operators"
+    for name in ("plain", "table"):
+        call = (TINY, "--sql", query, "--format", name)
+        lines = run_command(*call, on_terminal=True).out.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert run_command(*call).out != "\n".join(lines)

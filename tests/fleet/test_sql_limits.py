@@ -1,0 +1,184 @@
+"""An SQL query reads the tables of the profile, and can do nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import PROFILES, ROOT, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TINY = str(PROFILES / "tiny.json")
+ERROR = "profile_analyze: error: argument --sql: "
+
+
+def refusal(query: str, *options: str) -> str:
+    """Run a query that must fail, and return the message."""
+    outcome = run_command(TINY, "--sql", query, *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(ERROR)
+    assert outcome.err.count("\n") == 1
+    return outcome.err.removeprefix(ERROR).rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "from read_csv('{file}')",
+        "from read_text('{file}')",
+        "from read_blob('{file}')",
+        "from read_json('{file}')",
+        "from read_parquet('{file}')",
+        "from sniff_csv('{file}')",
+        "from glob('{folder}/*')",
+        "from parquet_metadata('{file}')",
+        "from '{file}'",
+        "from 'https://example.org/a.csv'",
+        "from read_csv('https://example.org/a.csv')",
+        "from read_csv('s3://bucket/a.csv')",
+        "select content from read_text('/proc/self/environ')",
+        "select getenv('HOME')",
+        "select * from query('from read_text(''{file}'')')",
+    ],
+)
+def test_a_query_reads_no_file_and_no_address(query: str, tmp_path: Path) -> None:
+    file = tmp_path / "secret.csv"
+    file.write_text("secret\n1\n", encoding="utf-8")
+    message = refusal(query.format(file=file, folder=tmp_path))
+    assert message.endswith("; --sql help lists tables and columns")
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("copy operators to '{folder}/a.csv'", "COPY"),
+        ("copy operators to '{folder}/a.parquet'", "COPY"),
+        ("attach '{folder}/a.db'", "ATTACH"),
+        ("export database '{folder}/a'", "EXPORT"),
+        ("create table a as from operators", "CREATE"),
+        ("drop view operators", "DROP"),
+        ("install httpfs", "LOAD"),
+        ("load httpfs", "LOAD"),
+        ("set threads = 4", "SET"),
+        ("set enable_external_access = true", "SET"),
+        ("call pragma_version()", "CALL"),
+    ],
+)
+def test_a_query_changes_nothing(query: str, kind: str, tmp_path: Path) -> None:
+    message = refusal(query.format(folder=tmp_path))
+    assert message == f"{kind} is not allowed; SQL only reads: write a SELECT"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("", "is empty; write a SELECT, such as 'from operators'"),
+        ("select 1; select 2", "has 2 statements; write one"),
+        ("select '\udcff'", "is no valid Unicode; write it as UTF-8"),
+        (
+            "pivot operators on type using count(*)",
+            "PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')",
+        ),
+        ("selec 1", 'syntax error at or near "selec"; --sql help lists tables and columns'),
+        ("select 1 as a, 2 as a", "two columns are called 'a'; rename one: a AS other"),
+        (
+            "select range from range(20_000_000)",
+            "the answer has more than 10,000,000 values; aggregate them, or add LIMIT",
+        ),
+    ],
+)
+def test_a_wrong_query_gets_one_line(query: str, message: str) -> None:
+    assert refusal(query) == message
+
+
+def test_an_unknown_column_gets_suggestions() -> None:
+    message = refusal("select nme from operators")
+    assert message.startswith('Referenced column "nme" not found in FROM clause; Candidate bindin')
+    assert 'name"' in message
+
+
+def test_an_interrupt_ends_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        raise RuntimeError("Query interrupted")  # what DuckDB raises after Ctrl-C
+
+    monkeypatch.setattr("profile_analyze.fleet.sql._fetched", interrupted)
+    outcome = run_command(TINY, "--sql", "from runs")
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
+
+
+def test_texts_of_an_answer_are_limited() -> None:
+    message = refusal("select repeat('x', 1000000) from range(600)")
+    limit = "the answer has more than 500,000,000 characters; aggregate them, or add LIMIT"
+    assert message == limit
+
+
+def test_memory_of_an_answer_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("profile_analyze.fleet.sql._MOST_MEMORY", 100 << 20)
+    message = refusal("select [repeat('x', 100000)] from range(5000)")
+    assert message == "needs more than 2GB of memory; filter or aggregate earlier"
+
+
+def test_memory_is_limited() -> None:
+    message = refusal("select list(range) from range(2_000_000_000)")
+    assert message == "needs more than 2GB of memory; filter or aggregate earlier"
+
+
+def test_time_is_limited() -> None:
+    query = "with recursive t(n) as (select 1 union all select n + 1 from t) select max(n) from t"
+    message = refusal(query, "--sql-timeout", "200ms")
+    assert message == "took longer than 200 ms; --sql-timeout raises the limit"
+
+
+def test_a_function_that_cannot_be_interrupted_ends_with_the_process() -> None:
+    query = "select levenshtein(repeat('a', 1000000), repeat('b', 1000000))"  # takes many minutes
+    done = subprocess.run(
+        [sys.executable, "-m", "profile_analyze", TINY, "--sql", query, "--sql-timeout", "200ms"],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        check=False,
+    )
+    message = "took longer than 200 ms; --sql-timeout raises the limit"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{ERROR}{message}\n")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["from runs", "describe operators", "show tables", "summarize runs", "explain from runs"],
+)
+def test_queries_that_only_read_are_answered(query: str) -> None:
+    outcome = run_command(TINY, "--sql", query, "--format", "csv")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--sql-timeout", "5"), "--sql-timeout needs --sql, whose time it limits"),
+        (
+            ("--sql", "from runs", "--aggregate-by", "type"),
+            "--sql shows the answer to a query, so --aggregate-by has no effect; leave one out",
+        ),
+        (
+            ("--sql", "from runs", "--compare", TINY),
+            "--sql shows the answer to a query, so --compare has no effect; leave one out",
+        ),
+        (
+            ("--sql", "from runs", "--export", "set"),
+            "--export adds profiles to a data set, so --sql has no effect; leave one out",
+        ),
+    ],
+)
+def test_options_without_effect_are_refused(options: tuple[str, ...], message: str) -> None:
+    outcome = run_command(TINY, *options)
+    assert (outcome.code, outcome.out, outcome.err) == (
+        2,
+        "",
+        f"profile_analyze: error: {message}\n",
+    )

@@ -1,0 +1,148 @@
+"""The output format parquet: types, units, N/A, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pyarrow  # noqa: ICN001  # `pa` is this package
+import pytest
+from pyarrow import parquet as pq
+
+import profile_analyze as pa
+from tests.conftest import PROFILES, run_command
+from tests.fleet.test_data_sets import write
+from tests.small import Operator, document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TINY = str(PROFILES / "tiny.json")
+ERROR = "profile_analyze: error: "
+
+
+def table_of(*arguments: str, folder: Path) -> Any:
+    """Return the table that a call writes."""
+    file = folder / "answer.parquet"
+    outcome = run_command(*arguments, "-o", str(file), "--force", "--notes", "none")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    return pq.read_table(file)
+
+
+def test_a_whole_table(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        "small.json",
+        document(
+            [
+                Operator("conv", "Conv", 3000.0, shape=[2, 3], work=(6_000_000, 2048)),
+                Operator("relu", "Relu", None),
+            ]
+        ),
+    )
+    columns = "id,name,time,calls,flops,in_shapes,input_dtype"
+    table = table_of(file, "--columns", columns, "-t", "0", folder=tmp_path)
+    assert table.to_pydict() == {
+        "id": [0],
+        "name": ["conv"],
+        "time_s": [0.003],
+        "calls": [1.0],
+        "flops": [2e9],
+        "in_shapes": ["{2,3}"],
+        "input_dtype": [None],
+    }
+    text, number = pyarrow.string(), pyarrow.float64()
+    assert table.schema.types == [pyarrow.int64(), text, number, number, number, text, text]
+    time = table.schema.field("time_s").metadata
+    assert time[b"unit"] == b"s"
+    assert time[b"meaning"].startswith(b"the device time, or the kind of time")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-t", "0"),
+        ("-t", "0", "--columns", "all"),
+        ("-t", "0", "--aggregate-by", "type", "--aggregate", "sum,p90,count"),
+        ("-t", "0", "--aggregate-by", "type", "--where", "type == none"),
+        ("--compare", TINY),
+    ],
+)
+def test_the_rows_are_those_of_json_lines(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    shown = ("--format", "csv", "--notes", "none")
+    names = run_command(TINY, *arguments, *shown).out.split("\r\n")[0].split(",")
+    table = table_of(TINY, *arguments, folder=tmp_path)
+    assert table.column_names == names
+    lines = run_command(TINY, *arguments, "--format", "jsonl", "--notes", "none").out.splitlines()
+    for row, line in zip(table.to_pylist(), map(json.loads, lines), strict=True):
+        numbers = {name: value for name, value in row.items() if isinstance(value, float)}
+        assert numbers == {name: line[name] for name in numbers}
+        assert [line[name] for name, value in row.items() if value is None] == [None] * sum(
+            value is None for value in row.values()
+        )
+
+
+def test_the_summary_alone_is_one_row(tmp_path: Path) -> None:
+    table = table_of(TINY, "--print-only", "summary", folder=tmp_path)
+    assert table.num_rows == 1
+    assert table.column("device_time_s").to_pylist() == [pytest.approx(5e-6)]
+
+
+def test_two_tables_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "two.parquet"
+    outcome = run_command(TINY, "--show-host", "-o", str(file))
+    message = "parquet has one table; write one at a time: --print-only device or host"
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", f"{ERROR}{message}\n")
+    assert not file.exists()
+
+
+def test_a_terminal_is_refused() -> None:
+    outcome = run_command(TINY, "--format", "parquet", on_terminal=True)
+    message = "--format parquet is no text; write it to a file: -o result.parquet"
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", f"{ERROR}{message}\n")
+
+
+def test_a_pipe_gets_the_file() -> None:
+    # Any byte is a character in this encoding.
+    outcome = run_command(TINY, "--format", "parquet", "-t", "0", encoding="latin-1")
+    assert outcome.code == 0
+    assert pq.read_table(io.BytesIO(outcome.out.encode("latin-1"))).num_rows > 0
+
+
+def test_the_library_writes_no_text() -> None:
+    message = "output_format: parquet is no text; `profile-analyze -o FILE.parquet` writes it"
+    with pytest.raises(pa.QueryError, match="parquet is no text") as caught:
+        pa.render(pa.run(pa.Query(), pa.load(TINY)), "parquet")
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing", "message"),
+    [
+        (("-o", "a.parquet"), "pyarrow", "parquet needs pyarrow, the extra fleet"),
+        (("--export", "set"), "pyarrow", "--export needs pyarrow, the extra fleet"),
+        (("--sql", "from runs"), "duckdb", "--sql needs duckdb, the extra sql"),
+        (("--sql", "from runs"), "pyarrow", "--sql needs pyarrow, the extra sql"),
+        (("--sql", "help"), "duckdb", "--sql help needs duckdb, the extra sql"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    missing: str,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(sys.modules):
+        is_late = name.startswith(("profile_analyze.fleet.", "profile_analyze.report.parquet"))
+        if is_late and name != "profile_analyze.fleet.entry":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    outcome = run_command(TINY, *arguments)
+    extra = message.rpartition(" ")[2]
+    expected = f"{ERROR}{message}: pip install 'profile_analyze[{extra}]'\n"
+    assert (outcome.code, outcome.out, outcome.err) == (1, "", expected)
+    assert list(tmp_path.iterdir()) == []
