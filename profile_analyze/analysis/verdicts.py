@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _POWER: Final = 0.8
 """How often as many runs as `runs_needed` settle a row, if the estimate is right."""
+_ROUNDING: Final = 1e-12
+"""Logarithms of equal ratios may differ by this much, from one version of NumPy to the next."""
 _MOST_NEEDED: Final = 1000
 """If a row needs more runs than this, `runs_needed` is N/A: another experiment would be better."""
 
@@ -49,12 +51,14 @@ def verdict_codes(tests: RowTests, ratios: Floats, threshold: float) -> NDArray[
     chosen, q = tests.chosen, tests.corrected
     is_change = q <= SIGNIFICANT
     codes = np.full(len(q), VERDICTS.index(UNCERTAIN))
-    within = np.minimum(tests.own.low, chosen.low) >= -limit
-    within &= np.maximum(tests.own.high, chosen.high) <= limit
+    at_most = limit + _ROUNDING
+    within = np.minimum(tests.own.low, chosen.low) >= -at_most
+    within &= np.maximum(tests.own.high, chosen.high) <= at_most
     codes[within] = VERDICTS.index(SAME)
     # These assignments come last, so a significant change exactly at the threshold is a change.
-    slower = is_change & (chosen.low > 0) & (chosen.estimate >= limit) & ~(ratios < 1)
-    faster = is_change & (chosen.high < 0) & (chosen.estimate <= -limit) & ~(ratios > 1)
+    at_least = limit - _ROUNDING
+    slower = is_change & (chosen.low > 0) & (chosen.estimate >= at_least) & ~(ratios < 1)
+    faster = is_change & (chosen.high < 0) & (chosen.estimate <= -at_least) & ~(ratios > 1)
     codes[slower] = VERDICTS.index(SLOWER)
     codes[faster] = VERDICTS.index(FASTER)
     return np.where(np.isnan(q), -1, codes)
