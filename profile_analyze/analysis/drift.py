@@ -124,7 +124,7 @@ class DriftBetween(NamedTuple):
 def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
     """Return how the levels of the two sides differ; None if no operator tells the levels.
 
-    The level of a run is that of the operators whose category did not change by itself.
+    The operators whose category did not change by itself tell the level of a run.
     """
     profile, base = comparison.profile, comparison.base
     times_s = np.concatenate([profile.measured(measure), base.measured(measure)], axis=1)

@@ -76,7 +76,7 @@ def _scores(values: Floats) -> Integers:
 
 
 def _p_value(count: int, scores: Integers, sum_: int) -> float:
-    """Return how likely `count` random ones of `scores` have a sum as extreme as `sum_`.
+    """Return the probability that a random choice of `count` scores has a sum as extreme as `sum_`.
 
     `scores` has the scores of all runs in ascending order.
     """

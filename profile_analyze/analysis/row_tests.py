@@ -50,8 +50,6 @@ _BY_TIME: Final = 0.25
 """The part of the permitted errors that rows get in proportion to their times. All rows share the
 rest equally. Rows that take much time matter more, so they are easier to call (Genovese, Roeder and
 Wasserman, 2006)."""
-
-
 _OF_OWN: Final = 0.2
 """The part of the permitted errors that the own times of a group get if the group is tested by its
 relative times, too. The relative times show a change of most of its operators, and the own times
@@ -61,7 +59,7 @@ _STEPS_TO_ESTIMATE: Final = 4
 _STEPS_TO_END: Final = 10
 """How often the distance to an end of an interval is halved: to less than a thousandth of it."""
 _WIDEST: Final = 4.0
-"""The ends are sought within this many lengths of the first interval."""
+"""The ends are sought within this many lengths of the first interval. An end beyond is infinite."""
 
 
 class OperatorTimes(NamedTuple):
@@ -183,7 +181,8 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
         """Return the shift that is left after the sides were moved together by `moved`."""
         by = np.append(moved, 0.0)[row][:, np.newaxis] / 2  # row -1 is not moved
         ours, base = operators.split(operators.times_s)
-        together = np.concatenate([ours * np.exp(-by), base * np.exp(by)], axis=1)
+        with np.errstate(over="ignore"):  # times near the largest float become infinite
+            together = np.concatenate([ours * np.exp(-by), base * np.exp(by)], axis=1)
         return operators.shift(_own_logs(own_times(together)))
 
     at_first = after(np.zeros(int(row.max(initial=-1)) + 1))
@@ -204,13 +203,23 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
 
 
 def _end(after: Callable[[Floats], Shift], inside: Floats, outside: Floats) -> Floats:
-    """Return the end of the interval between a shift `inside` it and a shift `outside` it."""
+    """Return the end of the interval between a shift `inside` it and a shift `outside` it.
+
+    The end is infinite if the interval holds the shift `outside`, too.
+    """
+
+    def is_held(moved: Floats) -> Chosen:
+        left = after(moved)
+        held: Chosen = (left.low <= 0) & (left.high >= 0)
+        return held
+
+    is_infinite = is_held(outside) & (outside != inside)
+    infinite = np.where(outside > inside, np.inf, -np.inf)
     for _ in range(_STEPS_TO_END):
         middle = (inside + outside) / 2
-        left = after(middle)
-        is_inside = (left.low <= 0) & (left.high >= 0)
-        inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
-    return outside
+        held = is_held(middle)
+        inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
+    return np.where(is_infinite, infinite, outside)
 
 
 def _own_logs(own_s: Floats) -> Floats:

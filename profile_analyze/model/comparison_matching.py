@@ -87,7 +87,7 @@ def matched_rows(
 def _by_neighbours(
     profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
 ) -> NDArray[np.int64]:
-    """Match operators with equal values that have the same place in the order of both networks.
+    """Match operators with equal values that are in the same order in both networks.
 
     The order of execution of each side is a sequence. In it, an operator that an earlier step has
     matched is equal to its match. The result is the longest common subsequence. If one of two equal
@@ -107,11 +107,11 @@ def _by_neighbours(
         values = (one[:-1] for one in identities(side, columns, rows))
         chosen.update(zip(rows.tolist(), values, strict=True))
     is_rest = set(rest.tolist())
-    for place, base_place in common_subsequence(
+    for index, base_index in common_subsequence(
         [elements[row] for row in order], [base_elements[row] for row in base_order]
     ):
-        if order[place] in is_rest:
-            found[order[place]] = base_order[base_place]
+        if order[index] in is_rest:
+            found[order[index]] = base_order[base_index]
     return found
 
 

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
+from profile_analyze.analysis.intervals import Shift
 from profile_analyze.analysis.row_tests import (
     OperatorTimes,
     RowTests,
+    _end,
     compare_rows,
     limited_times,
     relative_times,
@@ -303,3 +305,16 @@ def test_intervals_include_the_shown_ratio(by: tuple[str, ...]) -> None:
     relative = ~np.isnan(table["relative_low"])
     assert (table["relative_low"] <= table["relative_ratio"])[relative].all()
     assert (table["relative_ratio"] <= table["relative_high"])[relative].all()
+
+
+def test_an_end_of_an_interval_that_is_not_found_is_infinite() -> None:
+    zero = np.zeros(2)
+    far = np.array([4.0, -4.0])
+
+    def left_after(moved: Floats) -> Shift:
+        # The interval of the first row is from -1 to 1. The interval of the second row has no ends.
+        unbounded = np.array([0.0, np.inf])
+        return Shift(-moved, -moved - 1 - unbounded, -moved + 1 + unbounded)
+
+    assert _end(left_after, zero, far).tolist() == [pytest.approx(1, abs=0.01), -np.inf]
+    assert _end(left_after, zero, zero).tolist() == [0, 0]
