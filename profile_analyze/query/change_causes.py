@@ -44,8 +44,8 @@ class Cause(NamedTuple):
     per work. It counts as `more work` or `less work`. The rest counts as `time per work`. If
     `work_ratio` is N/A, the whole difference counts as `unknown work`.
 
-    The `residual` is what remains: times are medians, and the medians of operators need not add up
-    to the median of the total.
+    The `residual` is the rest of the difference: times are medians, and the medians of operators
+    need not add up to the median of the total.
     """
 
     cause: str

@@ -29,7 +29,7 @@ _NO_SCOPE: Final = ("has no scope: its group is N/A", "have no scope: their grou
 
 
 def group_key_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
-    """Yield the notes on the group keys of a question, except on those that every operator has."""
+    """Yield the notes on group keys that leave out operators, or that do not divide them."""
     yield from _unmatched_key_notes(query, operators)
     yield from _scope_notes(query, operators, selection)
     yield from _left_out_notes(query, operators, selection)
@@ -53,7 +53,7 @@ def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note
 
 
 def _scope_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
-    """Yield a note on each key of scopes if some operators have no scope, or if none has one."""
+    """Yield a note on each key of scopes if some or all operators have no scope."""
     for key in query.by_columns:
         if key.name != _SCOPE and not isinstance(key.of_operators, FirstOf):
             continue
@@ -86,7 +86,7 @@ def _left_out_notes(query: Query, operators: OperatorRows, selection: Selection)
 def _note_on_group_of_unknown(
     operators: OperatorRows, selection: Selection, key: str, reasons: tuple[str, str], advice: str
 ) -> Iterator[Note]:
-    """Yield a note on the operators whose value of `key` is N/A; none if there are none.
+    """Yield a note on the operators whose value of `key` is N/A, if an operator has no value.
 
     `reasons` says why for one operator and for several.
     """
