@@ -62,8 +62,8 @@ def notes_on_answer(
 
 
 def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
-    """Return the notes of the profile, without those on what a level leaves out of stacks."""
-    # Stacks of all time leave out nothing.
+    """Return the notes of the profile. Stacks of all time need no note about the level."""
+    # A level adds a note on the time that it leaves out. Stacks of all time contain this time.
     has_all_time = request.has_stacks and not request.query.selects_rows
     return profile.nested.notes if has_all_time and profile.nested is not None else profile.notes
 

@@ -76,7 +76,7 @@ def deliver(
 def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
     """Write a model, and copy the files with its external data beside it. Raises `OutputError`."""
     folder = Path(file).parent
-    # The model would replace its values, or a copy of the values would replace the model.
+    # The model and a file with its values would overwrite each other.
     if Path(file).resolve() in [(folder / name).resolve() for name in model.external]:
         raise OutputError(
             f"{file}: the model has values in a file of this name; choose another name"

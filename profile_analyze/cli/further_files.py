@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FurtherFiles(NamedTuple):
-    """What a call writes besides its answer; None for what the options do not ask for."""
+    """The files that a call writes besides its answer. A file is None without its option."""
 
     picture: Report | None = None
     model: WrittenModel | None = None

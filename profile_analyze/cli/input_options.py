@@ -20,11 +20,9 @@ from profile_analyze.readers.model_inputs import TILE_EXAMPLE
 RUNS: Final = OptionGroup(
     "runs: several files of one model",
     (
-        Option.of(
+        Option.repeatable(
             "--label",
-            action="append",
             type=label_source,
-            default=[],
             metavar="PATTERN",
             example="nightly/{date}/{host}/*.json",
             help="give files labels, as group keys and columns: from the paths of the files, such "
@@ -69,11 +67,9 @@ RUNS: Final = OptionGroup(
 MODELS: Final = OptionGroup(
     "models: ONNX files",
     (
-        Option.of(
+        Option.repeatable(
             "--input-shape",
-            action="append",
             type=input_shape,
-            default=[],
             metavar="NAME:SHAPE",
             example="data:1x3x224x224",
             help="the shape of a dynamic input, such as data:1x3x224x224; may be repeated. If "
@@ -81,19 +77,15 @@ MODELS: Final = OptionGroup(
             "its elements: ratio:f32:4:0.25. A shape of -1 keeps the shape in the model: "
             "ratio:f32:-1:0.25",
         ),
-        Option.of(
+        Option.repeatable(
             "--dim",
-            action="append",
             type=symbol_size,
-            default=[],
             metavar="SYMBOL=SIZE",
             example="batch=8",
             help="the size of a symbol in the shapes of inputs, such as batch=8; may be repeated",
         ),
-        Option.of(
+        Option.repeatable(
             "--model",
-            action="append",
-            default=[],
             metavar="FILE",
             example="model.onnx",
             help="the model that ran, beside a profile: adds its multiply-adds, parameters and "

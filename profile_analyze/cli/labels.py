@@ -45,7 +45,7 @@ class LabelOptions(NamedTuple):
     labels: Labels
     """The labels that `--label` gives."""
     names: tuple[str, ...]
-    """The names of all labels: those of `labels`, then those of data sets."""
+    """The names of all labels: first the names in `labels`, then the names in data sets."""
     chosen: tuple[Condition, ...]
     """The conditions of `--where` on labels. A file must meet all of them."""
     baseline: tuple[Condition, ...] = ()
@@ -96,7 +96,7 @@ class LabelOptions(NamedTuple):
         self._check_that_labels_fit(files)
         found = self._meeting(files, self.chosen)
         if not found:
-            asked = " and ".join(f"'{one.text}'" for one in self.chosen)
+            asked = _quoted(self.chosen)
             values = "; ".join(self._values_text(files, name_of(one)) for one in self.chosen)
             raise QueryError(f"argument --where: no file meets {asked}; {values}")
         return found
@@ -152,8 +152,17 @@ class LabelOptions(NamedTuple):
 
     def _labels_of_stored(self, file: str, stored: Mapping[str, str]) -> dict[str, str | None]:
         """Return each label of a file. `stored` has the labels that a data set gives the file."""
-        given = self.labels.values_of(file)
+        return self._merged(self.labels.values_of(file), stored)
+
+    def _merged(
+        self, given: Mapping[str, str | None], stored: Mapping[str, str]
+    ) -> dict[str, str | None]:
+        """Return each label: its value from `--label` or, without one, from a data set."""
         return {name: given.get(name) or stored.get(name) for name in self.names}
+
+    def _conditions_of_side(self, *, is_baseline: bool) -> tuple[Condition, ...]:
+        """Return the conditions that a file of one side must meet."""
+        return (*self.chosen, *(self.baseline if is_baseline else self.candidate))
 
     def _values_text(self, files: Iterable[str], name: str) -> str:
         """Return a sentence part with the values of a label: `the values of date are ...`."""
@@ -185,9 +194,9 @@ class LabelOptions(NamedTuple):
         labels = [one for name in named for _, one in self._labels_in(name)]
         read = sum(meets_all(one, self.chosen) for one in labels)
         if read < len(labels):
-            conditions = " and ".join(f"'{one.text}'" for one in self.chosen)
+            files = counted(len(labels), "file")
             yield Note(
-                f"read {read} of {counted(len(labels), 'file')}, the files that meet {conditions}",
+                f"read {read} of {files}, the files that meet {_quoted(self.chosen)}",
                 Importance.CONTEXT,
             )
 
@@ -212,19 +221,18 @@ class LabelOptions(NamedTuple):
 
         Raises `QueryError` if only some of them meet the conditions.
         """
-        conditions = (*self.chosen, *(self.baseline if is_baseline else self.candidate))
+        conditions = self._conditions_of_side(is_baseline=is_baseline)
         outcomes = {
             file: meets_all(self._labels_of_stored(file, part.labels), conditions)
             for file in part.files
         }
         if len({*outcomes.values()}) > 1:
-            texts = " and ".join(f"'{one.text}'" for one in conditions)
             left_out = next(file for file, is_met in outcomes.items() if not is_met)
             kept = next(file for file, is_met in outcomes.items() if is_met)
             raise QueryError(
                 f"a data set can be divided only by the labels that its files had when they were "
-                f"exported: {kept} meets {texts} and {left_out} does not, but both are in one "
-                "part; export the files to a new data set with --label"
+                f"exported: {kept} meets {_quoted(conditions)} and {left_out} does not, but both "
+                "are in one part; export the files to a new data set with --label"
             )
         return all(outcomes.values())
 
@@ -235,15 +243,12 @@ class LabelOptions(NamedTuple):
         """
         given = self._given_labels(profile, files)
         stored = labels_of_processes(profile) or ({},) * len(given)
-        labels = [
-            {name: one.get(name) or own.get(name) for name in self.names}
-            for one, own in zip(given, stored, strict=True)
-        ]
+        labels = [self._merged(one, own) for one, own in zip(given, stored, strict=True)]
         labelled = with_labels(
             profile, {name: [one[name] for one in labels] for name in self.names}
         )
-        of_side = self.baseline if is_baseline else self.candidate
-        chosen = runs_with_labels(labelled, [one.text for one in (*self.chosen, *of_side)])
+        conditions = self._conditions_of_side(is_baseline=is_baseline)
+        chosen = runs_with_labels(labelled, [one.text for one in conditions])
         missing = _missing_label_notes(profile.processes, labels, self.names)
         return chosen.changed(notes=(*chosen.notes, *missing))
 
@@ -275,9 +280,9 @@ class LabelOptions(NamedTuple):
 
 
 def stored_label_names(names: Iterable[str]) -> list[str]:
-    """Return the names of the labels in those of `names` that are data sets.
+    """Return the names of the labels in the data sets among `names`.
 
-    A label is left out if a column has its name, because questions could not tell them apart.
+    A label is left out if a column has the same name, because a question could mean either.
     """
     data_sets = [name for name in names if is_data_set(name)]
     if not data_sets:
@@ -285,6 +290,11 @@ def stored_label_names(names: Iterable[str]) -> list[str]:
     parts = (part for name in data_sets for part in entry.labelled_files(name))
     names_in_parts = dict.fromkeys(name for part in parts for name in part.labels)
     return [name for name in names_in_parts if is_label_name(name)]
+
+
+def _quoted(conditions: Iterable[Condition]) -> str:
+    """Return conditions as the user wrote them: `'date >= 2026-11-01' and 'host == a'`."""
+    return " and ".join(f"'{one.text}'" for one in conditions)
 
 
 def _is_other_folder(name: str) -> bool:

@@ -45,7 +45,7 @@ _OF_ROWS: Final = (
     *("--print-only", "--show-host", "--copy-time", "--peaks", "--plot", "--split-matmul"),
     "--write-model",
 )
-"""The options about rows and tables that are unset by default. `--inspect` shows one operator."""
+"""Options about rows and tables. `--inspect` rejects them. By default, all are unset."""
 
 
 def check_options(arguments: argparse.Namespace) -> None:
@@ -100,7 +100,7 @@ def _check_model(arguments: argparse.Namespace) -> None:
 
 
 def _check_writing(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if `--write-model` has no tiles, or not one model in a file to split."""
+    """Raise `QueryError` if `--write-model` lacks `--split-matmul` or a single model file."""
     if arguments.write_model is None:
         return
     if arguments.split_matmul is None:
@@ -117,7 +117,7 @@ def _check_writing(arguments: argparse.Namespace) -> None:
 
 
 def _is_pipe(file: str) -> bool:
-    """Return whether a file is standard input, or a pipe such as that of `<(...)` in a shell."""
+    """Return whether a file is standard input, or a pipe, such as `<(...)` in a shell makes."""
     with suppress(OSError, ValueError):  # a file that cannot be read has an error of its own
         return file == "-" or Path(file).is_fifo()
     return False

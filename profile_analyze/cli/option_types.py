@@ -39,6 +39,11 @@ class Option(NamedTuple):
         """Make an option. `settings` are further arguments of `ArgumentParser.add_argument`."""
         return cls(flags, help, settings, example, may_be_default)
 
+    @classmethod
+    def repeatable(cls, *flags: str, **settings: Any) -> Option:
+        """Make an option that may be repeated; its values form a list."""
+        return cls.of(*flags, action="append", default=[], **settings)
+
     @property
     def takes_value(self) -> bool:
         """Whether the option takes exactly one value."""

@@ -64,10 +64,8 @@ GENERAL: Final = (
 ROWS: Final = OptionGroup(
     "rows: filters for operators",
     (
-        Option.of(
+        Option.repeatable(
             "--type",
-            action="append",
-            default=[],
             metavar="TYPE",
             example="ConvolutionForward",
             help="operators of this type, such as ConvolutionForward; may be repeated",
@@ -104,11 +102,9 @@ ROWS: Final = OptionGroup(
             example="1ms",
             help="operators that took at most this time, in seconds or as 1ms, 20us (default: any)",
         ),
-        Option.of(
+        Option.repeatable(
             "--where",
-            action="append",
             type=condition,
-            default=[],
             metavar="'COLUMN OP VALUE'",
             example="time > 1ms",
             help="operators that meet this condition: == != < <= > >= with a number and its unit, "
@@ -145,10 +141,8 @@ GROUPS: Final = OptionGroup(
             "the sum of work over the sum of time; otherwise, the values of the operators are "
             "aggregated",
         ),
-        Option.of(
+        Option.repeatable(
             "--having",
-            action="append",
-            default=[],
             metavar="'COLUMN OP VALUE'",
             example="count >= 10",
             help="groups that meet this condition, written as for --where, such as 'count >= 10'; "
@@ -238,10 +232,8 @@ COMPARISON: Final = OptionGroup(
             "process, the median of its runs; iteration: one value for each run, as if runs were "
             "independent (default: process)",
         ),
-        Option.of(
+        Option.repeatable(
             "--fail-if",
-            action="append",
-            default=[],
             metavar="'[CONDITION:] METRIC > LIMIT'",
             example="total > +5%",
             help="exit with 3 if this is met beyond noise: 'total > +5%%', 'time > +2ms', "

@@ -82,7 +82,7 @@ class NewFiles:
             raise _output_error(file, error) from None
 
     def _stage(self, file: str, pieces: Iterable[bytes]) -> None:
-        # Imported here, because the import takes half as long as that of this whole package.
+        # Imported here, because the import takes half as long as the import of this package.
         from tempfile import mkstemp
 
         # The temporary file is in the folder of the target, because a rename works only within one

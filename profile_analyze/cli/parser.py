@@ -187,7 +187,7 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
         # The `intermixed` method also accepts options between the files.
         arguments, unknown = command_parser.parse_known_intermixed_args(written, values)
     except AttributeError as error:
-        # Without memory, argparse fails once more when it restores what it had not yet changed.
+        # If memory runs out, argparse fails again while it restores its settings.
         if isinstance(error.__context__, MemoryError):
             raise error.__context__ from None
         raise

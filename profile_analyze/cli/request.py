@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _NOT_RULED_OUT: Final = "not-ruled-out"
 _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
-    # Conditions are then uncertain if a change beyond the limit is not ruled out: see `_judge`.
+    # With this value, a condition is `uncertain` until a change beyond the limit is ruled out.
     _NOT_RULED_OUT: frozenset({"uncertain", "unjudged"}),
     "yes": frozenset({"uncertain", "unjudged"}),
     "unjudged": frozenset({"unjudged"}),

@@ -68,7 +68,7 @@ def key_texts(profile: Profile) -> list[str]:
 
 
 def _operator(profile: Profile, keys: list[str], text: str) -> int | None:
-    """Return the operator whose key or name is `text`; None if there is none.
+    """Return the operator whose key or name is `text`; None if no operator has this key or name.
 
     Raises `QueryError` if several operators have the name.
     """

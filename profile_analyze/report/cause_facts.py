@@ -27,7 +27,7 @@ _LEAST_SHOWN: Final = 0.001
 """Sentences leave out parts below this share of the largest part, and unknown work of operators
 below this share of the time."""
 _LEAST_RESIDUAL: Final = 0.01
-"""A smaller residual, as a share of the baseline's time, is no reason for a sentence."""
+"""A residual below this share of the baseline's time gets no sentence of its own."""
 
 
 def _change(summary: Summary) -> Change:
@@ -36,7 +36,7 @@ def _change(summary: Summary) -> Change:
 
 
 def _work_sentence(summary: Summary, _: Times) -> Iterator[str]:
-    """Yield a sentence that says how the work changed; nothing if it is the same, or unknown."""
+    """Yield a sentence on how the work changed; nothing if the work is unchanged or unknown."""
     change = _change(summary)
     work = change.work
     if work.compared_work is None or _is_same(work.work_ratio):

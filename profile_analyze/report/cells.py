@@ -89,8 +89,8 @@ def cells_of(
 def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells]) -> list[Cells]:
     """Return `cells` with the confidence interval after each ratio.
 
-    `cells` has the columns `names`. If an end of the interval is a column, too, the ratios stay as
-    they are.
+    `cells` has the columns `names`. If `names` has an end of an interval, the ratios of this
+    interval are left unchanged.
     """
     for name, ends in _INTERVALS.items():
         if name in names and not set(ends) & set(names):

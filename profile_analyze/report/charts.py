@@ -63,7 +63,7 @@ _SETTINGS: Final[dict[Any, Any]] = {
 
 # Offsets of a number from its dot, in points. They are tried in order: near first, right first.
 # A number is at its dot, or so far away that the arrow to the dot is clearly visible. No arrow is
-# horizontal, because one between two numbers would look like the hyphen of a range: `5-7`.
+# horizontal, because a horizontal arrow would look like the hyphen of a range: `5-7`.
 _OFFSETS: Final = [
     (0.0, 0.0),
     *(

@@ -122,7 +122,7 @@ _KINDS_OF_CHART: Final = ("bar", "barplot", "chart", "line", "pie", "roofline", 
 
 
 def picture_format_of(file: str) -> str:
-    """Return the picture format for the suffix of `file`. Raises `QueryError` if there is none."""
+    """Return the picture format for the suffix of `file`. Raises `QueryError` for other files."""
     _, dot, suffix = file.lower().rpartition(".")
     if not dot or suffix not in PICTURE_FORMATS:
         known = ", ".join(f".{name}" for name in PICTURE_FORMATS)

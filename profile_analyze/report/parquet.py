@@ -47,13 +47,14 @@ def _table_of(report: Report) -> pa.Table:
     sections = report.all_of(TableSection)
     if len(sections) > 1:
         raise QueryError("parquet has one table; write one at a time: --print-only device or host")
-    for relation, *_ in report.all_of(RelationSection):
+    relations = report.all_of(RelationSection)
+    if relations:
         return _arrow_table(
             (as_utf8(one.name), relation_values(one), one.is_number, {"unit": one.unit})
-            for one in relation.columns
+            for one in relations[0].relation.columns
         )
-    for section in sections:
-        return _arrow_table(_columns(section))
+    if sections:
+        return _arrow_table(_columns(sections[0]))
     facts = facts_alone(report) or {}
     return _arrow_table(
         (name, [value], not isinstance(value, str), {}) for name, value in facts.items()
@@ -69,7 +70,7 @@ def _columns(section: TableSection) -> Iterator[tuple[str, list[Any], bool, Mapp
         is_number = column.kind == "number"
         if not is_number:
             # Ids may be numbers or texts. A column of a table has one type.
-            is_number = all(isinstance(one, int | None) for one in values) and name == "id"
+            is_number = name == "id" and all(isinstance(one, int | None) for one in values)
         if not is_number:
             values = [None if one is None else as_utf8(column.as_text(one)) for one in values]
         meaning = {"unit": column.unit, "meaning": column.meaning}
