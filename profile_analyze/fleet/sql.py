@@ -67,13 +67,17 @@ _HELP: Final = "--sql help lists tables and columns"
 
 
 def answer_sql(
-    profile: Profile, query: str, *, timeout_s: float, give_up: Callable[[], None] | None = None
+    profile: Profile,
+    query: str,
+    *,
+    timeout_s: float,
+    give_up: Callable[[QueryError], None] | None = None,
 ) -> Relation:
     """Return the answer to a query. `profile` must be at one level.
 
     A query that takes longer than `timeout_s` is interrupted. A few functions of DuckDB do not
-    notice an interruption. In this case, `give_up` is called in another thread, and may end the
-    process.
+    notice an interruption. In this case, `give_up` is called in another thread with the error, and
+    may end the process.
 
     Raises `QueryError` if the query is wrong, is not allowed, or exceeds a limit.
     """
@@ -103,11 +107,13 @@ def _raised_for(
     if is_too_large or isinstance(error, duckdb.OutOfMemoryException):
         return QueryError(_TOO_LARGE)
     if isinstance(error, duckdb.InterruptException):
-        limit = short_time(timeout_s)
-        return QueryError(
-            f"argument --sql: took longer than {limit}; --sql-timeout raises the limit"
-        )
+        return _timeout_error(timeout_s)
     return QueryError(f"argument --sql: {_reason(error)}; {_HELP}")
+
+
+def _timeout_error(timeout_s: float) -> QueryError:
+    limit = short_time(timeout_s)
+    return QueryError(f"argument --sql: took longer than {limit}; --sql-timeout raises the limit")
 
 
 def sql_help() -> str:
@@ -170,7 +176,7 @@ def _only_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb
 def _limits(
     connection: duckdb.DuckDBPyConnection,
     timeout_s: float,
-    give_up: Callable[[], None] | None,
+    give_up: Callable[[QueryError], None] | None,
     is_too_large: Event,
 ) -> Iterator[None]:
     """Interrupt the connection if the block takes too long or needs too much memory.
@@ -192,7 +198,7 @@ def _limits(
             if is_done.wait(_INTERVAL_S):
                 return
         if give_up is not None:
-            give_up()
+            give_up(_timeout_error(timeout_s))
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()
