@@ -167,11 +167,7 @@ def _values(rows: OperatorRows, column: Column, cells: _Cells) -> pa.Array | Non
     """Return the values of a column; None if all are N/A."""
     values: Any = rows.per_run(column.name) if column.timed else _of_each_run(rows, column)
     if isinstance(values, Categorical):
-        if not values.categories:
-            return None
-        numbers = all(type(one) is int for one in values.categories)
-        texts = values if numbers else values.mapped(column.as_text)
-        return _categories(texts, cells.operator)
+        return _categories(values, column, cells.operator) if values.categories else None
     if values.dtype.kind == "i":
         return pa.array(values[cells.operator])
     # Values that do not depend on the run have one column, or a single dimension.
@@ -188,8 +184,8 @@ def _of_each_run(rows: OperatorRows, column: Column) -> Any:
     return ratio(above, below)
 
 
-def _categories(column: Categorical[Any], rows: NDArray[np.int64]) -> pa.Array:
-    """Return the categories of `rows`, as numbers if all are numbers."""
-    if all(type(one) is int for one in column.categories):
-        return pa.array(column.values()[rows].tolist(), COUNT)
-    return text_column(column.take(rows), _ERRORS)
+def _categories(values: Categorical[Any], column: Column, rows: NDArray[np.int64]) -> pa.Array:
+    """Return the values in `rows`: numbers if all categories are numbers, otherwise texts."""
+    if all(type(one) is int for one in values.categories):
+        return pa.array(values.values()[rows].tolist(), COUNT)
+    return text_column(values.mapped(column.as_text).take(rows), _ERRORS)
