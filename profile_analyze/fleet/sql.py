@@ -56,7 +56,7 @@ _SETTINGS: Final = (
 _LOCKS: Final = ("SET enable_external_access = false", "SET lock_configuration = true")
 """The last settings: no file can be opened afterwards, and no setting changed."""
 _NUMBERS: Final = ("INT", "FLOAT", "DOUBLE", "DECIMAL", "NUMBER")
-"""Parts of the names of DuckDB's types of numbers."""
+"""The names of DuckDB's types of numbers end with one of these."""
 _TOO_LARGE: Final = (
     f"argument --sql: needs more than {_MEMORY} of memory; filter or aggregate earlier"
 )
@@ -102,7 +102,7 @@ def _raised_for(
 ) -> BaseException:
     """Return the error to raise in place of an error of DuckDB."""
     if isinstance(error, RuntimeError):
-        # DuckDB takes Ctrl-C while it works.
+        # On Ctrl-C during a query, DuckDB raises this error instead of `KeyboardInterrupt`.
         return KeyboardInterrupt() if str(error) == "Query interrupted" else error
     if is_too_large or isinstance(error, duckdb.OutOfMemoryException):
         return QueryError(_TOO_LARGE)
@@ -210,7 +210,7 @@ def _limits(
 
 
 def _resident_bytes() -> int:
-    """Return the memory that this process has; 0 if the system does not say it."""
+    """Return the memory that this process uses; 0 if the system does not state it."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:
@@ -219,7 +219,7 @@ def _resident_bytes() -> int:
 
 
 def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
-    """Return the answer. Raises `QueryError` if it is too large, or has two equal names."""
+    """Return the answer. Raises `QueryError` if it is too large or has two columns of one name."""
     description = result.description or []
     names = [name for name, *_ in description]
     for name in names:

@@ -1,6 +1,6 @@
 """The tables of a profile for SQL. `operators` has a row for each operator and run.
 
-Its columns are those of the catalog, under the names that formats for programs use. Columns that
+Its columns come from the catalog, with the names that formats for programs use. Columns that
 compare rows or runs, such as `share` and `spread`, are left out: SQL computes them.
 """
 
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _LEFT_OUT: Final = ("time", "rank_spread")
-"""`time` is the device time or another one, as options say, and `rank_spread` compares ranks."""
+"""`time` repeats the time column that options choose, and `rank_spread` compares ranks."""
 _ERRORS: Final = "backslashreplace"
-"""Names of files need not be valid Unicode, but texts of DuckDB are."""
+"""Names of files need not be valid Unicode, but texts of DuckDB must be."""
 
 COLUMNS: Final[tuple[Column, ...]] = tuple(
     column
@@ -177,7 +177,7 @@ def _values(rows: OperatorRows, column: Column, cells: _Cells) -> pa.Array | Non
 
 
 def _of_each_run(rows: OperatorRows, column: Column) -> Any:
-    """Return the values of a column that is not timed. Ratios are those of each run."""
+    """Return the values of a column that is not timed. Ratios are computed in each run."""
     if not isinstance(column.of_groups, RatioOfSums):
         return rows[column.name]
     above, below = (rows.values_in_runs(name) for name in column.of_groups)

@@ -68,8 +68,8 @@ def _columns(section: TableSection) -> Iterator[tuple[str, list[Any], bool, Mapp
         values = program_values(table, name)
         is_number = column.kind == "number"
         if not is_number:
-            # Ids may be numbers or texts. A column of a table has one type.
-            is_number = all(isinstance(one, int | None) for one in values) and name == "id"
+            # Ids may be numbers or texts, but all values of a Parquet column have one type.
+            is_number = name == "id" and all(isinstance(one, int | None) for one in values)
         if not is_number:
             values = [None if one is None else as_utf8(column.as_text(one)) for one in values]
         meaning = {"unit": column.unit, "meaning": column.meaning}
