@@ -5,7 +5,6 @@ Data sets have labels of their own, from `--label` of the calls that exported th
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,7 +23,7 @@ from profile_analyze.query.label_conditions import (
 from profile_analyze.query.question_fields import is_label_name, label_names
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.labels import Labels, LabelTable
-from profile_analyze.readers.paths import is_data_set
+from profile_analyze.readers.paths import absolute_path, is_data_set
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ class LabelOptions(NamedTuple):
         ):
             return
         source = self.labels.sources[0]
-        path = os.path.abspath(files[0])  # noqa: PTH100  # `Path.resolve` follows links
+        path = absolute_path(files[0])
         if isinstance(source, LabelTable):
             reason = f"{source.text} names none of {counted(len(files), 'file')}, such as {path}"
             advice = "names in it are relative to the current folder"

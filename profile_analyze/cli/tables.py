@@ -16,7 +16,7 @@ from profile_analyze.model.visible import visible
 from profile_analyze.report.base import Report
 from profile_analyze.report.output_formats import find_renderer, format_by_suffix
 from profile_analyze.report.sections import RelationSection
-from profile_analyze.units import counted, short_time
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -112,13 +112,11 @@ def sql_report(profile: Profile, request: Request) -> Report:
     return Report((RelationSection(relation),), profile, notes)
 
 
-def _giving_up(request: Request) -> Callable[[], None]:
+def _giving_up(request: Request) -> Callable[[QueryError], None]:
     """Return a function that ends the process, for a query that cannot be interrupted."""
 
-    def give_up() -> None:
-        limit = short_time(request.sql_timeout)
-        message = f"argument --sql: took longer than {limit}; --sql-timeout raises the limit"
-        say(f"{PROGRAM}: error", [message], color=request.appearance.color)
-        end_process(QueryError.exit_code)
+    def give_up(error: QueryError) -> None:
+        say(f"{PROGRAM}: error", [str(error)], color=request.appearance.color)
+        end_process(error.exit_code)
 
     return give_up

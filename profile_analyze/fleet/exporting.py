@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _MOST_GROUPS: Final = 1000
-"""Each group of files with the same labels becomes a part. Reading a part takes a few ms."""
+"""The most combinations of labels in an export. Each needs a part of its own, and reading a part
+takes a few ms."""
 FILES_PER_PART: Final = 1000
-"""A part has at most this many files, so that memory holds only so many profiles at a time."""
+"""The most files in a part. An export has the profiles of one part in memory at a time."""
 
 _WANTED: Final = frozenset({*OPTIONAL_COLUMNS, *DERIVED_WORK, FRAMES, *all_optional_columns()})
-"""All that a reader can read, because later questions may need any of it."""
+"""Everything that a reader can read, because later questions may need any of it."""
 
 
 class Exported(NamedTuple):
@@ -87,8 +88,8 @@ def _with_same_labels(
 ) -> list[tuple[dict[str, str], list[str]]]:
     """Return the files in groups with the same labels, and the labels of each group.
 
-    A part has files of one group. A question about some labels can then leave out whole parts, and
-    gets the answer that it would get if only the other files were read.
+    A part has files of one group. A question about some labels can therefore skip whole parts. Its
+    answer is the same as if only the remaining files had been exported.
     """
     groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for file in files:
@@ -102,7 +103,7 @@ def _with_same_labels(
 
 
 def _tell(progress: Callable[[int], None] | None, before: int, files: int) -> None:
-    """Tell how many files have been read, with the files of earlier parts."""
+    """Report how many files have been read, including the files of earlier parts."""
     if progress is not None:
         progress(before + files)
 

@@ -12,9 +12,11 @@ from profile_analyze.model.run_copies import digests_of
 from profile_analyze.model.terms import FRAME
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from profile_analyze.model.executions import Executions
+    from profile_analyze.model.executions import Executions, Track
     from profile_analyze.model.runs import Partial
 
 
@@ -29,17 +31,18 @@ def without_frames(partial: Partial) -> Partial:
         return partial
     kept = np.flatnonzero(~is_frame)
     executions = _executions(_from_first_start(partial, is_frame), is_frame)
-    # A track on which only functions ran is left out, too.
-    is_used = np.zeros(len(partial.tracks), np.bool_)
-    is_used[executions.track] = True
-    is_used[_unused_tracks(partial)] = True
+    # A track on which only functions ran is left out, too. The reader keeps a track on which
+    # nothing ran.
+    is_kept_track = _is_used(partial.tracks, executions) | ~_is_used(
+        partial.tracks, partial.executions
+    )
     result = partial._replace(
         keys=[partial.keys[row] for row in kept.tolist()],
         operators=partial.operators.take(kept),
         run_counts=partial.run_counts[kept],
         conflicting=partial.conflicting[kept],
-        executions=executions.changed(track=_new_indices(is_used)[executions.track]),
-        tracks=tuple(partial.tracks[index] for index in np.flatnonzero(is_used).tolist()),
+        executions=executions.changed(track=_new_indices(is_kept_track)[executions.track]),
+        tracks=tuple(partial.tracks[index] for index in np.flatnonzero(is_kept_track).tolist()),
     )
     return result._replace(digests=_digests(result))
 
@@ -52,7 +55,7 @@ def _from_first_start(partial: Partial, is_frame: NDArray[np.bool_]) -> Executio
     """
     executions = partial.executions
     process = np.array([run.process for run in partial.runs], np.int64)[executions.run]
-    # Whole nanoseconds, so that the new times are those of the reader to the last bit.
+    # With whole nanoseconds, the new times equal the reader's times to the last bit.
     start_ns = np.rint(executions.start_s * _NS_PER_S)
     first, first_left = np.full((2, len(partial.processes)), np.inf)
     is_left = ~is_frame[executions.operator]
@@ -82,11 +85,11 @@ def _executions(executions: Executions, is_frame: NDArray[np.bool_]) -> Executio
     return executions.take(np.flatnonzero(is_kept))
 
 
-def _unused_tracks(partial: Partial) -> NDArray[np.int64]:
-    """Return the tracks on which nothing ran, which the reader keeps."""
-    is_used = np.zeros(len(partial.tracks), np.bool_)
-    is_used[partial.executions.track] = True
-    return np.flatnonzero(~is_used)
+def _is_used(tracks: Sequence[Track], executions: Executions) -> NDArray[np.bool_]:
+    """Return whether any of `executions` ran on each track, shape (tracks,)."""
+    is_used = np.zeros(len(tracks), np.bool_)
+    is_used[executions.track] = True
+    return is_used
 
 
 def _new_indices(is_kept: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -95,7 +98,7 @@ def _new_indices(is_kept: NDArray[np.bool_]) -> NDArray[np.int32]:
 
 
 def _digests(partial: Partial) -> tuple[bytes | None, ...]:
-    """Return the digests of the times that are left: those of a reader without functions."""
+    """Return the digests that a reader gives if it leaves out functions."""
     profile = Profile(
         file="",
         origin=partial.origins[0],

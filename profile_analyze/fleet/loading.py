@@ -61,7 +61,7 @@ def load_with_data_sets(
     if files > 1:
         return joined
     partial = joiner.partial()
-    assert partial is not None, "it has a file"
+    assert partial is not None, "the joined profile has a file"
     # `load` neither sorts the tracks of a single file nor makes notes on its runs, as joining does.
     return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
 

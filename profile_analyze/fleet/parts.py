@@ -273,7 +273,7 @@ def _flush(file: Path) -> None:
 
 
 def _remove_unfinished(data_set: Path) -> None:
-    """Remove what processes left behind that died while they wrote."""
+    """Remove the unfinished folders of processes that died while they wrote."""
     for folder in data_set.glob(f"{_UNFINISHED}*"):
         with suppress(FileNotFoundError):  # another export has just ended
             if time() - folder.stat().st_mtime > _LONGEST_WRITING_S:

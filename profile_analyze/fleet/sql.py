@@ -56,7 +56,7 @@ _SETTINGS: Final = (
 _LOCKS: Final = ("SET enable_external_access = false", "SET lock_configuration = true")
 """The last settings: no file can be opened afterwards, and no setting changed."""
 _NUMBERS: Final = ("INT", "FLOAT", "DOUBLE", "DECIMAL", "NUMBER")
-"""Parts of the names of DuckDB's types of numbers."""
+"""The names of DuckDB's types of numbers end with one of these."""
 _TOO_LARGE: Final = (
     f"argument --sql: needs more than {_MEMORY} of memory; filter or aggregate earlier"
 )
@@ -67,13 +67,17 @@ _HELP: Final = "--sql help lists tables and columns"
 
 
 def answer_sql(
-    profile: Profile, query: str, *, timeout_s: float, give_up: Callable[[], None] | None = None
+    profile: Profile,
+    query: str,
+    *,
+    timeout_s: float,
+    give_up: Callable[[QueryError], None] | None = None,
 ) -> Relation:
     """Return the answer to a query. `profile` must be at one level.
 
     A query that takes longer than `timeout_s` is interrupted. A few functions of DuckDB do not
-    notice an interruption. In this case, `give_up` is called in another thread, and may end the
-    process.
+    notice an interruption. In this case, `give_up` is called in another thread with the error, and
+    may end the process.
 
     Raises `QueryError` if the query is wrong, is not allowed, or exceeds a limit.
     """
@@ -98,16 +102,18 @@ def _raised_for(
 ) -> BaseException:
     """Return the error to raise in place of an error of DuckDB."""
     if isinstance(error, RuntimeError):
-        # DuckDB takes Ctrl-C while it works.
+        # On Ctrl-C during a query, DuckDB raises this error instead of `KeyboardInterrupt`.
         return KeyboardInterrupt() if str(error) == "Query interrupted" else error
     if is_too_large or isinstance(error, duckdb.OutOfMemoryException):
         return QueryError(_TOO_LARGE)
     if isinstance(error, duckdb.InterruptException):
-        limit = short_time(timeout_s)
-        return QueryError(
-            f"argument --sql: took longer than {limit}; --sql-timeout raises the limit"
-        )
+        return _timeout_error(timeout_s)
     return QueryError(f"argument --sql: {_reason(error)}; {_HELP}")
+
+
+def _timeout_error(timeout_s: float) -> QueryError:
+    limit = short_time(timeout_s)
+    return QueryError(f"argument --sql: took longer than {limit}; --sql-timeout raises the limit")
 
 
 def sql_help() -> str:
@@ -170,7 +176,7 @@ def _only_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb
 def _limits(
     connection: duckdb.DuckDBPyConnection,
     timeout_s: float,
-    give_up: Callable[[], None] | None,
+    give_up: Callable[[QueryError], None] | None,
     is_too_large: Event,
 ) -> Iterator[None]:
     """Interrupt the connection if the block takes too long or needs too much memory.
@@ -192,7 +198,7 @@ def _limits(
             if is_done.wait(_INTERVAL_S):
                 return
         if give_up is not None:
-            give_up()
+            give_up(_timeout_error(timeout_s))
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()
@@ -204,7 +210,7 @@ def _limits(
 
 
 def _resident_bytes() -> int:
-    """Return the memory that this process has; 0 if the system does not say it."""
+    """Return the memory that this process uses; 0 if the system does not state it."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:
@@ -213,7 +219,7 @@ def _resident_bytes() -> int:
 
 
 def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
-    """Return the answer. Raises `QueryError` if it is too large, or has two equal names."""
+    """Return the answer. Raises `QueryError` if it is too large or has two columns of one name."""
     description = result.description or []
     names = [name for name, *_ in description]
     for name in names:

@@ -1,6 +1,6 @@
 """The tables of a profile for SQL. `operators` has a row for each operator and run.
 
-Its columns are those of the catalog, under the names that formats for programs use. Columns that
+Its columns come from the catalog, with the names that formats for programs use. Columns that
 compare rows or runs, such as `share` and `spread`, are left out: SQL computes them.
 """
 
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _LEFT_OUT: Final = ("time", "rank_spread")
-"""`time` is the device time or another one, as options say, and `rank_spread` compares ranks."""
+"""`time` repeats the time column that options choose, and `rank_spread` compares ranks."""
 _ERRORS: Final = "backslashreplace"
-"""Names of files need not be valid Unicode, but texts of DuckDB are."""
+"""Names of files need not be valid Unicode, but texts of DuckDB must be."""
 
 COLUMNS: Final[tuple[Column, ...]] = tuple(
     column
@@ -167,11 +167,7 @@ def _values(rows: OperatorRows, column: Column, cells: _Cells) -> pa.Array | Non
     """Return the values of a column; None if all are N/A."""
     values: Any = rows.per_run(column.name) if column.timed else _of_each_run(rows, column)
     if isinstance(values, Categorical):
-        if not values.categories:
-            return None
-        numbers = all(type(one) is int for one in values.categories)
-        texts = values if numbers else values.mapped(column.as_text)
-        return _categories(texts, cells.operator)
+        return _categories(values, column, cells.operator) if values.categories else None
     if values.dtype.kind == "i":
         return pa.array(values[cells.operator])
     # Values that do not depend on the run have one column, or a single dimension.
@@ -181,15 +177,15 @@ def _values(rows: OperatorRows, column: Column, cells: _Cells) -> pa.Array | Non
 
 
 def _of_each_run(rows: OperatorRows, column: Column) -> Any:
-    """Return the values of a column that is not timed. Ratios are those of each run."""
+    """Return the values of a column that is not timed. Ratios are computed in each run."""
     if not isinstance(column.of_groups, RatioOfSums):
         return rows[column.name]
     above, below = (rows.values_in_runs(name) for name in column.of_groups)
     return ratio(above, below)
 
 
-def _categories(column: Categorical[Any], rows: NDArray[np.int64]) -> pa.Array:
-    """Return the categories of `rows`, as numbers if all are numbers."""
-    if all(type(one) is int for one in column.categories):
-        return pa.array(column.values()[rows].tolist(), COUNT)
-    return text_column(column.take(rows), _ERRORS)
+def _categories(values: Categorical[Any], column: Column, rows: NDArray[np.int64]) -> pa.Array:
+    """Return the values in `rows`: numbers if all categories are numbers, otherwise texts."""
+    if all(type(one) is int for one in values.categories):
+        return pa.array(values.values()[rows].tolist(), COUNT)
+    return text_column(values.mapped(column.as_text).take(rows), _ERRORS)

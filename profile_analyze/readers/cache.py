@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.cache_files import cache_files, mark_used, remove, write
 from profile_analyze.readers.content import is_compressed, state_of_file
+from profile_analyze.readers.paths import absolute_path
 from profile_analyze.readers.profile_arrays import (
     UNWRITABLE,
     pieces_of,
@@ -104,7 +105,7 @@ def _identity_of(source: Source, cache: Cache) -> _Identity | None:
         return None
     beside = source.folder is not None
     return _Identity(
-        _digest(os.path.abspath(source.path)),  # noqa: PTH100  # does not follow links
+        _digest(absolute_path(source.path)),
         _digest(state, blake2b(samples).digest(), _state_of_this_package()),
         # The profile has the path as the caller wrote it, so each spelling has its own kept file.
         _digest(os.fspath(source.path), source.max_size, source.inputs, beside),

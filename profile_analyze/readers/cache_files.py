@@ -82,7 +82,7 @@ def write(folder: str, name: str, pieces: Sequence[bytes | memoryview], most: in
         with os.fdopen(handle, "wb") as stream:
             stream.writelines(pieces)
         Path(temporary).replace(Path(folder) / f"{name}{SUFFIX}")
-    except BaseException:  # also after Ctrl-C, the folder must not keep half a file
+    except BaseException:  # Ctrl-C must not leave half a file either
         with suppress(OSError):
             Path(temporary).unlink()
         raise

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.terms import LABEL_NAME
 from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.paths import absolute_path
 from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class LabelTable(NamedTuple):
             file = labels.pop(_FILE)
             if not file:
                 raise InputError(name, f"line {line} names no file")
-            path = _absolute(file)
+            path = absolute_path(file)
             if path in rows:
                 reason = f"names {file}, as line {line_of[path]} does; leave one of them out"
                 raise InputError(name, f"line {line} {reason}")
@@ -128,10 +129,6 @@ def _lines_of(name: str, max_size: int) -> Iterator[tuple[int, list[str]]]:
                 yield reader.line_num, values
     except csv.Error as error:
         raise InputError(name, f"line {reader.line_num}: {error}") from None
-
-
-def _absolute(file: str) -> str:
-    return os.path.abspath(file)  # noqa: PTH100  # `Path.resolve` follows links
 
 
 def _checked_columns(name: str, first_line: list[str]) -> list[str]:
@@ -180,7 +177,7 @@ class Labels(NamedTuple):
 
         If several sources give the same label, the first one counts.
         """
-        path = _absolute(file)
+        path = absolute_path(file)
         values: dict[str, str | None] = dict.fromkeys(self.names)
         for source in reversed(self.sources):
             values |= source.values_of(path)

@@ -1,4 +1,4 @@
-"""Expands the names of inputs: a folder or a list stands for several files."""
+"""Names of inputs: expands folders and lists into their files, and makes paths absolute."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from os import PathLike
 
 SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
 """The suffixes of the files in a folder that count as profiles."""
@@ -48,6 +49,11 @@ def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
 def is_data_set(name: str) -> bool:
     """Return whether `name` is a folder that is a data set."""
     return os.path.isfile(os.path.join(name, DATA_SET_MANIFEST))
+
+
+def absolute_path(file: str | PathLike[str]) -> str:
+    """Return the absolute path of a file. Links in it are not followed."""
+    return os.path.abspath(file)  # `Path.resolve` follows links
 
 
 def _expand(name: str, max_size: int) -> Iterator[str]:

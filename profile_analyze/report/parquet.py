@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from profile_analyze.errors import OutputError, QueryError
 from profile_analyze.report.programs import (
@@ -25,9 +25,12 @@ except ModuleNotFoundError as error:
     ) from None
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from profile_analyze.report.base import Display, Report
+
+    _Column: TypeAlias = tuple[str, Sequence[Any], bool, Mapping[str, str]]
+    """The name of a column, its values, whether they are numbers, and its metadata."""
 
 
 class ParquetRenderer(ProgramRenderer):
@@ -61,15 +64,14 @@ def _table_of(report: Report) -> pa.Table:
     )
 
 
-def _columns(section: TableSection) -> Iterator[tuple[str, list[Any], bool, Mapping[str, str]]]:
-    """Yield each column: its name, its values, whether they are numbers, and its metadata."""
+def _columns(section: TableSection) -> Iterator[_Column]:
     table, names = section.table, shown_columns(section)
     for name, heading in zip(names, machine_names(table, names), strict=True):
         column = table.column(name)
         values = program_values(table, name)
         is_number = column.kind == "number"
         if not is_number:
-            # Ids may be numbers or texts. A column of a table has one type.
+            # Ids may be numbers or texts, but all values of a Parquet column have one type.
             is_number = name == "id" and all(isinstance(one, int | None) for one in values)
         if not is_number:
             values = [None if one is None else as_utf8(column.as_text(one)) for one in values]
@@ -77,7 +79,7 @@ def _columns(section: TableSection) -> Iterator[tuple[str, list[Any], bool, Mapp
         yield heading, values, is_number, meaning
 
 
-def _arrow_table(columns: Any) -> pa.Table:
+def _arrow_table(columns: Iterable[_Column]) -> pa.Table:
     arrays, fields = [], []
     for name, values, is_number, metadata in columns:
         array = _array(values, is_number=is_number)
@@ -86,7 +88,7 @@ def _arrow_table(columns: Any) -> pa.Table:
     return pa.table(arrays, schema=pa.schema(fields))
 
 
-def _array(values: list[Any], *, is_number: bool) -> pa.Array:
+def _array(values: Sequence[Any], *, is_number: bool) -> pa.Array:
     """Return values as an array; None and NaN become null."""
     if not is_number:
         is_truth = any(isinstance(one, bool) for one in values)
