@@ -52,7 +52,7 @@ _SAMPLE_SIZE: Final = 1 << 14  # bytes
 
 
 def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profile:
-    """Return the kept profile of `source`. If there is none, call `read`, and keep the result.
+    """Return the kept profile of `source`. If no profile is kept, call `read`, and keep its result.
 
     Only profiles of large files are kept. If the system cannot write the kept file, the returned
     profile has a note that says why.

@@ -10,13 +10,14 @@ import zlib
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.units import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from io import BufferedIOBase
     from os import PathLike
 
 MAX_SIZE: Final = 8 << 30
@@ -143,7 +144,7 @@ class ByteStream:
     def read_into(self, space: memoryview) -> int:
         """Read the next bytes of an uncompressed file into `space`. Return their number."""
         # Read in steps, so that `progress` is called after each step.
-        count: int = self._stream.readinto(space[:_LARGE_STEP])  # type: ignore[attr-defined]  # of buffered files
+        count = self._stream.readinto(space[:_LARGE_STEP])
         self._count(count)
         return count
 
@@ -164,13 +165,14 @@ class _TooLargeError(Exception):
     """The input is larger than the limit."""
 
 
-def _standard_input() -> BinaryIO:
+def _standard_input() -> BufferedIOBase:
     if sys.stdin is None:
         raise InputError(_STANDARD_INPUT, "is closed")
-    return sys.stdin.buffer
+    # Its declared type lacks `read1` and `readinto`.
+    return cast("BufferedIOBase", sys.stdin.buffer)
 
 
-def _opened(name: str) -> BinaryIO:
+def _opened(name: str) -> BufferedIOBase:
     # The file is not mapped into memory: if it were truncated, the process would be killed.
     try:
         return open(name, "rb")  # noqa: PTH123  # `Path` changes some names
@@ -178,26 +180,26 @@ def _opened(name: str) -> BinaryIO:
         raise InputError(name, "no such file: the name has a NUL character") from None
 
 
-def _regular_file_size(stream: BinaryIO) -> int:
+def _regular_file_size(stream: BufferedIOBase) -> int:
     """Return the size in bytes, or 0 if the stream is not a regular file."""
     status = os.fstat(stream.fileno())
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
-def _raw_parts(file: str, stream: BinaryIO, step: int) -> Iterator[bytes]:
+def _raw_parts(file: str, stream: BufferedIOBase, step: int) -> Iterator[bytes]:
     """Yield all bytes of `stream` as they arrive, at most `step` at once.
 
     Raises `InputError` for a device.
     """
     # `read1` returns the bytes that a pipe has now. `read` would wait for `step` bytes.
-    while part := stream.read1(step):  # type: ignore[attr-defined]  # of buffered streams
+    while part := stream.read1(step):
         # A device without bytes, such as /dev/null, counts as an empty file and is not rejected.
         if _is_device(stream):
             raise InputError(file, "is a device, not a file")
         yield part
 
 
-def _is_device(stream: BinaryIO) -> bool:
+def _is_device(stream: BufferedIOBase) -> bool:
     """Return whether `stream` is a device that may never end. A terminal does not count."""
     with suppress(OSError):  # raised by streams in memory, which have no file number
         mode = os.fstat(stream.fileno()).st_mode

@@ -233,7 +233,7 @@ def default_output_formats() -> tuple[str, ...]:
 
 
 def _reader_of(source: Source) -> Reader:
-    """Return the reader that recognises `source`. Raises `UnknownFormatError` if there is none."""
+    """Return the reader that recognises `source`. Raises `UnknownFormatError` if no reader does."""
     reader = reader_among(READERS, source)
     if reader is not None:
         return reader

@@ -80,7 +80,7 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
 
 
 def without_bad(joiner: RunJoiner, bad: Sequence[InputError]) -> Profile:
-    """Return the joined profile, which says which files were left out because of errors.
+    """Return the joined profile, with a note on files that were left out, and their names.
 
     Raises the first error if all files were left out, and the errors of `RunJoiner.joined`.
     """
@@ -114,8 +114,8 @@ def add_runs(  # noqa: PLR0913  # options, each by its name
 ) -> tuple[InputError, ...]:
     """Add the runs of all files in `paths` to `joiner`.
 
-    With `skip_bad`, return the errors of the files that were left out, perhaps of all files. The
-    options and the other errors are those of `load_runs`.
+    With `skip_bad`, return the errors of the files that were left out. These may be all files. The
+    options, and the errors raised, are the same as for `load_runs`.
     """
     # Joining needs shapes, even if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})

@@ -26,7 +26,8 @@ from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import BinaryIO, TypeAlias
+    from io import BufferedIOBase
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
@@ -76,7 +77,7 @@ def pieces_of(profile: Profile, conditions: Any) -> list[bytes | memoryview]:
     return [header, document, *body]
 
 
-def read_document(stream: BinaryIO) -> Any:
+def read_document(stream: BufferedIOBase) -> Any:
     """Return the document at the start of `stream`: a dict with the item `conditions`.
 
     Raises `ValueError` if the bytes are damaged.
@@ -92,7 +93,7 @@ def read_document(stream: BinaryIO) -> Any:
     return msgpack.decode(document)
 
 
-def read_profile(stream: BinaryIO, document: Any) -> Profile:
+def read_profile(stream: BufferedIOBase, document: Any) -> Profile:
     """Return the profile in `stream`, after `read_document` has read `document` from it.
 
     Raises `ValueError` if the bytes are damaged.
@@ -106,7 +107,7 @@ def read_profile(stream: BinaryIO, document: Any) -> Profile:
         raise ValueError("the arrays are damaged")
     stream.seek(start)
     data = np.empty(size, np.uint8)
-    read = stream.readinto(data)  # type: ignore[attr-defined]  # files have it
+    read = stream.readinto(data.data)
     if read != len(data) or zlib.crc32(data.data) != document["data"]["checksum"]:
         raise ValueError("the arrays are damaged")
     arrays, start = [], 0

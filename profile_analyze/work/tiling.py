@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from profile_analyze.work.tensor import Tensor
 
 MATMUL: Final = "matmul"
-_SUM_OF_INTEGERS: Final = 4.0
-"""The bytes of a partial sum of integers, which has 32 bits even if the result has fewer."""
+_INTEGER_SUM_BYTES: Final = 4.0
+"""Partial sums of integers have 32 bits, even if the result has fewer."""
 
 
 class Product(NamedTuple):
@@ -33,11 +33,13 @@ class Product(NamedTuple):
     n: int
     k: int
     a_size: float
-    """The bytes of an element of A; NaN if they are unknown. The same holds for the next three."""
+    """The bytes of an element of A; NaN if unknown."""
     b_size: float
+    """The bytes of an element of B; NaN if unknown."""
     result_size: float
+    """The bytes of an element of the result; NaN if unknown."""
     sum_size: float
-    """The bytes of a partial sum."""
+    """The bytes of a partial sum; NaN if unknown."""
     whole: float
     """The bytes of A, B and the result, each once."""
 
@@ -46,8 +48,9 @@ class Tiling(NamedTuple):
     """The cost of the products of one operator on hardware with tiles. NaN is N/A."""
 
     tiles: float = nan
+    """The number of tiles of all products."""
     tiles_m: float = nan
-    """The number of tiles along M; the same for N and K."""
+    """The number of tiles along M, in one product."""
     tiles_n: float = nan
     tiles_k: float = nan
     tiled_macs: float = nan
@@ -68,7 +71,7 @@ def has_products(kind: str, *, with_convolutions: bool) -> bool:
 
 
 def product_of(operation: Operation, *, with_convolutions: bool) -> Product | None:
-    """Return the matrix products of an operation; None if it has none, or if a size is unknown.
+    """Return the products of an operation; None if it is no matrix product, or a size is unknown.
 
     `with_convolutions` says whether convolutions count as the products that im2col makes of them.
     """
@@ -135,14 +138,14 @@ def _product(
     """Return a product. `inputs` has the bytes of A and B together, each once."""
     result_size = bytes_of(result.dtype)
     is_integer = "int" in (result.dtype or "")
-    sum_size = max(result_size, _SUM_OF_INTEGERS) if is_integer else result_size
+    sum_size = max(result_size, _INTEGER_SUM_BYTES) if is_integer else result_size
     whole = inputs + result.bytes
     count, m, n, k = map(int, sizes)
     return Product(count, m, n, k, *bytes_of_inputs, result_size, sum_size, whole)
 
 
 def fits(product: Product, tile: tuple[int, int, int]) -> bool:
-    """Return whether a product needs no more than one tile. Without elements, it needs none."""
+    """Return whether a product needs at most one tile. A product without elements fits."""
     if not product.m * product.n * product.k:
         return True
     return product.m <= tile[0] and product.n <= tile[1] and product.k <= tile[2]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.work.tensor import all_known
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -40,8 +42,8 @@ class Layout(NamedTuple):
     """The axis of the result that has the rows; None if the result has a single row."""
     column_axis: int | None
     beside: tuple[Operand, ...] = ()
-    """The further inputs, whose rows and columns are those of the result: the bias of a Gemm, or
-    the zero points of A and B. An input that is left out has an empty name."""
+    """The further inputs: the bias of a Gemm, or the zero points of A and B. They have the rows and
+    columns of the result. An input that is left out has an empty name."""
     folded: tuple[int, int] | None = None
     """The shape of A with its leading axes as rows; None if A keeps its shape."""
     result_shape: tuple[int, ...] = ()
@@ -72,12 +74,13 @@ def _transposes_batch(node: Node) -> bool:
 
 
 def _shape(values: Mapping[str, Value], name: str) -> tuple[int, ...]:
-    """Return the shape of a value; empty for an input that is left out.
-
-    All sizes of A and B are known. An unknown size of another input counts as 0.
-    """
-    dims = values[name].dims if name else None
-    return tuple(size or 0 for size in dims or ())
+    """Return the shape of a value; empty for an input that is left out."""
+    if not name:
+        return ()
+    dims = values[name].dims
+    shape = None if dims is None else all_known(dims)
+    assert shape is not None, "the splitter splits only products of known shapes"
+    return shape
 
 
 def _of_gemm(node: Node, shapes: list[tuple[int, ...]], product: Product) -> Layout | None:
@@ -136,7 +139,7 @@ def _of_matmul(
 def _axes(
     node: Node, a: tuple[int, ...], b: tuple[int, ...]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the axis of rows and the inner axis of A, and the inner axis and that of columns of B.
+    """Return the row axis and the inner axis of A, and the inner axis and the column axis of B.
 
     The only axis of a vector is the inner axis.
     """

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
     from profile_analyze.writers.new_nodes import NewNodes
 
-_OLDEST: Final = 11
+_OLDEST_OPSET: Final = 11
 """The version of the operator set from which on it has Round."""
 _LIMITS: Final = {"uint8": (0.0, 255.0), "int8": (-128.0, 127.0)}
-_NUMBERS: Final = {"uint8": TensorProto.UINT8, "int8": TensorProto.INT8}
+"""The lowest and the highest value of each dtype."""
+_DTYPE_NUMBERS: Final = {"uint8": TensorProto.UINT8, "int8": TensorProto.INT8}
 
 
 class _Inputs(NamedTuple):
-    """The names of the inputs of a quantized product; empty for those that it does not have."""
+    """The names of the inputs of a quantized product; empty for inputs that it does not have."""
 
     a: str = ""
     a_scale: str = ""
@@ -88,18 +89,18 @@ class IntegerProduct(NamedTuple):
         # Not Clip: ONNX Runtime has no Clip of fp64 for version 11 of the operator set.
         result = nodes.add("Max", [result, nodes.number(low, "lowest")], "not_too_low")
         result = nodes.add("Min", [result, nodes.number(high, "highest")], "not_too_high")
-        return nodes.add("Cast", [result], f"result_{dtype}", to=_NUMBERS[dtype])
+        return nodes.add("Cast", [result], f"result_{dtype}", to=_DTYPE_NUMBERS[dtype])
 
 
 def as_integers(
     node: Node, values: Mapping[str, Value], nodes: NewNodes, opset: int
 ) -> IntegerProduct | None:
-    """Return the product of integers inside of `node`; None if it has none, or is not supported.
+    """Return the product of integers inside of `node`; None if `node` is not supported.
 
     If the type of `node` quantizes A itself, the new node that does so is added to `nodes`.
     """
     order = _ORDERS.get((node.domain, node.type))
-    if order is None or opset < _OLDEST:
+    if order is None or opset < _OLDEST_OPSET:
         return None
     inputs = _Inputs(**dict(zip(order, node.inputs, strict=False)))
     if not all(getattr(inputs, name) for name in _REQUIRED.intersection(order)):
@@ -124,7 +125,7 @@ def as_integers(
 
 
 def _is_supported(inputs: _Inputs, result: Value, values: Mapping[str, Value]) -> bool:
-    """Return whether the dtypes and the scales allow to scale all sums alike, or by column."""
+    """Return whether the dtypes are supported, and one scale fits all sums, or each column."""
     quantized = [inputs.b, *([inputs.a] if inputs.a_scale else [])]
     single = [inputs.a_scale, inputs.y_scale, inputs.y_zero]
     scales = [inputs.a_scale, inputs.b_scale, inputs.y_scale]

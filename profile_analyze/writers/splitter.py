@@ -15,6 +15,7 @@ from profile_analyze.readers.onnx.loading import read_with_proto
 from profile_analyze.readers.onnx.parsing import files_of_external_data
 from profile_analyze.readers.onnx.tile_columns import layer_of
 from profile_analyze.readers.onnx.types import bodies_of, tensor_type
+from profile_analyze.readers.onnx.unique_names import UniqueNames
 from profile_analyze.units import counted
 from profile_analyze.work.tensor import all_known
 from profile_analyze.work.tiling import fits, tiling_of
@@ -69,10 +70,9 @@ class _Splitter:
         self._file = file
         self._opset = parsed.opsets.get("", 0)
         self._tile = tile
-        self._names = {name for graph in _graphs(parsed.proto.graph) for name in _names_in(graph)}
-        self._copies: dict[str, int] = {}
-        """The last number that was appended to each name. Without this record, many layers with one
-        name would take quadratic time."""
+        self._names = UniqueNames(
+            name for graph in _graphs(parsed.proto.graph) for name in _names_in(graph)
+        )
         self._tiles = 0
         self._split: list[str] = []
         self._fitting: list[str] = []
@@ -108,7 +108,7 @@ class _Splitter:
     def _tile_nodes(
         self, proto: NodeProto, node: Node, graph: Graph, product: Product
     ) -> list[NodeProto]:
-        nodes = NewNodes(proto, self._opset, self._new_name)
+        nodes = NewNodes(proto, self._opset, self._names.unique)
         integers = as_integers(node, graph.values, nodes, self._opset)
         product_node, values, attributes = node, graph.values, [*proto.attribute]
         if integers is not None:
@@ -136,15 +136,6 @@ class _Splitter:
         nodes.end_with(result, proto.output[0])
         self._split.append(node.name)
         return nodes.all
-
-    def _new_name(self, text: str) -> str:
-        name, number = text, self._copies.get(text, 1)
-        while name in self._names:
-            number += 1
-            name = f"{text}#{number}"
-        self._names.add(name)
-        self._copies[text] = number
-        return name
 
     def notes(self) -> Iterator[Note]:
         """Yield notes on the layers that were split, and on the other layers."""
@@ -223,7 +214,7 @@ def _give_outputs_their_shapes(graph: GraphProto, model: OnnxModel) -> None:
     """Give outputs without a shape the shape that was inferred.
 
     If the caller replaces sizes of inputs, the reader removes the shapes of the outputs, because
-    they are for the original sizes. A valid model has them.
+    they are for the original sizes. A valid model has the shapes of its outputs.
     """
     for output in graph.output:
         value = model.graph.values.get(output.name)

@@ -74,9 +74,8 @@ def notes_of_files(
     """Return the notes on each file. Notes about operators get their share of the device time."""
     finished: list[list[Note]] = [[] for _ in range(files)]
     for file, note, operators in notes:
-        if operators is not None:
-            note = note.with_share(_share(file, operators, executions, tracks))  # noqa: PLW2901  # the same note, finished
-        finished[file].append(note)
+        share = None if operators is None else _share(file, operators, executions, tracks)
+        finished[file].append(note if share is None else note.with_share(share))
     return finished
 
 

@@ -100,7 +100,7 @@ def _nearest(all_parents: Indices, is_kept: NDArray[np.bool_]) -> Indices:
 
 
 def outermost_of(parent: Indices) -> Indices:
-    """Return, for each span, the outermost span around it, or the span itself if there is none."""
+    """Return, for each span, the outermost span around it; the span itself if it has no parent."""
     result = np.arange(len(parent))
     with_end = np.append(parent, NONE)
     while (inner := with_end[result] >= 0).any():

@@ -90,7 +90,7 @@ class Shape(NamedTuple):
 
 
 def shapes_of(text: str) -> tuple[Shape, ...]:
-    """Return the shape or the list of shapes at the start of `text`; empty if there is none."""
+    """Return the shape or the list of shapes at the start of `text`; empty without a shape."""
     if text.startswith("["):
         return tuple(map(_shape, _SHAPE.finditer(text)))
     found = _SHAPE.match(text)

@@ -19,6 +19,7 @@ from profile_analyze.readers.onnx.input_names import known_names
 from profile_analyze.readers.onnx.parsing import note_on_missing_files, parse
 from profile_analyze.readers.onnx.shapes import Inference
 from profile_analyze.readers.onnx.types import attributes_of, bodies_of, dims_of
+from profile_analyze.readers.onnx.unique_names import UniqueNames
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -50,7 +51,7 @@ def read_model(source: Source) -> OnnxModel:
 
 
 def read_with_proto(source: Source) -> tuple[Parsed, OnnxModel]:
-    """Return the protobuf of the model in `source`, and the same as `read_model`.
+    """Return the protobuf of the model in `source`, and the model that `read_model` returns.
 
     The inputs in the protobuf have the sizes that the caller gives.
     """
@@ -82,10 +83,7 @@ class _GraphMaker:
     def __init__(self, parsed: Parsed, inference: Inference) -> None:
         self._parsed = parsed
         self._inference = inference
-        self._names: set[str] = set()
-        self._copies: dict[str, int] = {}
-        """The last number that was appended to each repeated name. Without this record, each later
-        node with the name would try all numbers again."""
+        self._names = UniqueNames()
 
     def graph(self, proto: GraphProto, outer: MutableMapping[str, Value] | None = None) -> Graph:
         """Return the graph that `proto` stores.
@@ -195,18 +193,9 @@ class _GraphMaker:
         # The last position, after all nodes, is not used.
         positions = accumulate((not _is_constant_node(node) for node in graph.node), initial=0)
         return [
-            self._unique(node.name or f"{node.op_type}_{position}")
+            self._names.unique(node.name or f"{node.op_type}_{position}")
             for node, position in zip(graph.node, positions, strict=False)
         ]
-
-    def _unique(self, base: str) -> str:
-        name, copy = base, self._copies.get(base, 1)
-        while name in self._names:
-            copy += 1
-            name = f"{base}#{copy}"
-        self._names.add(name)
-        self._copies[base] = copy
-        return name
 
 
 def _constant(graph: Graph) -> Graph:

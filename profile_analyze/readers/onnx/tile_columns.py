@@ -32,7 +32,7 @@ class Layer(NamedTuple):
 
     product: Product | None
     """None if a size of the product is unknown."""
-    is_convolution: bool = False
+    is_convolution: bool
 
 
 def layer_of(node: Node, values: Mapping[str, Value], tile: Tile) -> Layer | None:
@@ -63,14 +63,18 @@ def tile_columns(
 
     Raises `QueryError` if the model has no matrix products.
     """
-    layers = [layer_of(placed.node, placed.graph.values, tile) for placed in rows]
-    convolutions = 0 if tile.with_convolutions else _convolutions(rows, tile)
+    with_all = tile._replace(with_convolutions=True)
+    layers = [layer_of(placed.node, placed.graph.values, with_all) for placed in rows]
+    left_out = 0
+    if not tile.with_convolutions:
+        left_out = sum(layer is not None and layer.is_convolution for layer in layers)
+        layers = [None if layer is None or layer.is_convolution else layer for layer in layers]
     as_products = f"--split-matmul {','.join(map(str, tile.sizes))},conv"
     if not any(layers):
         nothing = "products" if not tile.with_convolutions else "products and no convolutions"
         advice = (
             f"its convolutions count as products with {as_products}"
-            if convolutions
+            if left_out
             else "leave out --split-matmul"
         )
         raise QueryError(f"{file}: has no matrix {nothing} to split; {advice}")
@@ -82,15 +86,8 @@ def tile_columns(
         name: floats(getattr(tiling, name) for tiling in tilings) for name in Tiling._fields
     }
     note = Note(
-        f"the columns on tiles leave out {counted(convolutions, 'convolution')}; {as_products} "
+        f"the columns on tiles leave out {counted(left_out, 'convolution')}; {as_products} "
         "counts convolutions as the products that im2col makes",
         Importance.CONTEXT,
     )
-    return columns, (note,) if convolutions else ()
-
-
-def _convolutions(rows: Sequence[PlacedNode], tile: Tile) -> int:
-    """Return how many rows are convolutions."""
-    tile = tile._replace(with_convolutions=True)
-    layers = (layer_of(placed.node, placed.graph.values, tile) for placed in rows)
-    return sum(layer.is_convolution for layer in layers if layer is not None)
+    return columns, (note,) if left_out else ()

@@ -127,7 +127,7 @@ class _Rest:
 
 
 def _last_end(data: bytes) -> int:
-    """Return the end of the last event that is followed by another event; 0 if there is none."""
+    """Return the end of the last event with another event after it; 0 without such an event."""
     for searched in (_SEARCHED, len(data)):
         ends = [*BETWEEN_EVENTS.finditer(data, max(0, len(data) - searched))]
         if ends:
@@ -136,7 +136,7 @@ def _last_end(data: bytes) -> int:
 
 
 def _closing_of_list(data: bytes) -> re.Match[bytes] | None:
-    """Return the match of the `]` that ends the list of events; None if there is none.
+    """Return the match of the `]` that ends the list of events; None if it is missing.
 
     The bytes after this bracket must be the rest of a valid JSON object.
     """
@@ -150,7 +150,7 @@ def _closing_of_list(data: bytes) -> re.Match[bytes] | None:
 
 
 def object_size(data: bytes) -> int:
-    """Return the size in bytes of the JSON object at the start of `data`; 0 if there is none."""
+    """Return the size in bytes of the JSON object that `data` starts with; 0 without an object."""
     text = data.decode("utf-8", "surrogateescape")
     try:
         _, end = _JSON.raw_decode(text)

@@ -93,7 +93,7 @@ class Call:
         return _unknown() if argument is None or not argument.tensors else argument.tensors
 
     def listed(self, name: str) -> tuple[Tensor, ...]:
-        """Return the tensors of a list, or a single tensor; empty if there are none."""
+        """Return the tensors of a list, or a single tensor; empty if the argument has none."""
         argument = self.arguments.get(name)
         return () if argument is None else argument.tensors or ()
 

@@ -109,9 +109,9 @@ def _part(text: str) -> _Part:
 
 
 def _short(text: str, budget: int, depth: int) -> str:
-    """Return the short form of a qualified name; empty if there is none.
+    """Return the short form of a qualified name; empty if no part is a name.
 
-    It has at most `budget` characters where possible.
+    The short form has at most `budget` characters where possible.
     """
     parts = [_part(one) for one in _split(text, "::")]
     # The name of a lambda is the name of the function around it.

@@ -38,11 +38,11 @@ def rows_by_start(thread: Indices, start: Indices, end: Indices) -> Iterator[Ind
     """Yield, for each thread, the indices of its events, sorted by start, then longest first."""
     by_thread = np.argsort(thread, kind="stable")
     bounds = np.flatnonzero(np.diff(thread[by_thread])) + 1
-    for rows in np.split(by_thread, bounds):
-        starts, ends = start[rows], end[rows]
+    for events in np.split(by_thread, bounds):
+        starts, ends = start[events], end[events]
         later = starts[1:] > starts[:-1]
-        if not (later | ((starts[1:] == starts[:-1]) & (ends[1:] <= ends[:-1]))).all():
-            rows = rows[np.lexsort((-ends, starts))]  # noqa: PLW2901  # sort the rows
+        is_sorted = (later | ((starts[1:] == starts[:-1]) & (ends[1:] <= ends[:-1]))).all()
+        rows = events if is_sorted else events[np.lexsort((-ends, starts))]
         if len(rows):
             yield rows
 

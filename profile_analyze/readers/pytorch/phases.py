@@ -35,7 +35,8 @@ class Autograd(NamedTuple):
 def backward_above(parent: Indices, autograd: Autograd) -> Indices:
     """Return the backward operator of each event: the event itself, or the innermost one around it.
 
-    The value is -1 if there is none. Backward operators without a sequence number do not count.
+    The value is -1 for events outside all backward operators. Backward operators without a
+    sequence number do not count.
     """
     is_root = autograd.is_backward & (autograd.sequence >= 0)
     return at_or_above(parent, is_root)

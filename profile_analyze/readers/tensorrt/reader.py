@@ -165,7 +165,7 @@ def _with_description(profile: Profile, source: Source, wanted: Collection[str])
 
 
 def _description_beside(source: Source) -> Source | None:
-    """Return the description beside the profile; None if there is none."""
+    """Return the description beside the profile; None if no such file exists."""
     return _first_beside(source, descriptions_of(Path(source.name).name))
 
 
