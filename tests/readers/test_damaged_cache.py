@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import struct
+import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,11 +92,15 @@ def test_only_regular_files_are_read_and_removed(load: Loader, tmp_path: Path) -
 def full_disk(folder: Path) -> Iterator[Path]:
     """Make every write of more than a hundred bytes fail."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Python would keep the first hundred bytes of each module that it compiles meanwhile.
+    writes_bytecode = not sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
         yield folder
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = not writes_bytecode
 
 
 @contextmanager
