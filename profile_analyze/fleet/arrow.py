@@ -7,7 +7,8 @@ from 1, and "no row" is null.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from math import nan
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+S = TypeVar("S", bound=np.generic)
 
 NUMBER: Final = pa.float64()
 COUNT: Final = pa.int64()
@@ -112,14 +115,12 @@ def is_json(table: pa.Table, name: str) -> bool:
 
 def numbers_of(table: pa.Table, name: str) -> NDArray[np.float64]:
     """Return a column of numbers, with NaN for null."""
-    values: NDArray[np.float64] = _array(table, name).cast(NUMBER).to_numpy(zero_copy_only=False)
-    return np.array(values, np.float64)
+    return _filled(_array(table, name), NUMBER, np.float64(nan))
 
 
 def rows_of(table: pa.Table, name: str) -> NDArray[np.int32]:
     """Return a column of row numbers as indices from 0, with -1 for null."""
-    numbers = _array(table, name).cast(ROW).fill_null(0)
-    return np.array(numbers.to_numpy(zero_copy_only=False), np.int32) - np.int32(1)
+    return _filled(_array(table, name), ROW, np.int32(0)) - np.int32(1)
 
 
 def counts_of(table: pa.Table, name: str) -> NDArray[np.int64]:
@@ -127,7 +128,7 @@ def counts_of(table: pa.Table, name: str) -> NDArray[np.int64]:
     column = _array(table, name)
     if column.null_count:
         raise ValueError(f"{name} has nulls")
-    return np.array(column.to_numpy(zero_copy_only=False), np.int64)
+    return _filled(column, COUNT, np.int64(0))
 
 
 def texts_of(table: pa.Table, name: str) -> Categorical[Any]:
@@ -135,11 +136,27 @@ def texts_of(table: pa.Table, name: str) -> Categorical[Any]:
     column = _array(table, name)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    codes = column.indices.cast(COUNT).fill_null(MISSING_CODE)
+    codes = _filled(column.indices, ROW, np.int32(MISSING_CODE)).astype(np.int64)
     categories = column.dictionary.to_pylist()
     if is_json(table, name):
         categories = [_as_tuples(json.loads(text)) for text in categories]
-    return Categorical(np.array(codes.to_numpy(zero_copy_only=False)), tuple(categories))
+    return Categorical(codes, tuple(categories))
+
+
+def _filled(array: pa.Array, type_: pa.DataType, null: S) -> NDArray[S]:
+    """Return the values of an array as numbers of `type_`, with `null` for nulls."""
+    array = array if array.type == type_ else array.cast(type_)
+    if not len(array):
+        return np.empty(0, null.dtype)
+    # `to_numpy` would import pandas, where it is installed, and `fill_null` would import
+    # `pyarrow.compute`. Each import takes longer than reading a part of a data set.
+    validity, data = array.buffers()
+    offset = array.offset
+    values = np.frombuffer(data, null.dtype, len(array), offset * null.itemsize).copy()
+    if array.null_count:
+        bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
+        values[bits[offset : offset + len(array)] == 0] = null
+    return values
 
 
 def _array(table: pa.Table, name: str) -> pa.Array:

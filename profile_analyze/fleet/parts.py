@@ -241,7 +241,9 @@ def _table(part: Part, name: str) -> pa.Table:
         raise ValueError(f"{name}.parquet has {size} bytes instead of {expected}")
     with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
         # Most columns of executions are N/A in most formats. They are not read, which saves memory.
-        return parquet.read(_columns_with_values(parquet) if name == "executions" else None)
+        return parquet.read(
+            _columns_with_values(parquet) if name == "executions" else None, use_threads=False
+        )
 
 
 def _columns_with_values(parquet: pq.ParquetFile) -> list[str]:
