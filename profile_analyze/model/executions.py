@@ -258,22 +258,36 @@ class Executions:
                 columns[name] = new_row[columns[name]]
         return Executions(**columns)
 
-    @classmethod
-    def concatenated(cls, parts: Sequence[Executions]) -> Executions:
-        """Return the executions of all `parts`, one part after the other."""
-        columns = {name: _concatenated([getattr(part, name) for part in parts]) for name in _NAMES}
-        first_row = np.cumsum([0, *map(len, parts)])[:-1].tolist()
-        for name in PARENTS:  # in each part, references count from the part's first row
-            if (columns[name] >= 0).any():
-                shifted = [
-                    np.where(getattr(part, name) >= 0, getattr(part, name) + first, -1)
-                    for part, first in zip(parts, first_row, strict=True)
-                ]
-                columns[name] = np.concatenate(shifted).astype(np.int32)
-        return cls(**columns)
-
 
 _NAMES: Final = tuple(one.name for one in fields(Executions))
+
+
+class ExecutionParts:
+    """Collects executions part by part, and joins the parts into one table."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, list[Any]] = {name: [] for name in _NAMES}
+        self._rows = 0
+
+    def add(self, executions: Executions) -> None:
+        """Add executions. In them, references to other rows count from their first row."""
+        for name, parts in self._columns.items():
+            values = getattr(executions, name)
+            if name in PARENTS and self._rows and (values >= 0).any():
+                values = np.where(values >= 0, values + self._rows, -1).astype(np.int32)
+            parts.append(values)
+        self._rows += len(executions)
+
+    def joined(self) -> Executions:
+        """Return the executions of all parts, in the order in which the parts were added.
+
+        There must be at least one part.
+        """
+        for parts in self._columns.values():
+            # The joined column replaces its parts before the next column is joined. Otherwise, all
+            # columns would be in memory twice.
+            parts[:] = [_concatenated(parts)]
+        return Executions(**{name: parts[0] for name, parts in self._columns.items()})
 
 
 def _unpickled(arrays: Mapping[str, Any], texts: Mapping[str, Any]) -> Executions:
@@ -292,6 +306,8 @@ def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
 
 def _concatenated(columns: Sequence[Any]) -> Any:
     """Return the values of all `columns`. If all are the same constant, store it once."""
+    if len(columns) == 1:
+        return columns[0]
     if isinstance(columns[0], Categorical):
         rows = sum(map(len, columns))
         is_known = any(column.categories for column in columns)

@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
+from profile_analyze.model.executions import AMOUNTS, Executions
 from profile_analyze.model.measures import SELF, THREAD_WAIT
 from profile_analyze.model.numbers import difference, finite
 from profile_analyze.model.terms import DEVICE, HOST
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from profile_analyze.model.executions import Executions
     from profile_analyze.model.measures import Field, Measure
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
 
     Floats: TypeAlias = NDArray[np.float64]
 
+_ROWS_PER_PART: Final = 1 << 18
+"""About how many executions are measured at once."""
+_COLUMNS: Final = (
+    *("operator", "duration_s", "run", "track", "start_s", "self_s", "median_s"),
+    *("first_kernel_s", "submitted_s", "thread_wait_s", "calls", *AMOUNTS),
+)
+"""The columns of executions that measures are computed from."""
+
 
 def measured(profile: Profile, measure: Measure) -> Floats:
     """Return the measure in seconds, shape (operators, runs); NaN for N/A."""
-    values = _field_values(profile.executions, measure.field)
-    selected = on_side(profile, side_of(profile, measure))
-    return _combined(profile, values, selected, unknown_spreads=measure.unknown_spreads)
+    side, unknown = side_of(profile, measure), measure.unknown_spreads
+
+    def of_part(part: Profile) -> Floats:
+        values = _field_values(part.executions, measure.field)
+        return _combined(part, values, on_side(part, side), unknown_spreads=unknown)
+
+    return _in_parts(profile, of_part, len(profile.operators))
 
 
 def calls(profile: Profile) -> Floats:
@@ -34,13 +48,17 @@ def calls(profile: Profile) -> Floats:
     A call may be recorded on both sides, so only calls on the device count. For an operator without
     calls on the device, the calls on the host count.
     """
-    counts = profile.executions.calls.astype(np.float64)
-    on_device, on_host = (
-        _combined(profile, counts, on_side(profile, side), unknown_spreads=True)
-        for side in (DEVICE, HOST)
-    )
-    result = np.where(on_device > 0, on_device, on_host)
-    return np.where(result > 0, result, np.nan)
+
+    def of_part(part: Profile) -> Floats:
+        counts = part.executions.calls.astype(np.float64)
+        on_device, on_host = (
+            _combined(part, counts, on_side(part, side), unknown_spreads=True)
+            for side in (DEVICE, HOST)
+        )
+        result = np.where(on_device > 0, on_device, on_host)
+        return np.where(result > 0, result, np.nan)
+
+    return _in_parts(profile, of_part, len(profile.operators))
 
 
 def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated_bytes"]) -> Floats:
@@ -48,9 +66,13 @@ def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated
 
     Executions without the amount, such as those of kernels, are left out.
     """
-    values: Floats = getattr(profile.executions, name)
-    everywhere = np.ones(len(values), np.bool_)
-    return _combined(profile, values, everywhere, unknown_spreads=False)
+
+    def of_part(part: Profile) -> Floats:
+        values: Floats = getattr(part.executions, name)
+        everywhere = np.ones(len(values), np.bool_)
+        return _combined(part, values, everywhere, unknown_spreads=False)
+
+    return _in_parts(profile, of_part, len(profile.operators))
 
 
 def on_side(profile: Profile, side: Side) -> NDArray[np.bool_]:
@@ -64,6 +86,10 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
 
     The seconds are NaN for a track that is not on `side`, or that has no known time in the run.
     """
+    return _in_parts(profile, lambda part: _total_by_track_of_part(part, side), len(profile.tracks))
+
+
+def _total_by_track_of_part(profile: Profile, side: Side) -> Floats:
     executions = profile.executions
     known = on_side(profile, side) & ~np.isnan(executions.duration_s)
     tracks, runs = len(profile.tracks), len(profile.runs)
@@ -83,6 +109,34 @@ def side_of(profile: Profile, measure: Measure) -> Side:
     if measure in (SELF, THREAD_WAIT) and not any(track.side == HOST for track in profile.tracks):
         return DEVICE
     return measure.side
+
+
+def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats], rows: int) -> Floats:
+    """Return the results of `of_part` for all runs, shape (rows, runs).
+
+    A large profile is divided into parts with some of the runs. The temporary arrays are then
+    small: they take little memory, and fit into the processor's caches.
+    """
+    run = profile.executions.run
+    if len(run) <= _ROWS_PER_PART or (run[1:] < run[:-1]).any():
+        return of_part(profile)
+    result = np.full((rows, len(profile.runs)), np.nan)
+    start = 0
+    while start < len(run):
+        first, last = int(run[start]), int(run[min(start + _ROWS_PER_PART, len(run)) - 1])
+        end = int(np.searchsorted(run, last, side="right"))
+        result[:, first : last + 1] = of_part(_part(profile, slice(start, end), first, last))
+        start = end
+    return result
+
+
+def _part(profile: Profile, rows: slice, first_run: int, last_run: int) -> Profile:
+    """Return some of the runs with their executions. References between executions are lost."""
+    columns = {name: getattr(profile.executions, name)[rows] for name in _COLUMNS}
+    columns["run"] = columns["run"] - np.int32(first_run)
+    return profile.changed(
+        executions=Executions.of(**columns), runs=profile.runs[first_run : last_run + 1]
+    )
 
 
 def _field_values(executions: Executions, field: Field) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from profile_analyze.model.static import StaticModel
     from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
+
+
+_MEASURED_FIELDS: Final = frozenset({"executions", "tracks", "runs"})
+"""The fields that measures are computed from. Of the operators, only their number matters."""
 
 
 class Origin(NamedTuple):
@@ -100,8 +104,7 @@ class Profile:
     serves_as_model: bool = False
     """Whether the profile can be used as a model: it describes the graph that a runtime executes. A
     profile of another run can take shapes and work from this graph (`model.with_model`)."""
-    # A cache is safe, because nothing in a profile changes. Each copy starts with an empty cache
-    # (`init=False`), because its rows may differ.
+    # A cache is safe, because nothing in a profile changes. See also `changed`.
     _measured: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
@@ -117,7 +120,10 @@ class Profile:
 
     def changed(self, **changes: Any) -> Profile:
         """Return a copy with some fields replaced."""
-        return replace(self, **changes)
+        copy = replace(self, **changes)
+        if not changes.keys() & _MEASURED_FIELDS and len(copy) == len(self):
+            copy._measured.update(self._measured)  # noqa: SLF001  # of the same class
+        return copy
 
     def measured(self, name: str) -> NDArray[np.float64]:
         """Return one of `MEASURES` in seconds, shape (operators, runs); NaN for N/A.

@@ -11,7 +11,7 @@ import numpy as np
 
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.executions import Executions
+from profile_analyze.model.executions import ExecutionParts
 from profile_analyze.model.identity import identities
 from profile_analyze.model.labels import label_columns, labels_of_processes
 from profile_analyze.model.numbers import first_of_each
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.executions import Run, Track
+    from profile_analyze.model.executions import Executions, Run, Track
     from profile_analyze.model.notes import Note
 
 IDENTITY: Final = (
@@ -95,7 +95,7 @@ class RunJoiner:
         """Shape (2, operators): whether the computation and memory in `_work` are derived."""
         self._run_counts = np.empty(0, np.int64)
         self._conflicting = np.empty(0, np.bool_)
-        self._executions: list[Executions] = []
+        self._executions = ExecutionParts()
         self._runs: list[Run] = []
         self._processes: list[str] = []
         self._digests: list[bytes | None] = []
@@ -197,7 +197,7 @@ class RunJoiner:
         """Append the executions, with this joiner's numbers for operators, tracks and runs."""
         executions = partial.executions
         tracks = np.array([self._track_of[track] for track in partial.tracks], np.int32)
-        self._executions.append(
+        self._executions.add(
             executions.changed(
                 operator=rows.astype(np.int32)[executions.operator],
                 track=tracks[executions.track],
@@ -224,7 +224,7 @@ class RunJoiner:
             operators=operators,
             run_counts=self._run_counts.copy(),
             conflicting=self._conflicting.copy(),
-            executions=Executions.concatenated(self._executions),
+            executions=self._executions.joined(),
             tracks=tuple(self._track_of),
             runs=tuple(self._runs),
             processes=tuple(self._processes),

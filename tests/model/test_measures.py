@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profile_analyze.model import measuring
 from profile_analyze.model.executions import Run, Track
 from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.measuring import amounts, total_by_track
 from profile_analyze.model.runs import join_runs
 from tests.in_memory import CPU, STREAM, THREAD, four_steps, profile_of, static
 
@@ -200,3 +202,33 @@ def test_measures_equal_a_plain_loop(
                 wanted = sum(values) if together == "sum" else max(values, default=-inf)
             found = profile.measured(name)[operator, run]
             assert found == pytest.approx(wanted, nan_ok=True)
+
+
+@given(EXECUTIONS, st.sampled_from(["sum", "max"]), st.integers(1, 5))
+def test_a_large_profile_is_measured_in_parts(
+    rows: list[dict[str, Any]], together: Literal["sum", "max"], rows_per_part: int
+) -> None:
+    rows = sorted(rows, key=lambda row: row["run"])
+    with pytest.MonkeyPatch.context() as patch:
+        whole = _measured(executed(rows, together))
+        patch.setattr(measuring, "_ROWS_PER_PART", rows_per_part)
+        in_parts = _measured(executed(rows, together))
+    for expected, found in zip(whole, in_parts, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def _measured(profile: Profile) -> list[Any]:
+    return [
+        *map(profile.measured, ("time", "wait", "host_time", "self")),
+        profile.calls(),
+        amounts(profile, "allocated_bytes"),
+        total_by_track(profile, "device"),
+    ]
+
+
+def test_parts_are_of_the_runs_that_have_executions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "_ROWS_PER_PART", 2)
+    rows = [{"operator": 0, "run": run, "duration_s": run + 1.0} for run in (1, 1, 1, 4, 6)]
+    profile = profile_of(NAMES[:1], rows, tracks=[Track("x")], runs=[Run(0)] * 8)
+    expected = [[nan, 6, nan, nan, 5, nan, 7, nan]]
+    np.testing.assert_array_equal(profile.measured("time"), expected)

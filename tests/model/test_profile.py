@@ -11,7 +11,7 @@ import pytest
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.executions import Executions, Run
+from profile_analyze.model.executions import ExecutionParts, Executions, Run
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
@@ -221,6 +221,13 @@ def test_text_keys_sort_naturally_and_numbers_as_numbers() -> None:
     assert nested().operators.key_ranks().tolist() == list(range(7))
 
 
+def joined(*parts: Executions) -> Executions:
+    all_parts = ExecutionParts()
+    for part in parts:
+        all_parts.add(part)
+    return all_parts.joined()
+
+
 def test_constant_columns_take_no_memory() -> None:
     executions = Executions.of(np.zeros(1000, np.int32), np.ones(1000))
     stored = [
@@ -228,7 +235,7 @@ def test_constant_columns_take_no_memory() -> None:
         if isinstance(values := getattr(executions, name), np.ndarray) and values.strides != (0,)
     ]  # fmt: skip
     assert sum(values.nbytes for values in stored) == 12_000
-    twice = Executions.concatenated([executions, executions])
+    twice = joined(executions, executions)
     assert twice.run.strides == (0,)
     assert twice.take(np.array([0, 1999])).run.strides == (0,)
     assert twice.phase.values().tolist() == [None] * 2000
@@ -254,12 +261,35 @@ def test_an_execution_takes_at_most_116_bytes() -> None:
 
 def test_references_between_executions_are_renumbered() -> None:
     executions = nested().executions
-    both = Executions.concatenated([executions, executions])
+    both = joined(executions, executions)
     assert both.parent.tolist()[8:12] == [-1, 8, 9, 10]
     assert both.launched_by.tolist()[14:] == [11, 13]
     few = executions.take(np.array([6, 3, 2]))
     assert few.launched_by.tolist() == [1, -1, -1]
     assert few.parent.tolist() == [-1, 2, -1]
+
+
+def test_executions_can_be_added_after_joining() -> None:
+    executions, parts = nested().executions, ExecutionParts()
+    parts.add(executions)
+    first = parts.joined()
+    parts.add(executions)
+    assert first.duration_s.tolist() == executions.duration_s.tolist()
+    both = parts.joined()
+    assert both.duration_s.tolist() == [*executions.duration_s, *executions.duration_s]
+    assert both.parent.tolist() == joined(executions, executions).parent.tolist()
+
+
+def test_a_copy_is_measured_anew_only_if_its_measures_may_differ() -> None:
+    profile = nested()
+    times = profile.measured("time")
+    assert profile.changed(file="other").measured("time") is times
+    unlike = profile.operators.take(np.array([6, 5, 4, 3, 2, 1, 0]))
+    assert profile.changed(operators=unlike).measured("time") is times
+    longer = profile.executions.changed(duration_s=2 * profile.executions.duration_s)
+    np.testing.assert_array_equal(
+        profile.changed(executions=longer).measured("time"), 2 * np.asarray(times)
+    )
 
 
 def test_arrays_are_read_only() -> None:
