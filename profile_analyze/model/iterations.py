@@ -60,6 +60,19 @@ def only_runs(profile: Profile, remaining: NDArray[np.int64]) -> Profile:
     )
 
 
+def runs_by_process(runs: tuple[Run, ...], *, least: int = 1) -> list[NDArray[np.int64]]:
+    """Return the indices of the runs of each process with at least `least` runs.
+
+    Processes are in the order of their numbers, and runs keep their order within a process.
+    """
+    process = np.array([run.process for run in runs], np.int64)
+    by_process = np.argsort(process, kind="stable")
+    counts = np.bincount(process)
+    ends = np.cumsum(counts)
+    long = np.flatnonzero(counts >= least)
+    return [by_process[ends[one] - counts[one] : ends[one]] for one in long.tolist()]
+
+
 def indices_in_process(runs: tuple[Run, ...]) -> NDArray[np.int64]:
     """Return the position of each run within its process, counted from 0, shape (runs,)."""
     return indices_in_groups([run.process for run in runs])
@@ -90,8 +103,8 @@ def by_unit(
     distinct = tuple(dict.fromkeys(processes))  # in order of first appearance
     if unit == "iteration" or len(distinct) == len(processes):
         return values
-    process_of_run = np.array(processes)
-    medians = [quantile_of_runs(values[:, process_of_run == process], 0.5) for process in distinct]
+    runs_of = dict(zip(sorted(distinct), runs_by_process(runs), strict=True))
+    medians = [quantile_of_runs(values[:, runs_of[process]], 0.5) for process in distinct]
     return np.stack(medians, axis=1)
 
 

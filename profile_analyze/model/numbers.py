@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
+_FEW_RANKS: Final = 8
+"""Up to this number of ranks, selecting their values is faster than sorting all values."""
 
 
 def floats(values: Iterable[float]) -> NDArray[np.float64]:
@@ -80,16 +82,27 @@ def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.fl
     groups.
     """
     # `np.nanquantile` calls Python code for each row, which is slow for many rows.
-    ascending = np.sort(values, axis=1)  # NaN comes last
     # If a row has only NaN, `last` is 0 and the result is the NaN at index 0.
     last = np.maximum((~np.isnan(values)).sum(axis=1) - 1, 0)
     position = last * share
     below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, last)
     weight = position - below
+    ascending = _sorted_at(values, {*below.tolist(), *above.tolist()})
     row = np.arange(len(values))
-    low, high = ascending[row, below], ascending[row, np.minimum(below + 1, last)]
+    low, high = ascending[row, below], ascending[row, above]
     with np.errstate(all="ignore"):
         return finite(low + (high - low) * weight)
+
+
+def _sorted_at(values: NDArray[np.float64], ranks: set[int]) -> NDArray[np.float64]:
+    """Return each row in an order in which at least `ranks` have the values of the sorted row.
+
+    NaN comes last.
+    """
+    if 0 < len(ranks) <= _FEW_RANKS:
+        return np.partition(values, sorted(ranks), axis=1)  # a few times as fast as sorting
+    return np.sort(values, axis=1)
 
 
 def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:

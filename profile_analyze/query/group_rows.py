@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
     from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.rows import Sides
+
+_VALUES_AT_ONCE: Final = 1 << 18
 
 
 class GroupRows(RowView):
@@ -112,10 +114,19 @@ class GroupRows(RowView):
         self, aggregate: str, values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
-        members = self._grouping.members_in_each_run(values)
-        # All groups of the first run come first.
-        run_by_run = aggregated(known_aggregate(aggregate), members)
-        return run_by_run.reshape(values.shape[1], len(self.sizes)).T
+        operators, runs = values.shape
+        result = np.empty((len(self.sizes), runs))
+        # A few runs at a time, so that the temporary arrays stay small.
+        step = max(_VALUES_AT_ONCE // max(operators, 1), 1)
+        for first in range(0, runs, step):
+            of_runs = values[:, first : first + step]
+            members = self._grouping.members_in_each_run(of_runs)
+            # All groups of the first run come first.
+            run_by_run = aggregated(known_aggregate(aggregate), members)
+            result[:, first : first + step] = run_by_run.reshape(
+                of_runs.shape[1], len(self.sizes)
+            ).T
+        return result
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return aggregated(known_aggregate(aggregate), self._grouping.members(values))

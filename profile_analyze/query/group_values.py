@@ -123,8 +123,9 @@ def _sums(members: Members) -> Floats:
     values, sizes = members
     with np.errstate(all="ignore"):  # a sum that is not finite becomes N/A at the end
         sums: Floats = np.bincount(members.groups, values, minlength=len(sizes)).astype(np.float64)
-        ends = np.cumsum(sizes)
-        for group in np.flatnonzero(sizes > _ADDED_ONE_BY_ONE):
-            end = ends[group]
-            sums[group] = values[end - sizes[group] : end].sum()
+        # Groups of one size form the rows of a matrix, whose sums are rounded like sums of one row.
+        for size in {*sizes[sizes > _ADDED_ONE_BY_ONE].tolist()}:
+            groups = np.flatnonzero(sizes == size)
+            rows = members.starts[groups][:, np.newaxis] + np.arange(size)
+            sums[groups] = values[rows].sum(axis=1)
     return sums

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.model.iterations import indices_in_process, runs_by_process
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import QUANTILES, over_runs, quantile_of_runs, ratio
@@ -102,19 +103,19 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
         times_s = profile.totals_s("time")
     if np.isnan(times_s).all():
         times_s = profile.totals_s("host_time")
-    process_of = np.array([run.process for run in profile.runs], np.int64)
     slow = [
-        _first_slow_runs(times_s[process_of == process])
-        for process in sorted({*process_of.tolist()})
+        _first_slow_runs(times_s[runs]) for runs in runs_by_process(profile.runs, least=_LEAST_RUNS)
     ]
-    count = max(runs for runs, _ in slow)
+    count = max((runs for runs, _ in slow), default=0)
     if not count:
         return
     slowest = max(multiple for _, multiple in slow)
     skipped = profile.skipped_runs
     slow_processes = sum(runs > 0 for runs, _ in slow)
     of_processes = (
-        "" if len(slow) == 1 else f" of {counted(slow_processes, 'process', 'processes')}"
+        ""
+        if len(profile.processes) == 1
+        else f" of {counted(slow_processes, 'process', 'processes')}"
     )
     first = f"run {skipped + 1}" if count == 1 else f"runs {skipped + 1} to {skipped + count}"
     is_one = count == 1 and slow_processes == 1
@@ -130,22 +131,19 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
 def outlier_notes(profile: Profile) -> Iterator[Note]:
     """Yield a note if runs after the slow first ones took far longer than the median run."""
     walls = walls_s(profile)
-    process_of = np.array([run.process for run in profile.runs], np.int64)
     multiples = np.full(len(walls), np.nan)  # of the median
-    for process in sorted({*process_of.tolist()}):
-        runs = np.flatnonzero(process_of == process)
+    for runs in runs_by_process(profile.runs, least=_LEAST_RUNS):
         first, _ = _first_slow_runs(walls[runs])
-        if len(runs) >= _LEAST_RUNS:
-            median = quantile_of_runs(walls[runs][np.newaxis], 0.5)
-            multiples[runs[first:]] = ratio(walls[runs], median)[first:]
+        median = quantile_of_runs(walls[runs][np.newaxis], 0.5)
+        multiples[runs[first:]] = ratio(walls[runs], median)[first:]
     outliers = np.flatnonzero(multiples >= _OUTLIER)
     if not len(outliers):
         return
     slowest = int(outliers[np.argmax(multiples[outliers])])
     share = outside_s(profile)[slowest] / walls[slowest]
     where = "" if np.isnan(share) else f", {percent(share)} of it outside of operators"
-    process = int(process_of[slowest])
-    number = profile.skipped_runs + 1 + int((process_of[:slowest] == process).sum())
+    process = profile.runs[slowest].process
+    number = profile.skipped_runs + 1 + int(indices_in_process(profile.runs)[slowest])
     of_process = "" if len(profile.processes) == 1 else f" of {profile.processes[process]}"
     others = "" if len(outliers) == 1 else f", the slowest of {len(outliers)} outliers,"
     yield Note(
@@ -160,8 +158,6 @@ def _first_slow_runs(times_s: Floats) -> tuple[int, float]:
 
     The ratio is its time over the median of all runs; 0 if no run at the start is slow.
     """
-    if len(times_s) < _LEAST_RUNS:
-        return 0, 0.0
     multiples = ratio(times_s, quantile_of_runs(times_s[np.newaxis], 0.5))
     is_slow = multiples > _SLOW
     count = len(times_s) if is_slow.all() else int(np.argmin(is_slow))

@@ -9,7 +9,13 @@ import pytest
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run
-from profile_analyze.model.iterations import by_unit, unit_names, units_in, without_first_runs
+from profile_analyze.model.iterations import (
+    by_unit,
+    runs_by_process,
+    unit_names,
+    units_in,
+    without_first_runs,
+)
 from profile_analyze.model.runs import join_runs
 from tests.in_memory import four_steps
 
@@ -37,6 +43,13 @@ def test_statistics_count_processes_by_the_median_of_their_iterations() -> None:
     assert by_unit(values, RUNS, "iteration") is values
     assert by_unit(values, tuple(map(Run, range(5))), "process") is values
     assert (units_in(RUNS, "process"), units_in(RUNS, "iteration")) == (2, 5)
+
+
+def test_the_runs_of_each_process() -> None:
+    runs = (Run(3), Run(0), Run(3), Run(3), Run(1), Run(0))
+    assert [own.tolist() for own in runs_by_process(runs)] == [[1, 5], [4], [0, 2, 3]]
+    assert [own.tolist() for own in runs_by_process(runs, least=2)] == [[1, 5], [0, 2, 3]]
+    assert runs_by_process(()) == []
 
 
 def test_the_names_of_processes_and_iterations() -> None:

@@ -3,9 +3,15 @@ from __future__ import annotations
 from math import nan
 
 import numpy as np
+import pytest
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.runs import join_runs
+from profile_analyze.query import group_rows
 from profile_analyze.query.grouping import Grouping
+from profile_analyze.query.question import Query
+from profile_analyze.query.run import run
+from tests.in_memory import four_steps
 
 
 def test_groups_are_in_order_of_appearance_and_members_in_file_order() -> None:
@@ -40,3 +46,13 @@ def test_no_keys_give_one_group_and_no_operators_give_none() -> None:
     assert (one.sizes.tolist(), one.operators.tolist()) == ([2], [2, 5])
     none = Grouping.of(np.array([], np.int64), [])
     assert (len(none.sizes), len(none.members(np.zeros(3)).values)) == (0, 0)
+
+
+def test_runs_may_be_aggregated_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
+    whole = run(Query(by="type"), profile)
+    monkeypatch.setattr(group_rows, "_VALUES_AT_ONCE", 5)  # of 2 operators in 8 runs
+    few_at_a_time = run(Query(by="type"), profile)
+    for column in ("time", "time_max", "spread", "share", "count"):
+        np.testing.assert_array_equal(few_at_a_time.shown[column], whole.shown[column])
+    assert whole.shown["time"].tolist() == pytest.approx([0.008, 0.007])
