@@ -1,4 +1,8 @@
-"""The peaks of `--peaks`: a known device, two rates, a file, this machine, or the profile's."""
+"""Finds the peaks for `--peaks`.
+
+They come from the name of a device, two rates, a file, this machine (`here`), or the device that
+the profile names (`auto`).
+"""
 
 from __future__ import annotations
 
@@ -100,7 +104,7 @@ def resolve(spec: str) -> Peaks:
 
 
 def _in_file(file: str, rest: str) -> Peaks:
-    """Return the peaks in a file. `rest` may choose one: `NAME`, `NAME:DTYPE` or `DTYPE`."""
+    """Return the peaks of a device in a file. `rest` is `NAME`, `NAME:DTYPE`, `DTYPE` or empty."""
     try:
         text = Source(file).content().decode()
     except UnicodeDecodeError:
