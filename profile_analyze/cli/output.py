@@ -217,5 +217,5 @@ def _output_error(file: str, error: Exception) -> OutputError:
 
 
 def _discard_standard_output() -> None:
-    """Discard the buffered text. Otherwise, Python would fail to write it again when it exits."""
+    """Discard the buffered text. Otherwise, Python would try to write it at exit, and fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -67,8 +67,8 @@ def _files(profile: Profile) -> str:
 def names(table: Table, width: int) -> list[str]:
     """Return the name of each row, in at most `width` columns.
 
-    Of operators with equal names, the name has the innermost scope. Long names often differ only at
-    their end, so they are cut in the middle.
+    If several operators have the same name, the innermost scope follows the name. Long names often
+    differ only at their end, so they are cut in the middle.
     """
     labels = [join_keys(label)[0] for label in row_labels(table)]
     if table.query.keys is None and len({*labels}) < len(labels):

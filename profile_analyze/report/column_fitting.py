@@ -84,7 +84,7 @@ def fit_columns(
     order: Sequence[int],
     among: Sequence[int] | None = None,
 ) -> tuple[list[int], int]:
-    """Return the indices of the columns to show, and by how much they are still too wide.
+    """Return the indices of the columns to show, and how much wider than `available` they are.
 
     Columns are left out in `order` until the remaining columns fit into `available`. One column
     always remains. `among` has the indices to choose from; None means all columns.

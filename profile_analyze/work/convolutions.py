@@ -31,7 +31,7 @@ have such kernels, and a loop over the side could take too long."""
 
 
 def _weight(operation: Operation) -> tuple[int, ...] | None:
-    """Return the shape of the weight; None if it is unknown or has no dimensions of a kernel."""
+    """Return the shape of the weight; None if it is unknown or lacks the dimensions of a kernel."""
     weight = sizes(tensor_at(operation.inputs, 1), 0)
     return None if weight is None or len(weight) < 3 else weight
 
@@ -121,7 +121,7 @@ def macs_without_padding(operation: Operation) -> float:
 def _taps_inside(
     data: int, result: int, kernel: int, stride: int, dilation: int, padding_before: int
 ) -> int:
-    """Count, in one dimension, the pairs of result and kernel element that read no padding."""
+    """Return how many pairs of a result and a kernel element read no padding, in one dimension."""
     count = 0
     for tap in range(kernel):
         shift = padding_before - tap * dilation  # result i reads the data at i * stride - shift

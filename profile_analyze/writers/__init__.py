@@ -1,4 +1,4 @@
-"""Writes models. The modules that do so need `onnx`, and are imported when a model is written."""
+"""Writes models. The other modules here need `onnx`, so they are imported only to write a model."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ def layout_of(
 ) -> Layout | None:
     """Return the layout of a product; None if the product cannot be split.
 
-    The tiles of other types, such as FusedGemm, cannot be summed: each would be activated.
-    `splits_rows` says whether there are several tiles along M.
+    A product with a fused activation, such as FusedGemm, cannot be split, because the activation
+    would apply to each partial sum. `splits_rows` says whether there are several tiles along M.
     """
     shapes = [_shape(values, name) for name in node.inputs]
     if (node.domain, node.type) == ("", "Gemm"):
@@ -153,7 +153,7 @@ def _axes(
 
 
 def _last_axes(axes: int, *, swapped: bool) -> tuple[int, int]:
-    """Return the last two axes of a matrix with leading axes. A vector has its axis twice."""
+    """Return the last two of `axes` axes, or with `swapped` the reverse; 0 twice for a vector."""
     last, other = axes - 1, max(0, axes - 2)
     return (last, other) if swapped else (other, last)
 
