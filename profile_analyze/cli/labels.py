@@ -314,7 +314,7 @@ def _listed_values(label: str, values: Iterable[str | None]) -> str:
 def _missing_label_notes(
     files: Sequence[str], labels: Sequence[Mapping[str, str | None]], names: Iterable[str]
 ) -> Iterator[Note]:
-    """Yield a note for the files that lack some of the labels `names`.
+    """Yield notes on the files that lack some of the labels `names`.
 
     `labels` are the labels of each file. Labels that the same files lack share a note.
     """

@@ -1,4 +1,4 @@
-"""Checks and conversions of the values of options, from texts of the command line."""
+"""Checks and converts the values of options, which are texts on the command line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The table of all options of the command. The parser and docs/options.md are made from it.
 
-`input_options.py` has the groups on runs, models and the cache, `output_options.py` has the group
-on output, and `fleet_options.py` has the group on data sets and SQL.
+`input_options.py` has the groups on runs, models and the cache. `output_options.py`,
+`fleet_options.py` (data sets and SQL) and `window_options.py` have one group each.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
-"""Stands for the peaks of this machine while the query is checked, before the measurement."""
+"""Stands for peaks that are found later: by a measurement, or from the device in the profile."""
 _SUFFIX: Final = ".toml"
 _HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "me")
 """Words that people write instead of `here`."""

@@ -206,7 +206,7 @@ def _peaks(
 ) -> tuple[Peaks | None, Callable[[], Peaks] | None, Callable[[Profile], Peaks] | None]:
     """Return the peaks, and the functions of `Request` that find them later.
 
-    Measuring takes seconds, so the function is called after all other checks. The device of the
+    Measuring takes seconds, so `measure_peaks` is called after all other checks. The device of the
     profile is known only after reading. Until then, the peaks are a placeholder.
     """
     if spec is None:

@@ -97,7 +97,7 @@ class Renderer(Protocol):
     name: str
     """The name on the command line."""
     for_programs: bool
-    """Whether the format is for programs. It is then UTF-8, whatever the terminal's encoding."""
+    """Whether the format is for programs. If so, it is UTF-8, whatever the terminal's encoding."""
     suffixes: tuple[str, ...]
     """The suffixes of files that have this format by default, such as `.csv`."""
     has_tables: bool

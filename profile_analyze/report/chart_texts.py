@@ -58,7 +58,7 @@ def title(parts: Sequence[str], separator: str, further: Sequence[str]) -> str:
 
 
 def _files(profile: Profile) -> str:
-    """Return how many files there are, and their folder if all files are in one."""
+    """Return how many files there are, and their folder if all files are in the same folder."""
     folders = set(map(os.path.dirname, profile.processes))
     folder = folders.pop() if len(folders) == 1 else ""
     return f"{profile.file} of {folder}" if folder else profile.file

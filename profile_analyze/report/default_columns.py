@@ -73,7 +73,7 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
     - The columns on tiles are added with `--split-matmul`.
     - Columns that tell operators with equal names apart are added after `name`.
 
-    If no column has a value, as in a table without rows, all of `names` count as filled.
+    If no column has a value, as in a table without rows, all columns of `names` are kept.
     """
     candidates = _with_calls_and_work(names, table)
     filled = filled_columns(candidates, table, if_none=names)

@@ -71,7 +71,7 @@ def _summary(groups: tuple[Facts, ...]) -> dict[str, Any] | None:
 
 
 def _inspection(report: Report) -> dict[str, Any] | None:
-    """Return the facts about one operator, and a list of objects for each of its lists."""
+    """Return the facts about one operator, and the rows of each list as objects."""
     facts = [group for group in report.all_of(Facts) if group.name == INSPECTION]
     if not facts:
         return None

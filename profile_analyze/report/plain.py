@@ -161,7 +161,7 @@ def _shortened(column: Cells, width: int, display: Display) -> Cells:
 def _shortened_columns(
     columns: Sequence[Cells], fitting: Sequence[Cells], display: Display
 ) -> Iterator[str]:
-    """Yield a paragraph that names the columns with shortened texts, if some texts are shortened."""
+    """Yield a paragraph that names the columns with shortened texts, if there are such columns."""
     headers = [
         before.header.strip()
         for before, after in zip(columns, fitting, strict=True)

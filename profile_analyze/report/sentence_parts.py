@@ -42,7 +42,7 @@ def interval_text(low: str, high: str) -> str:
 
 
 def known_part(value: float, unit: str, unknown: int) -> str:
-    """Return a total over operators as text. The amount of `unknown` operators is unknown."""
+    """Return a total as text. `unknown` is the number of operators that the total leaves out."""
     known = NOT_AVAILABLE if isnan(value) else scaled_text(value, unit)
     if not unknown:
         return known

@@ -33,7 +33,7 @@ class Times(NamedTuple):
 
     @property
     def as_original(self) -> bool:
-        """Whether times are written as the original does."""
+        """Whether times are written as the original writes them."""
         return not self.unit
 
     def number(self, time_s: float, *, signed: bool = False) -> str:

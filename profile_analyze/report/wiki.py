@@ -110,7 +110,7 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> str:
     }
     numeric = [index for index, header in enumerate(columns) if header in _NUMERIC]
     # Times with a unit may be `<0.001`, which has no place in a column that is aligned at the
-    # decimal point. Their columns are therefore aligned on the right.
+    # decimal point. Columns of such times are therefore aligned on the right.
     unit = f" ({texts.times.unit})"
     right = [index for index, header in enumerate(columns) if header.endswith(unit)]
     return _draw(

@@ -91,8 +91,8 @@ def conv_kind(operation: Operation) -> str | None:
 def macs_without_padding(operation: Operation) -> float:
     """Return the multiply-adds of a convolution without the products with padding.
 
-    For a transposed convolution, products whose results are cut off are left out instead. Return
-    NaN for a deformable convolution, for any other kind, and if a size is unknown.
+    For a transposed convolution, products whose results the padding cuts off are left out instead.
+    Return NaN for a deformable convolution, for any other kind, and if a size is unknown.
     """
     data, result = (
         sizes(tensor_at(tensors, 0), 0) for tensors in (operation.inputs, operation.outputs)

@@ -27,7 +27,8 @@ class Operand(NamedTuple):
 
     name: str
     row_axis: int | None
-    """None if the matrix is a vector, or has one row for all rows of the result."""
+    """The axis of the rows; None if the matrix is a vector, or has one row for all rows of the
+    result."""
     column_axis: int | None
 
 
@@ -153,7 +154,7 @@ def _axes(
 
 
 def _last_axes(axes: int, *, swapped: bool) -> tuple[int, int]:
-    """Return the last two of `axes` axes, or with `swapped` the reverse; 0 twice for a vector."""
+    """Return the last two of `axes` axes, with `swapped` in reverse; 0 twice for a vector."""
     last, other = axes - 1, max(0, axes - 2)
     return (last, other) if swapped else (other, last)
 

@@ -1,7 +1,7 @@
 """Computes quantized products as products of integers, whose tiles can be summed exactly.
 
 The sums have 32 bits. They are scaled once, after all tiles are added. The scaling follows the
-reference implementation of ONNX. In that implementation, the split model gives the same bits.
+reference implementation of ONNX. In that implementation, the split model gives equal results.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class TileNodes:
     ) -> list[list[str]]:
         """Return the names of the parts of a matrix, row by row.
 
-        `rows` and `columns` have the size of the matrix and the size of a part.
+        `rows` and `columns` are pairs: the size of the matrix, and the size of a part.
         """
         parts = self._split(operand.name, operand.row_axis, rows, name)
         return [
