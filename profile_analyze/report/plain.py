@@ -134,7 +134,7 @@ def _excess(columns: Sequence[Cells], available: int) -> int:
 
 
 def _shortened_cells(columns: Sequence[Cells], available: int, display: Display) -> list[Cells]:
-    """Return the columns that fit `available`: texts are shortened, the widest column first."""
+    """Return the columns, shortened to fit `available` if possible, the widest column first."""
     widths = [column.width() for column in columns]
     # Numbers are not shortened: without its last digits, a number would be another number.
     texts = [index for index, column in enumerate(columns) if not column.is_number]

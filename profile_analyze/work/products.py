@@ -71,7 +71,7 @@ def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, fl
     """Return a pair for each dimension of one input: its label and its size, NaN if unknown.
 
     The dimensions of an ellipsis get the labels `.1`, `.2`, ..., counted from the last dimension.
-    If the subscript does not fit the shape, the only pair is the subscript with NaN.
+    If the shape is unknown or does not fit the subscript, the only pair is the subscript with NaN.
     """
     if tensor is None or tensor.shape is None:
         return [(subscript, nan)]

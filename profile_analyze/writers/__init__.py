@@ -1,4 +1,4 @@
-"""Writes models. The other modules here need `onnx`, so they are imported only to write a model."""
+"""Writes models. `splitter` needs the package `onnx`, so it is imported only to write a model."""
 
 from __future__ import annotations
 
