@@ -243,8 +243,8 @@ def _report_on(
     device = request.queries["device"]
     copies_of = device if request.shows_copy_time else None
     summary = summarise(source, copies_of, judged_by=device)
-    # The tables of the original count the sizes of constants as memory. Nothing else does, so that
-    # facts, conditions and pictures do not depend on the output format.
+    # Only tables in a format of the original count the size of a constant as memory. Facts,
+    # conditions and pictures must not depend on the output format.
     counted = counting_constants(source) if renderer.follows_original else source
     tables = [run(request.queries[side], counted) for side in request.sides]
     # A column is computed when it is first used. All shown columns are used here, so that an error

@@ -34,7 +34,7 @@ def notes_on_answer(
     verdicts: tuple[FailVerdict, ...],
 ) -> Iterator[Note]:
     """Yield the notes on the whole answer. The same note may come several times."""
-    if request.labels is None:  # labels keep the files of both sides apart
+    if request.labels is None:  # with labels, the user can tell the files apart
         yield from notes_on_merged_sides(request.files, request.baseline)
     profile = source if isinstance(source, Profile) else source.profile
     yield from _notes_of_profile(profile, request)
@@ -62,8 +62,9 @@ def notes_on_answer(
 
 
 def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
-    """Return the notes of the profile. Stacks of all time need no note about the level."""
-    # A level adds a note on the time that it leaves out. Stacks of all time contain this time.
+    """Return the notes of the profile. Stacks of all rows need no note about the level."""
+    # The note says how much time the rows of the level leave out. Stacks of all rows contain this
+    # time.
     has_all_time = request.has_stacks and not request.query.selects_rows
     return profile.nested.notes if has_all_time and profile.nested is not None else profile.notes
 

@@ -67,7 +67,7 @@ def _usable(defaults: dict[str, Any], arguments: argparse.Namespace) -> dict[str
         unusable.add("time_unit")
     has_stacks = requested is not None and find_renderer(requested).has_stacks
     if has_stacks or arguments.sql is not None:
-        # As a default, --top is about tables. It must not cut the stacks of a flame graph.
+        # A default of --top is meant for tables: it must not cut stacks, and --sql rejects --top.
         unusable.add("top")
     if arguments.export is not None:
         unusable |= {"format", "top", "time_unit"}

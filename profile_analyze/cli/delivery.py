@@ -34,7 +34,8 @@ def files_to_write(request: Request) -> dict[str, str]:
 def files_written(request: Request) -> list[str]:
     """Return a sentence on each file that the answered request wrote.
 
-    Only people need these sentences, so there are none if standard error is not a terminal.
+    Only people need these sentences, so the result is empty if standard error is not a terminal. It
+    is also empty with `--notes none`.
     """
     if request.notes == "none" or not is_terminal(sys.stderr):
         return []
@@ -54,7 +55,7 @@ def check_destinations(request: Request, sources: Sources) -> None:
 def deliver(
     report: Report, further: FurtherFiles | None, request: Request, renderer: Renderer
 ) -> None:
-    """Print or write the report, and write further files. Files appear together or not at all.
+    """Print or write the report, and write further files. New files appear together or not at all.
 
     Raises `OutputError`. Raises `QueryError` if the picture cannot be drawn.
     """
@@ -76,7 +77,7 @@ def deliver(
 def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
     """Write a model, and copy the files with its external data beside it. Raises `OutputError`."""
     folder = Path(file).parent
-    # The model and a file with its values would overwrite each other.
+    # With the same name, the model and a file with its values would overwrite each other.
     if Path(file).resolve() in [(folder / name).resolve() for name in model.external]:
         raise OutputError(
             f"{file}: the model has values in a file of this name; choose another name"

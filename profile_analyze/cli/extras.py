@@ -24,7 +24,7 @@ EXTRAS: Final[Mapping[str, str]] = {
 def version_text() -> str:
     """Return the line that `--version` prints, with the installed and the missing extras.
 
-    It does not import the modules of the extras: that would take longer than an answer.
+    The modules of the extras are not imported: importing them would take longer than an answer.
     """
     installed = [extra for extra, module in EXTRAS.items() if find_spec(module)]
     missing = [extra for extra in EXTRAS if extra not in installed]

@@ -1,6 +1,6 @@
 """The options on labels: which files are read, and which of them are the baseline.
 
-Data sets have labels of their own, from `--label` of the calls that exported their files.
+Data sets store labels, too: a call with `--export` and `--label` stores the labels of its files.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LabelOptions(NamedTuple):
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> LabelOptions:
-        """Return what the options say, and take the conditions on labels out of `--where`.
+        """Read the options, and remove the conditions on labels from `arguments.where`.
 
         Raises `QueryError` for wrong options, and `InputError` for a wrong table of labels.
         """
@@ -124,7 +124,7 @@ class LabelOptions(NamedTuple):
     def _meeting(self, files: Iterable[str], conditions: tuple[Condition, ...]) -> list[str]:
         """Return the files that may meet all conditions, and the data sets with such files.
 
-        Another folder that is read as one input has the labels of the files in it. These labels
+        A folder that is no data set may be one input with many files. The labels of these files
         are known only after reading, so the folder is kept.
         """
         return [
@@ -135,9 +135,9 @@ class LabelOptions(NamedTuple):
         ]
 
     def _labels_in(self, name: str) -> list[tuple[str, dict[str, str | None]]]:
-        """Return a file and its labels, or each file in a data set and its labels; None for N/A.
+        """Return each file that `name` stands for, with its labels. A label that is N/A is None.
 
-        The result is empty for another folder.
+        `name` is a file or a data set. The result is empty for any other folder.
         """
         if _is_other_folder(name):
             return []
@@ -156,7 +156,7 @@ class LabelOptions(NamedTuple):
     def _merged(
         self, given: Mapping[str, str | None], stored: Mapping[str, str]
     ) -> dict[str, str | None]:
-        """Return each label: its value from `--label` or, without one, from a data set."""
+        """Return each label: the value from `--label`, or else the value from a data set."""
         return {name: given.get(name) or stored.get(name) for name in self.names}
 
     def _conditions_of_side(self, *, is_baseline: bool) -> tuple[Condition, ...]:
@@ -254,18 +254,18 @@ class LabelOptions(NamedTuple):
     def _given_labels(
         self, profile: Profile, files: Sequence[str]
     ) -> Sequence[Mapping[str, str | None]]:
-        """Return what `--label` says about each process of the profile of `files`."""
+        """Return the labels that `--label` gives each process. `profile` was read from `files`."""
         file_of = {display_name(file): file for file in files}
         first = profile.processes[0]
         if len(profile.processes) == 1 < len(files) and first not in file_of:
-            # The ranks of one job: the job has the labels that all of its files share.
+            # These files are the ranks of one job. The job has the labels that all of them share.
             return [shared_labels([self.labels.values_of(file) for file in files])]
         return [
             self.labels.values_of(file_of.get(process, process)) for process in profile.processes
         ]
 
     def exported(self, files: list[str]) -> tuple[dict[str, dict[str, str]], tuple[Note, ...]]:
-        """Return the labels of each file that a data set gets, and notes on missing labels.
+        """Return the labels of each file to export, and notes on missing labels.
 
         Raises `QueryError` if no file has a label.
         """
@@ -314,7 +314,7 @@ def _listed_values(label: str, values: Iterable[str | None]) -> str:
 def _missing_label_notes(
     files: Sequence[str], labels: Sequence[Mapping[str, str | None]], names: Iterable[str]
 ) -> Iterator[Note]:
-    """Yield a note for the files that lack some of the labels `names`.
+    """Yield notes on the files that lack some of the labels `names`.
 
     `labels` are the labels of each file. Labels that the same files lack share a note.
     """

@@ -40,7 +40,7 @@ _CHILD: Final = (
 
 
 def measurement(spec: str) -> Measurement | None:
-    """Return a function that measures this machine as `spec` asks; None if it names other peaks.
+    """Return a function that measures this machine as `spec` asks; None for any other `spec`.
 
     `here` measures with one thread and with all cores, and the higher rates count. `here:2`
     measures with two threads. With `!` at the end, the function measures even if the cache has the
@@ -87,7 +87,7 @@ def _cores() -> int:
 
 
 def _measured(threads: Sequence[int], say: Callable[[str], None], *, afresh: bool) -> Peaks:
-    """Return the highest rates that any of these numbers of threads reaches.
+    """Return the highest rates among all numbers of threads in `threads`.
 
     Rates that are not in the cache are measured. With `afresh`, all rates are measured.
     """
@@ -133,7 +133,7 @@ def _doubt_of_best(*rates: tuple[float, float]) -> float:
 
 
 def _slower_text(kept: Measured, new: Measured) -> str:
-    """Return a remark on new rates that are clearly lower than before; empty if there are none."""
+    """Return a remark on new rates that are clearly lower than before; empty without such rates."""
     rates = (
         ("FLO/s", kept.flops, new.flops, new.flops_doubt),
         ("bandwidth", kept.bandwidth, new.bandwidth, new.bandwidth_doubt),

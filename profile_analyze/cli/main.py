@@ -38,11 +38,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # While NumPy is imported, its library OpenBLAS starts a thread for each core. Starting the
         # threads takes a fifth of a short call. They would be idle: no code multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # Imported here, because `--help` ends the process before this module is needed.
+        # Imported here, because `--help` ends the process before `request` is needed.
         from profile_analyze.cli.request import request_of
 
         request = request_of(arguments)
-        # Imported here, because this module imports NumPy. Wrong options are reported before.
+        # Imported here, because `answer` imports NumPy. Wrong options are reported without NumPy.
         from profile_analyze.cli.answer import answer, notes_to_print
 
         with gc_paused():

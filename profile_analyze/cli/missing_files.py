@@ -50,7 +50,7 @@ _SUBCOMMANDS: Final = {
     "plot": "--plot result.svg",
     "explain": "--explain time",
 }
-"""Subcommands of other tools, each with the option of this tool that does the same."""
+"""Subcommands of other tools, each with this tool's option; empty if no option is needed."""
 
 _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
 """Words that people write between two profiles, or before both, to compare them."""
@@ -98,7 +98,7 @@ def _exists(name: str) -> bool:
 
 
 def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
-    """Return how to compare the other files if `word` asks for it; otherwise an empty text."""
+    """Return how to compare the other files; empty if `word` is not in `_COMPARING`."""
     if word.lower() not in _COMPARING:
         return ""
     index = names.index(word)
@@ -118,7 +118,7 @@ def _advice_on_pattern(name: str) -> str:
 def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:
     """Return advice if `word` is a subcommand of other tools, such as `show run.json`.
 
-    After a file, only words for which there is an option count: `run.json summary`.
+    A word after a file counts only if `_SUBCOMMANDS` has an option for it: `run.json summary`.
     """
     option = _SUBCOMMANDS.get(word.lower(), "")
     is_first = names[0] == word

@@ -49,7 +49,7 @@ _OF_ROWS: Final = (
 
 
 def check_options(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if options contradict each other, have no effect or need a missing one."""
+    """Raise `QueryError` if options contradict each other, need another one or have no effect."""
     _check_files(arguments)
     _check_model(arguments)
     _check_writing(arguments)
@@ -83,14 +83,14 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 
 def _check_model(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if `--model` names several models, or a file that is also a profile."""
+    """Raise `QueryError` for a wrong `--model`, or for the shape of an input in `--input-dtype`."""
     _check_input_dtype(arguments.input_dtype)
     models = arguments.model
     if len(models) > 1:
         raise QueryError(f"--model names {len(models)} models; name the one that ran")
     profiles = map(os.path.realpath, (*arguments.files, *arguments.compare))
     if models and models[0] != "-" and os.path.realpath(models[0]) in profiles:
-        # The suffix decides, because no file has been read yet.
+        # The suffix chooses the advice, because no file has been read yet.
         advice = (
             "this file is a profile, and --model needs the model that ran, such as model.onnx"
             if models[0].endswith(SUFFIXES)
@@ -117,14 +117,14 @@ def _check_writing(arguments: argparse.Namespace) -> None:
 
 
 def _is_pipe(file: str) -> bool:
-    """Return whether a file is standard input, or a pipe, such as `<(...)` in a shell makes."""
-    with suppress(OSError, ValueError):  # a file that cannot be read has an error of its own
+    """Return whether a file is standard input, or a pipe such as a shell makes for `<(...)`."""
+    with suppress(OSError, ValueError):  # reading the file reports this error later
         return file == "-" or Path(file).is_fifo()
     return False
 
 
 def check_tiles(columns: Sequence[str], query: Query, tile: str | None) -> None:
-    """Raise `QueryError` if `columns` or the query name a column on tiles, and there is no tile."""
+    """Raise `QueryError` if `columns` or the query name a column on tiles, but `tile` is None."""
     named = (*columns, *(column.name for column in query.used))
     of_tiles = [name for name in named if name.partition(".")[0] in TILE_NAMES]
     if of_tiles and tile is None:
@@ -138,7 +138,7 @@ def _check_input_dtype(dtype: str | None) -> None:
     """
     try:
         name, _ = parse_input_shape(dtype or "")
-    except QueryError:  # a dtype is not a shape, as expected
+    except QueryError:  # as expected, the text is no shape
         return
     if name:
         raise QueryError(
@@ -156,7 +156,7 @@ def _has_standard_input() -> bool:
 
 
 def _check_output_format(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if options ask for two formats, or for a picture of an unknown format."""
+    """Raise `QueryError` if options name two formats or files, or a format that does not fit."""
     if arguments.plot is not None:
         _check_that_it_is_one_file("--plot", arguments.plot, picture_format_of)
     _check_that_it_is_one_file("-o/--output", arguments.output or "", output_format_of)
@@ -206,7 +206,10 @@ def _check_that_it_is_one_file(
 
 
 def _check_comparison(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if `--compare` or `--fail-if` is missing, but another option needs it."""
+    """Raise `QueryError` if `--compare` or `--fail-if` is missing, but another option needs it.
+
+    Two options that both name the baseline are an error, too.
+    """
     for option, given in (
         ("--match", arguments.match != "auto"),
         ("--threshold", arguments.threshold is not None),
@@ -293,7 +296,7 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
 
 
 def _check_stacks(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if the format shows stacks, to which another option does not apply."""
+    """Raise `QueryError` if the format shows stacks, and an option does not apply to stacks."""
     name = requested_output_format(arguments)
     if name is None or not find_renderer(name).has_stacks:
         return

@@ -1,4 +1,4 @@
-"""Checks and conversions of the values of options, from texts of the command line."""
+"""Checks and converts the values of options, which are texts on the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from profile_analyze.units import parse_quantity, parse_time
 _AMBIGUOUS: Final = 0.1
 """A number of at least this size needs a per cent sign: `0.5` could mean 50 % or 0.5 %."""
 _LONGEST_STEPS: Final = 40
-"""Python refuses to read numbers of several thousand digits."""
+"""The most characters in a range of steps. Python refuses numbers of several thousand digits."""
 
 
 def seconds(text: str) -> float:

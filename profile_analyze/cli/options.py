@@ -1,7 +1,7 @@
 """The table of all options of the command. The parser and docs/options.md are made from it.
 
-`input_options.py` has the groups on runs, models and the cache, `output_options.py` has the group
-on output, and `fleet_options.py` has the group on data sets and SQL.
+`input_options.py` has the groups on runs, models and the cache. `output_options.py`,
+`fleet_options.py` (data sets and SQL) and `window_options.py` have one group each.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from profile_analyze.readers.content import MAX_SIZE
 
 FILES: Final = Option.of(
     "files",
-    nargs="*",  # not +, because `check_options` has a better message if no file is left
+    nargs="*",  # not +, because `check_options` has a better message if no file is named
     metavar="FILE",
     help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
     "files are runs of one model; a folder stands for its profiles, @FILE for the files that FILE "
@@ -244,7 +244,7 @@ COMPARISON: Final = OptionGroup(
         Option.of(
             "--fail-uncertain",
             choices=("not-ruled-out", "yes", "unjudged", "no"),
-            # No default: `check_options` rejects the option if `--fail-if` is missing.
+            # It has no default, because `check_options` rejects any value without `--fail-if`.
             help="when to exit with 4 if no condition is met. unjudged: if a condition cannot be "
             "judged, because there are too few runs or no operators; yes: also if the median is "
             "beyond the limit, but noise may explain that; not-ruled-out: also if the median is "

@@ -193,7 +193,7 @@ def show(pieces: Iterable[bytes], *, paged: bool) -> None:
 def write_standard_output(pieces: Iterable[bytes]) -> None:
     """Write to standard output. Raises `OutputError`.
 
-    If the reader closes it early, as `head` does, this is not an error.
+    It is not an error if the reader closes standard output early, as `head` does.
     """
     if sys.stdout is None:
         raise OutputError("standard output: is closed")
@@ -217,5 +217,5 @@ def _output_error(file: str, error: Exception) -> OutputError:
 
 
 def _discard_standard_output() -> None:
-    """Discard the buffered text. Otherwise, writing it at the end would fail a second time."""
+    """Discard the buffered text. Otherwise, Python would try to write it at exit, and fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """The part of a profile to analyse, as the options say; None where an option is not given."""
+    """The part of a profile to analyse. A field is None if its option is not given."""
 
     from_s: float | None = None
     to_s: float | None = None

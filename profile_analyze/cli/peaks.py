@@ -1,4 +1,8 @@
-"""The peaks of `--peaks`: a known device, two rates, a file, this machine, or the profile's."""
+"""Finds the peaks for `--peaks`.
+
+They come from the name of a device, two rates, a file, this machine (`here`), or the device that
+the profile names (`auto`).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
-"""Stands for the peaks of this machine while the query is checked, before the measurement."""
+"""Stands for peaks that are found later: by a measurement, or from the device in the profile."""
 _SUFFIX: Final = ".toml"
 _HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "me")
 """Words that people write instead of `here`."""
@@ -100,7 +104,7 @@ def resolve(spec: str) -> Peaks:
 
 
 def _in_file(file: str, rest: str) -> Peaks:
-    """Return the peaks in a file. `rest` may choose one: `NAME`, `NAME:DTYPE` or `DTYPE`."""
+    """Return the peaks of a device in a file. `rest` is `NAME`, `NAME:DTYPE`, `DTYPE` or empty."""
     try:
         text = Source(file).content().decode()
     except UnicodeDecodeError:

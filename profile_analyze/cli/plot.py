@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def picture_of(source: Profile | Comparison, request: Request) -> Report:
-    """Return the picture as a report. It draws the longest rows, whatever the table's order.
+    """Return the picture as a report. The picture does not depend on the order of the table.
 
     Raises `OutputError` if there is nothing to draw.
     """

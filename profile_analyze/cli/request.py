@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _NOT_RULED_OUT: Final = "not-ruled-out"
 _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
-    # With this value, a condition is `uncertain` until a change beyond the limit is ruled out.
+    # With this value, a condition is `uncertain` unless a change beyond the limit is ruled out.
     _NOT_RULED_OUT: frozenset({"uncertain", "unjudged"}),
     "yes": frozenset({"uncertain", "unjudged"}),
     "unjudged": frozenset({"unjudged"}),
@@ -78,12 +78,12 @@ class Request(NamedTuple):
     measure_peaks: Callable[[], Peaks] | None
     """With `--peaks here`, a function that measures the peaks of this machine; None otherwise.
 
-    With `--peaks here`, `queries` have placeholder peaks.
+    Until the measurement, `queries` have placeholder peaks.
     """
     peaks_of_profile: Callable[[Profile], Peaks] | None
     """With `--peaks auto`, a function that returns the peaks of the device that a profile names.
 
-    `queries` have placeholder peaks until then.
+    Until the profile is read, `queries` have placeholder peaks.
     """
     asked_side: Side
     """The side whose times `--fail-if` and the chart of times use: `host` with `--print-only host`,
@@ -206,7 +206,7 @@ def _peaks(
 ) -> tuple[Peaks | None, Callable[[], Peaks] | None, Callable[[Profile], Peaks] | None]:
     """Return the peaks, and the functions of `Request` that find them later.
 
-    Measuring takes seconds, so the function is called after all other checks. The device of the
+    Measuring takes seconds, so `measure_peaks` is called after all other checks. The device of the
     profile is known only after reading. Until then, the peaks are a placeholder.
     """
     if spec is None:
@@ -255,7 +255,7 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
 
     parse = gate_conditions.FailCondition.parse
     try:
-        # A repeated condition counts once, because p is corrected for the number of conditions.
+        # A repeated condition counts once: p-values are corrected for the number of conditions.
         conditions = [parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
     except QueryError as error:
         raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`

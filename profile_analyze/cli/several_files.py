@@ -1,6 +1,6 @@
 """Reads several files: runs of one model, the two sides of a comparison, and files with labels.
 
-A call with one file and no labels imports none of this.
+A call with one file and no labels does not import this module.
 """
 
 from __future__ import annotations

@@ -105,8 +105,8 @@ def chosen_by_label(request: Request, sources: Sources) -> Sources:
 
 def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iterator[Note]:
     """Yield a note if names such as `old.json new.json` suggest that `--compare` is missing."""
-    # More than two names probably come from patterns such as `old/*.json new/*.json`. The names of
-    # their folders are then compared.
+    # More than two names probably come from patterns such as `old/*.json new/*.json`. In this
+    # case, the names of the folders are compared.
     names = files if len(files) == 2 else list(dict.fromkeys(map(os.path.dirname, files)))
     if baseline or len(names) != 2:
         return

@@ -76,7 +76,7 @@ def _check_others(arguments: argparse.Namespace, what: str, allowed: frozenset[s
 
 
 def exported(request: Request, sources: Sources, processes: int) -> Report:
-    """Add the files of the request to a data set, and print what was added."""
+    """Add the files of the request to a data set, print what was added, and return the notes."""
     assert request.export is not None, "the caller checks this"
     labels: dict[str, dict[str, str]] = {}
     notes: tuple[Note, ...] = ()

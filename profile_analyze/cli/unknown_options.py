@@ -69,7 +69,8 @@ def check_abbreviations(arguments: Sequence[str]) -> None:
 def _takes(option: Option, value: str) -> bool:
     """Return whether `value` may follow the option.
 
-    It may be the value of the option. If the option takes no value, it may be a file.
+    `value` may be the value of the option. After an option that takes no value, `value` may be a
+    file, but not a list of columns.
     """
     if option.takes_values:
         return option.accepts(value)

@@ -28,7 +28,7 @@ _MAX_BARS: Final = 30
 _FEWEST_BARS: Final = 8
 """With fewer bars, the space below them stays empty. Otherwise the bars would be very thick."""
 NAME_WIDTH: Final = 75
-"""A name of this length, in the font of bars, fills half the width of the picture."""
+"""A row name of this many characters fills half the width of the picture."""
 _TITLE_LEFT: Final = 0.01
 """Where the title begins, as a share of the picture's width."""
 _HEIGHT: Final = 0.8
@@ -50,7 +50,7 @@ _STYLES: Final[dict[str, dict[str, Any]]] = {
 
 
 def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
-    """Draw a bar for the time of each of the first rows, and write the share of the time beside it.
+    """Draw the times of the first rows as bars, and write each row's share of all time beside them.
 
     In a comparison, each row has a second bar for the time of the baseline. The text beside the
     bars is then the ratio, with its confidence interval and the verdict.

@@ -51,7 +51,7 @@ class Report(NamedTuple):
         source: Profile | Comparison | None = None,
         notes: tuple[Note, ...] = (),
     ) -> Report:
-        """Make a report: first the summary, then the tables, then the verdicts of a gate.
+        """Make a report: first the summary, then the tables, then the verdicts on `--fail-if`.
 
         `columns` are the columns that tables show, in this order. `all` alone stands for all
         columns. If `columns` is empty, tables show the default columns of the format.
@@ -97,7 +97,7 @@ class Renderer(Protocol):
     name: str
     """The name on the command line."""
     for_programs: bool
-    """Whether the format is for programs. It is then UTF-8, whatever the terminal's encoding."""
+    """Whether the format is for programs. If so, it is UTF-8, whatever the terminal's encoding."""
     suffixes: tuple[str, ...]
     """The suffixes of files that have this format by default, such as `.csv`."""
     has_tables: bool
@@ -106,13 +106,14 @@ class Renderer(Protocol):
     """Whether the format shows what the original shows: times in seconds unless the user chooses
     a unit, and the size of a constant as its memory (`model.constants`)."""
     has_stacks: bool
-    """Whether the format shows the stacks of all rows, and no columns and no groups."""
+    """Whether the format shows the stacks of all rows instead of columns or groups."""
     has_summary_beside_tables: bool
     """Whether the format shows the summary, verdicts and notes even if the report has tables."""
     needs: Need
     """What the call must ask for, because the output would be empty without it.
 
-    `conditions`: the conditions of a gate. `findings`: a gate, a comparison, or both.
+    `conditions`: conditions of `--fail-if`. `findings`: conditions of `--fail-if`, a comparison, or
+    both.
     """
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:

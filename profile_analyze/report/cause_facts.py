@@ -24,10 +24,10 @@ _RATES: Final = {"computation": ("FLO", "FLOPS"), "memory": ("byte", "bandwidth"
 """The unit of each kind of work, and the name of its ratio to the time."""
 
 _LEAST_SHOWN: Final = 0.001
-"""Sentences leave out parts below this share of the largest part, and unknown work of operators
-below this share of the time."""
+"""Sentences leave out parts of the difference below this share of the largest part. They mention
+operators of unknown work only if these take at least this share of the time."""
 _LEAST_RESIDUAL: Final = 0.01
-"""A residual below this share of the baseline's time gets no sentence of its own."""
+"""A residual below this share of the baseline's time is no reason for a sentence on causes."""
 
 
 def _change(summary: Summary) -> Change:
@@ -164,4 +164,4 @@ FACTS: Final = (
         sentences=_causes_sentence,
     ),
 )
-"""The entries of the group `comparison` on causes."""
+"""The facts on causes. They are entries of the group `comparison`."""

@@ -28,7 +28,7 @@ _INTERVALS: Final = {
     "ratio": ("ratio_low", "ratio_high"),
     "relative_ratio": ("relative_low", "relative_high"),
 }
-"""The columns with the ends of the confidence intervals of ratios."""
+"""For each column of ratios, the columns with the ends of the confidence interval."""
 
 
 class ColumnTexts(NamedTuple):
@@ -38,7 +38,7 @@ class ColumnTexts(NamedTuple):
     times: Times
 
     def title(self, name: str) -> str:
-        """Return the title of a column. For a time, it says which one: `device self time (ms)`."""
+        """Return the title of a column. It names the kind of a time: `device self time (ms)`."""
         column = self.table.shown_column(name)
         title = self.times.title(heading(column, compared=self.table.query.compared))
         # The name may end with an aggregate, as in `time.p90`.
@@ -89,8 +89,8 @@ def cells_of(
 def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells]) -> list[Cells]:
     """Return `cells` with the confidence interval after each ratio.
 
-    `cells` has the columns `names`. If `names` has an end of an interval, the ratios of this
-    interval are left unchanged.
+    `cells` has the columns `names`. A column of ratios stays unchanged if `names` also has a column
+    with an end of its interval.
     """
     for name, ends in _INTERVALS.items():
         if name in names and not set(ends) & set(names):

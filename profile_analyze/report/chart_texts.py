@@ -58,7 +58,7 @@ def title(parts: Sequence[str], separator: str, further: Sequence[str]) -> str:
 
 
 def _files(profile: Profile) -> str:
-    """Return how many files there are, and their folder if all files are in one."""
+    """Return how many files there are, and their folder if all files are in the same folder."""
     folders = set(map(os.path.dirname, profile.processes))
     folder = folders.pop() if len(folders) == 1 else ""
     return f"{profile.file} of {folder}" if folder else profile.file
@@ -67,8 +67,8 @@ def _files(profile: Profile) -> str:
 def names(table: Table, width: int) -> list[str]:
     """Return the name of each row, in at most `width` columns.
 
-    Of operators with equal names, the name has the innermost scope. Long names often differ only at
-    their end, so they are cut in the middle.
+    If several operators have the same name, the innermost scope follows the name. Long names often
+    differ only at their end, so they are cut in the middle.
     """
     labels = [join_keys(label)[0] for label in row_labels(table)]
     if table.query.keys is None and len({*labels}) < len(labels):

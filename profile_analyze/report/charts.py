@@ -132,7 +132,7 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
 
 
 def _longest(table: Table, rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the `most` of `rows` that take longest, in the order of `rows`; all if `most` is 0."""
+    """Return the `most` longest of `rows`, in the order of `rows`; all rows if `most` is 0."""
     if not most:
         return rows
     by_time = np.argsort(-table["time"][rows], kind="stable")
@@ -268,7 +268,7 @@ def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) ->
                 arrowprops=_ARROW,
             )  # fmt: skip
             text.update_positions(renderer)
-            box = Text.get_window_extent(text, renderer).expanded(1.1, 1.1)  # without the line
+            box = Text.get_window_extent(text, renderer).expanded(1.1, 1.1)  # without the arrow
             is_inside = frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)
             if is_inside and not any(box.overlaps(other) for other in occupied):
                 occupied.append(box)

@@ -1,6 +1,7 @@
 """Writes collapsed stacks, from which tools such as speedscope draw flame graphs.
 
-Each line has the names of a stack, joined by semicolons, and the microseconds of the stack.
+Each line has the names in one stack, joined by semicolons, and the time of the stack in
+microseconds.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _frame(name: str) -> str:
 
 
 def _rounded(times: Mapping[str, float]) -> dict[str, int]:
-    """Round the times to whole numbers, so that their sum is the rounded sum of `times`.
+    """Return the times as whole numbers that add up to the rounded sum of `times`.
 
     First, all times are rounded down. Then the times with the largest fractions are rounded up,
     until the sum is right. If fractions are equal, the text that sorts first is rounded up.

@@ -38,7 +38,7 @@ _START_COLORS: Final = {
     "faster than the baseline because of less work": _YELLOW,
     "cannot tell whether it is slower, faster or the same": _DIM,
     "FAILED": _RED,
-    "uncertain": _YELLOW,  # the outcome of a gate, which nobody should overlook
+    "uncertain": _YELLOW,  # an outcome of `--fail-if`, which nobody should overlook
     "passed": _GREEN,
     "cannot be judged": _YELLOW,
 }

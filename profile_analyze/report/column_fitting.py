@@ -19,8 +19,8 @@ _EXTRAS: Final = (
     *("bandwidth", "flops", "calls", "in_shapes", "scope", "launched_by", "count"),
     *("ratio_per_work", "work_ratio", "share"),
 )
-# The columns in `_EXPLAINING` and `_ASKED_FOR` are left out last. The type belongs to the name.
-# Options such as --compare and --peaks add the other columns.
+# The columns in `_EXPLAINING` and `_ASKED_FOR` are left out last. The type explains the name. All
+# others are shown because of options such as --compare and --peaks.
 _EXPLAINING: Final = ("type", "bound", "efficiency")
 _ASKED_FOR: Final = (
     *("test", "relative_ratio", "base", "base_name", "ratio", "gain", "lost"),
@@ -84,7 +84,7 @@ def fit_columns(
     order: Sequence[int],
     among: Sequence[int] | None = None,
 ) -> tuple[list[int], int]:
-    """Return the indices of the columns to show, and by how much they are still too wide.
+    """Return the indices of the columns to show, and how much wider than `available` they are.
 
     Columns are left out in `order` until the remaining columns fit into `available`. One column
     always remains. `among` has the indices to choose from; None means all columns.

@@ -83,7 +83,7 @@ def _texts(report: Report) -> Iterator[str]:
 
 
 def _lines(rows: Iterable[Iterable[str]]) -> str:
-    """Return the rows as lines. Readers skip blank lines, so these become an empty quoted text."""
+    """Return the rows as lines. An empty line is written as `""`: readers skip blank lines."""
     lines = map(_SEPARATOR.join, rows)
     return "".join([f"{line or _EMPTY_TEXT}{_LINE_END}" for line in lines])
 

@@ -41,7 +41,7 @@ _VERDICT_IN_WORDS: Final = {
 
 
 def comparison_caption(summary: Summary, times: Times) -> str:
-    """Return the ratio of the device times and the verdict, as the caption of a picture."""
+    """Return a caption for a picture: the verdict, and the ratio of the device times."""
     ratio, verdict = _ratio_text(summary, times), _verdict_text(summary, times)
     return f"device time: ratio {ratio}, verdict {verdict}"
 
@@ -99,7 +99,7 @@ def _verdict_sentence(summary: Summary, times: Times) -> Iterator[str]:
 
 
 def _possible_changes(change: Change) -> str:
-    """Return which changes are possible, if the verdict is uncertain; empty for other verdicts."""
+    """Return which changes an uncertain verdict leaves possible; empty for other verdicts."""
     if change.verdict != UNCERTAIN:
         return ""
     noise = "" if change.p_value <= SIGNIFICANT else ", which may be noise alone"

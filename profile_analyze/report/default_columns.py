@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _CONTEXT: Final = ("scope", "in_shapes")
-"""Columns that may tell operators with equal names apart. The one with shorter texts is first."""
+"""Columns that may tell operators with equal names apart, the column with shorter texts first."""
 WORK_COMPARED: Final = ("work_ratio", "ratio_per_work")
 """Columns that say whether the work explains a change of the time."""
 
@@ -70,9 +70,10 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
     - `calls` is added if operators have several calls in a run.
     - The columns of `work_columns` are added if there are no times.
     - `WORK_COMPARED` is added if a row has the verdict `more work` or `less work`.
+    - The columns on tiles are added with `--split-matmul`.
     - Columns that tell operators with equal names apart are added after `name`.
 
-    If no column has a value, as in a table without rows, all of `names` count as filled.
+    If no column has a value, as in a table without rows, all columns of `names` are kept.
     """
     candidates = _with_calls_and_work(names, table)
     filled = filled_columns(candidates, table, if_none=names)
@@ -87,10 +88,11 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
 def _telling_apart(table: Table) -> Iterator[str]:
     """Yield the columns that tell operators with equal names apart.
 
-    If the table has kernels, the first column is `launched_by`. Any other table needs no columns if
-    the names of its rows are unique among all operators of the profile, shown or hidden.
+    - `launched_by`, if the table has kernels.
+    - The first column of `_CONTEXT` that tells more operators apart.
 
-    Then comes the first column of `_CONTEXT` that tells more operators apart, if there is one.
+    Groups need no such column. Other tables without kernels need one only if several operators of
+    the profile have the name of a row.
     """
     operators = table.shown.profile.operators
     if table.query.keys is not None:
@@ -165,7 +167,7 @@ def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...
 
 
 def _work_compared(table: Table) -> tuple[str, ...]:
-    """Return the columns on the work of both sides if a verdict is about work."""
+    """Return the columns on the work of both sides if a verdict is about work; otherwise none."""
     if not table.query.compared or {MORE_WORK, LESS_WORK}.isdisjoint(table["verdict"].tolist()):
         return ()
     return WORK_COMPARED

@@ -48,7 +48,7 @@ class Fact(NamedTuple):
     sentences: Callable[[Summary, Times], Iterator[str]] | None = None
     """Returns conclusions from the fact, in words."""
     shown_with: str = ""
-    """The name of another fact in the group. Its line or sentences also show this fact."""
+    """The name of another fact in the group, whose line or sentences also show this fact."""
 
     def evaluate(self, summary: Summary) -> FactValue:
         """Return the fact's value and lines for `summary`."""

@@ -48,7 +48,8 @@ _CONTINUATION: Final = "\n-  "
 _BOX_CHARACTER: Final = "\N{BOX DRAWINGS DOWN SINGLE AND HORIZONTAL DOUBLE}"
 
 
-# Boxes that are shown by default. On a narrow terminal, they are left out in this order.
+# A box is a drawn column. It shows one or more columns of the answer.
+# These boxes are shown by default. On a narrow terminal, they are left out in this order.
 _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative", "spread", "memory", "computation"),
     *("bandwidth", "FLOPS"),
@@ -92,7 +93,10 @@ class GridRenderer(PeopleRenderer):
         return draw(labelled_lines(lines, display), style="simple", numeric=(1,))
 
     def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
-        """Yield a box per row. On a terminal, texts are wrapped, and the last columns left out."""
+        """Yield a table with lines between its rows.
+
+        On a terminal, texts are wrapped, and the last columns are left out if they do not fit.
+        """
         if display.width is not None:
             columns = [
                 column
@@ -113,7 +117,7 @@ class GridRenderer(PeopleRenderer):
         yield from about_others
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """Yield a box per row, drawn in ASCII if the encoding lacks box characters."""
+        """Yield a table with lines between its rows: ASCII lines if the encoding has no others."""
         table, names = section
         shown = names or original_times(table)
         return _table(self.column_texts(table, shown, display), names, display)
@@ -213,7 +217,7 @@ def _columns(
 ) -> list[Cells]:
     """Return the columns `names`, with texts wrapped to `text_width`.
 
-    If `names` is empty, the columns are the original's.
+    If `names` is empty, return the boxes of the original's layout.
     """
     if not names:
         return _original_columns(texts, display, text_width)
@@ -234,7 +238,7 @@ def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -
 
 
 def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> list[Cells]:
-    """Return the original's columns, with the columns that the question adds among them."""
+    """Return the boxes of the original's layout, with the boxes that the question adds."""
     table = texts.table
     in_shapes, out_shapes = shape_columns(table)
     columns = {
@@ -259,7 +263,7 @@ def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> 
 
 
 def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[str]]:
-    """Return two columns on the difference to the baseline; empty without a baseline."""
+    """Return two boxes on the difference to the baseline; empty without a baseline."""
     if not texts.table.query.compared:
         return {}
     base = zip(*(texts.texts(name) for name in ("base", "difference", "change")), strict=True)

@@ -81,7 +81,7 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
         if run.step is not None:
             yield _text("step", run.step, str(run.step))
     else:
-        # In formats for programs, `executions` is the name of a list: the longest executions.
+        # Formats for programs use the name `executions` for a list: the longest executions.
         yield _text("execution_count", count, str(count), "executions")
     names = [*names_of_tracks(found.profile, rows).values()]
     if names:

@@ -71,7 +71,7 @@ def _summary(groups: tuple[Facts, ...]) -> dict[str, Any] | None:
 
 
 def _inspection(report: Report) -> dict[str, Any] | None:
-    """Return the facts about one operator, and a list of objects for each of its lists."""
+    """Return the facts about one operator, and the rows of each list as objects."""
     facts = [group for group in report.all_of(Facts) if group.name == INSPECTION]
     if not facts:
         return None
@@ -100,7 +100,7 @@ def _relation(report: Report) -> dict[str, Any] | None:
 
 
 def _condition(verdict: FailVerdict) -> dict[str, Any]:
-    """Return the verdict on one condition of a gate."""
+    """Return the verdict on one condition of `--fail-if`."""
     relative = verdict.condition.relative
     return {
         "condition": as_utf8(verdict.condition.text),
@@ -109,8 +109,8 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
         "time_s": verdict.time_s,
         "base_time_s": verdict.base_s,
         "ratio": verdict.time_s / verdict.base_s if verdict.base_s > 0 else None,
-        # The interval belongs to what the condition limits. A relative condition limits the ratio;
-        # all other conditions limit the time.
+        # A relative condition limits the ratio, so the interval is an interval of the ratio. For
+        # other conditions, it is an interval of the time.
         "ratio_low": verdict.low if relative else None,
         "ratio_high": verdict.high if relative else None,
         "time_low_s": None if relative else verdict.low,
@@ -126,12 +126,12 @@ def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
     if source is None:
         return None
     profile = source if isinstance(source, Profile) else source.profile
-    # A comparison has more operators than its profile: the union of both sides.
+    # The operators of a comparison are the operators of both sides.
     operators = len(source) if isinstance(source, Profile) else source.operators
     return {
         **_origin(profile),
         "file": as_utf8(profile.file),
-        # A file that is named twice counts as two processes.
+        # A file that is named twice counts as two processes, but is listed once.
         "files": json_ready(list(dict.fromkeys(profile.processes))),
         "level": profile.level or OPERATOR,
         "operators": operators,

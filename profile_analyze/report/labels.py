@@ -23,7 +23,7 @@ def time_title(table: Table) -> str:
 
 
 def row_labels(table: Table) -> list[tuple[str, ...]]:
-    """Return the label of each row: name, type and id. Groups have their keys, count and N/A."""
+    """Return the label of each row: name, type and id. For groups: the keys, the count and N/A."""
     if not table.query.grouped:
         return list(zip(*(table.texts(name) for name in ("name", "type", "id")), strict=True))
     keys = [table.key_texts(key) for key in table.query.by] or [[_ALL_OPERATORS] * len(table)]

@@ -92,6 +92,6 @@ def markdown_cell(text: str) -> str:
         return text
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
-    # A blank separates a backtick of the text from the fence. Markdown does not show it.
+    # A blank separates a backtick of the text from the fence. Markdown does not show this blank.
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}".replace("|", r"\|")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_TYPES: Final = 3
 _MOST_ALIVE: Final = 2
 _LONGEST_NAME: Final = 32
-"""The most characters of the name of an operator or of a tensor at the peak."""
+"""The most characters that are shown of a name at the peak of activations."""
 _MOST_PORTS: Final = 4
 _MOST_BODIES: Final = 4
 
@@ -73,7 +73,7 @@ def params_text(summary: Summary, _: Times) -> str:
 
 
 def constants_text(summary: Summary, _: Times) -> str:
-    """Return the number of elements of each role, for constants that are not weights."""
+    """Return the number of elements in constants that are not weights, by role."""
     counts = {one.role: one.elements for one in model_of(summary).constants}
     return ", ".join(
         f"{count_text(counts[role])} {name}" for role, name in _ROLES if role in counts
@@ -106,7 +106,7 @@ def memory_text(summary: Summary, _: Times) -> str:
     """
     model = model_of(summary)
     base = model.base
-    if base is None:  # the totals have this line then
+    if base is None:  # in this case, the totals have a line on memory
         return ""
     unknown = model.unknown_memory
     text = known_part(model.memory, "byte", unknown)

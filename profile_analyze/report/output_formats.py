@@ -50,7 +50,7 @@ OUTPUT_FORMATS: Final = tuple(_RENDERERS)
 """The names of all output formats that are text."""
 
 TABLE_FORMATS: Final = tuple(_TABLE_RENDERERS)
-"""The names of the output formats for tables that are no text."""
+"""The names of the binary output formats, which show tables."""
 
 PICTURE_FORMATS: Final = tuple(_PICTURE_RENDERERS)
 """The names of the picture formats, which are also the suffixes of their files."""

@@ -71,7 +71,7 @@ class PeopleRenderer(ABC):
         """Return a table in pieces. Characters that the display lacks must be escaped."""
 
     def sentences(self, texts: Sequence[str], display: Display) -> str:
-        """Return conclusions from facts, or verdicts on the conditions of a gate, as text."""
+        """Return conclusions from facts, or verdicts on the conditions of `--fail-if`, as text."""
         return paragraphs(texts, display)
 
     def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002  # part of `Renderer`
@@ -119,11 +119,11 @@ class PeopleRenderer(ABC):
     def _parts(
         self, sections: Sequence[Section], times: Times, display: Display
     ) -> Iterator[Iterable[str]]:
-        """Yield the parts of sections of one kind. All facts together are one part.
+        """Yield the texts of `sections`, which are all of one kind. Each text comes in pieces.
 
-        All sentences together are also one part. Characters that the display's encoding lacks are
-        escaped here. Tables escape these characters themselves, because their layout depends on the
-        width.
+        All facts together are one text, and so are all sentences. Characters that the display's
+        encoding lacks are escaped here. Tables escape these characters themselves, because escapes
+        change the width of columns.
         """
 
         def shown(text: str) -> str:
@@ -157,7 +157,7 @@ class PeopleRenderer(ABC):
         return self.titled(title, listing_cells(listing, times, display), display)
 
     def _verdicts(self, section: Verdicts, display: Display) -> Iterator[str]:
-        """Yield a sentence on each condition of a gate."""
+        """Yield a sentence on each condition of `--fail-if`."""
         measured_s = (time_s for one in section.verdicts for time_s in (one.time_s, one.base_s))
         times = self.times_of(measured_s, display)
         return (gate_sentence(verdict, times) for verdict in section.verdicts)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _HEADER_WIDTH: Final = 12  # if headers do not fit, they are wrapped to this width
 _COMFORTABLE_WIDTH: Final = 32  # `Removal.extras` are left out until texts can have this width
-_COMFORTABLE_EXTRA: Final = 24  # as `_COMFORTABLE_WIDTH`, for texts that may be left out
+_COMFORTABLE_EXTRA: Final = 24  # replaces `_COMFORTABLE_WIDTH` for texts in `Removal.extras`
 _SHORT_WIDTH: Final = 14  # `Removal.asked_for` are left out until texts can have this width
 _MIN_WIDTH: Final = 8  # no text is cut to less than this
 
@@ -103,9 +103,9 @@ def _with_narrow_headers(columns: Sequence[Cells]) -> list[Cells]:
 def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[int]:
     """Return the indices of the columns to show.
 
-    The columns in `removal.extras` are left out until texts can have a comfortable width. If that
-    is not enough, the columns in `removal.asked_for` are left out until texts can have a short
-    width.
+    The columns in `removal.extras` are left out until texts can have a comfortable width. If the
+    other columns are still too wide, the columns in `removal.asked_for` are left out until texts
+    can have a short width.
     """
     most = min(_COMFORTABLE_WIDTH, available // 2)
     comfortable = [
@@ -120,7 +120,7 @@ def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[
 
 
 def _needed(column: Cells, most: int) -> int:
-    """Return the width of a column whose texts get a width of at most `most` characters."""
+    """Return the width of a column after its texts are shortened to at most `most` characters."""
     return column.width() if column.is_number else min(column.width(), most)
 
 
@@ -134,7 +134,7 @@ def _excess(columns: Sequence[Cells], available: int) -> int:
 
 
 def _shortened_cells(columns: Sequence[Cells], available: int, display: Display) -> list[Cells]:
-    """Return the columns with texts shortened until they fit, the widest column first."""
+    """Return the columns, shortened to fit `available` if possible, the widest column first."""
     widths = [column.width() for column in columns]
     # Numbers are not shortened: without its last digits, a number would be another number.
     texts = [index for index, column in enumerate(columns) if not column.is_number]
@@ -161,7 +161,7 @@ def _shortened(column: Cells, width: int, display: Display) -> Cells:
 def _shortened_columns(
     columns: Sequence[Cells], fitting: Sequence[Cells], display: Display
 ) -> Iterator[str]:
-    """Yield a paragraph that names the columns with shortened texts; nothing if there are none."""
+    """Yield a paragraph that names the columns with shortened texts, if there are such columns."""
     headers = [
         before.header.strip()
         for before, after in zip(columns, fitting, strict=True)

@@ -115,7 +115,7 @@ def shown_columns(section: TableSection) -> list[str]:
 
 
 def relation_values(column: RelationColumn) -> list[Any]:
-    """Return the values of a column of an SQL answer for `to_json`."""
+    """Return the values of one column of an SQL answer, with `json_ready` applied to each."""
     return list(map(json_ready, column.values))
 
 
@@ -156,7 +156,10 @@ def json_ready(value: Any) -> Any:
 
 
 def program_values(table: Table, name: str) -> list[Any]:
-    """Return one column as Python values: whole counts as integers, N/A as None."""
+    """Return one column as Python values. N/A is None, or NaN in a column of numbers.
+
+    In a column of counts, whole numbers become integers, and N/A is None.
+    """
     values: list[Any] = table[name].tolist()
     if table.column(name).unit != "count":
         return values

@@ -47,7 +47,7 @@ def fitting_columns(
     separators_width: Callable[[int], int],
     display: Display,
 ) -> tuple[list[Cells], Iterator[str]]:
-    """Return the columns that fit the display, and a paragraph about those that do not.
+    """Return the columns that fit the display, and a paragraph about the other columns.
 
     The last columns are left out first. `widths` has the least width of each column.
     """

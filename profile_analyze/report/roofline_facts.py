@@ -101,9 +101,10 @@ def _gain_sentence(summary: Summary, times: Times) -> str:
 
 
 def _than_what(summary: Summary, times: Times) -> str:
-    """Return what the gain is relative to, if that is more than a whole run took; otherwise empty.
+    """Return a sentence part on the sum of the operators' times, to which the gain is relative.
 
-    The times of operators add up to more than a run if the runtime waited for each of them.
+    The result is empty unless this sum is larger than the time of a whole run. It is larger if the
+    runtime waited for each operator.
     """
     if not summary.device_time_s > summary.wall_s:
         return ""
@@ -127,7 +128,7 @@ def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
 def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     judgement = _judgement(summary)
     for dtype, rate, share in judgement.rates:
-        if isnan(rate):  # only data movements have this dtype
+        if isnan(rate):  # no rate is known, so the judged operators of this dtype only move data
             continue
         # If the user gave two rates, they hold for every dtype, so the roof needs no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
@@ -183,7 +184,7 @@ def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
 def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
     judgement = _judgement(summary)
     for winner in () if _misfit(judgement) else judgement.winners:
-        # Operators whose work or time is unknown have no roof to compare with.
+        # Operators whose work or time is unknown are not judged.
         all_judged = winner.judged == winner.operators
         judged = "" if all_judged else f" ({winner.judged} of them judged)"
         label = visible(f"{', '.join(judgement.by)} {winner.label}", "utf-8")

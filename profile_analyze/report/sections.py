@@ -92,7 +92,7 @@ class RelationSection(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """The verdicts on the conditions of a gate."""
+    """The verdicts on the conditions of `--fail-if`."""
 
     verdicts: tuple[FailVerdict, ...]
 

@@ -1,4 +1,4 @@
-"""Parts of sentences: signed numbers, intervals, runs, and the verdicts of a gate."""
+"""Parts of sentences: signed numbers, intervals, runs, and the verdicts on `--fail-if`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def interval_text(low: str, high: str) -> str:
 
 
 def known_part(value: float, unit: str, unknown: int) -> str:
-    """Return a total over operators, with the number of operators whose amount is `unknown`."""
+    """Return a total as text. `unknown` is the number of operators that the total leaves out."""
     known = NOT_AVAILABLE if isnan(value) else scaled_text(value, unit)
     if not unknown:
         return known
@@ -79,7 +79,7 @@ def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
 
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for a condition, and the reason for the verdict."""
-    # The original has no gate, so each time has the unit that suits it.
+    # The original has no `--fail-if` to imitate, so each time has the unit that suits its size.
     to_text = short_time if times.as_original else times.text
     reason = visible(verdict.reason, "utf-8")  # it may contain names from the profile
     if verdict.condition.is_of_work:

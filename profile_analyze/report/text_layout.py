@@ -22,7 +22,7 @@ def wrapped(text: str, width: int, encoding: str) -> list[str]:
 
     Line breaks and tabs count as blanks. Empty text has no lines.
     """
-    # Most names need no wrapper. Using it would take most of the time of a long table.
+    # Most names need no wrapper. A wrapper would take most of the time of drawing a long table.
     if text.isascii() and text.isprintable() and " " not in text and "-" not in text:
         return [text[start : start + width] for start in range(0, len(text), width)]
     shown = encodable(escaped(text, but="\t\n\v\f\r"), encoding)

@@ -19,7 +19,7 @@ AUTO: Final = "auto"
 UNIT_EXPONENTS: Final = {"s": 0, "ms": -3, "us": -6, "ns": -9}
 _SECONDS_IN_TITLE: Final = "(s)"
 _FINEST_EXPONENT: Final = -10
-"""No clock is finer than a tenth of a nanosecond."""
+"""The last decimal of seconds that may be shown: 0.1 ns. No clock is finer."""
 _TOO_LONG_S: Final = 1e9
 """Longer times are written with a power of ten. Only a damaged profile has times this long."""
 
@@ -33,7 +33,7 @@ class Times(NamedTuple):
 
     @property
     def as_original(self) -> bool:
-        """Whether times are written as the original does."""
+        """Whether times are written as the original writes them."""
         return not self.unit
 
     def number(self, time_s: float, *, signed: bool = False) -> str:

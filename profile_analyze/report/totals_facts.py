@@ -43,14 +43,17 @@ def _wall_text(summary: Summary, times: Times) -> str:
 def _work_text(summary: Summary, amount: float, unit: str, unknown: int | None) -> str:
     """Return the amount as text; empty for a profile with times.
 
-    `unknown` is the number of operators of a model whose amount is unknown.
+    For a model, `unknown` is the number of operators whose amount is unknown.
     """
     # For a profile with times, the original has no lines on work.
     return "" if summary.has_times else known_part(amount, unit, unknown or 0)
 
 
 def _memory_text(summary: Summary, _: Times) -> str:
-    """Return the memory as text; empty if a model has a baseline. Other facts show it then."""
+    """Return the memory as text; empty for a model with a baseline.
+
+    `model_texts.memory_text` shows the memory of such a model.
+    """
     model = summary.model
     if model is not None and model.base is not None:
         return ""

@@ -109,7 +109,8 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> str:
         "out_shapes": list(map(_join_shapes, out_shapes)),
     }
     numeric = [index for index, header in enumerate(columns) if header in _NUMERIC]
-    # A column with `<0.001` cannot be aligned at the decimal point, so it is aligned on the right.
+    # Times with a unit may be `<0.001`, which has no place in a column that is aligned at the
+    # decimal point. Columns of such times are therefore aligned on the right.
     unit = f" ({texts.times.unit})"
     right = [index for index, header in enumerate(columns) if header.endswith(unit)]
     return _draw(

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 _WORDS: Final = {"macs": "multiply-adds", "least_time": "least possible time"}
 """What bars show, in words, for each column that they can show."""
 _FIRST: Final = {"macs": "with the most multiply-adds", "least_time": "longest"}
-"""Which rows come first, for each of these columns. A comparison is always ordered by macs."""
+"""Which rows come first, for each of these columns. In a comparison, the rows with the largest
+differences in multiply-adds come first."""
 
 
 def draw_work(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
@@ -52,7 +53,7 @@ def draw_work(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
         [labels[n] for n in drawn],
         [texts[n] for n in drawn],
         texts_title,
-        # The colours say what bounds the times, even if all bars have the same colour.
+        # The colours say what bounds the times, so they need a legend even if all are the same.
         has_legend=chart.column == "least_time",
     )
     draw_title(figure, _title(chart, len(rows)))

@@ -31,7 +31,7 @@ have such kernels, and a loop over the side could take too long."""
 
 
 def _weight(operation: Operation) -> tuple[int, ...] | None:
-    """Return the shape of the weight; None if it is unknown or has no dimensions of a kernel."""
+    """Return the shape of the weight; None if it is unknown or lacks the dimensions of a kernel."""
     weight = sizes(tensor_at(operation.inputs, 1), 0)
     return None if weight is None or len(weight) < 3 else weight
 
@@ -91,8 +91,8 @@ def conv_kind(operation: Operation) -> str | None:
 def macs_without_padding(operation: Operation) -> float:
     """Return the multiply-adds of a convolution without the products with padding.
 
-    For a transposed convolution, products whose results are cut off are left out instead. Return
-    NaN for a deformable convolution, for any other kind, and if a size is unknown.
+    For a transposed convolution, products whose results the padding cuts off are left out instead.
+    Return NaN for a deformable convolution, for any other kind, and if a size is unknown.
     """
     data, result = (
         sizes(tensor_at(tensors, 0), 0) for tensors in (operation.inputs, operation.outputs)
@@ -121,7 +121,7 @@ def macs_without_padding(operation: Operation) -> float:
 def _taps_inside(
     data: int, result: int, kernel: int, stride: int, dilation: int, padding_before: int
 ) -> int:
-    """Count, in one dimension, the pairs of result and kernel element that read no padding."""
+    """Return how many pairs of a result and a kernel element read no padding, in one dimension."""
     count = 0
     for tap in range(kernel):
         shift = padding_before - tap * dilation  # result i reads the data at i * stride - shift

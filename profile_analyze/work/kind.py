@@ -53,7 +53,7 @@ class Kind(NamedTuple):
     source: str
     """Where the formula is from: the definition of the operator, or our convention."""
     activation_macs: Formula = nothing
-    """Returns the multiply-adds in which no factor is a weight: both are activations."""
+    """Returns the multiply-adds that never have a weight as a factor, only two activations."""
     bias_elements: Formula = nothing
     """Returns the number of elements to which a bias is added."""
 
@@ -100,12 +100,15 @@ def sizes(tensor: Tensor | None, start: int) -> tuple[int, ...] | None:
 
 
 def volume(known: tuple[int, ...] | None) -> float:
-    """Return the product of sizes; NaN if they are unknown."""
+    """Return the product of the sizes `known`; NaN for None, which means unknown."""
     return nan if known is None else float(prod(known))
 
 
 def attribute(operation: Operation, name: str, default: float) -> float:
-    """Return the attribute `name`, a number; NaN if the attribute is None, which means unknown."""
+    """Return the number in the attribute `name`; NaN if it is None, which means unknown.
+
+    If the operation does not have the attribute, return `default`.
+    """
     value = operation.attributes.get(name, default)
     return nan if value is None else float(value)
 

@@ -25,9 +25,9 @@ def _outputs(operation: Operation) -> float:
 
 
 def _part_of_input(operation: Operation) -> float:
-    """Return the bytes of the outputs, of other inputs, and of the data that is read.
+    """Return the bytes that are read and written if the outputs are elements of the first input.
 
-    Each element of the outputs is read once from the data, which is the first input.
+    Each output element is read once from the first input. All other inputs are read completely.
     """
     data = tensor_at(operation.inputs, 0)
     dtype = None if data is None else data.dtype

@@ -33,7 +33,8 @@ class Counts(NamedTuple):
     """What onnx-tool counts for one operator. NaN is N/A."""
 
     macs: float = nan
-    """Instructions. Each multiply-add, addition, product or comparison is one instruction."""
+    """Instructions: one for each multiply-add, addition, product or comparison. Other functions,
+    such as the exponential, are several instructions."""
     memory: float = nan
     """Bytes of the outputs, and of the initializers that no earlier operator uses."""
     params: float = nan
@@ -193,9 +194,10 @@ def _convolution(call: Call) -> float:
 
 
 def _integer_convolution(weight: int, inputs_with_bias: int) -> Callable[[Call], float]:
-    """Return a formula for a convolution of integers, whose weight is the input `weight`.
+    """Return a formula for a convolution of integers. Its weight is the input at index `weight`.
 
-    The formula ignores the third axis of a kernel, as onnx-tool does.
+    A call has a bias if it has `inputs_with_bias` inputs. The formula ignores the third axis of a
+    kernel, as onnx-tool does.
     """
 
     def formula(call: Call) -> float:

@@ -71,6 +71,7 @@ def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, fl
     """Return a pair for each dimension of one input: its label and its size, NaN if unknown.
 
     The dimensions of an ellipsis get the labels `.1`, `.2`, ..., counted from the last dimension.
+    If the shape is unknown or does not fit the subscript, the only pair is the subscript with NaN.
     """
     if tensor is None or tensor.shape is None:
         return [(subscript, nan)]
@@ -99,7 +100,7 @@ def _recurrent_bias(operation: Operation) -> float:
 
 
 def _cell(per_unit: int) -> Formula:
-    """Return a formula for the operations in recurrent cells: `per_unit` for each hidden unit.
+    """Return a formula for recurrent cells: `per_unit` operations for each hidden unit and step.
 
     Each peephole, which is a weight that reads the state of the cell, adds a product and a sum.
     """

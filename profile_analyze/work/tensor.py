@@ -26,7 +26,7 @@ _BITS_OF: Final = {
 LARGEST_SIZE: Final = (1 << 63) - 1
 """The largest number of elements or bytes that a tensor can have."""
 _MOST_DIMENSIONS: Final = 64
-"""More dimensions than any runtime supports."""
+"""A shape with more dimensions cannot be right, because no runtime supports so many."""
 
 
 def bytes_of(dtype: str | None) -> float:
@@ -49,10 +49,10 @@ def compute_dtype(inputs: Sequence[str | None], outputs: Sequence[str | None]) -
 
 
 def is_possible_shape(sizes: Iterable[int | None]) -> bool:
-    """Return whether a tensor can have these sizes. Sizes that are unknown or 0 are left out.
+    """Return whether a tensor can have these sizes: their number and their product are limited.
 
-    A damaged file may have millions of sizes, whose product would take hours to compute. The loop
-    therefore stops when the product is too large.
+    Sizes that are unknown or 0 are left out of the product. A damaged file may have millions of
+    sizes, whose product would take hours to compute. The loop therefore stops at the limits.
     """
     elements = 1
     for index, size in enumerate(sizes):

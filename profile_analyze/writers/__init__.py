@@ -1,4 +1,4 @@
-"""Writes models. The modules that do so need `onnx`, and are imported when a model is written."""
+"""Writes models. `splitter` needs the package `onnx`, so it is imported only to write a model."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ class Operand(NamedTuple):
 
     name: str
     row_axis: int | None
-    """None if the matrix is a vector, or has one row for all rows of the result."""
+    """The axis of the rows; None if the matrix is a vector, or has one row for all rows of the
+    result."""
     column_axis: int | None
 
 
@@ -55,8 +56,8 @@ def layout_of(
 ) -> Layout | None:
     """Return the layout of a product; None if the product cannot be split.
 
-    The tiles of other types, such as FusedGemm, cannot be summed: each would be activated.
-    `splits_rows` says whether there are several tiles along M.
+    A product with a fused activation, such as FusedGemm, cannot be split, because the activation
+    would apply to each partial sum. `splits_rows` says whether there are several tiles along M.
     """
     shapes = [_shape(values, name) for name in node.inputs]
     if (node.domain, node.type) == ("", "Gemm"):
@@ -153,7 +154,7 @@ def _axes(
 
 
 def _last_axes(axes: int, *, swapped: bool) -> tuple[int, int]:
-    """Return the last two axes of a matrix with leading axes. A vector has its axis twice."""
+    """Return the last two of `axes` axes, with `swapped` in reverse; 0 twice for a vector."""
     last, other = axes - 1, max(0, axes - 2)
     return (last, other) if swapped else (other, last)
 

@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _SIZES_ARE_INPUT: Final = 13
-"""The version of the operator set from which on Split gets its sizes as an input."""
+"""The first version of the operator set in which Split gets its sizes as an input."""
 _SHAPE_IS_INPUT: Final = 5
-"""The version of the operator set from which on Reshape gets its shape as an input."""
+"""The first version of the operator set in which Reshape gets its shape as an input."""
 _CAST_HAS_NUMBER: Final = 6
-"""The version of the operator set from which on Cast names a dtype by its number."""
+"""The first version of the operator set in which Cast names a dtype by its number."""
 _CONSTANTS_HAVE_INTEGERS: Final = 9
-"""The version of the operator set from which on Constant may have integers."""
+"""The first version of the operator set in which Constant may have integers."""
 
 
 class NewNodes:
-    """The nodes that replace one node. Their names begin with the path of that node."""
+    """The nodes that replace one node. Their names begin with the path of the replaced node."""
 
     def __init__(self, node: NodeProto, opset: int, new_name: Callable[[str], str]) -> None:
         """`new_name` returns a name that the model does not have yet, made from a given text."""
@@ -69,7 +69,8 @@ class NewNodes:
 
     def integers(self, numbers: Sequence[int], text: str) -> str:
         """Return the name of a constant vector of integers."""
-        # Not an initializer: before version 4 of the format, it would be an input of the model.
+        # Not an initializer: before version 4 of the format, each initializer is also an input of
+        # the model.
         name = self.name(text)
         if self._opset >= _CONSTANTS_HAVE_INTEGERS:
             tensor = helper.make_tensor(name, TensorProto.INT64, [len(numbers)], numbers)
@@ -88,7 +89,7 @@ class NewNodes:
         return self.add("Constant", [], text, value=tensor)
 
     def end_with(self, old: str, new: str) -> None:
-        """Give the value of the last node the name that the replaced node wrote."""
+        """Rename the output of the last node to `new`, the output of the replaced node."""
         assert [*self.all[-1].output] == [old], "the last node writes the result"
         self.all[-1].output[0] = new
 

@@ -1,7 +1,7 @@
 """Computes quantized products as products of integers, whose tiles can be summed exactly.
 
 The sums have 32 bits. They are scaled once, after all tiles are added. The scaling follows the
-reference implementation of ONNX, so that results are the same to the bit there.
+reference implementation of ONNX. In that implementation, the split model gives equal results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from profile_analyze.writers.new_nodes import NewNodes
 
 _OLDEST_OPSET: Final = 11
-"""The version of the operator set from which on it has Round."""
+"""The first version of the operator set that has Round."""
 _LIMITS: Final = {"uint8": (0.0, 255.0), "int8": (-128.0, 127.0)}
 """The lowest and the highest value of each dtype."""
 _DTYPE_NUMBERS: Final = {"uint8": TensorProto.UINT8, "int8": TensorProto.INT8}
@@ -49,9 +49,9 @@ _ORDERS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ),
     ("com.microsoft", "DynamicQuantizeMatMul"): ("a", "b", "b_scale", "b_zero", "bias"),
 }
-"""The inputs of each type of quantized product, in the order of the type."""
+"""The inputs of each type of quantized product, in the order in which a node has them."""
 _REQUIRED: Final = frozenset({"a", "b", "a_scale", "b_scale", "y_scale", "y_zero"})
-"""The inputs that no type with such an input may leave out."""
+"""The inputs that are required in every type that has them."""
 
 
 class IntegerProduct(NamedTuple):
@@ -63,9 +63,9 @@ class IntegerProduct(NamedTuple):
     inputs: _Inputs
 
     def scaled(self, sums: str, dtype: str | None, nodes: NewNodes) -> str:
-        """Add the nodes that make the result of the quantized product from the sums.
+        """Add nodes that compute the result of the quantized product from `sums`.
 
-        `dtype` is the dtype of the result.
+        `dtype` is the dtype of the result. Return the name of the result.
         """
         inputs = self.inputs
         scale = nodes.add("Mul", [inputs.a_scale, inputs.b_scale], "scale")
@@ -109,7 +109,7 @@ def as_integers(
     if not _is_supported(inputs, result, values):
         return None
     read = (inputs.a, inputs.b, inputs.a_zero, inputs.b_zero)
-    # Only these values, because a graph may have many values and many products.
+    # Only the values of this product are copied: a graph may have many values and many products.
     known = {name: values[name] for name in read if name}
     if not inputs.a_scale:
         a, a_scale, a_zero = nodes.quantize_dynamically(inputs.a, "a_quantized")
@@ -125,7 +125,7 @@ def as_integers(
 
 
 def _is_supported(inputs: _Inputs, result: Value, values: Mapping[str, Value]) -> bool:
-    """Return whether the dtypes are supported, and one scale fits all sums, or each column."""
+    """Return whether the dtypes are supported, and all sums of a column have the same scale."""
     quantized = [inputs.b, *([inputs.a] if inputs.a_scale else [])]
     single = [inputs.a_scale, inputs.y_scale, inputs.y_zero]
     scales = [inputs.a_scale, inputs.b_scale, inputs.y_scale]

@@ -115,7 +115,7 @@ class _Splitter:
             product_node, values, attributes = integers.node, integers.values, []
         splits_rows = product.m > self._tile.m
         layout = layout_of(product_node, values, product, splits_rows=splits_rows)
-        # The new nodes need the operators of ONNX, which a model may lack.
+        # The new nodes need the standard operators of ONNX, but a model may import only others.
         if layout is None or not self._opset:
             self._others.append(node.name)
             return [proto]
@@ -184,7 +184,7 @@ def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
 
 
 def _names_in(graph: GraphProto) -> Iterator[str]:
-    """Yield the names of the nodes and values of a graph, without those of its bodies."""
+    """Yield the names of the nodes and values of a graph, but not the names in its bodies."""
     for node in graph.node:
         yield node.name
         yield from (*node.input, *node.output)
@@ -213,8 +213,8 @@ def _restore(tensor: TensorProto, parsed: Parsed) -> None:
 def _give_outputs_their_shapes(graph: GraphProto, model: OnnxModel) -> None:
     """Give outputs without a shape the shape that was inferred.
 
-    If the caller replaces sizes of inputs, the reader removes the shapes of the outputs, because
-    they are for the original sizes. A valid model has the shapes of its outputs.
+    If the caller replaces sizes of inputs, the reader removes the shapes of the outputs, which
+    follow from the original sizes. A valid model has the shapes of its outputs.
     """
     for output in graph.output:
         value = model.graph.values.get(output.name)

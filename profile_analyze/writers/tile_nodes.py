@@ -29,7 +29,7 @@ class TileNodes:
         layout: Layout,
         nodes: NewNodes,
     ) -> None:
-        """The new nodes are added to `nodes`. Each product of tiles has the attributes."""
+        """The new nodes are added to `nodes`. Each product of two parts gets `attributes`."""
         self._node = node
         self._attributes = attributes
         self._layout = layout
@@ -66,7 +66,7 @@ class TileNodes:
     ) -> list[list[str]]:
         """Return the names of the parts of a matrix, row by row.
 
-        `rows` and `columns` have the size of the matrix and the size of a part.
+        `rows` and `columns` are pairs: the size of the matrix, and the size of a part.
         """
         parts = self._split(operand.name, operand.row_axis, rows, name)
         return [
@@ -75,7 +75,7 @@ class TileNodes:
         ]
 
     def _split(self, value: str, axis: int | None, sizes: tuple[int, int], text: str) -> list[str]:
-        """Return the names of the parts of a value along an axis. A single part is the value."""
+        """Split a value along an axis. Return the names of the parts; only `value` if it fits."""
         size, step = sizes
         if axis is None or size <= step:
             return [value]
@@ -101,8 +101,8 @@ class TileNodes:
     ) -> str:
         """Return the name of a product of two parts.
 
-        `adds_sum` says that the input C of a Gemm is a partial sum. The factor of the bias does not
-        apply to it.
+        `adds_sum` says that the input C of a Gemm is a partial sum. The factor `beta`, which is
+        meant for the bias, does not apply to a partial sum.
         """
         type_, domain = self._node.type, self._node.domain or None
         name = self._nodes.add(type_, [*pair, *others], f"product_{tile}", domain=domain)
