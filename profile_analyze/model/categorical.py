@@ -60,7 +60,7 @@ class Categorical(Generic[T]):
     def concatenated(cls, parts: Sequence[Categorical[T]]) -> Categorical[T]:
         """Return the values of all `parts`, one part after the other.
 
-        The result has only the categories that are used.
+        The result has only categories that some row has.
         """
         code_of: dict[T, int] = {}
         codes = []

@@ -46,7 +46,7 @@ def calls(profile: Profile) -> Floats:
 def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated_bytes"]) -> Floats:
     """Return an amount of all calls, shape (operators, runs); NaN for N/A.
 
-    Executions without the amount, such as those of kernels, are left out.
+    Executions without the amount, such as executions of kernels, are left out.
     """
     values: Floats = getattr(profile.executions, name)
     everywhere = np.ones(len(values), np.bool_)

@@ -101,7 +101,7 @@ class Profile:
     """Whether the profile can be used as a model: it describes the graph that a runtime executes. A
     profile of another run can take shapes and work from this graph (`model.with_model`)."""
     # A cache is safe, because nothing in a profile changes. Each copy starts with an empty cache
-    # (`init=False`), because its rows may differ.
+    # (`init=False`), because the copy may have other rows.
     _measured: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
@@ -122,7 +122,7 @@ class Profile:
     def measured(self, name: str) -> NDArray[np.float64]:
         """Return one of `MEASURES` in seconds, shape (operators, runs); NaN for N/A.
 
-        It is computed on first use. Raises `QueryError` for another name.
+        The array is computed on first use. Raises `QueryError` for any other name.
         """
         if name not in MEASURES:
             raise QueryError(f"measure: {name!r} is not one of {', '.join(MEASURES)}")
@@ -201,7 +201,7 @@ class Profile:
     def table(self, name: Literal["tensors", "uses", "dependencies", "allocations"]) -> Any:
         """Return an optional table; None if the format lacks it.
 
-        Raises `QueryError` if the profile was loaded without it.
+        Raises `QueryError` if the table was not loaded, or was dropped later.
         """
         if name in self.not_loaded:
             raise QueryError(

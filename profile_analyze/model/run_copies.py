@@ -33,7 +33,7 @@ def digests_of(profile: Profile) -> Iterator[bytes | None]:
 
 
 def with_copies_marked(runs: tuple[Run, ...], digests: Sequence[bytes | None]) -> tuple[Run, ...]:
-    """Return `runs`, with `is_copy` set for each process that has the digest of an earlier one.
+    """Return `runs`. `is_copy` is set for the runs of a process with the digest of an earlier one.
 
     `digests` has the digest of each process, as `digests_of` yields them.
     """

@@ -62,8 +62,8 @@ RUNTIME: Final = "runtime"
 """The level of calls into the driver, such as launches. Questions cannot ask for this level,
 because the time of a call belongs to the operator that made the call."""
 FRAME: Final = "frame"
-"""The level of functions of Python. Questions cannot ask for this level either. Only stacks show
-such functions, and a reader leaves them out unless `FRAMES` is wanted."""
+"""The level of Python functions. Questions cannot ask for this level either. Only stacks show
+Python functions, and a reader leaves them out unless `FRAMES` is wanted."""
 
 LEVELS: Final = (OPERATOR, TOP, KERNEL, MODULE)
 """The levels that a question can ask for. The first is the default: see `model.levels`."""
@@ -127,7 +127,7 @@ TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
 """The optional tables of a profile: see `model.tables`."""
 
 FRAMES: Final = "frames"
-"""Stands for the executions of level `frame` where a reader is told what is wanted."""
+"""The name for the executions of level `frame` among the names of what a reader shall read."""
 
 WEIGHT: Final = "weight"
 QUANTIZATION: Final = "quantization"
