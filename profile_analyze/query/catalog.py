@@ -81,7 +81,7 @@ def find_column(text: str, labels: Collection[str] = ()) -> Column:
 
 
 def _derived_column(text: str) -> Column | None:
-    """Return the column that is derived from a column of the registry; None if there is none."""
+    """Return the column that `text` derives from a column of the registry; None for other texts."""
     if text.startswith(PARAMETER) and len(text) > len(PARAMETER):
         return _parameter_column(text)
     base, _, pattern = text.partition("~")

@@ -156,9 +156,10 @@ def outlier_notes(profile: Profile) -> Iterator[Note]:
 
 
 def _first_slow_runs(times_s: Floats) -> tuple[int, float]:
-    """Return how many runs at the start of a process are slow, and the ratio of the slowest.
+    """Return how many runs at the start of a process are slow, and how slow the slowest is.
 
-    The ratio is its time over the median of all runs; 0 if no run at the start is slow.
+    The second number is its time divided by the median of all runs; 0 if no run at the start is
+    slow.
     """
     if len(times_s) < _LEAST_RUNS:
         return 0, 0.0
