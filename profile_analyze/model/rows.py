@@ -89,8 +89,8 @@ class Rows(Protocol):
     ) -> NDArray[np.float64]:
         """Return the times of the rows, shape (rows, columns), from the times of operators.
 
-        `times_s` has shape (operators, columns). Groups of several operators add up
-        `limited(times_s)` instead, if their aggregate is a sum: see `row_tests.limited_times`.
+        `times_s` has shape (operators, columns). If the aggregate is `sum` or `mean`, groups of
+        several operators aggregate `limited(times_s)` instead: see `row_tests.limited_times`.
         """
 
     def work_on_sides(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
