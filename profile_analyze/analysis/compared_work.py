@@ -69,9 +69,8 @@ def with_work(
 ) -> NDArray[np.int64]:
     """Return the verdicts, with `more work` and `less work` where work explains the change.
 
-    `codes` has the verdicts on the times, as indices in `VERDICTS`. `shift` is the shift of the
-    logarithms of the times that the verdicts are based on. The result has indices in
-    `WORK_VERDICTS`.
+    `codes` has the verdicts on the times, as indices in `VERDICTS`. `shift` says how far the
+    logarithms of these times changed. The result has indices in `WORK_VERDICTS`.
 
     - `slower` becomes `more work` if the row does more work, and is not slower per work.
     - `faster` becomes `less work` if the row does less work, and is not faster per work.

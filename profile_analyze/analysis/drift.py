@@ -40,7 +40,7 @@ _LEAST_OPERATORS: Final = 8
 """The fewest operators from which `shared_change` estimates a change. The operators that it leaves
 out do not count."""
 _MOST_CHANGED: Final = 2
-"""`shared_change` leaves out this many operators: those with the largest differences."""
+"""How many operators `shared_change` leaves out: the operators with the largest differences."""
 _LEAST_SHARE: Final = 0.8
 """A change is shared if operators that changed alike have at least this share of the baseline's
 time. The operators that `shared_change` leaves out do not count."""

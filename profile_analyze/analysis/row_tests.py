@@ -122,9 +122,9 @@ class RowTests(NamedTuple):
 
 
 class Relative(NamedTuple):
-    """The logarithms of the relative times of rows, and what they consist of.
+    """The two levels that the relative times of rows are computed from, as logarithms.
 
-    Both have shape (rows, runs of both sides). The relative times are `inside - outside`.
+    Both have shape (rows, runs of both sides). `inside - outside` has the relative times.
     """
 
     inside: Floats

@@ -53,7 +53,8 @@ class RunLevels(NamedTuple):
     """Operators whose times tell how slow each run was."""
 
     operators: NDArray[np.int64]
-    """The rows of these operators. They have a time of at least `_LEAST_TICKS` in all runs."""
+    """The rows of these operators. They have a time above 0 in all runs, and a median time of at
+    least `_LEAST_TICKS` ticks."""
     logs: Floats
     """Shape (these operators, runs): log(time / median time over all runs)."""
     weights: Floats

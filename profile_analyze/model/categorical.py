@@ -102,7 +102,7 @@ class Categorical(Generic[T]):
         return Categorical(codes[self.codes], mapped.categories)
 
     def where(self, holds: Iterable[bool]) -> NDArray[np.bool_]:
-        """Return whether a condition holds for each row, shape (rows,); false for N/A.
+        """For each row, return whether a condition holds, shape (rows,); false for N/A.
 
         `holds` has the result of the condition for each category, in order.
         """

@@ -91,9 +91,9 @@ def _by_neighbours(
     """Match operators with equal values that are in the same order in both networks.
 
     The operators of each side form a sequence, in the order of execution. Two operators are equal
-    if an earlier step has matched them, or if they have equal values. The matches are the longest
-    common subsequence. If a side lacks one of two equal layers, the layers around them thus show
-    which one is missing.
+    if an earlier step has matched the two, or if they have equal values. The matches are the
+    longest common subsequence. If a side lacks one of two equal layers, the layers around them thus
+    show which one is missing.
 
     For each operator, return the row in `base`. It is -1 for operators without a match, and for
     operators that an earlier step has matched.

@@ -84,7 +84,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 
 
 def _stored_levels(profile: Profile) -> set[str]:
-    """Return the levels of all operators. `top` is never among them: operators do not state it."""
+    """Return the levels that operators have. `top` is none: it selects the outermost operators."""
     level = profile.operators.level
     return {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
 

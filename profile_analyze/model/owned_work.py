@@ -40,7 +40,10 @@ operator with a 1 has no known work, all its work is counted at the operators in
 
 
 def leaves_work_inside(operators: Operators) -> Flags:
-    """Return whether the operators inside each operator have all its work, shape (operators,)."""
+    """For each operator, return whether the operators inside it have all of its work.
+
+    Shape (operators,).
+    """
     has_no_work = np.isnan(operators.computation) & np.isnan(operators.memory)
     result: Flags = has_no_work & ~np.isnan(operators.numbers(DELEGATES))
     return result
@@ -94,7 +97,7 @@ def _calls(executions: Executions, is_row: Flags, size: int) -> Floats:
 
 
 def _owning(rows: Indices, owner: Indices, executions: Executions, size: int) -> Flags:
-    """Return whether each operator owns one of the executions `rows`, shape (size,)."""
+    """Return whether each operator owns at least one of the executions `rows`, shape (size,)."""
     result = np.zeros(size, np.bool_)
     result[executions.operator[owner[rows]]] = True
     return result

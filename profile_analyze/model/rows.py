@@ -129,7 +129,7 @@ class OperatorRows(Rows, Protocol):
 
     @property
     def peaks(self) -> Any:
-        """The peak rates of the device; None if none were given."""
+        """The peak rates of the device; None if the question has no peak rates."""
 
 
 class GroupRows(Rows, Protocol):

@@ -180,7 +180,7 @@ class RunJoiner:
         self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
 
     def _merge_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
-        """Keep the first known value of each operator. Mark operators with another later value."""
+        """Keep the first known value of each operator. Mark operators whose later values differ."""
         for name, merged, is_derived in zip(_WORK, self._work, self._is_derived, strict=True):
             values: NDArray[np.float64] = getattr(operators, name)
             known = np.flatnonzero(~np.isnan(values))

@@ -106,7 +106,7 @@ splits operators: see `model.splitting`."""
 LABEL: Final = "label."
 """The prefix of the columns of labels, such as `label.date`: see `model.labels`."""
 LABEL_NAME: Final = r"[A-Za-z_]\w*"
-"""The pattern of the name of a label."""
+"""A regular expression for the names of labels."""
 
 SAMPLE_UNITS: Final = ("process", "iteration")
 """What statistics count as one sample. Processes are the default, because iterations of one process
@@ -127,7 +127,7 @@ TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
 """The optional tables of a profile: see `model.tables`."""
 
 FRAMES: Final = "frames"
-"""The name for the executions of level `frame` among the names of what a reader shall read."""
+"""A reader reads executions of level `frame` only if this name is among the wanted names."""
 
 WEIGHT: Final = "weight"
 QUANTIZATION: Final = "quantization"

@@ -140,7 +140,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def likely_columns(text: str, known: Collection[str]) -> str:
-    """Return `did you mean COLUMN?` with one of the `known` columns; empty if none is likely.
+    """Return `did you mean COLUMN?` with one of the `known` columns; empty if no column is likely.
 
     For a word that stands for no column, such as `start`, return advice.
     """

@@ -41,7 +41,7 @@ def highest_rates_advice(rows: OperatorRows) -> str:
 
 
 def cpu_peaks_advice(rows: OperatorRows) -> str:
-    """Return how to find the peaks of the CPU that recorded `rows`, all operators of a profile."""
+    """Return how to find the peaks of the CPU that ran `rows`, which are a profile's operators."""
     advice = (
         "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two "
         "rates"

@@ -74,7 +74,7 @@ class Table:
 
     @property
     def level(self) -> str | None:
-        """The level of the rows; None if the profile has only one."""
+        """The level of the rows; None if the profile has only one level."""
         return self.shown.profile.level
 
     @property

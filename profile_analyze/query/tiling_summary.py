@@ -18,7 +18,7 @@ class TilingSummary(NamedTuple):
     """The cost of all matrix products of known sizes that are outside of bodies."""
 
     tile: tuple[int, int, int]
-    """The largest M, N and K of the hardware."""
+    """The largest M, N and K of a matrix product that the hardware computes at once."""
     products: int
     """How many operators are matrix products."""
     split: int
