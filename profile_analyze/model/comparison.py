@@ -114,12 +114,10 @@ def compare(
 
     `match` says how operators are matched:
 
-    - `name`: operators with the same name and type match. If several operators have this name and
-      type, operators with the same scope and input shapes match first. The remaining operators
-      match in the order of execution.
+    - `name`: operators with the same name and type match. Operators that also have the same scope
+      and input shapes match first, then the others in the order of execution.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
-      execution. If one side lacks one of several such operators, the operators around it show
-      which one is missing.
+      execution. If one side lacks some of them, the operators around them show which ones.
     - `shapes`: operators match if category, first input shape and first output shape are the same.
       Both sides must have equally many of these operators, which match in the order of execution.
       Names and types may differ, so this works across runtimes.
