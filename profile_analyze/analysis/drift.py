@@ -1,4 +1,4 @@
-"""Finds and removes drift: how much slower or faster a whole run was, such as on a busy machine."""
+"""Finds and removes drift: how much slower a whole run was, for example on a busy machine."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def peaks_of_reported(hardware: str | None, dtype: str | None) -> Peaks:
 def _is_called(device: Device, hardware: str) -> bool:
     """Return whether `hardware` is a name of the device, apart from the vendor and a memory size.
 
-    If the name in the table has a memory size, `hardware` must have the same.
+    If the name in the table has a memory size, `hardware` must have the same size.
     """
     reported = {*words_of(hardware)} - VENDORS
     for name in (device.name, *device.aliases, *_REPORTED.get(device.name, ())):

@@ -178,7 +178,7 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
     If the times of operators are limited, a change of all operators of a row is limited, too, and
     the shift would be too small. A shift is therefore removed before the times are limited: the two
     sides are moved together. The estimate is the shift whose removal leaves a shift of 0. The
-    interval holds all shifts whose removal leaves an interval around 0.
+    interval holds all shifts whose removal leaves an interval that includes 0.
     """
 
     def after(moved: Floats) -> Shift:

@@ -124,8 +124,7 @@ class Column(NamedTuple):
     Conditions treat two such values as equal if they differ by at most half a nanosecond. All other
     values, even if they are computed from such differences, are compared exactly."""
     optional: str = ""
-    """The optional column of the profile that the formula reads; empty if it reads no such column.
-    """
+    """The optional column of the profile that the formula reads; empty without such a column."""
     needs_peaks: bool = False
     """Whether the formula needs the peak rates of a device (`--peaks`)."""
     needs_base: bool = False

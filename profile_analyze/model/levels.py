@@ -84,7 +84,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 
 
 def _stored_levels(profile: Profile) -> set[str]:
-    """Return the levels that operators have. `top` is none: it selects the outermost operators."""
+    """Return the levels that operators have. `top` is never one: it selects outermost operators."""
     level = profile.operators.level
     return {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
 

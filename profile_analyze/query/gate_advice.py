@@ -47,7 +47,7 @@ def advice_on_form(text: str, metrics: Sequence[str]) -> str:
 def _spare_signs(text: str, _: Sequence[str]) -> str:
     """Return advice on needless characters that a shell did not remove; empty for other texts.
 
-    Needless are a second pair of quotes, as in `"'total > +5%'"`, and a backslash before `>`.
+    A second pair of quotes, as in `"'total > +5%'"`, and a backslash before `>` are needless.
     """
     if match := re.fullmatch(r"""(["'])([^"']+)\1""", text):
         return f"leave out one pair of quotes: write {match[2].strip()!r}"
