@@ -1,4 +1,4 @@
-"""The work behind a change: whether a row does different work, and the verdict on it."""
+"""Compares the work of rows on both sides, and adds the verdicts `more work` and `less work`."""
 
 from __future__ import annotations
 
@@ -69,19 +69,19 @@ def with_work(
 ) -> NDArray[np.int64]:
     """Return the verdicts, with `more work` and `less work` where work explains the change.
 
-    `codes` has the verdicts on the times, as indices in `VERDICTS`. `shift` is the shift of the
-    logarithms of the times that the verdicts are based on. The result has indices in
-    `WORK_VERDICTS`.
+    `codes` has the verdicts on the times, as indices in `VERDICTS`. `shift` says how far the
+    logarithms of these times changed. The result has indices in `WORK_VERDICTS`.
 
     - `slower` becomes `more work` if the row does more work, and is not slower per work.
     - `faster` becomes `less work` if the row does less work, and is not faster per work.
 
     A row is slower per work if the ratio of the times per work is at least 1 + `threshold`, and the
-    confidence interval of this ratio is above 1. `faster` mirrors this.
+    confidence interval of this ratio is above 1. The rule for `faster` is the mirror image.
     """
     limit = np.log1p(threshold)
     with np.errstate(all="ignore"):
-        # Unlike the logarithm of the ratio, this is exactly mirrored if the sides are swapped.
+        # If the sides are swapped, this difference has exactly the opposite sign. The logarithm of
+        # the ratio could be rounded differently.
         factor = np.log(work.ours) - np.log(work.base)
     is_slower = (shift.estimate - factor >= limit) & (shift.low > factor)
     is_faster = (shift.estimate - factor <= -limit) & (shift.high < factor)

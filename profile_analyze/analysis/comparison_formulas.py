@@ -83,7 +83,7 @@ def _base_work(per_call: Callable[[Operators], Floats]) -> Callable[[OperatorRow
 def _base_shapes(name: str) -> Callable[[OperatorRows], Categorical[Any]]:
     def formula(rows: OperatorRows) -> Categorical[Any]:
         comparison = _comparison(rows)
-        # Without its shapes, the baseline raises an error that says so.
+        # If the baseline was loaded without shapes, `categorical` raises an error that says so.
         return comparison.base_shapes.get(name) or comparison.base.operators.categorical(name)
 
     return formula
@@ -110,10 +110,11 @@ def _ratio(rows: Rows) -> Floats:
 def tests_of(rows: Rows) -> RowTests:
     """Return the tests of all rows.
 
-    Operators are tested by their times. A group is tested by the sum of its operators' limited
-    times: see `limited_times`. With another aggregate, it is tested by that aggregate.
+    Operators are tested by their times. A group is tested by the requested aggregate of its
+    operators' times. For `sum` and `mean`, odd times are limited first: see `limited_times`.
     """
-    # Verdicts are on the times as measured, because drift correction hides what operators share.
+    # Verdicts are on the times as measured, because drift correction hides changes that all
+    # operators share.
     measured = rows.operators.as_measured
     times = [measured.per_unit(column) for column in ("time", "base")]
     operators = OperatorTimes(
@@ -129,7 +130,8 @@ def tests_of(rows: Rows) -> RowTests:
 
 
 def _ratio_low(rows: Rows) -> Floats:
-    # The ratio of medians differs from the estimate of the test, and must not be outside.
+    # The ratio of medians may differ from the estimate of the test. The interval is widened to
+    # hold this ratio, too.
     low: Floats = np.minimum(_exponential(rows.once(tests_of).own.low), rows["ratio"])
     return low
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def read_devices(file: str, text: str) -> list[Device]:
-    """Return the devices in the TOML text of `file`. Raises `PeaksError`."""
+    """Return the devices in the TOML `text` of `file`. Raises `PeaksError` if a part is invalid."""
     try:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # invalid numbers raise a plain ValueError

@@ -1,4 +1,4 @@
-"""Finds and removes drift. For example, a busy machine slows down all operators of a run."""
+"""Finds and removes drift: how much slower a whole run was, for example on a busy machine."""
 
 from __future__ import annotations
 
@@ -40,15 +40,16 @@ _LEAST_OPERATORS: Final = 8
 """The fewest operators from which `shared_change` estimates a change. The operators that it leaves
 out do not count."""
 _MOST_CHANGED: Final = 2
-"""`shared_change` leaves out this many operators: those with the largest differences."""
+"""How many operators `shared_change` leaves out: the operators with the largest differences."""
 _LEAST_SHARE: Final = 0.8
 """A change is shared if operators that changed alike have at least this share of the baseline's
 time. The operators that `shared_change` leaves out do not count."""
 _SIMILARITY: Final = 3.0
-"""An operator changed alike if its ratio is between r ** (1 / 3) and r ** 3, where r is the shared
-ratio."""
+"""In `shared_change`, an operator changed alike if its ratio is between r ** (1 / 3) and r ** 3,
+where r is the shared ratio."""
 _ALIKE: Final = log(1.03)
-"""Operators changed alike if the logarithms of their ratios differ by at most this."""
+"""In `drift_between`, an operator changed alike if the logarithm of its ratio differs from the
+logarithm of the shared ratio by at most this."""
 
 
 class SharedChange(NamedTuple):
@@ -87,8 +88,9 @@ def drift_factors(times_s: Floats) -> Floats | None:
 
     `times_s` has shape (operators, runs). Returns None if no operator tells how slow the runs were.
 
-    The factor is the level of the run: see `RunLevels`. These are the size factors of Anders and
-    Huber (2010), with medians in place of geometric means. Operators with little noise count more.
+    The factors follow from the levels of the runs: see `RunLevels`. They are the size factors of
+    Anders and Huber (2010), with medians in place of geometric means. Operators with little noise
+    count more.
     """
     levels = RunLevels.of(times_s)
     return _factors(levels, np.ones(len(levels.operators), np.bool_))
@@ -98,7 +100,7 @@ def _factors(levels: RunLevels, chosen: Chosen) -> Floats | None:
     if not chosen.any():
         return None
     level = levels.level(chosen)
-    with np.errstate(over="ignore"):  # times that are divided by infinity are N/A
+    with np.errstate(over="ignore"):  # times that are divided by infinity become 0
         factors: Floats = np.exp(level - quantile_of_runs(level[np.newaxis], 0.5))
     return factors
 
@@ -124,7 +126,7 @@ class DriftBetween(NamedTuple):
 def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
     """Return how the levels of the two sides differ; None if no operator tells the levels.
 
-    The operators whose category did not change by itself tell the level of a run.
+    Only operators whose category did not change by itself tell the level of a run.
     """
     profile, base = comparison.profile, comparison.base
     times_s = np.concatenate([profile.measured(measure), base.measured(measure)], axis=1)
@@ -244,7 +246,8 @@ def _note(factors: Floats | None, runs: int) -> Note:
 def _divided(profile: Profile, factors_of: Mapping[str, Floats | None]) -> Profile:
     """Return the profile with each duration divided by the factor of its run.
 
-    `factors_of` has the factors for device times and for host times; None divides nothing.
+    `factors_of` has the factors for device times and for host times. Times without factors (None)
+    stay as they are.
     """
     executions = profile.executions
     divisor = np.ones(len(executions))

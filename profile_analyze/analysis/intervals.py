@@ -1,4 +1,4 @@
-"""Confidence intervals that belong to rank tests, so they need no random numbers."""
+"""Confidence intervals from rank tests. Unlike a bootstrap, they need no random numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ CONFIDENCE: Final = 0.95
 _OUTSIDE: Final = (1 - CONFIDENCE) / 2
 """The probability on each side of an interval."""
 _MOST_EXACT: Final = 2500
-"""Up to this many pairs of runs, the distribution of rank sums is counted; 50 runs against 50."""
+"""Up to this many pairs of runs, such as 50 runs against 50, the distribution of rank sums is
+counted exactly."""
 _VALUES_AT_ONCE: Final = 1 << 22
 """The most differences in one array. It then takes 32 MiB."""
 _QUANTILES_OF_T: Final = {4: 3.182446, 5: 2.776445}
@@ -83,7 +84,8 @@ def median_interval(values: Floats) -> tuple[float, float]:
 
     For six or more values, the ends are two of the values (Thompson, 1936). Four or five values
     cannot give 95 % in this way. They get Student's interval for the mean of the logarithms, which
-    assumes that the logarithms are normal. NaN with fewer values, or if it needs a logarithm of 0.
+    assumes that the logarithms are normal. The ends are NaN for fewer than four values, and if one
+    of four or five values is 0.
     """
     ascending = np.sort(values)
     runs = len(ascending)
@@ -119,7 +121,8 @@ def _pairs_outside(runs: int, base_runs: int) -> int:
     if pairs > _MOST_EXACT:
         deviation = sqrt(pairs * (runs + base_runs + 1) / 12)
         return int(pairs / 2 - NormalDist().inv_cdf(1 - _OUTSIDE) * deviation - 0.5)
-    # ways[k, u]: the number of ways to choose k runs so far that exceed u runs of the baseline
+    # ways[k, u]: the number of ways to choose k of the runs so far so that the chosen run is the
+    # larger one in u pairs of a chosen run and a run of the baseline
     ways = np.zeros((runs + 1, pairs + 1))
     ways[0, 0] = 1.0
     for position in range(runs + base_runs):

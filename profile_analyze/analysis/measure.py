@@ -1,6 +1,6 @@
 """Measures the peak rates that NumPy's BLAS and NumPy's own loops reach on this machine.
 
-Run it in a process of its own, because BLAS fixes its number of threads when it is loaded.
+Use this module in a separate process, because BLAS fixes its number of threads when it is loaded.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Job = Callable[[], float]
 
 MATRIX_SIZES: Final = (512, 1024, 2048)
-"""The numbers of rows of the square matrices. Only the fastest size counts; it depends on the
-caches."""
+"""The numbers of rows of the square matrices. Only the fastest size counts. Which size is fastest
+depends on the caches."""
 ARRAY_BYTES: Final = 1 << 28
 """The size of each array that is copied, far larger than the caches."""
 LEAST_ROUNDS: Final = 5
@@ -174,10 +174,10 @@ def best_rate(
     clock: Callable[[], float] = perf_counter,
     cpu_clock: Callable[[], float] = process_time,
 ) -> Rate:
-    """Run the jobs until the fastest has a stable rate or `limit_s` has passed; return its rate.
+    """Run the jobs until the fastest job has a stable rate, or until `limit_s` has passed.
 
-    A job returns the work that it did. Each round runs every job once, so that other programs
-    disturb all jobs alike.
+    Return the rate of the fastest job. A job returns the work that it did. Each round runs every
+    job once, so that other programs disturb all jobs alike.
     """
     rounds: dict[Job, list[_Round]] = {job: [] for job in jobs}
     for job in rounds:

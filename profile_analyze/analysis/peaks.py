@@ -105,7 +105,7 @@ def parse_peaks(spec: str) -> Peaks:
 
     Examples of names are `a100-80gb-sxm` and, with a dtype, `h100-sxm:fp16`. Two rates look like
     `19.5T:1555G`: FLO/s and bytes per second. Only the command line accepts files and `here`.
-    Raises `PeaksError`.
+    Raises `PeaksError` for any other text.
     """
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
@@ -126,7 +126,7 @@ def peaks_of(devices: Iterable[Device], name: str, dtype: str | None) -> Peaks:
     """Return the peak rates of the device called `name`, with `dtype` as the default dtype.
 
     Without a `dtype`, the default is FP32, or `any` if the device has one rate for every dtype.
-    Raises `PeaksError`.
+    Raises `PeaksError` if no single device matches, or if it has no rate for the dtype.
     """
     device = find_device(name, devices)
     flops = tuple((name, rate * 1e12) for name, rate in device.rates.items())
@@ -175,7 +175,7 @@ def _plausible_rates(flops: str, bandwidth: str) -> list[str]:
 
 
 def lacking_prefix(text: str, unit: str) -> str:
-    """Return the prefix, such as `T`, that a rate in `unit` probably lacks; empty if none."""
+    """Return the prefix, such as `T`, that a rate in `unit` probably lacks, or an empty text."""
     has_unit = text.strip()[-1:] not in "0123456789."
     rate = parse_quantity(text, unit)
     probable = (prefix for limit, prefix in _PROBABLE_PREFIXES[unit] if rate < limit)
@@ -183,7 +183,7 @@ def lacking_prefix(text: str, unit: str) -> str:
 
 
 def is_plausible_rate(rate: float) -> bool:
-    """Return whether a device can have this rate. Ratios of other rates would overflow."""
+    """Return whether a device can have this rate. Beyond the limits, ratios could overflow."""
     return _LEAST_RATE < rate < _LARGEST_RATE
 
 
@@ -247,7 +247,10 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
 
 
 def as_typed(names: Sequence[str]) -> Sequence[str]:
-    """Return the names with hyphens, which need no quotes; `names` if two would become equal."""
+    """Return the names with hyphens, which need no quotes.
+
+    If two names would become equal, return `names` unchanged.
+    """
     short = ["-".join(words_of(one)) for one in names]
     return short if len({*short}) == len(names) else names
 

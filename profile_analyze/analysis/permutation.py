@@ -65,7 +65,8 @@ def _scores(values: Floats) -> Integers:
     """Return the score of each run within its row, from -`_STEPS` to `_STEPS`.
 
     `values` has shape (rows, runs) and no NaN. If more than half of the runs are equal, the robust
-    standard deviation is 0. The score is then -`_STEPS`, 0 or `_STEPS`, by the side of the median.
+    standard deviation is 0. The score is then -`_STEPS` below the median, `_STEPS` above the
+    median, and 0 at the median.
     """
     distance = values - quantile_of_runs(values, 0.5)[:, np.newaxis]
     unit = _LIMIT * robust_deviation(values)[:, np.newaxis]
@@ -84,7 +85,7 @@ def _p_value(count: int, scores: Integers, sum_: int) -> float:
     expected = count * int(scores.sum()) / runs
     if runs * count * count * 2 * _STEPS > _MOST_EXACT:
         return _normal_p_value(count, scores, abs(sum_ - expected))
-    # The offset makes all scores positive, which the counting of sums needs.
+    # The offset makes all scores 0 or more, which the counting of sums needs.
     offset = -int(scores[0])
     probabilities = _distribution(count, (scores + offset).tobytes())
     # Multiplied by the number of runs, all distances are exact integers.

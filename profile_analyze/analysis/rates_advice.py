@@ -72,7 +72,8 @@ def advice_on_numbers(spec: str) -> str:
 def swapped(spec: str) -> str:
     """Return two rates in the opposite order, such as `1555G:19.5T`; empty if a rate has a unit.
 
-    Rates with units cannot be in the wrong order, because the parser checks the units.
+    Rates with units need no such advice here: the parser rejects them if they are in the wrong
+    order.
     """
     match = re.fullmatch(r"\s*([\d.]+[kKMGTP]?)\s*:\s*([\d.]+[kKMGTP]?)\s*", spec)
     return f"{match[2]}:{match[1]}" if match else ""

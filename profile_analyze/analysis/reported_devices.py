@@ -19,7 +19,7 @@ _REPORTED: Final = {
     "V100S": ("V100S PCIe",),
     "MI300X": ("MI300X OAM",),
 }
-"""What drivers call some devices, if it differs from the names in the table."""
+"""The names that drivers report for some devices, if they differ from the names in the table."""
 _MEMORY_SIZE: Final = re.compile(r"\d+gb")
 
 
@@ -50,9 +50,9 @@ def peaks_of_reported(hardware: str | None, dtype: str | None) -> Peaks:
 
 
 def _is_called(device: Device, hardware: str) -> bool:
-    """Return whether `hardware` is a name of the device, with its vendor or the size of its memory.
+    """Return whether `hardware` is a name of the device, apart from the vendor and a memory size.
 
-    The size of the memory matters only if the table has it.
+    If the name in the table has a memory size, `hardware` must have the same size.
     """
     reported = {*words_of(hardware)} - VENDORS
     for name in (device.name, *device.aliases, *_REPORTED.get(device.name, ())):

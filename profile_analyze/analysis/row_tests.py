@@ -1,4 +1,4 @@
-"""Tests each row of a comparison, an operator or a group, by one of two kinds of times.
+"""Tests each row (operator or group) of a comparison by one of two kinds of times.
 
 - Its own times, in seconds. On a noisy machine, a whole run is slow or fast, and so is each of its
   operators. The own times of a row contain this noise.
@@ -7,8 +7,9 @@
 
 A row is tested by its relative times, unless these have much more noise: see `_MORE_NOISE`. The
 noise is measured over the runs of both sides together, before the test looks at which run is on
-which side. Such a choice keeps p exact. The relative times of a row also change if all others
-change. Relative times are therefore used only if the row itself changed more than the others did.
+which side. The choice of the times thus keeps p exact. The relative times of a row also change if
+all other operators change. Relative times are therefore used only if the row itself changed more
+than the other operators.
 
 A change of a few operators hardly moves the level of their group. A group that is tested by its
 relative times is therefore tested by its own times, too: see `_OF_OWN`.
@@ -41,15 +42,16 @@ LEAST_OTHERS: Final = 8
 """The fewest other operators that tell the level of a run."""
 _HEAVY: Final = 0.01
 """A row with at least this share of the weight would move the level that it is compared with, so it
-is left out of that level. Lighter rows hardly move it, and share one level to save time."""
+is left out of that level. Lighter rows hardly move the level. To save time, they are all compared
+with the same level."""
 _MORE_NOISE: Final = 2.0
 """Relative times are used if they have less than this many times the noise of the own times. A busy
-machine has quiet phases, in which own times have little noise: see `_noise`. The other runs do not
-count in this noise, but in the test."""
+machine has quiet phases, in which own times have little noise. `_noise` measures only such a phase,
+but the test uses all runs."""
 _BY_TIME: Final = 0.25
-"""The part of the permitted errors that rows get in proportion to their times. All rows share the
-rest equally. Rows that take much time matter more, so they are easier to call (Genovese, Roeder and
-Wasserman, 2006)."""
+"""The part of the permitted errors that is divided among the rows in proportion to their times. The
+rest is divided equally. Rows that take much time matter more, so their changes are made easier to
+detect (Genovese, Roeder and Wasserman, 2006)."""
 _OF_OWN: Final = 0.2
 """The part of the permitted errors that the own times of a group get if the group is tested by its
 relative times, too. The relative times show a change of most of its operators, and the own times
@@ -57,9 +59,11 @@ show a change of a few."""
 _STEPS_TO_ESTIMATE: Final = 4
 """How often the estimate of the own times is corrected. Each correction shrinks the error."""
 _STEPS_TO_END: Final = 10
-"""How often the distance to an end of an interval is halved: to less than a thousandth of it."""
+"""How often the distance to an end of an interval is halved. Less than a thousandth of the distance
+is left."""
 _WIDEST: Final = 4.0
-"""The ends are sought within this many lengths of the first interval. An end beyond is infinite."""
+"""An end is sought up to this many lengths of the first interval away from the estimate. An end
+beyond counts as infinite."""
 
 
 class OperatorTimes(NamedTuple):
@@ -68,12 +72,12 @@ class OperatorTimes(NamedTuple):
     times_s: Floats
     """Shape (operators, runs of both sides). The runs of the candidate come first."""
     runs: int
-    """How many of the runs are of the candidate."""
+    """The number of runs of the candidate."""
     categories: Integers
     """Shape (operators,): a code for the category of each operator."""
 
     def split(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return the part of `values`, shape (rows, runs of both sides), of each side."""
+        """Split `values`, shape (rows, runs of both sides), into the values of each side."""
         return values[:, : self.runs], values[:, self.runs :]
 
     def shift(self, values: Floats) -> Shift:
@@ -118,9 +122,9 @@ class RowTests(NamedTuple):
 
 
 class Relative(NamedTuple):
-    """The logarithms of the relative times of rows, and what they consist of.
+    """The two levels that the relative times of rows are computed from, as logarithms.
 
-    Both have shape (rows, runs of both sides). The relative times are `inside - outside`.
+    Both have shape (rows, runs of both sides). `inside - outside` has the relative times.
     """
 
     inside: Floats
@@ -134,8 +138,8 @@ def limited_times(times_s: Floats) -> Floats:
 
     `times_s` has shape (operators, runs of both sides). Each time is limited to one robust standard
     deviation around the median of its operator. The sum over many operators then has less noise. A
-    change between the sides remains: both are about the median and the deviation of both sides
-    together, so the deviation grows with the change.
+    change between the sides remains visible. The median and the deviation are over the runs of both
+    sides, so the deviation grows with the change.
     """
     middle = quantile_of_runs(times_s, 0.5)[:, np.newaxis]
     margin = robust_deviation(times_s)[:, np.newaxis]
@@ -172,9 +176,9 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
     """Return the shift of the own times.
 
     If the times of operators are limited, a change of all operators of a row is limited, too, and
-    the shift would be too small. The interval therefore holds all shifts that the test does not
-    reject after the two sides were moved together by this shift. The estimate is the shift after
-    which no shift is left.
+    the shift would be too small. A shift is therefore removed before the times are limited: the two
+    sides are moved together. The estimate is the shift whose removal leaves a shift of 0. The
+    interval holds all shifts whose removal leaves an interval that includes 0.
     """
 
     def after(moved: Floats) -> Shift:
@@ -239,7 +243,7 @@ def _noise(values: Floats) -> Floats:
     held = max(3 * values.shape[1] // 8, 2)
     with np.errstate(invalid="ignore"):
         lengths = ascending[:, held - 1 :] - ascending[:, : values.shape[1] - held + 1]
-    # A row with N/A, which is last, has unknown lengths at its end. They do not count.
+    # In a row with N/A, the N/A values come last. Lengths up to an N/A value do not count.
     noise: Floats = np.where(np.isnan(lengths), np.inf, lengths).min(axis=1)
     return noise
 
@@ -248,7 +252,7 @@ def _changed_itself(operators: OperatorTimes, relative: Relative, difference: Sh
     """Return whether a change of the relative times is a change of the row, not of the others.
 
     The times of the row must have changed in the same direction, and more than the times of the
-    others. If the row and the others changed alike, the relative times say nothing about it.
+    others. If the row and the others changed alike, the relative times say nothing about the row.
     """
     inside = operators.shift(relative.inside).estimate
     outside = operators.shift(relative.outside).estimate
@@ -264,8 +268,8 @@ def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relati
     """Return the relative times of the rows. A row without them is NaN.
 
     A row lacks relative times if none of its operators has a usable time in each run, or if there
-    are fewer than `LEAST_OTHERS` others. The others are the operators of all categories that did
-    not change. If these are too few, all operators outside the row count.
+    are fewer than `LEAST_OTHERS` others. The others are the operators outside the row whose
+    category did not change. If these are too few, all operators outside the row count.
     """
     levels = RunLevels.of(operators.times_s)
     runs = operators.times_s.shape[1]

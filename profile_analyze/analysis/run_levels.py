@@ -53,7 +53,8 @@ class RunLevels(NamedTuple):
     """Operators whose times tell how slow each run was."""
 
     operators: NDArray[np.int64]
-    """The rows of these operators. They have a time of at least `_LEAST_TICKS` in all runs."""
+    """The rows of these operators. They have a time above 0 in all runs, and a median time of at
+    least `_LEAST_TICKS` ticks."""
     logs: Floats
     """Shape (these operators, runs): log(time / median time over all runs)."""
     weights: Floats
@@ -63,15 +64,15 @@ class RunLevels(NamedTuple):
     def of(cls, times_s: Floats) -> RunLevels:
         """Return the levels in `times_s`, shape (operators, runs).
 
-        The result does not depend on which run belongs to which side of a comparison. A test that
-        assigns the runs to the sides at random may therefore use it.
+        The levels do not depend on which run belongs to which side of a comparison. A test that
+        assigns the runs to the sides at random may therefore use these levels.
         """
         medians = quantile_of_runs(times_s, 0.5)
         usable = ~np.isnan(times_s).any(axis=1) & (times_s > 0).all(axis=1)
         usable &= medians >= _LEAST_TICKS * _tick(times_s[usable])
         operators = np.flatnonzero(usable)
         medians = medians[operators]
-        # The ratio of two times near the ends of the range of floats would overflow.
+        # Dividing a very large time by a very small time would overflow.
         logs = np.log(times_s[operators]) - np.log(medians)[:, np.newaxis]
         weights = medians
         # The operators are weighted by time for the first levels, and by noise for the second ones.
@@ -81,7 +82,7 @@ class RunLevels(NamedTuple):
         return cls(operators, logs, weights)
 
     def level(self, chosen: Chosen) -> Floats:
-        """Return the level of each run by the `chosen` ones of the operators, shape (runs,).
+        """Return the level of each run, shape (runs,), from only the `chosen` operators.
 
         The level is the weighted median of `logs`: 0.1 means that the run was about 10 % slower
         than the median run.

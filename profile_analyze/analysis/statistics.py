@@ -1,4 +1,4 @@
-"""The terms of the statistics, the number of runs that they need, and the correction of p."""
+"""The names of verdicts, the number of runs that tests need, and the correction of p-values."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def waits_s(profile: Profile) -> Floats:
     """Return how long each call waits, in seconds, shape (runs,); NaN if the wait is unknown.
 
-    In a whole run, the runtime waited only once. The times of all operators add up to
-    more than the time of the run. All calls share the excess equally. An operator that took less
-    than its wait counts as 0, and the other operators share the rest. If the file has only one row,
-    the wait is unknown. All rows must be of one level.
+    In a whole run, the runtime waited only once, so the times of all operators add up to more than
+    the time of the run. All calls share the excess equally. An operator that took less than its
+    wait counts as 0, and the other operators share the rest. If the file has only one row, the wait
+    is unknown. All rows must be of one level.
     """
     executions = profile.executions
     rows = on_side(profile, DEVICE) & ~np.isnan(executions.duration_s)
@@ -42,7 +42,10 @@ def waits_s(profile: Profile) -> Floats:
 
 
 def _wait_s(duration_s: Floats, calls: NDArray[np.int64], excess_s: float) -> float:
-    """Return the wait per call that shortens the durations by `excess_s` in all, none below 0."""
+    """Return the wait per call whose removal shortens all durations together by `excess_s`.
+
+    No duration falls below 0.
+    """
     each_s = float("nan")
     is_longer = np.ones(len(duration_s), np.bool_)
     while is_longer.any():

@@ -21,8 +21,8 @@ def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
     launched it. An execution without such an ancestor has -1.
     """
     above = parent.copy()
-    # `above` is one row up at first. The passes go up 2, 4, 8 rows, but stop at a target. The loop
-    # ends, because `load` rejects profiles with cycles.
+    # At first, `above` is the parent. The passes go up 2, 4, 8 rows, but never beyond a target. The
+    # loop ends, because `load` rejects profiles with cycles.
     while True:
         undecided = np.flatnonzero(above >= 0)
         undecided = undecided[~is_target[above[undecided]]]
@@ -48,8 +48,8 @@ def depths(above: Indices) -> Indices:
 def outermost(owner: Indices, above: Indices) -> Indices:
     """For each execution, return the outermost ancestor of its owner, shape (executions,).
 
-    `owner` has the owner of each execution, or -1. `above` has the row above each row, or -1. If
-    the owner has no ancestors, the result is the owner. An execution without an owner has -1.
+    `owner` has the owner of each execution, or -1. `above` has the parent of each execution, or -1.
+    If the owner has no ancestors, the result is the owner. An execution without an owner has -1.
     """
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)

@@ -60,7 +60,7 @@ class Categorical(Generic[T]):
     def concatenated(cls, parts: Sequence[Categorical[T]]) -> Categorical[T]:
         """Return the values of all `parts`, one part after the other.
 
-        The result has only the categories that are used.
+        The result has only categories that some row has.
         """
         code_of: dict[T, int] = {}
         codes = []
@@ -102,7 +102,7 @@ class Categorical(Generic[T]):
         return Categorical(codes[self.codes], mapped.categories)
 
     def where(self, holds: Iterable[bool]) -> NDArray[np.bool_]:
-        """Return whether a condition holds for each row, shape (rows,); false for N/A.
+        """For each row, return whether a condition holds, shape (rows,); false for N/A.
 
         `holds` has the result of the condition for each category, in order.
         """

@@ -1,4 +1,4 @@
-"""Finds inconsistencies between the tables of a profile, which are bugs of its reader."""
+"""Finds inconsistencies between the tables of a profile. They are bugs of the reader."""
 
 from __future__ import annotations
 
@@ -175,7 +175,10 @@ def _check_optional_tables(profile: Profile) -> Iterator[str]:
 def _check_references(
     column: str, indices: NDArray[np.int32], size: int, *, least: int
 ) -> Iterator[str]:
-    """Check indices into a table of `size` rows. `least` is -1 if an index of -1 means "no row"."""
+    """Yield a sentence if some of the `indices` are outside of a table with `size` rows.
+
+    `least` is -1 if an index of -1 means "no row", and 0 otherwise.
+    """
     indices = _values_to_check(indices)
     if len(indices) and not (indices.min() >= least and indices.max() < size):
         yield (

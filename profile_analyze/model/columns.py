@@ -40,9 +40,9 @@ class AggregateOf(NamedTuple):
 class RatioOfSums(NamedTuple):
     """A group's value is the ratio of two sums, over the operators that have both values.
 
-    This holds for the aggregates `sum` and `mean`. Any other aggregate, such as `max`, is computed
-    from the operators' own ratios. The numerator of one operator is never divided by the
-    denominator of another operator.
+    Only the aggregates `sum` and `mean` use this ratio. Any other aggregate, such as `max`, is
+    computed from the operators' own ratios: the largest numerator and the largest denominator may
+    belong to different operators.
     """
 
     numerator: str
@@ -100,7 +100,8 @@ class Column(NamedTuple):
 
     name: str
     unit: str
-    """`s`, `byte`, `FLO`, `FLO/s`, `byte/s`, `FLO/byte`, `1` for a bare number, empty for none."""
+    """`s`, `byte`, `FLO`, `FLO/s`, `byte/s`, `FLO/byte`, `count` for a number with a prefix such as
+    `2M`, `1` for any other bare number; empty for texts."""
     meaning: str
     of_groups: GroupRule | None = None
     """How a group's value is computed. None if groups do not have the column, or have it only as a
@@ -116,14 +117,14 @@ class Column(NamedTuple):
     share."""
     timed: bool = False
     """Whether the formulas return a value for each run, shape (rows, runs). The run statistic
-    (`--run-stat`) turns the values of each row into one."""
+    (`--run-stat`) turns the values of each row into one value."""
     measured: bool = False
     """Whether values are differences of two clock readings, which carry rounding noise.
 
     Conditions treat two such values as equal if they differ by at most half a nanosecond. All other
     values, even if they are computed from such differences, are compared exactly."""
     optional: str = ""
-    """The optional column of the profile that the formula reads; empty if it needs none."""
+    """The optional column of the profile that the formula reads; empty without such a column."""
     needs_peaks: bool = False
     """Whether the formula needs the peak rates of a device (`--peaks`)."""
     needs_base: bool = False
@@ -146,8 +147,8 @@ class Column(NamedTuple):
     `date >= 2026-11-01` use this order, too."""
     worked: str = ""
     """The text with which `--explain` explains the value of an operator: a formula, or the source
-    of the value. `{name}` stands for another column or for one of `query.figures`. A semicolon and
-    a blank come before a remark. With the rule `SAME`, the text holds for groups, too."""
+    of the value. `{name}` stands for another column or for one of `query.figures`. A remark follows
+    after a semicolon and a blank. With the rule `SAME`, the text holds for groups, too."""
     worked_of_groups: str = ""
     """The text with which `--explain` explains the value of a group with the rule `FORMULA`. Groups
     with other rules need no text."""
@@ -168,7 +169,7 @@ class Column(NamedTuple):
 
     @property
     def is_label(self) -> bool:
-        """Whether the column has a label of files, or a part of it."""
+        """Whether the values are a label of files, or a part of a label."""
         return isinstance(self.of_operators, LabelOf)
 
     @property
@@ -200,7 +201,7 @@ class RowKind(NamedTuple):
     """The names of the labels that files have."""
 
     def are_split_by(self, column: Column) -> bool:
-        """Whether rows are split by a key such as `run`, or by the label of the column."""
+        """Whether rows are split by the column, such as `run`, or by the label of the column."""
         keys = {column.base_name}
         if isinstance(column.of_operators, LabelOf):
             keys.add(column.of_operators.key)

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
 _MOST_BITS: Final = 1 << 28
-"""The most bits to keep, which take 34 MiB. They suffice for two sequences of 16,000 elements."""
+"""The most bits to keep. As Python integers, they take 34 MiB. They suffice for two sequences of
+16,000 elements."""
 
 
 def common_subsequence(
@@ -44,19 +45,22 @@ def common_subsequence(
 def _shared_with(
     side: Sequence[Hashable], chosen: Sequence[Hashable], start: int, end: int
 ) -> list[int]:
-    """Return the indices in `chosen` of elements that `side` also has, without both ends."""
+    """Return the indices in `chosen` of elements that `side` also has.
+
+    The first `start` and the last `end` elements of both sequences are left out.
+    """
     known = set(side[start : len(side) - end])
     return [index for index in range(start, len(chosen) - end) if chosen[index] in known]
 
 
 def _common_bits(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return the pairs of `common_subsequence`, computed on all elements."""
+    """Return the pairs of `common_subsequence`, by the bit-parallel algorithm alone."""
     places: dict[Hashable, int] = {}
     for index, element in enumerate(ours):
         places[element] = places.get(element, 0) | 1 << index
     every = (1 << len(ours)) - 1
-    # A cleared bit says: with the element of `ours` at this index, the subsequence is one longer
-    # than without the element.
+    # `rows[n]` is about the first n elements of `theirs`. If bit i is 0, their subsequence with the
+    # first i + 1 elements of `ours` is one longer than with the first i elements.
     rows = [every]
     for element in theirs:
         bits = rows[-1]

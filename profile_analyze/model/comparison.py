@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
-share is of the side with fewer operators. Graph optimisation leaves about this share unchanged."""
+share is relative to the side with fewer operators. Graph optimisation leaves about this share of
+the operators unchanged."""
 
 COMPARISON_COLUMNS: Final = frozenset({*SHAPES, "parameters"})
 """The optional columns that matching needs."""
@@ -57,8 +58,8 @@ class Comparison:
     notes: tuple[Note, ...]
     """Notes on the baseline and on the matching."""
     uncorrected: Comparison | None = None
-    """The comparison with the times as measured, if this one was corrected for drift, or if the
-    correction was refused: see `analysis.drift`."""
+    """The comparison with the times as measured; None unless a drift correction was tried. If the
+    correction was refused, the times of both comparisons are equal: see `analysis.drift`."""
 
     def __repr__(self) -> str:
         return f"Comparison({self.profile!r}, base={self.base.file!r})"
@@ -113,10 +114,10 @@ def compare(
 
     `match` says how operators are matched:
 
-    - `name`: operators with the same name and type match. If several operators have them, those
-      with the same scope and shapes match first, then the others in the order of execution.
+    - `name`: operators with the same name and type match. Operators that also have the same scope
+      and input shapes match first, then the others in the order of execution.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
-      execution. If only one side has some of them, the operators around them say which ones.
+      execution. If one side lacks some of them, the operators around them show which ones.
     - `shapes`: operators match if category, first input shape and first output shape are the same.
       Both sides must have equally many of these operators, which match in the order of execution.
       Names and types may differ, so this works across runtimes.

@@ -1,7 +1,7 @@
 """Matches the operators of two profiles in steps.
 
 Each step compares the values of some columns. Operators with the same values match in the order of
-execution. In the step `structure`, the operators around them decide which of them match first.
+execution. The step `structure` first aligns the two sequences of operators: see `_by_neighbours`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 _BY_NAME: Final = ("name", "name", "type")
 _TELLING_APART: Final = ("scope", "in_shapes", "launched_by", "full_name")
 """The columns that tell operators with equal names apart, if both profiles have them. A trace
-may have many rows of one name. Matched in order alone, one added row would shift all others."""
+may have many rows of one name. If only their order counted, one added row would shift the matches
+of all later rows."""
 _BY_NAME_AND_CATEGORY: Final = ("name", "name", "category")
 _BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
 _BY_SHAPES: Final = (
@@ -74,7 +75,7 @@ def matched_rows(
     for step, *columns in _with_stricter_names(steps, profile, base):
         if not {"in_shapes", "in_shape"}.isdisjoint(columns) and not _have_shapes(profile, base):
             continue  # without shapes, all operators of one type would look the same
-        # With equal layers, one missing layer would shift the matches of all later ones.
+        # By identity alone, one missing layer would shift the matches of all later equal layers.
         ways = (_by_neighbours, _by_identity) if step == _BY_STRUCTURE[0] else (_by_identity,)
         for way in ways:
             found = way(profile, base, base_row_of, columns)
@@ -89,18 +90,21 @@ def _by_neighbours(
 ) -> NDArray[np.int64]:
     """Match operators with equal values that are in the same order in both networks.
 
-    The order of execution of each side is a sequence. In it, an operator that an earlier step has
-    matched is equal to its match. The result is the longest common subsequence. If one of two equal
-    layers is missing, the layers around them thus say which one.
+    The operators of each side form a sequence, in the order of execution. Two operators are equal
+    if an earlier step has matched the two, or if they have equal values. The matches are the
+    longest common subsequence. If a side lacks one of two equal layers, the layers around them thus
+    show which one is missing.
 
-    For each operator, return the row in `base`, or -1, also if an earlier step has matched it.
+    For each operator, return the row in `base`. It is -1 for operators without a match, and for
+    operators that an earlier step has matched.
     """
     found = np.full(len(profile), -1)
     rest, base_rest = _unmatched(base_row_of, len(base))
     if not len(rest) or not len(base_rest):
         return found
     order, base_order = (in_order_of_execution(side).tolist() for side in (profile, base))
-    # A row that is already matched is the row of the baseline, and any other row is its values.
+    # The element for a matched operator is its row in `base`. For all other operators, the element
+    # is replaced below by their values.
     elements: dict[int, Any] = dict(enumerate(base_row_of.tolist()))
     base_elements: dict[int, Any] = dict(enumerate(range(len(base))))
     for side, rows, chosen in ((profile, rest, elements), (base, base_rest, base_elements)):
@@ -120,7 +124,8 @@ def _by_identity(
 ) -> NDArray[np.int64]:
     """Match operators with equal values in the order of execution.
 
-    For each operator, return the row in `base`, or -1, also if an earlier step has matched it.
+    For each operator, return the row in `base`. It is -1 for operators without a match, and for
+    operators that an earlier step has matched.
     """
     rest, base_rest = _unmatched(base_row_of, len(base))
     base_rows = _rows_by_identity(base, base_rest, columns)
@@ -144,7 +149,7 @@ def _unmatched(
 def _with_stricter_names(
     steps: Sequence[tuple[str, ...]], profile: Profile, base: Profile
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the steps. A step that compares names gets a stricter one before it."""
+    """Yield the steps. Before the step that compares name and type, yield a stricter step."""
     loaded = [
         name
         for name in _TELLING_APART

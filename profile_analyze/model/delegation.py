@@ -1,4 +1,4 @@
-"""Finds the executions that delegate: the executions inside them do at least half of their work.
+"""Finds the executions that delegate at least half of their work to the executions inside them.
 
 Work is computation (floating-point operations) or, for an operator without computation, memory
 (bytes).
@@ -36,10 +36,11 @@ def delegating(profile: Profile, parent: Indices, ignored: Sequence[Indices]) ->
     - An execution delegates if the executions inside do at least half of its computation.
     - An execution without computation delegates if the executions inside move at least half of
       its bytes.
-    - Executions inside that delegate add nothing to these sums.
+    - The work of an inner execution that delegates does not count here. The executions inside it
+      count instead.
 
-    A copy inside a product of matrices computes nothing. So the product does not delegate, and the
-    work of both counts.
+    A copy inside a matrix product computes nothing, so the product does not delegate. The work of
+    the copy and the work of the product both count.
     """
     executions = profile.executions
     works = [

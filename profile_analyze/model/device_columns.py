@@ -132,4 +132,4 @@ DEVICE_TEXTS: Final = ("full_name", "launched_by", "grid", "block", *MESSAGE_TEX
 DEVICE_NUMBERS: Final = ("registers", "shared_memory", "occupancy")
 """The names of the optional columns with numbers that do not add up over calls."""
 MESSAGE_AMOUNTS: Final = ("message_bytes", "bus_bytes")
-"""The names of the optional columns with amounts, of which operators hold the mean per call."""
+"""The names of the optional columns with amounts. Operators hold the mean amount per call."""

@@ -113,7 +113,8 @@ _TIMES: Final = (
 """The optional columns of times. A column that is left out is N/A."""
 
 AMOUNTS: Final = ("allocated_bytes", "device_allocated_bytes")
-"""The optional columns of amounts that `model.levels` adds up over what an operator owns."""
+"""The optional columns of amounts. `model.levels` adds them up over all executions that an operator
+owns."""
 
 _TEXTS: Final = ("phase", "kernel")
 """The columns of texts."""
@@ -146,7 +147,7 @@ class Executions:
     """The duration without the executions nested inside on the same track, if the file has it.
     Otherwise `model.levels` computes it from `parent`."""
     median_s: Floats
-    """The median over inferences, if `duration_s` is the mean over them and the file has both."""
+    """The median over inferences, if the file has medians as well as the means in `duration_s`."""
     first_kernel_s: Floats
     """The time from the start to the first kernel."""
     submitted_s: Floats
@@ -167,7 +168,8 @@ class Executions:
     phase: Categorical[str]
     """The part of a training step: forward, backward, optimizer."""
     kernel: Categorical[str]
-    """The name of the kernel, once a level is selected (`model.levels`); N/A if it is no kernel."""
+    """The name of the kernel; N/A for other executions, and before a level is selected
+    (`model.levels`)."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
@@ -226,7 +228,7 @@ class Executions:
 
     @property
     def above(self) -> NDArray[np.int64]:
-        """The parent of each execution or, if there is none, the execution that launched it; or -1.
+        """For each execution, its parent, or else the execution that launched it, or else -1.
 
         Shape (executions,).
         """

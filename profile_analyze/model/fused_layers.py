@@ -27,10 +27,11 @@ FUSED_NAMES: Final = "fused_names"
 def with_parts(
     profile: Profile, base: Profile, base_row_of: Indices
 ) -> tuple[Profile, Profile, tuple[Note, ...]] | None:
-    """Add the times of unmatched operators to the operators that match their fused layers.
+    """Add the times of parts of fused layers to the operators that match these layers.
 
-    `base_row_of` has the row in `base` that matches each operator of `profile`, or -1. Return both
-    sides and the notes; None if there is nothing to add.
+    A part is an operator without a match that the other side runs in a fused layer. `base_row_of`
+    has the row in `base` that matches each operator of `profile`, or -1. Return both sides and the
+    notes; None if there is nothing to add.
     """
     row_of = np.full(len(base), -1)
     matched = np.flatnonzero(base_row_of >= 0)
@@ -68,7 +69,10 @@ def _layer_rows(side: Profile, match_of: Indices, other: Profile) -> dict[int, i
 
 
 def _added(side: Profile, layer_row_of: dict[int, int]) -> Profile:
-    """Move the executions of each key in `layer_row_of` to the row in its value. Drop the keys."""
+    """Drop the rows in the keys of `layer_row_of`. Move their executions to the rows in the values.
+
+    The keys and the values are rows of `side`.
+    """
     if not layer_row_of:
         return side
     parts = np.array([*layer_row_of])

@@ -37,7 +37,7 @@ def identities(
 ) -> list[tuple[Any, ...]]:
     """Return the identity of each operator: its values in `columns`, followed by a number.
 
-    Besides columns of operators, `columns` may name `FIRST_SHAPES`.
+    Each name in `columns` is the name of a column, or one of `FIRST_SHAPES`.
 
     The number distinguishes operators with the same values. It counts these operators from 0 in the
     order of execution. Keys are not part of the identity, because two builds of one graph may have

@@ -109,7 +109,7 @@ def by_unit(
 
 
 def unit_names(profile: Profile, unit: SampleUnit) -> list[str]:
-    """Return a name for each unit of `by_unit`: its file, with the number of an iteration."""
+    """Return a name for each unit of `by_unit`: its file, or the number and the file of a run."""
     own = [
         (profile.processes[run.process], index)
         for run, index in zip(profile.runs, indices_in_process(profile.runs), strict=True)
@@ -144,6 +144,9 @@ def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
 
 
 def required_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
-    """Return `unit_noun` for a sentence on how many a verdict needs, where no copy counts."""
+    """Return `unit_noun` for a sentence that says how many units a verdict needs.
+
+    The noun begins with `different` if a side has copies, because verdicts do not count copies.
+    """
     different = "different " if any(map(copies_in, sides)) else ""
     return f"{different}{unit_noun(unit, *sides)}"

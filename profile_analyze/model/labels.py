@@ -67,7 +67,10 @@ def shared_labels(labels: Sequence[Mapping[str, str | None]]) -> dict[str, str]:
 
 
 def label_of(profile: Profile, name: str) -> Categorical[str]:
-    """Return the label of each process, shape (processes,). Raises `QueryError` without a label."""
+    """Return the label of each process, shape (processes,).
+
+    Raises `QueryError` if the profile has no label `name`.
+    """
     if name not in profile.labels:
         known = f"it has {', '.join(profile.labels)}" if profile.labels else "add it by with_labels"
         raise QueryError(f"the profile has no label {name!r}; {known}")
@@ -75,7 +78,10 @@ def label_of(profile: Profile, name: str) -> Categorical[str]:
 
 
 def labels_of_runs(profile: Profile, name: str) -> Categorical[str]:
-    """Return the label of each run, shape (runs,). Raises `QueryError` without a label."""
+    """Return the label of each run, shape (runs,).
+
+    Raises `QueryError` if the profile has no label `name`.
+    """
     process = np.array([run.process for run in profile.runs], np.int64)
     return label_of(profile, name).take(process)
 
@@ -107,8 +113,8 @@ class Totals(NamedTuple):
         return cls(of_all, part, np.stack(list(map(totals, np.split(measured, ends)))))
 
     def over_runs(self, statistic: str) -> float:
-        """Return the total of all parts, with a statistic over the runs of each part.
+        """Apply a statistic to the runs of each part, and return the sum over all parts.
 
-        The result is NaN if no time is known.
+        The sum is NaN if no time is known.
         """
         return float(totals(over_runs(self.seconds_of_parts, statistic)[:, np.newaxis])[0])

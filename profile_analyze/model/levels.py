@@ -10,12 +10,12 @@
 A row owns everything below it: calls into the driver, the device time of the kernels that it
 launched, and the computation and memory of all these executions.
 
-Work counts once. Nested operators often state the same work again: one operator for convolutions
-calls another one, which computes the same. An outer operator therefore has no work of its own if
-the executions inside do at least half of it. Its computation and memory are then N/A, which leaves
-totals as they are. See `delegation.py`.
+Work counts once. Nested operators often state the same work again: for example, an operator for
+convolutions calls a second operator, which computes the convolution. The work of an outer operator
+therefore does not count if the executions inside do at least half of it. Its computation and memory
+are then N/A, so that totals count this work only once. See `delegation.py`.
 
-`model.ownership` has the terms: parents, targets and owners.
+`model.ownership` explains parents, targets and owners.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _UNOWNED: Final = {
     RUNTIME: ("call into the driver", "no level has them"),
     OPERATOR: ("operator", "--level operator has them"),
 }
-"""The kinds of execution that may have no owner. Each has a noun and advice for the note on it."""
+"""The kinds of execution that may have no owner, each with a noun and advice for a note."""
 
 
 def levels_of(profile: Profile) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 
 
 def _stored_levels(profile: Profile) -> set[str]:
-    """Return the levels of all operators. `top` is not among them, because it follows from them."""
+    """Return the levels that operators have. `top` is never one: it selects outermost operators."""
     level = profile.operators.level
     return {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
 
@@ -102,7 +102,7 @@ def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = 
         raise QueryError(f"level: the rows are of level {profile.level} already, not {level}")
     if level in (None, OPERATOR) and _is_flat(profile):  # a quick test, true for most formats
         return profile
-    # Whether there is a level `top` takes long to find out, and the default does not depend on it.
+    # It takes long to find out whether there is a level `top`, and the default does not need it.
     is_default = level in (None, OPERATOR) and OPERATOR in _stored_levels(profile)
     known = (OPERATOR,) if is_default else levels_of(profile)
     chosen = level or next(iter(known), OPERATOR)
@@ -194,7 +194,7 @@ def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -
 def _owned_amounts(executions: Executions, owner: Indices) -> dict[str, Floats]:
     """Return the amounts of each execution: the sums over all executions that it owns.
 
-    The amounts of an execution that owns none are N/A.
+    A sum is N/A if the execution owns no execution with a known amount.
     """
     found = {}
     for name in AMOUNTS:

@@ -64,7 +64,7 @@ def calls(profile: Profile) -> Floats:
 def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated_bytes"]) -> Floats:
     """Return an amount of all calls, shape (operators, runs); NaN for N/A.
 
-    Executions without the amount, such as those of kernels, are left out.
+    Executions without the amount, such as executions of kernels, are left out.
     """
 
     def of_part(part: Profile) -> Floats:

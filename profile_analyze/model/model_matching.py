@@ -53,7 +53,7 @@ class Match(NamedTuple):
     how: str
     """How the operator was matched: `NAME` or `ORDER`."""
     has_work: bool = True
-    """Whether the operator has the work and the shapes of the nodes. False if a node has several
+    """Whether the operator gets the work and the shapes of the nodes. False if a node has several
     rows, and this row ran with shapes that differ from the shapes in the model."""
     has_weights: bool = True
     """Whether the weights of the nodes count at this operator. If a node has several rows, its

@@ -126,8 +126,8 @@ class NodeNames:
             return joined
         for prefix in _prefixes(word):
             if prefix in self._by_name:
-                # A runtime may call a node without a name `Conv_12`, after its type. This name
-                # does not refer to a node that is called `Conv`.
+                # If a node has no name, a runtime may name it after its type, such as `Conv_12`.
+                # Such a name does not refer to a node that is called `Conv`.
                 groups = self.of_exact_name(prefix)
                 return [group for group in groups if self.facts[group[0]].type != prefix]
         return []
@@ -149,10 +149,12 @@ class NodeNames:
         return ways[0]
 
     def _of_tensor(self, name: str, is_kind: Callable[[int], bool]) -> list[Group]:
-        """Return the chain of nodes whose last node writes the tensor `name`, if there is one.
+        """Return the chain of nodes whose last node writes a tensor; empty without such a chain.
 
-        The chain begins with a node for which `is_kind` is true. Each later node has a category in
-        `_FUSED`. Besides constants, it reads only the output of the node before it.
+        The tensor is called `name` or a prefix of `name`. The chain begins with a node for which
+        `is_kind` is true. Each later node has a category in `_FUSED`, and reads only constants and
+        the output of the node before it. If there are later nodes, the first node has a category
+        in `ONE_KIND`.
         """
         names = (name, *_prefixes(name))
         last = next((self._writer_of[one] for one in names if one in self._writer_of), None)

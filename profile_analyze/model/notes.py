@@ -111,7 +111,7 @@ def notes_with_share(
     *,
     dropped_beside: Beside = "",
 ) -> Iterator[Note]:
-    """Yield a note on `count` operators, which take `time` of the `total`; none if `count` is 0.
+    """Yield a note on `count` operators, which take `time` of the `total`; no note for 0 operators.
 
     `text` has `{}` where the number of operators and their share of the time belong.
     """

@@ -145,7 +145,7 @@ class Operators:
     def categorical(self, name: str) -> Categorical[Any]:
         """Return an optional column of texts or tuples; all N/A if the format lacks it.
 
-        Raises `QueryError` if the profile was loaded without it.
+        Raises `QueryError` if the profile was loaded without the column.
         """
         missing: Categorical[Any] = Categorical.missing(len(self))
         column: Categorical[Any] = self._optional(name, missing)
@@ -154,7 +154,7 @@ class Operators:
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return an optional column of numbers; all NaN if the format lacks it.
 
-        Raises `QueryError` if the profile was loaded without it.
+        Raises `QueryError` if the profile was loaded without the column.
         """
         missing = constant(np.float64(np.nan), len(self))
         column: NDArray[np.float64] = self._optional(name, missing)

@@ -35,12 +35,15 @@ if TYPE_CHECKING:
 _WORKS = ("computation", "memory")
 
 DELEGATES: Final = "delegates"
-"""The optional column that is 1 if any call of an operator delegates, and NaN otherwise. If
-the operator has no known work, the operators inside it have all of its work."""
+"""The optional column that is 1 if any call of an operator delegates, and NaN otherwise. If an
+operator with a 1 has no known work, all its work is counted at the operators inside it."""
 
 
 def leaves_work_inside(operators: Operators) -> Flags:
-    """Return whether the operators inside each operator have all its work, shape (operators,)."""
+    """For each operator, return whether the operators inside it have all of its work.
+
+    Shape (operators,).
+    """
     has_no_work = np.isnan(operators.computation) & np.isnan(operators.memory)
     result: Flags = has_no_work & ~np.isnan(operators.numbers(DELEGATES))
     return result
@@ -76,7 +79,8 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
         counted = np.flatnonzero(counts)
         sums = _sums(counted, owner, per_call, executions) / calls
         sums[has_unknown & (sums == 0)] = np.nan
-        # All other operators keep their values: to multiply and divide by calls could round them.
+        # All other operators keep their values: multiplying them by the calls and dividing again
+        # could round them.
         is_changed = has_unknown | _owning(inside, owner, executions, len(operators))
         is_changed[executions.operator[superseded]] = True
         changed[name] = np.where(is_changed, finite(sums), per_call)
@@ -93,14 +97,14 @@ def _calls(executions: Executions, is_row: Flags, size: int) -> Floats:
 
 
 def _owning(rows: Indices, owner: Indices, executions: Executions, size: int) -> Flags:
-    """Return whether each operator owns one of the executions `rows`, shape (size,)."""
+    """Return whether each operator owns at least one of the executions `rows`, shape (size,)."""
     result = np.zeros(size, np.bool_)
     result[executions.operator[owner[rows]]] = True
     return result
 
 
 def _sums(rows: Indices, owner: Indices, per_call: Floats, executions: Executions) -> Floats:
-    """Return, for each operator, the total work of its executions among `rows`; NaN without any."""
+    """Return, for each operator, the total work of the `rows` that it owns; NaN if it owns none."""
     owning, size = executions.operator[owner[rows]], len(per_call)
     with np.errstate(all="ignore"):
         amounts = per_call[executions.operator[rows]] * executions.calls[rows]
@@ -116,7 +120,7 @@ def _owned(profile: Profile, owner: Indices, level: str) -> Indices:
 def _partly_known(
     kernels: Indices, owner: Indices, per_call: Floats, executions: Executions
 ) -> Indices:
-    """Return the kernels among `kernels` whose owner's operator owns a kernel of unknown work.
+    """Return the `kernels` of all operators that own at least one kernel of unknown work.
 
     These kernels add nothing to the work of the operator. Otherwise, the bytes of a memset would
     count as the bytes of the whole operator.
@@ -128,7 +132,7 @@ def _partly_known(
 
 
 def _delegates(rows: Indices, executions: Executions, size: int) -> dict[str, Any]:
-    """Return the optional column `DELEGATES`; nothing if no execution delegates.
+    """Return the optional column `DELEGATES`; `{}` if no execution delegates.
 
     `rows` are the executions that delegate and are rows of the level.
     """
@@ -181,10 +185,10 @@ def _source_of_owned(
     owner: Indices,
     executions: Executions,
 ) -> Categorical[str]:
-    """Return the source of each operator's work: `derived` if some of it is, or else `measured`.
+    """Return the source of each operator's work: `derived` if any of its work is derived.
 
-    `counted` has the executions whose work counts. Operators that own none of them keep their
-    source.
+    Otherwise, the source is `measured`. `counted` has the executions whose work counts. Operators
+    that own none of these executions keep their source.
     """
     source: Categorical[str] = getattr(operators, f"{work}_source")
     is_derived = source.where(one == DERIVED for one in source.categories)

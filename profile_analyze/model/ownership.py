@@ -1,8 +1,8 @@
 """Finds, for each execution, the row of a level to which its time belongs.
 
-The parent of an execution is the execution around it or, if there is none, the execution that
-launched it. A target is an execution at the chosen level. Each execution has at most one owner: the
-target that gets its time and work.
+The parent of an execution is the execution around it, or else the execution that launched it. A
+target is an execution at the chosen level. Each execution has at most one owner: the target that
+gets its time and work.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Ownership(NamedTuple):
     def row_execution(self) -> Indices:
         """For each execution, the index in `shown` of the execution that gets its time.
 
-        This is the execution if it is in `shown`, or else its owner. Without an owner, it is -1.
+        An execution in `shown` keeps its time. The time of any other execution goes to its owner.
+        The index is -1 if there is no owner.
         """
         index = np.full(len(self.owner) + 1, _NONE)  # `index[-1]` stays -1, for no owner
         index[self.shown] = np.arange(len(self.shown))

@@ -128,7 +128,7 @@ class Profile:
     def measured(self, name: str) -> NDArray[np.float64]:
         """Return one of `MEASURES` in seconds, shape (operators, runs); NaN for N/A.
 
-        It is computed on first use. Raises `QueryError` for another name.
+        The array is computed on first use. Raises `QueryError` for any other name.
         """
         if name not in MEASURES:
             raise QueryError(f"measure: {name!r} is not one of {', '.join(MEASURES)}")
@@ -207,7 +207,7 @@ class Profile:
     def table(self, name: Literal["tensors", "uses", "dependencies", "allocations"]) -> Any:
         """Return an optional table; None if the format lacks it.
 
-        Raises `QueryError` if the profile was loaded without it.
+        Raises `QueryError` if the table was not loaded, or was dropped later.
         """
         if name in self.not_loaded:
             raise QueryError(

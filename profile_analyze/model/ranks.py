@@ -42,8 +42,8 @@ def ranks_of(profile: Profile) -> tuple[int, ...]:
 def as_one_job(profile: Profile) -> Profile:
     """Return the profile with the runs of all ranks joined, if its files are the ranks of a job.
 
-    Runs with the same step become one run. If a run has no step or shares it with another run of
-    its rank, the n-th runs of all ranks become one run. If no file names a rank, or all files have
+    If the runs of each rank all have different steps, the runs with the same step become one run.
+    Otherwise, the n-th runs of all ranks become one run. If no file names a rank, or all files have
     the same rank, return `profile` unchanged: its files are separate runs of one program.
 
     Raises `QueryError` if only some files name a rank, or if two files of a job have the same rank.
@@ -185,10 +185,10 @@ class Waiting(NamedTuple):
     collective: str
     calls: int
     waited_s: float
-    """The sum over calls of the longest minus the shortest time of a rank. The rank that comes
+    """The longest time of a rank minus the shortest, added up over the calls. The rank that comes
     last has the shortest time, because it does not wait for another rank."""
     time_s: float
-    """The sum over calls of the longest time of a rank."""
+    """The longest time of a rank, added up over the calls."""
     slowest: int
     """The rank for which the other ranks waited longest."""
     last: int

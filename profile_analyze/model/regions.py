@@ -52,8 +52,8 @@ def with_step_region(profile: Profile, name: str) -> Profile:
 
     - The n-th region of a process is its run with step n, from 1. In a distributed job, the n-th
       regions of all ranks are one run.
-    - An execution belongs to the last region of its rank that began before it. An execution before
-      the first region belongs to the first.
+    - An execution belongs to the last region of its rank that began before the execution. An
+      execution before the first region belongs to the first region.
     - Work on a device belongs to the run that launched it.
     - A region inside a region of the same name starts no run.
 
@@ -128,7 +128,7 @@ def _iterations(
             is_outside[rows] = (index < 0) | (starts[rows] >= (begins + durations)[index])
             index = np.maximum(index, 0)
             run[rows] = index + len(runs)
-            # The wall time of a run is unknown if some of its executions are outside of its region.
+            # The wall time of a run is unknown if executions outside of its region belong to it.
             outside = np.bincount(index[is_outside[rows]], minlength=len(own))
             walls = _longer(walls, np.where(outside > 0, np.nan, durations))
         runs += [Run(process, number, name, wall) for number, wall in enumerate(walls.tolist(), 1)]
@@ -138,7 +138,7 @@ def _iterations(
 def _longer(walls: Floats, others: Floats) -> Floats:
     """Return, for each run, the longer of its two wall times; NaN if one of them is NaN.
 
-    The shorter array counts as 0 where it has no run.
+    A run that is missing in the shorter array has the wall time 0 there.
     """
     size = max(len(walls), len(others))
     return np.maximum(*(np.append(one, np.zeros(size - len(one))) for one in (walls, others)))

@@ -39,7 +39,10 @@ class Rows(Protocol):
 
     @property
     def own_totals_s(self) -> NDArray[np.float64]:
-        """For each row, the total seconds of all operators in its runs, shape (rows,)."""
+        """For each row, the total seconds of all operators in the runs of this row.
+
+        Shape (rows,).
+        """
 
     @property
     def totals_s(self) -> NDArray[np.float64]:
@@ -73,7 +76,7 @@ class Rows(Protocol):
 
     @property
     def operators(self) -> OperatorRows:
-        """The rows of all operators: these rows, or the rows that these groups consist of."""
+        """The rows of all operators: these rows themselves, or the operators in these groups."""
 
     @property
     def row_of_operator(self) -> NDArray[np.int64]:
@@ -86,8 +89,8 @@ class Rows(Protocol):
     ) -> NDArray[np.float64]:
         """Return the times of the rows, shape (rows, columns), from the times of operators.
 
-        `times_s` has shape (operators, columns). Groups that add up their operators' times add up
-        `limited(times_s)` instead, except for groups of a single operator.
+        `times_s` has shape (operators, columns). If the aggregate is `sum` or `mean`, groups of
+        several operators aggregate `limited(times_s)` instead: see `row_tests.limited_times`.
         """
 
     def work_on_sides(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -126,7 +129,7 @@ class OperatorRows(Rows, Protocol):
 
     @property
     def peaks(self) -> Any:
-        """The peak rates of the device; None if none were given."""
+        """The peak rates of the device; None if the question has no peak rates."""
 
 
 class GroupRows(Rows, Protocol):

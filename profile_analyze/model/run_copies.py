@@ -33,9 +33,10 @@ def digests_of(profile: Profile) -> Iterator[bytes | None]:
 
 
 def with_copies_marked(runs: tuple[Run, ...], digests: Sequence[bytes | None]) -> tuple[Run, ...]:
-    """Return `runs`, with `is_copy` set for each process that has the digest of an earlier one.
+    """Return `runs`, with `is_copy` set for the runs of processes that are copies.
 
-    `digests` has the digest of each process, as `digests_of` yields them.
+    A process is a copy if an earlier process has the same digest. `digests` has the digest of each
+    process, as `digests_of` yields them.
     """
     seen: set[bytes] = set()
     is_copy = []

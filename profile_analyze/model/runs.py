@@ -80,14 +80,14 @@ class RunJoiner:
 
     The joiner keeps all executions, and each distinct operator once. Several joiners can share the
     work: `merge` adds the partial result of another joiner. The result is the same as if one joiner
-    had added all profiles in that order.
+    had added all profiles in the same order.
     """
 
     def __init__(self) -> None:
         # Looking up a new key gives it the next free number.
         self._row_of: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
         self._track_of: defaultdict[Track, int] = defaultdict(count().__next__)
-        # `partial` concatenates these tables once. Each `merge` would copy all earlier tables.
+        # Only `partial` concatenates these tables. Each `merge` would copy all earlier tables.
         self._operators: list[Operators] = []
         self._work = np.empty((2, 0))
         """Shape (2, operators): the first known computation and memory of each operator."""
@@ -172,7 +172,7 @@ class RunJoiner:
         self._labels += partial.labels or [{}] * len(partial.processes)
 
     def _extend_arrays(self, operators: int) -> None:
-        """Extend the per-operator arrays to `operators` rows. The new rows are unknown."""
+        """Extend the arrays to `operators` rows. New rows have no known work, and no runs yet."""
         more = operators - len(self._run_counts)
         self._work = np.append(self._work, np.full((2, more), np.nan), axis=1)
         self._is_derived = np.append(self._is_derived, np.zeros((2, more), np.bool_), axis=1)
@@ -180,7 +180,7 @@ class RunJoiner:
         self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
 
     def _merge_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
-        """Keep the first known value of each operator. Mark operators with another later value."""
+        """Keep the first known value of each operator. Mark operators whose later values differ."""
         for name, merged, is_derived in zip(_WORK, self._work, self._is_derived, strict=True):
             values: NDArray[np.float64] = getattr(operators, name)
             known = np.flatnonzero(~np.isnan(values))
@@ -239,7 +239,8 @@ class RunJoiner:
     def joined(self, notes: tuple[Note, ...] = ()) -> Profile:
         """Return the joined profile. Its notes begin with `notes`.
 
-        Raises `InputError` if no profile was added, and `QueryError` if ranks are mixed with runs.
+        Raises `InputError` if no profile was added. Raises `QueryError` if only some files name a
+        rank, or if two files of a job have the same rank.
         """
         partial = self.partial()
         if partial is None:
@@ -267,7 +268,7 @@ def join_runs(profiles: Iterable[Profile]) -> Profile:
 
     Profiles of different ranks become one job: see `model.ranks`.
 
-    Operators with the same level, scope, name, type and shapes are matched across runs. Duplicates
+    Operators with equal values in all columns of `IDENTITY` are matched across runs. Duplicates
     within one profile are matched in the order of execution. Operators that only some runs have are
     kept.
 

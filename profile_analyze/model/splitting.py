@@ -46,7 +46,7 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
     - `step`: the runs of each process become one run.
     - several of these keys: a single run.
     - labels, perhaps with other keys: the n-th runs with each combination of values become run n.
-      Each row belongs to one combination, so it has one value for each of its runs.
+      Each row belongs to one combination, so it has one value for each run of this combination.
     - only other keys: the same runs as before.
     """
     (result,), _ = split_alike([profile], keys)
@@ -172,8 +172,8 @@ def _run_values(profile: Profile, key: str) -> Categorical[Any]:
 def joined_values(profile: Profile, key: str, side: str) -> Categorical[Any]:
     """Return the values of a key for each operator, joined by commas, shape (operators,).
 
-    The key is `kernel` or a key of tracks. Only tracks on `side` count. The values are in the order
-    in which the operator's executions have them.
+    The key is `kernel` or a key of tracks, for which only tracks on `side` count. The values are in
+    the order of the operator's executions.
     """
     executions = profile.executions
     if key == "kernel":

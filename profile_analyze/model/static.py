@@ -27,7 +27,7 @@ class Stored(NamedTuple):
     tensors: int
     elements: float
     size: float
-    """The bytes of all elements; NaN if a dtype, such as that of texts, has no fixed size."""
+    """The bytes of all elements; NaN if some elements, such as texts, have no fixed size."""
 
 
 class BodyWork(NamedTuple):
@@ -59,8 +59,8 @@ class StaticModel(NamedTuple):
     """How many operators depend on no input. They cost nothing: their results can be stored."""
     macs_of_constant_operators: float = 0.0
     lacks: Mapping[str, str] = {}
-    """The options that name an input or a symbol that the model lacks, such as `--dim batch`. Each
-    has a message."""
+    """The error message for each option that names an input or a symbol that the model lacks, such
+    as `--dim batch`."""
     tile: tuple[int, int, int] | None = None
-    """The largest M, N and K of the matrix products that the hardware multiplies, for the columns
-    on tiles. None if the caller gives none."""
+    """The largest M, N and K of a matrix product that the hardware computes at once, for the
+    columns on tiles. None if the caller gives no such sizes."""

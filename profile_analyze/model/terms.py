@@ -62,8 +62,8 @@ RUNTIME: Final = "runtime"
 """The level of calls into the driver, such as launches. Questions cannot ask for this level,
 because the time of a call belongs to the operator that made the call."""
 FRAME: Final = "frame"
-"""The level of functions of Python. Questions cannot ask for this level either. Only stacks show
-such functions, and a reader leaves them out unless `FRAMES` is wanted."""
+"""The level of Python functions. Questions cannot ask for this level either. Only stacks show
+Python functions, and a reader leaves them out unless `FRAMES` is wanted."""
 
 LEVELS: Final = (OPERATOR, TOP, KERNEL, MODULE)
 """The levels that a question can ask for. The first is the default: see `model.levels`."""
@@ -106,7 +106,7 @@ splits operators: see `model.splitting`."""
 LABEL: Final = "label."
 """The prefix of the columns of labels, such as `label.date`: see `model.labels`."""
 LABEL_NAME: Final = r"[A-Za-z_]\w*"
-"""The pattern of the name of a label."""
+"""A regular expression for the names of labels."""
 
 SAMPLE_UNITS: Final = ("process", "iteration")
 """What statistics count as one sample. Processes are the default, because iterations of one process
@@ -127,7 +127,7 @@ TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
 """The optional tables of a profile: see `model.tables`."""
 
 FRAMES: Final = "frames"
-"""Stands for the executions of level `frame` where a reader is told what is wanted."""
+"""A reader reads executions of level `frame` only if this name is among the wanted names."""
 
 WEIGHT: Final = "weight"
 QUANTIZATION: Final = "quantization"

@@ -34,7 +34,7 @@ def escaped(text: str, but: str = "") -> str:
 
 
 def escaped_in_json(text: str) -> str:
-    """Return JSON `text` with unsafe characters written as JSON escapes. The value is the same."""
+    """Return JSON `text` with unsafe characters as JSON escapes. Its value stays the same."""
     if text.isascii() and "\x7f" not in text:  # JSON already escapes all other unsafe ASCII
         return text
     return re.sub(f"[{_UNSAFE}]", lambda match: _escape_in_json(match[0]), text)

@@ -66,8 +66,8 @@ def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) ->
 def only_steps(profile: Profile, first: int, last: int) -> Profile:
     """Return the profile with only the steps from `first` to `last`, both included.
 
-    The file has the numbers of steps. The column `step` says to which step an execution
-    belongs, so no execution is clipped. A kernel belongs to the step that launched it.
+    `first` and `last` are numbers of steps as in the file. The column `step` says to which step an
+    execution belongs, so no execution is clipped. A kernel belongs to the step that launched it.
 
     Raises `QueryError` if the profile has none of these steps.
     """
@@ -130,8 +130,9 @@ def _clipped(
 ) -> Executions:
     """Return the executions, with the executions in `is_clipped` limited to the window.
 
-    `starts` and `ends` count in seconds from the first execution, like the times in `window`. All
-    other executions keep their exact times, except that no wait begins before the window.
+    `starts` and `ends` count in seconds from the first execution, like the times in `window`.
+    Executions that are not in `is_clipped` keep their exact times. Only a queue delay that began
+    before the window is limited to the window, too.
     """
     low, high = window
     first = executions.start_s - starts
@@ -143,7 +144,8 @@ def _clipped(
     return executions.changed(
         start_s=start_s,
         duration_s=duration_s,
-        # The file does not say how much of `self_s` is inside: at most the duration.
+        # The file does not say how much of `self_s` is inside the window. The clipped duration is
+        # the most that it can be.
         self_s=np.where(is_clipped, np.minimum(executions.self_s, duration_s), executions.self_s),
         first_kernel_s=np.where(is_clipped, first_kernel, executions.first_kernel_s),
         submitted_s=submitted_s,
@@ -164,7 +166,7 @@ def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
     is_cut = np.zeros(len(profile.runs), np.bool_)
     is_cut[profile.executions.run[~is_whole]] = True
     runs = tuple(
-        # The file says how long a run took, but not how much of that is inside the window.
+        # The file says how long a run took, but not how much of this time is inside the window.
         profile.runs[index]._replace(wall_s=np.nan) if is_cut[index] else profile.runs[index]
         for index in np.flatnonzero(is_used).tolist()
     )

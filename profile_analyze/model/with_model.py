@@ -103,7 +103,7 @@ class _Added:
         memory = self._moved("memory", self._nodes.memory)
         optional = dict(self._own.optional)
         for name, values in self._nodes.optional.items():
-            if name not in self._own.not_loaded:  # the question does not need it
+            if name not in self._own.not_loaded:  # columns that are not loaded are not needed
                 optional[name] = self._column(name, values)
         for name, values in zip(DERIVED_WORK, (computation, memory), strict=True):
             if name in optional:
@@ -147,8 +147,9 @@ class _Added:
     def _sums(self, values: Floats, *, of_known: bool = False) -> Floats:
         """Return the sum of `values` over the nodes of each operator.
 
-        The sum is N/A for operators that do not have the work of a node. With `of_known`, nodes
-        without a value are left out: only the matrix products of a fused operator have tiles.
+        The sum is N/A for operators without the work of nodes: see `Match.has_work`. With
+        `of_known`, nodes without a value are left out: only the matrix products of a fused operator
+        have tiles.
         """
         sums = np.full(len(self._own), np.nan)
         for row, match in self._matches.items():

@@ -81,7 +81,7 @@ def find_column(text: str, labels: Collection[str] = ()) -> Column:
 
 
 def _derived_column(text: str) -> Column | None:
-    """Return the column that is derived from a column of the registry; None if there is none."""
+    """Return the column that `text` derives from a column of the registry; None for other texts."""
     if text.startswith(PARAMETER) and len(text) > len(PARAMETER):
         return _parameter_column(text)
     base, _, pattern = text.partition("~")
@@ -140,7 +140,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def likely_columns(text: str, known: Collection[str]) -> str:
-    """Return `did you mean COLUMN?` with one of the `known` columns; empty if none is likely.
+    """Return `did you mean COLUMN?` with one of the `known` columns; empty if no column is likely.
 
     For a word that stands for no column, such as `start`, return advice.
     """

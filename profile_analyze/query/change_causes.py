@@ -25,8 +25,8 @@ CAUSES: Final = (MORE_WORK, LESS_WORK, PER_WORK, UNKNOWN_WORK, ADDED, REMOVED, R
 """All causes, in the order in which the summary lists them."""
 _MOST_OPERATORS: Final = 3
 _NO_RESIDUAL: Final = 1e-9
-"""A smaller residual is an error of rounding. The limit is a fraction of the baseline's time, or of
-the difference if that is larger."""
+"""A smaller residual is a rounding error. The limit is a fraction of the baseline's time, or of the
+difference if the difference is larger."""
 
 
 class CauseOperator(NamedTuple):
@@ -107,7 +107,7 @@ def _is_unknown(operators: Table, name: str) -> NDArray[np.bool_]:
 
 
 def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
-    """Yield the causes of the difference between the total times, without those that are 0.
+    """Yield the causes of the difference between the total times. Causes of 0 s are left out.
 
     `operators` has a row for each operator, and `difference_s` is the difference of the totals.
     """
@@ -116,7 +116,7 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
     sum_s = 0.0
     for cause, parts_s in _parts(operators).items():
         sum_s += (cause_s := float(np.nansum(parts_s)))
-        # Smaller parts are errors of rounding.
+        # Parts within the tolerance are rounding errors.
         known = np.flatnonzero(np.abs(parts_s) > TIME_TOLERANCE_S)
         if len(known):
             largest = known[np.argsort(-np.abs(parts_s[known]), kind="stable")][:_MOST_OPERATORS]

@@ -1,4 +1,4 @@
-"""The summary of a comparison: how the total time changed, and which groups account for it."""
+"""The summary of a comparison: how the total time changed, and which groups changed most."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ class Change(NamedTuple):
     base_runs: int
     base_processes: int
     base_copies: int
-    """How many of the baseline's processes are copies of others, which verdicts leave out."""
+    """How many of the baseline's processes are copies of other processes. Verdicts leave out
+    copies."""
     base_time_s: float
     base_spread: float
     """Half the interquartile range of the baseline's runs, divided by their median."""
@@ -153,7 +154,7 @@ class _Answers(NamedTuple):
     """The rows of the question, corrected for drift if the question asks for it."""
     operators: Table
     groups: Table
-    """The groups of the question, or else types."""
+    """The groups of the question, or else a group for each type."""
 
 
 def _answers(query: Query, comparison: Comparison) -> _Answers:
@@ -261,7 +262,7 @@ def _no_verdict_notes(
 
 
 def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
-    """Yield a note if there are too few runs for verdicts, or to detect a change of just one row.
+    """Yield a note if there are too few runs: for any verdict, or to detect a change of one row.
 
     The `unit` of the question decides whether processes or iterations count as runs.
     """

@@ -55,9 +55,10 @@ _COLUMN_OF_UNIT: Final = {
 """For each unit, the column that a value with this unit probably belongs to."""
 
 _FRACTION_OF: Final = {name: {"1": "change"} for name in ("difference", "absolute_difference")}
-"""For each column, the entry of `_COLUMN_OF_UNIT` that differs: the change is a fraction, too."""
+"""For some columns, an entry that replaces an entry of `_COLUMN_OF_UNIT`: in a condition on a
+difference, a fraction is probably meant for the column `change`, not for `share`."""
 _SMALL: Final = 0.5
-"""A factor in per cent below this is meant as a change: `ratio > 5%`."""
+"""A percentage below this is meant as a change, not as a factor: `ratio > 5%`."""
 
 NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
 
@@ -98,7 +99,7 @@ def advice_on_factor(name: str, operator: str, fraction: float) -> str:
 
 
 def advice_on_operator(name: str, operator: str, value: str, known: Collection[str]) -> str:
-    """Return advice on a wrong operator, such as `==` instead of `=`; empty if none is likely."""
+    """Return advice on a wrong operator, such as `=` for `==`; empty if no operator is likely."""
     meant = likely_names(operator, known, OPERATOR_WORDS)
     if match := re.fullmatch(r"""(['"])(\S[^'"]*)\1""", value):
         value = match[2].rstrip()  # quotes inside would end the quotes around the condition
@@ -192,7 +193,10 @@ def _two_conditions(first: str, name: str, high: str, operator: str = "<=") -> s
 
 
 def _with_operator(name: str, words: str, value: str) -> str:
-    """Return advice with an operator for `words`, such as `!=` for `is not`; empty for others."""
+    """Return advice with an operator for `words`, such as `!=` for `is not`.
+
+    Empty if no operator has the meaning of `words`.
+    """
     *before, word = words.lower().split()
     if before == ["is"]:  # is not
         operator: str | None = "!="

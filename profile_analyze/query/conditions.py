@@ -133,7 +133,7 @@ class Condition(NamedTuple):
         return "N/A or a text" if self.column.kind == "mixed" and self.compares_numbers else "N/A"
 
     def excludes(self, other: Condition) -> bool:
-        """Whether no value can meet this condition and `other`. Both must be on the same column."""
+        """Whether no value can meet both conditions. `other` must be on the same column."""
         # Of conditions on texts, only two `==` with different values exclude each other.
         if isnan(self.bound) or isnan(other.bound):
             texts = {one.value.replace(" ", "") for one in (self, other)}

@@ -19,7 +19,7 @@ def derived_values(
 ) -> Categorical[Any]:
     """Return the column that `rule` describes, shape (operators,).
 
-    It is N/A where the other column is N/A or has no such part.
+    A value is N/A if the value of the other column is N/A, or has no such part.
     """
     if isinstance(rule, PartOf):
         return _pattern_parts(rule, rows)

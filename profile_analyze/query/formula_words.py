@@ -53,12 +53,12 @@ class Formula(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names of columns and figures in the formula, each once. The remark is ignored."""
+        """The names of columns and figures in the formula, each once. Remarks are ignored."""
         return names_in(self.template)
 
     @property
     def columns(self) -> list[Column]:
-        """The columns that the formula and its remark name, each once."""
+        """The columns that the formula and its remarks name, each once."""
         names = names_in("".join((self.template, *self.remarks)))
         return [find_column(name) for name in names if is_column(name)]
 

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
-"""`met`: the value is beyond the limit. `uncertain`: it is beyond the limit, but noise may be the
-reason, or (if asked for) it is within the limit, but noise may be the reason. `unjudged`: the data
-do not suffice for a verdict."""
+"""`met`: the value is beyond the limit. `uncertain`: noise may be the reason that the value is
+beyond the limit or, with `strict`, that it is within the limit. `passed`: the value is within the
+limit. `unjudged`: the data do not suffice for a verdict."""
 
 
 class FailVerdict(NamedTuple):
@@ -66,8 +66,8 @@ class FailVerdict(NamedTuple):
     unit: str = "runs"
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     not_ruled_out: float = np.nan
-    """If the median is within the limit, but the confidence interval extends beyond it: the end of
-    the interval, `high` for `>` and `low` for `<`. Otherwise NaN."""
+    """The end of the confidence interval (`high` for `>`, `low` for `<`), if it is beyond the limit
+    although the estimate is within the limit. Otherwise NaN."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
@@ -86,7 +86,7 @@ class _Measured(NamedTuple):
     unit: str
     """See `FailVerdict.unit`."""
     required: str
-    """The plural noun for what a verdict needs: see `iterations.required_noun`."""
+    """The plural noun for the units that a verdict needs: see `iterations.required_noun`."""
     hint: str
     """Advice to append to the reason if the condition does not pass; may be empty."""
 
@@ -100,13 +100,14 @@ def judge_conditions(
 ) -> tuple[FailVerdict, ...]:
     """Return the verdict on each condition.
 
-    If `strict` is set, a condition passes only if the whole confidence interval is within the
-    limit. Otherwise, it is uncertain. If a file is damaged, no condition can be judged.
+    If `strict` is set and only a part of the confidence interval is within the limit, a condition
+    is uncertain instead of passed. If a file is damaged, no condition can be judged.
 
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
-    estimate is the median over the runs. If the limit is relative, it is the ratio of the two
-    medians, or the ratio relative to all other operators if that has less noise: see
-    `analysis.row_tests`. Times are as measured, even if drift is corrected.
+    estimate is the median over the runs. If the limit is relative, the estimate is the ratio of the
+    two medians, or the ratio relative to all other operators. `analysis.row_tests` decides which.
+    Times are as measured, even if drift is corrected.
+
     If the estimate is beyond the limit, the condition is met or uncertain. It is met in two cases:
 
     - The limit asks for a change, such as `> +5%`. p, corrected for the number of conditions, is at
@@ -133,7 +134,7 @@ def judge_conditions(
 
 
 def _damage(source: Profile | Comparison) -> str:
-    """Return the note that a file is damaged; empty if there is none."""
+    """Return the note that a file is damaged; empty if no file is damaged."""
     own = source.notes
     notes = own if isinstance(source, Profile) else (*source.profile.notes, *own)
     return next((note for note in notes if note.importance == Importance.DAMAGED), "")
@@ -220,8 +221,8 @@ def _verdict(
 def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[float, float]]:
     """Return the ratio of the chosen test with the ends of its confidence interval.
 
-    `medians` is the ratio of the medians. It is the estimate if the row is tested by its own times.
-    The interval then includes it.
+    `medians` is the ratio of the medians. If the row is tested by its own times, this ratio is the
+    estimate, and the interval is widened to include this ratio.
     """
     ratio, low, high = ratios_of(np.array([end[0] for end in tests.chosen])).tolist()
     if tests.is_relative[0]:

@@ -45,9 +45,9 @@ def advice_on_form(text: str, metrics: Sequence[str]) -> str:
 
 
 def _spare_signs(text: str, _: Sequence[str]) -> str:
-    """Return advice on signs that a shell did not remove; empty if there are none.
+    """Return advice on needless characters that a shell did not remove; empty for other texts.
 
-    A second pair of quotes, as in `"'total > +5%'"`, and a backslash before `>` are not needed.
+    A second pair of quotes, as in `"'total > +5%'"`, and a backslash before `>` are needless.
     """
     if match := re.fullmatch(r"""(["'])([^"']+)\1""", text):
         return f"leave out one pair of quotes: write {match[2].strip()!r}"

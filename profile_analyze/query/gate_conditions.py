@@ -149,7 +149,7 @@ class FailCondition(NamedTuple):
         return condition
 
     def check_selection(self, query: Query) -> None:
-        """Raise `QueryError` if the condition selects operators wrongly or by how they changed."""
+        """Raise `QueryError` if the selection is invalid, or selects operators by their change."""
         selected_by = [one.column.name for one in self.about(query).conditions]
         outcome = next((name for name in selected_by if name in OUTCOMES), None)
         if outcome and self.relative and not self.is_of_work:
@@ -162,7 +162,8 @@ class FailCondition(NamedTuple):
         """Return the question whose answer has the value of the metric.
 
         For a time, the answer has one row, and its column `time` is the metric. For work, the
-        answer has a row for each operator, and the metric is the sum of the column of that name.
+        answer has a row for each operator, and the metric is the sum of the column with the same
+        name.
         """
         asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
         if self.metric == _TOTAL:

@@ -86,9 +86,9 @@ def _left_out_notes(query: Query, operators: OperatorRows, selection: Selection)
 def _note_on_group_of_unknown(
     operators: OperatorRows, selection: Selection, key: str, reasons: tuple[str, str], advice: str
 ) -> Iterator[Note]:
-    """Yield a note on the operators whose value of `key` is N/A, if an operator has no value.
+    """Yield a note on the operators whose value of `key` is N/A; no note without such operators.
 
-    `reasons` says why for one operator and for several.
+    `reasons` has the words for one operator, and the words for several operators.
     """
     values: Categorical[Any] = operators[key]
     unknown = np.zeros(len(values.codes), np.bool_)

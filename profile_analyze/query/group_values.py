@@ -116,7 +116,7 @@ def _percentile(members: Members, share: float) -> Floats:
 def _sums(members: Members) -> Floats:
     """Return the sum of each group, shape (groups,), rounded like NumPy's sum of a single group.
 
-    The last digits are then the same as in the original, which sums each group by itself. NumPy
+    The last digits are then the same as in the original tool, which sums each group alone. NumPy
     adds the values of a small group one after the other. `np.bincount` also does so, for all groups
     at once.
     """

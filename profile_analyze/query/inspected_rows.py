@@ -27,9 +27,9 @@ _MOST_KEYS: Final = 5
 def find_rows(profile: Profile, text: str) -> tuple[int, int | None, Indices]:
     """Return the operator that `text` names, the number of the execution or None, and the rows.
 
-    `text` is a key, or a name that only one operator has. `@N` at the end chooses its execution
-    number N. The rows are the executions in order of time, or only execution N. If any execution
-    ran on a device, those on the host are left out.
+    `text` is a key, or a name that only one operator has. `@N` at the end chooses execution number
+    N of the operator. The rows are the executions in order of time, or only execution N. If any
+    execution ran on a device, executions on the host are left out.
 
     Raises `QueryError` if `text` names no operator, several operators, or an execution that does
     not exist.

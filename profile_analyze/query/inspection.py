@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 MOST_ROWS: Final = 10
 """The largest number of rows in a listing."""
 _MOST_EXAMPLES: Final = 5
-"""The largest number of longest executions, of neighbours before, and of neighbours after."""
+"""The largest number of rows for each of these: the longest executions, the neighbours before, and
+the neighbours after."""
 
 
 class Listing(NamedTuple):
@@ -97,8 +98,8 @@ def inspect(profile: Profile, key: str) -> Inspection:
     """Return what `profile` says about the operator that `key` names.
 
     `key` is the key of an operator, or a name that only one operator has. `@N` at the end chooses
-    its execution number N. `profile` must be as `load` returned it. Raises `QueryError` if `key`
-    names no operator, several operators, or an execution that does not exist.
+    execution number N of the operator. `profile` must be as `load` returned it. Raises `QueryError`
+    if `key` names no operator, several operators, or an execution that does not exist.
     """
     operator, number, rows = find_rows(profile, key)
     found = Inspection(profile, operator, number, rows, ())
@@ -133,8 +134,8 @@ def _first_start_s(profile: Profile) -> float:
 def _own_s(profile: Profile, operator: int) -> Floats:
     """Return the own time of each execution in seconds, shape (executions,).
 
-    It leaves out the executions inside on the same track, but includes driver calls. If `operator`
-    is itself a driver call, return the whole durations.
+    The own time leaves out the executions inside on the same track, but includes driver calls. If
+    `operator` is itself a driver call, return the whole durations.
     """
     executions, level = profile.executions, profile.operators.level
     is_call = level.where(one == RUNTIME for one in level.categories)

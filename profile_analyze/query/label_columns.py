@@ -15,7 +15,7 @@ def is_label(text: str) -> bool:
 
 
 def label_column(key: str, pattern: str = "") -> Column:
-    """Return the column of the label `key`, or of the part of it that `pattern` finds.
+    """Return the column of the label `key`, or of the part of the label that `pattern` finds.
 
     Raises `PatternError` for an invalid pattern.
     """

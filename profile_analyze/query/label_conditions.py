@@ -27,7 +27,7 @@ def is_about_label(text: str, labels: Iterable[str]) -> bool:
 
 
 def parse_label_conditions(texts: Iterable[str], labels: Sequence[str]) -> tuple[Condition, ...]:
-    """Parse conditions on labels. Raises `QueryError`."""
+    """Parse conditions on labels. Raises `QueryError` for a wrong condition."""
     kind = RowKind(None, split_by=tuple(map(LABEL.__add__, labels)), labels=tuple(labels))
     conditions = tuple(Condition.parse(text, kind) for text in dict.fromkeys(texts))
     for one in conditions:
@@ -46,7 +46,7 @@ def name_of(condition: Condition) -> str:
 
 
 def meets_all(values: Mapping[str, str | None], conditions: Iterable[Condition]) -> bool:
-    """Return whether a file with these labels meets all conditions. N/A meets none."""
+    """Return whether a file with these labels meets all conditions. N/A meets no condition."""
     for condition in conditions:
         value = values[name_of(condition)]
         if value is None or not all(condition.holds_for([value])):

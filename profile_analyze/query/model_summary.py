@@ -108,7 +108,7 @@ class ModelSummary(NamedTuple):
 def model_summary(profile: Profile, comparison: Comparison | None = None) -> ModelSummary | None:
     """Return the summary of a model; None for a profile of a run, or if tensors were not loaded.
 
-    `comparison` compares `profile` with a baseline, if there is one.
+    `comparison` compares `profile` with a baseline. It is None without a baseline.
     """
     if profile.model is None or profile.tensors is None:
         return None

@@ -48,7 +48,8 @@ _OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
 """Measures whose shares need no explanation."""
 
 _MOST: Final = 0.5
-"""If operators with an unknown value take a larger share of the time, an order by it misleads."""
+"""If operators with an unknown value take a larger share of the time, ordering by this value
+misleads."""
 _MOST_SUGGESTIONS: Final = 8
 """The largest number of names in one suggestion."""
 

@@ -1,4 +1,4 @@
-"""Advice on peak rates that are in no table, such as those of a CPU."""
+"""Advice on peak rates that are in no table, such as the rates of a CPU."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def highest_rates(rows: OperatorRows) -> str:
     """Return the highest rates of all operators as a value of `--peaks`; empty if unknown."""
-    # Reports of the original count the size of a constant as memory, though nothing moves it.
+    # Reports of the original tool count the size of a constant as memory, although no operator
+    # moves the constant.
     moves = np.isnan(rows.profile.operators.numbers(CONSTANT_BYTES))
     reliable = moves & ~is_below_clock_resolution(rows)
     flops, bandwidth = (rows[name][reliable] for name in ("flops", "bandwidth"))
@@ -29,8 +30,8 @@ def highest_rates(rows: OperatorRows) -> str:
 def highest_rates_advice(rows: OperatorRows) -> str:
     """Return which rates to give if the peaks do not fit; empty if no rate is known.
 
-    The highest rates of the operators are a lower limit of the peaks: only data in caches moves
-    faster than memory allows.
+    The highest rates of the operators are a lower limit of the peaks, unless data was in caches,
+    which are faster than memory.
     """
     highest = highest_rates(rows)
     return highest and (
@@ -40,7 +41,7 @@ def highest_rates_advice(rows: OperatorRows) -> str:
 
 
 def cpu_peaks_advice(rows: OperatorRows) -> str:
-    """Return how to find the peaks of the CPU that recorded `rows`, all operators of a profile."""
+    """Return how to find the peaks of the CPU that ran `rows`, which are a profile's operators."""
     advice = (
         "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two "
         "rates"

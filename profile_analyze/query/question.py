@@ -62,7 +62,7 @@ class Query(_Parsed):
     ----------
     measure
         The kind of time: `time` (on the device), `host_time`, `wait` and `host_wait` (time to the
-        first kernel), `queue` or `self`. See `model.measures`.
+        first kernel), `time_median`, `self`, `queue` or `thread_wait`. See `model.measures`.
     level
         What a row is, if the profile has several levels: `operator`, `top`, `kernel` or `module`.
         The default is `operator`. A profile without this level uses its first level. See

@@ -123,7 +123,7 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
 
 
 def _reason_for_low_peaks(rows: OperatorRows) -> str:
-    """Return that the peaks are too low, and the highest rates of the profile."""
+    """Return a text that calls the peaks too low, and gives the highest rates of the profile."""
     reason = "the peaks are probably too low; check the device, the dtype and the number of threads"
     return "; ".join(filter(None, (reason, highest_rates_advice(rows))))
 

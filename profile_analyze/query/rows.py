@@ -103,7 +103,10 @@ class RowView(ABC):
         return self._by_unit(column, self.per_run(column))
 
     def _by_unit(self, column: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return `values` of a column, shape (rows, runs), as one for each process or iteration."""
+        """Return one value of a column for each process or iteration, shape (rows, units).
+
+        `values` has the values of the column in each run, shape (rows, runs).
+        """
         is_of_base = find_column(column).needs_base
         profile = self.comparison.base if is_of_base and self.comparison else self.profile
         return by_unit(values, profile.runs, self.query.unit)

@@ -38,7 +38,7 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
     sets_of_runs = [of_run.tobytes() for of_run in ran[varies].T]
     sets = len({*sets_of_runs})
     # If operators differ only between processes, the files may be of different models. Another note
-    # is about that.
+    # says so.
     of_processes = {
         (run.process, one.tobytes()) for run, one in zip(runs, ran[is_partial].T, strict=True)
     }
@@ -68,11 +68,11 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
 def _has_other_shapes_in_each_run(
     operators: OperatorRows, ran: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return a mask of the rows of nodes that have other shapes in other runs.
+    """Return a mask of the rows whose node has other shapes in other runs.
 
     The mask has shape (operators,), and `ran` has shape (operators, runs). A node has a row for
-    each of its shapes. It has equally many rows in each run: otherwise, some of its rows merely did
-    not run. Kernels have no shapes.
+    each of its shapes. Such a node has equally many rows in each run: otherwise, some of its rows
+    merely did not run. Kernels have no shapes.
     """
     of_profile = operators.profile.operators
     keys = (of_profile.scope, of_profile.name, of_profile.type)

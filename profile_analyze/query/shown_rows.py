@@ -50,7 +50,7 @@ class ShownRows(RowView):
         return above[self.chosen], below[self.chosen]
 
     def of_all_rows(self, work: Callable[[Any], T]) -> T:
-        """Return `work` of all operators or groups, shown or not. It is computed only once."""
+        """Return `work` of all operators or groups, shown or not. Later calls reuse the result."""
         return self._rows.once(work)
 
     def of_operators(

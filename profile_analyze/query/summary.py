@@ -45,7 +45,7 @@ _MOST_RANKS_IN_NOTE: Final = 4
 
 
 class CopyTime(NamedTuple):
-    """Seconds spent in operators that copy between devices; NaN if no operator does."""
+    """Seconds spent in operators that copy between devices; NaN if no operator copies."""
 
     total_s: float
     mean_s: float
@@ -63,8 +63,8 @@ class Summary(NamedTuple):
     device_time_s: float
     host_time_s: float
     copy: CopyTime | None
-    """The time of the copy operators that pass the filters of `copies_of`: see `summarise`. None if
-    it was not given."""
+    """The time of the copy operators that pass the filters of `copies_of`: see `summarise`. None
+    without `copies_of`."""
     notes: tuple[Note, ...]
     judgement: Judgement | None = None
     """How all operators compare with the peak rates of a device; None without peak rates."""
@@ -137,7 +137,7 @@ def summarise(
 
 
 def _profile_of_totals(source: Profile | Comparison, query: Query) -> Profile:
-    """Return the profile that the totals are of, at the level of the question.
+    """Return the profile whose totals the summary has, at the level of the question.
 
     In a comparison, totals are as measured: drift correction would hide a change of the whole.
     """
@@ -168,7 +168,7 @@ def _parts(source: Profile | Comparison, profile: Profile, query: Query) -> dict
 def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit | None) -> float:
     """Return the total seconds of all operators, combined over processes or iterations.
 
-    If `unit` is None, it is combined over all runs, as the rows of a table are.
+    If `unit` is None, the totals are combined over all runs, as in the rows of a table.
     """
     totals_s = profile.totals_s(measure)[np.newaxis]
     if unit is not None:
@@ -228,7 +228,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         kind = f"means over {inferences}" if count != 1 else "those of a single inference"
         yield Note(f"times are {kind}; how much they vary is not known", Importance.CONTEXT)
     recorded = int(profile.recorded(DEVICE).sum())
-    # Profiles often lack the times of a few operators. Only a profile that lacks most gets a note.
+    # Profiles often lack a few times. Only a profile that lacks most of its times gets a note.
     # If the rows are of a level, no time is missing: an operator without a device time launched no
     # kernel, or its time belongs to the row around it.
     if profile.level is None and 0 < recorded < operators / 2:

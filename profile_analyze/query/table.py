@@ -74,7 +74,7 @@ class Table:
 
     @property
     def level(self) -> str | None:
-        """The level of the rows; None if the profile has only one."""
+        """The level of the rows; None if the profile has only one level."""
         return self.shown.profile.level
 
     @property
@@ -109,7 +109,10 @@ class Table:
         return find_column(name, self.query.labels)
 
     def shown_column(self, name: str) -> Column:
-        """Return the column that tables show for `name`: with the aggregate p90, `time.p90`."""
+        """Return the column that tables show for `name`.
+
+        If groups have another aggregate than `sum`, such as p90, this is `time.p90` for `time`.
+        """
         column = self.column(name)
         aggregate = self.query.aggregate
         is_other = self.query.grouped and aggregate != DEFAULT_AGGREGATE

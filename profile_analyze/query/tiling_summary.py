@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class TilingSummary(NamedTuple):
-    """The cost of all matrix products outside of bodies whose sizes are known."""
+    """The cost of all matrix products of known sizes that are outside of bodies."""
 
     tile: tuple[int, int, int]
-    """The largest M, N and K of the hardware."""
+    """The largest M, N and K of a matrix product that the hardware computes at once."""
     products: int
     """How many operators are matrix products."""
     split: int
-    """How many of these need more than one tile for a product."""
+    """How many of these operators need more than one tile for a product."""
     tiles: int
     macs: float
     tiled_macs: float
@@ -33,13 +33,13 @@ class TilingSummary(NamedTuple):
     tile_peak: float
     """The bytes of the largest tile."""
     untiled_peak: float
-    """The bytes of the largest product that is not split: of A, B and the result."""
+    """The bytes of A, B and the result of the largest product if no product is split."""
     peak_operator: str | None
     """The first operator that has the largest tile."""
 
     @property
     def efficiency(self) -> float:
-        """The share of the multiply-adds that are not padding; NaN without any."""
+        """The share of the multiply-adds that are not padding; NaN without multiply-adds."""
         return self.macs / self.tiled_macs if self.tiled_macs else np.nan
 
 

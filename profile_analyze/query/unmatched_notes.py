@@ -97,7 +97,7 @@ def _advice_on_brackets(condition: Condition, texts: Sequence[str]) -> str:
 
 
 def _meant_shape(text: str, known: Sequence[str]) -> str:
-    """Return the known shape that has the sizes in `text`, such as `[1, 64]`; empty for none.
+    """Return the known shape with the sizes in `text`, such as `[1, 64]`; empty if none has them.
 
     Such a text is useless as a pattern, where brackets enclose a set of characters.
     """
@@ -110,10 +110,10 @@ def _meant_shape(text: str, known: Sequence[str]) -> str:
 
 
 def meant_pattern(text: str, known: Sequence[str]) -> str:
-    """Return the pattern that the user probably meant by `text`; empty if there is none.
+    """Return the pattern that the user probably meant by `text`; empty if no pattern is likely.
 
-    If `text` has wildcards, the pattern must find at least one known text. Otherwise it must find
-    more than `MOST_SIMILAR_TEXTS`; fewer texts can be suggested by name.
+    If `text` has wildcards, the pattern must find at least one known text. Otherwise, it must find
+    more than `MOST_SIMILAR_TEXTS` texts. A message can suggest fewer texts by name.
     """
     if not text or len(text) > LONGEST_ADVISED or "'" in text:
         return ""

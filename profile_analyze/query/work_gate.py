@@ -52,11 +52,12 @@ class Amounts(NamedTuple):
     ours: Amount
     base: Amount
     operators: int
-    """How many operators count. Operators in bodies count only for `params`."""
+    """How many operators the condition selects. Operators in bodies count only for `params`."""
     in_bodies: int
-    """How many operators do not count, because they are in bodies."""
+    """How many selected operators do not count, because they are in bodies."""
     left_out: int
-    """How many operators do not count, because their work is unknown and they take little time."""
+    """How many of `operators` do not count, because their work is unknown and they take little
+    time."""
     unknown_share: float
     """The share that operators of unknown work have in the time of all chosen operators. NaN if
     the share does not matter."""
@@ -69,8 +70,8 @@ def amounts_of(
 ) -> Amounts:
     """Return the sum of a metric over the operators that `query` selects, on each side.
 
-    `relative` says whether the sum of the baseline matters. If the work of an operator is unknown
-    on a side that matters, the operator counts on neither side: see `Amounts.left_out`.
+    `relative` says whether the sum of the baseline matters. If operators whose work is unknown on a
+    side that matters take little time, they count on neither side: see `Amounts.left_out`.
     """
     table = run(query, source)
     in_bodies = np.zeros(len(table), np.bool_)

@@ -68,7 +68,7 @@ class _FirstRow(NamedTuple):
         return f"{equation} = {value}{ending}"
 
     def _remarks(self, formula: Formula) -> Iterator[str]:
-        """Yield the remarks on a formula, without those that name a value that is N/A."""
+        """Yield the remarks on a formula. Remarks with an N/A value are left out."""
         for remark in formula.remarks:
             texts = {name: self._text(name) for name in names_in(remark)}
             if NOT_AVAILABLE not in texts.values():
