@@ -1,4 +1,4 @@
-"""Finds the executions that delegate: the executions inside them do at least half of their work.
+"""Finds the executions that delegate at least half of their work to the executions inside them.
 
 Work is computation (floating-point operations) or, for an operator without computation, memory
 (bytes).
@@ -36,7 +36,7 @@ def delegating(profile: Profile, parent: Indices, ignored: Sequence[Indices]) ->
     - An execution delegates if the executions inside do at least half of its computation.
     - An execution without computation delegates if the executions inside move at least half of
       its bytes.
-    - Executions inside that delegate add nothing to these sums.
+    - If an execution inside delegates, too, only the executions inside of it count.
 
     A copy inside a product of matrices computes nothing. So the product does not delegate, and the
     work of both counts.
