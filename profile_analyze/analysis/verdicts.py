@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 _POWER: Final = 0.8
-"""How often as many runs as `runs_needed` settle a row, if the estimate is right."""
+"""How often a row is settled by its `runs_needed`, if the estimate is right."""
 _ROUNDING: Final = 1e-12
 """Logarithms of equal ratios may differ by this much, from one version of NumPy to the next."""
 _MOST_NEEDED: Final = 1000
