@@ -1,6 +1,7 @@
-"""The same answers, computed slowly and plainly: Python loops over a decoded JSON document.
+"""Computes the answers of the package a second time, slowly, in plain loops over decoded JSON.
 
-It shares no code with the package. Tests compare the two on real and on generated profiles.
+This module shares no code with the package. Tests compare the answers of this module with the
+answers of the package, on real and on generated profiles.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ __all__ = ["answer", "join_runs", "read", "read_file", "side_of", "split"]
 
 _MACS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs")
 _SIZES = ("params", "param_bytes", "input_bytes", "output_bytes")
-"""Columns that only models have, and profiles of runs do not."""
+"""The columns in `_MACS` and `_SIZES` need a model: the profile of a run alone lacks them."""
 _TILES = ("tiles", "tiled_macs", "untiled_memory", "tiled_memory", "padded_memory")
 _OF_TILES = ("tiles_m", "tiles_n", "tiles_k", "tile_efficiency", "tile_peak")
-"""Columns that only models with `--split-matmul` have. `_TILES` are amounts of all calls."""
+"""The columns in `_TILES` and `_OF_TILES` need `--split-matmul`. The columns in `_TILES` count all
+calls in a run."""
 _MESSAGES = ("message_bytes", "bus_bytes")
 _DEVICE = (
     *("full_name", "launched_by", "grid", "block", "registers", "shared_memory", "occupancy"),

@@ -199,7 +199,8 @@ COLUMNS: Final = (
         "runs_needed",
         "count",
         "how many runs of each side would settle an uncertain verdict in four of five comparisons, "
-        "if the measured change is right; N/A for other verdicts, and above 1,000",
+        "if the measured change is right; N/A for other verdicts, and if more than 1,000 runs are "
+        "needed",
         worked="from the confidence interval, whose length shrinks with the square root of the "
         "number of runs",
     ),

@@ -25,7 +25,7 @@ _RATES: Final = (
 _NUMBERS: Final = rf"{_NUMBER}(?:{_SEPARATOR}{_NUMBER})*"
 _AS_IN: Final = (
     "write FLO/s and bytes per second, with a colon between them, as in 19.5T:1555G, "
-    "or a device of --peaks list"
+    "or a device that --peaks list shows"
 )
 _PARTS: Final = r"([\d.]+)\s*([kmgtp]?)(.*)"
 
@@ -52,7 +52,7 @@ def advice_on_rates(spec: str) -> str:
     rates = (second, first) if swapped else (first, second)
     better = did_you_mean([":".join(map(_with_usual_case, rates))])
     if match["dtype"]:
-        return f"{spec!r}: two rates hold for every dtype; {better}"
+        return f"{spec!r}: two rates apply to every dtype, so leave out the dtype; {better}"
     mistake = " is not two rates with a colon between them"
     if swapped:
         mistake = ": the rate in FLO/s comes first"
@@ -72,8 +72,7 @@ def advice_on_numbers(spec: str) -> str:
 def swapped(spec: str) -> str:
     """Return two rates in the opposite order, such as `1555G:19.5T`; empty if a rate has a unit.
 
-    Rates with units need no such advice here: the parser rejects them if they are in the wrong
-    order.
+    Rates with units need no such advice: the parser rejects them if they are in the wrong order.
     """
     match = re.fullmatch(r"\s*([\d.]+[kKMGTP]?)\s*:\s*([\d.]+[kKMGTP]?)\s*", spec)
     return f"{match[2]}:{match[1]}" if match else ""

@@ -49,13 +49,13 @@ _MORE_NOISE: Final = 2.0
 machine has quiet phases, in which own times have little noise. `_noise` measures only such a phase,
 but the test uses all runs."""
 _BY_TIME: Final = 0.25
-"""The part of the permitted errors that is divided among the rows in proportion to their times. The
-rest is divided equally. Rows that take much time matter more, so their changes are made easier to
-detect (Genovese, Roeder and Wasserman, 2006)."""
+"""The part of the permitted error rate that is divided among the rows in proportion to their times.
+The rest is divided equally. Rows that take much time matter more, so they get a verdict more easily
+(Genovese, Roeder and Wasserman, 2006)."""
 _OF_OWN: Final = 0.2
-"""The part of the permitted errors that the own times of a group get if the group is tested by its
-relative times, too. The relative times show a change of most of its operators, and the own times
-show a change of a few."""
+"""The part of the permitted error rate that goes to the test of a group's own times, if the group
+is tested by its relative times, too. The relative times show a change of most of its operators, and
+the own times show a change of a few."""
 _STEPS_TO_ESTIMATE: Final = 4
 """How often the estimate of the own times is corrected. Each correction shrinks the error."""
 _STEPS_TO_END: Final = 10

@@ -147,8 +147,8 @@ def numbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
 def first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
     """Return the index in `rows` at which each new row number first occurs.
 
-    Row numbers from `known` on are new. The caller must have numbered them in the order of their
-    first occurrence.
+    Row numbers from `known` on are new. The caller must number new rows in the order in which they
+    first occur.
     """
     highest_before = np.maximum.accumulate(np.append(known - 1, rows))[:-1]
     return np.flatnonzero(rows > highest_before)

@@ -68,8 +68,8 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
     copies = len(digests) - len(set(digests)) - repeated
     if copies > 0:
         yield Note(
-            f"{counted(copies, 'file')} with exactly the times of another, so probably copies: "
-            "totals count them, verdicts do not; name each run once",
+            f"probably copies: {counted(copies, 'file')} with exactly the times of another; "
+            "totals count copies, verdicts do not; name each run once",
             Importance.ANSWER,
         )
 

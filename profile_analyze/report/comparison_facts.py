@@ -253,7 +253,8 @@ GROUP: Final = FactGroup(
         Fact(
             "runs_needed",
             "How many runs of each side would settle an uncertain verdict in four of five "
-            "comparisons, if the ratio is right; null for other verdicts, and above 1,000.",
+            "comparisons, if the ratio is right; null for other verdicts, and if more than 1,000 "
+            "runs are needed.",
             lambda summary: _change(summary).runs_needed,
             shown_with="verdict",
         ),
@@ -273,7 +274,7 @@ GROUP: Final = FactGroup(
         *CAUSE_FACTS,
         Fact(
             "largest_differences",
-            "The groups with the largest differences.",
+            "At most three groups, the largest differences first.",
             lambda summary: list(map(_contribution_record, _change(summary).contributions)),
             list_schema(_CONTRIBUTION_SCHEMA),
             sentences=_largest_differences,
@@ -287,7 +288,7 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "called",
-            "The rows with the largest differences among all that changed beyond noise.",
+            "At most three rows that changed beyond noise, the largest differences first.",
             lambda summary: list(map(_contribution_record, _change(summary).called)),
             list_schema(_CONTRIBUTION_SCHEMA),
             sentences=_called_sentences,
@@ -302,7 +303,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "verdict_shares",
-            "The share of the device time of the rows with each verdict; null for removed rows.",
+            "The share of the profile's device time that the rows with each verdict take; null for "
+            "removed rows.",
             lambda summary: {one.verdict: one.share for one in _change(summary).verdicts},
             {"type": "object", "additionalProperties": NUMBER},
             shown_with="verdicts",

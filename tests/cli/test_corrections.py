@@ -275,8 +275,8 @@ def test_f14_groups_in_the_operator_list() -> None:
 
 def test_f15_times_that_are_not_finite() -> None:
     note = (
-        "note: the device time of 2 operators is N/A: in the file it is missing, not a finite "
-        "number, or ends before it starts\n"
+        "note: the device time of 2 operators is N/A: in the file, it is missing or not "
+        "finite, or its end is before its start\n"
     )
     rows = rows_of("derived-infstring", "-t", "0", "--order-by", "+time", err=note)
     assert [row[0] for row in rows[-2:]] == ["#30 N/A N/A", "#31 N/A N/A"]

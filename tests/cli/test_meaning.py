@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ABOUT_TIMES = (
-    "note: the device time of 1 operator is N/A: in the file it is missing, not a finite number, "
-    "or ends before it starts\n"
+    "note: the device time of 1 operator is N/A: in the file, it is missing or not finite, or "
+    "its end is before its start\n"
 )
 ABOUT_KERNELS = (
     "note: the device wait time of 1 operator (50.0% of the time) leaves out executions "

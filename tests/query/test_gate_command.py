@@ -280,7 +280,7 @@ its own process, and name them all
 """
     )
     assert outcome.err.startswith(
-        "note: 4 files with exactly the times of another, so probably copies: totals count them, "
+        "note: probably copies: 4 files with exactly the times of another; totals count copies, "
         "verdicts do not; name each run once\n"
     )
     assert outcome.code == 4

@@ -42,7 +42,7 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
     outcome = run_command(str(tmp_path), "--format", "plain", "--show-host")
     assert (outcome.code, outcome.err) == (
         0,
-        "note: 1 file with exactly the times of another, so probably copies: totals count them, "
+        "note: probably copies: 1 file with exactly the times of another; totals count copies, "
         "verdicts do not; name each run once\n"
         "note: no operator has a host time; 2 have one on the device; --print-only device shows "
         "these, or profile again with host times\n",

@@ -64,7 +64,7 @@ def test_group_times_are_computed_per_run() -> None:
         ("relu", us(1), 3, us(1), us(10), near(2.25), near(1 / 11)),
     ]
     (whole,) = pa.run(pa.Query(aggregates="sum,max,count"), profile).rows
-    assert whole["time"] == us(11)  # not 2, the sum of the medians: no run took that
+    assert whole["time"] == us(11)  # the median of 11, 11 and 2
     assert (whole["time_min"], whole["time_max"]) == (us(2), us(11))
     assert (whole["time.max"], whole["time.count"]) == (us(10), 2)
     assert whole["share"] == near(1.0)
@@ -156,8 +156,8 @@ def test_notes_name_their_files() -> None:
     broken = Operator("relu", "Relu", -1)
     conv = Operator("conv", "Conv", 1)
     note = (
-        "the device time of 1 operator is N/A: in the file it is missing, not a finite number, or "
-        "ends before it starts"
+        "the device time of 1 operator is N/A: in the file, it is missing or not finite, or its "
+        "end is before its start"
     )
     good, bad = profile_of([conv, Operator("relu", "Relu", 1)], "good"), [conv, broken]
     some = pa.join_runs([good, profile_of(bad, "b"), profile_of(bad, "c"), profile_of(bad, "d")])
@@ -186,7 +186,7 @@ def test_runs_that_disagree_on_work_are_noted() -> None:
     joined = pa.join_runs([one, other])
     assert joined.operators.memory.tolist() == one.operators.memory.tolist()
     assert joined.notes_on_runs == (
-        "1 file with exactly the times of another, so probably copies: totals count them, verdicts "
+        "probably copies: 1 file with exactly the times of another; totals count copies, verdicts "
         "do not; name each run once",
         "the runs disagree on computation or memory of 2 operators; the first known value is used",
     )

@@ -1,4 +1,4 @@
-"""The counts of onnx-tool for single operators, against those that onnx-tool 1.0.1 gave."""
+"""Our counts by the rules of onnx-tool, compared with the counts that onnx-tool 1.0.1 printed."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_memory_has_outputs_and_each_weight_once() -> None:
             Counts(nan, nan, nan),  # has no row, and does not use up its weight
             Counts(30.0, 130.0, 30.0),
             Counts(30.0, 20.0, 0),
-            Counts(6.0, 24.0, 0.0),  # a scalar has no elements
+            Counts(6.0, 24.0, 0.0),  # onnx-tool counts no elements in a scalar
             Counts(0.0, 30.0, 0),  # the mask takes a byte for each element
         ]
     )

@@ -132,8 +132,8 @@ def _time_notes(
         operators_with(np.isnan(columns["duration_s"])),
         file_of,
         lambda operators: (
-            f"the {side} time of {operators} is N/A: in the file it is missing, not a finite "
-            "number, or ends before it starts"
+            f"the {side} time of {operators} is N/A: in the file, it is missing or not "
+            "finite, or its end is before its start"
         ),
         Importance.INCOMPLETE,
         has_times=False,

@@ -88,12 +88,12 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
 def _check(file: str, graph: ExecutionGraph) -> None:
     """Raise `MalformedProfileError` if there is nothing to analyse, and say why."""
     if not graph.layers:
-        raise MalformedProfileError(file, "has no layers (net, layers, layer)")
+        raise MalformedProfileError(file, "has no layers (elements net/layers/layer)")
     if not any("execTimeMcs" in layer.data for layer in graph.layers):
         raise MalformedProfileError(
             file,
             "is a model of OpenVINO (IR), not an execution graph: no layer has execTimeMcs; "
-            "benchmark_app -m FILE -pc -exec_graph_path graph.xml writes one",
+            "benchmark_app -m FILE -pc -exec_graph_path graph.xml writes an execution graph",
         )
 
 

@@ -1,4 +1,4 @@
-"""The published figures of well-known networks: multiply-adds, parameters, convolutions."""
+"""The figures of well-known networks: multiply-adds, parameters, convolutions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
 
-# Type, operators, MACs, MACs with bias and parameters. Counted independently: docs/work.md.
+# Type, number of operators, MACs, MACs with bias, parameters.
+# Counted independently, by the rules in docs/work.md.
 FIGURES = {
     "bvlc_alexnet": (
         ("Conv", 5, 595_938_432, 596_538_880, 2_334_080),
@@ -64,7 +65,7 @@ PARAMS = {
 
 
 def products(profile: Profile) -> list[tuple[object, ...]]:
-    """Return the types of operators that have multiply-adds."""
+    """Return the figures of each type of operator that has multiply-adds."""
     table = run(Query(by="type", where="macs > 0"), profile)
     columns = ("type", "count", "macs", "macs_with_bias", "params")
     return [tuple(row[name] for name in columns) for row in table.rows]

@@ -215,11 +215,11 @@ def test_hostile_names_and_nesting(tmp_path: Path) -> None:
 
 
 BROKEN = [
-    (graph(), "has no layers (net, layers, layer)"),
+    (graph(), "has no layers (elements net/layers/layer)"),
     (
         graph(layer(0, "a", "Relu", 1)).replace(b"execTimeMcs", b"other"),
         "is a model of OpenVINO (IR), not an execution graph: no layer has execTimeMcs; "
-        "benchmark_app -m FILE -pc -exec_graph_path graph.xml writes one",
+        "benchmark_app -m FILE -pc -exec_graph_path graph.xml writes an execution graph",
     ),
     (graph(layer(0, "a", "Relu", "soon")), "layer 'a': execTimeMcs 'soon' is no time (line 4)"),
     (graph(layer(0, "a", "Relu", "-1")), "layer 'a': execTimeMcs '-1' is no time (line 4)"),
