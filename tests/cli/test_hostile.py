@@ -114,7 +114,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(tmp_path_factory.mktemp("hostile") / name, *HOSTILE.values())
 
 
-@pytest.fixture(params=some_of(HOSTILE, 4))
+@pytest.fixture(params=some_of(HOSTILE, 6))
 def text(request: pytest.FixtureRequest) -> str:
     """Each text of `HOSTILE`."""
     return HOSTILE[request.param]

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> dict[str, list[str]]:
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Return the files of each side, which no test changes."""
+    tmp_path = tmp_path_factory.mktemp("sides")
+
     def folder(name: str, times: Sequence[float]) -> list[str]:
         (tmp_path / name).mkdir()
         return [

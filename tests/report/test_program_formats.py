@@ -39,7 +39,7 @@ CALLS: tuple[list[str], ...] = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some_of(PROFILE_NAMES, 3))
+@pytest.mark.parametrize("name", some_of(PROFILE_NAMES, 6))
 def test_json_matches_the_schema(name: str) -> None:
     path = str(PROFILES / f"{name}.json")
     for call in CALLS:
