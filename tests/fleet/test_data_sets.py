@@ -79,7 +79,7 @@ def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", some_of(sorted(FIXTURES.glob("*/*.json*")), every=12), ids=str)
+@pytest.mark.parametrize("file", some_of(sorted(FIXTURES.glob("*/*.json*")), every=24), ids=str)
 def test_each_file_gives_the_same_answers(tmp_path: Path, file: Path) -> None:
     if (
         run_command(str(file)).code != 0
