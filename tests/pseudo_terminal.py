@@ -73,8 +73,8 @@ def run_command_on_terminal(
 ) -> Screen:
     """Run the command in this process, on a terminal that does not control it.
 
-    This takes a tenth of the time of a process. Keys need a process, because only the terminal that
-    controls a process can interrupt it. `stdin` replaces the standard input.
+    This saves the start of a process. Keys need a process of their own, because only the terminal
+    that controls a process can interrupt it. `stdin` replaces the standard input.
     """
     ours, theirs = pty.openpty()
     set_size(theirs, size)

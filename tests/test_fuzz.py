@@ -76,7 +76,7 @@ def test_random_command_lines_use_every_column_key_and_output_format() -> None:
 
 
 def test_a_seed_gives_the_same_inputs_again() -> None:
-    first, again = ([make_case(3, number) for number in range(20)] for _ in range(2))
+    first, again = ([make_case(3, number) for number in range(50)] for _ in range(2))
     assert first == again
     assert make_case(3, 1) != make_case(4, 1)
 

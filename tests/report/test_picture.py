@@ -23,7 +23,7 @@ from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 from profile_analyze.report.text_layout import text_width
-from tests.conftest import PROFILES, run_command, some_of
+from tests.conftest import IS_FULL, PROFILES, run_command, some_of
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
@@ -311,18 +311,20 @@ def test_picture_and_answer_need_two_files(tmp_path: Path) -> None:
 
 
 def svg_of(folder: Path, *arguments: str) -> str:
-    """Return the picture of a call, with few rows, because the layout of many takes long."""
-    file = folder / "a.svg"
-    outcome = run_command(RESNET, *arguments, "-t", "5", "--force", "--plot", str(file))
+    """Return the picture of a call. The layout of many rows takes long. Mark the test as slow."""
+    file, rows = folder / "a.svg", "0" if IS_FULL else "5"
+    outcome = run_command(RESNET, *arguments, "-t", rows, "--force", "--plot", str(file))
     assert outcome.code == 0, outcome.err
     return file.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_longest_rows_are_drawn_in_any_order(tmp_path: Path) -> None:
     first, second = (svg_of(tmp_path, "--order-by", order) for order in ("time", "+time"))
     assert first == second
 
 
+@pytest.mark.slow
 def test_the_roofline_shows_the_device_if_the_host_is_printed(tmp_path: Path) -> None:
     peaks = ("--peaks", "1T:1G")
     first, second = (svg_of(tmp_path, *peaks, "--print-only", one) for one in ("device", "host"))
@@ -525,6 +527,7 @@ def test_a_line_leads_from_each_dot_to_the_baseline(by: tuple[str, ...]) -> None
     assert title == "Roofline: 100G:20G, new.json, baseline old.json"
 
 
+@pytest.mark.slow
 def test_pictures_do_not_count_constants_as_memory(tmp_path: Path) -> None:
     call = ("--where", "memory > 0", "--peaks", "1T:1G", "--format")
     first, second = (svg_of(tmp_path, *call, style) for style in ("table", "plain"))
