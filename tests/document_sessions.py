@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tests.conftest import ROOT, run_command
-from tests.pseudo_terminal import COMMAND, run_on_terminal
+from tests.pseudo_terminal import run_command_on_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def answer(command: str, width: int | None = None) -> str:
     assert program == "profile-analyze"
     if width is not None:
         size = (width, _MANY_LINES)
-        screen = run_on_terminal((*COMMAND, *arguments), size, {"NO_COLOR": "1"})
+        screen = run_command_on_terminal(arguments, size, {"NO_COLOR": "1"})
         text, code = screen.text, screen.code
     else:
         outcome = run_command(*arguments)

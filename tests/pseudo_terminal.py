@@ -10,10 +10,15 @@ import struct
 import subprocess
 import sys
 import termios
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from unittest.mock import patch
+
+from profile_analyze.cli.main import main
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 COMMAND: Final = (sys.executable, "-m", "profile_analyze")
 _PATIENCE_S: Final = 120
@@ -43,11 +48,9 @@ def run_on_terminal(
     """
     ours, theirs = pty.openpty()
     set_size(theirs, size)
-    clean = {key: value for key, value in os.environ.items() if key not in _SETTINGS}
-    defaults = {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
     with subprocess.Popen(
         command,
-        env={**clean, **defaults, **environment},
+        env=_environment_with(environment),
         start_new_session=True,
         # The terminal sends Ctrl-C to the programs that it controls.
         preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),  # noqa: PLW1509
@@ -59,6 +62,64 @@ def run_on_terminal(
         finally:
             os.close(ours)  # ends a program that still waits for keys
     return Screen(text.replace("\r\n", "\n"), process.returncode)
+
+
+def run_command_on_terminal(
+    arguments: Sequence[str],
+    size: tuple[int, int],
+    environment: Mapping[str, str],
+    *,
+    stdin: int | None = None,
+) -> Screen:
+    """Run the command in this process, on a terminal that does not control it.
+
+    This saves the start of a process. Keys need a process of their own, because only the terminal
+    that controls a process can interrupt it. `stdin` replaces the standard input.
+    """
+    ours, theirs = pty.openpty()
+    set_size(theirs, size)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(_converse, ours, ())
+        try:
+            with (
+                patch.dict(os.environ, _environment_with(environment), clear=True),
+                _standard_streams(theirs if stdin is None else stdin, theirs),
+            ):
+                code = _exit_status(arguments)
+        finally:
+            os.close(theirs)
+        text = reading.result()
+    os.close(ours)
+    return Screen(text.replace("\r\n", "\n"), code)
+
+
+def _exit_status(arguments: Sequence[str]) -> int:
+    try:
+        return main(list(arguments))
+    except SystemExit as error:  # after --help and --version
+        return int(error.code or 0)
+
+
+@contextmanager
+def _standard_streams(stdin: int, terminal: int) -> Iterator[None]:
+    """Replace the standard streams of Python, and of the processes that are started meanwhile."""
+    with ExitStack() as stack:
+        for number, (name, handle) in enumerate(
+            (("stdin", stdin), ("stdout", terminal), ("stderr", terminal))
+        ):
+            stack.callback(os.close, saved := os.dup(number))
+            stack.callback(os.dup2, saved, number)
+            os.dup2(handle, number)
+            mode = "r" if name == "stdin" else "w"
+            stream = stack.enter_context(open(number, mode, 1, "utf-8", closefd=False))
+            stack.enter_context(patch.object(sys, name, stream))
+        yield
+
+
+def _environment_with(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of this process, with these variables in place of its settings."""
+    clean = {key: value for key, value in os.environ.items() if key not in _SETTINGS}
+    return {**clean, "TERM": "xterm", "PYTHONIOENCODING": "utf-8", **variables}
 
 
 def set_size(terminal: int, size: tuple[int, int]) -> None:

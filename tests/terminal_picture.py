@@ -12,7 +12,7 @@ from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
 from tests.conftest import ROOT
-from tests.pseudo_terminal import COMMAND, run_on_terminal
+from tests.pseudo_terminal import run_command_on_terminal
 
 PICTURE: Final = ROOT / "docs" / "terminal.svg"
 _FILE: Final = "resnet18.json"
@@ -26,7 +26,7 @@ _WEB_FONT: Final = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 def screen() -> str:
     """Return the command and what it prints now, with colours."""
     path = str(ROOT / "tests" / "fixtures" / "profiles" / _FILE)
-    shown = run_on_terminal((*COMMAND, path, *_OPTIONS.split()), (_COLUMNS, _LINES), {})
+    shown = run_command_on_terminal((path, *_OPTIONS.split()), (_COLUMNS, _LINES), {})
     assert shown.code == 0, shown.text
     return f"$ profile-analyze {_FILE} {_OPTIONS}\n{shown.text}"
 

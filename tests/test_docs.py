@@ -265,13 +265,14 @@ def pairs(text: str) -> set[tuple[str, str]]:
 
 def strings_in(tree: ast.AST) -> Iterator[str]:
     """Yield the strings of a module except docstrings, with NUL for each value in an f-string."""
-    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    nodes = list(ast.walk(tree))
+    left_out = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    formatted = [node for node in nodes if isinstance(node, ast.JoinedStr)]
     left_out |= {id(value) for node in formatted for value in node.values}
     for one in formatted:
         parts = [part.value if isinstance(part, ast.Constant) else "\0" for part in one.values]
         yield "".join(map(str, parts))
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from () if id(node) in left_out else (node.value,)
 

@@ -123,11 +123,12 @@ def test_operators_that_are_in_no_row_belong_to_the_others() -> None:
     assert codes_of(times_s, row).tolist() == [VERDICTS.index(SLOWER)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", range(4))
 @pytest.mark.parametrize(("factor", "verdict"), [(1.2, SLOWER), (1 / 1.2, FASTER)])
 def test_a_kind_that_changed_is_called_and_no_other(kind: int, factor: float, verdict: str) -> None:
     called = np.zeros(40, np.int64)
-    for seed in range(10):
+    for seed in some_of(range(10), 3):
         times_s = noisy_times(seed)
         times_s[kind == CATEGORIES, :8] *= factor
         found = codes_of(times_s, CATEGORIES)
@@ -267,20 +268,21 @@ def test_at_most_one_of_twenty_tables_of_unchanged_runs_has_a_called_row(key: st
     row = np.arange(len(times_s)) if key == "operator" else categories
     generator = np.random.default_rng(0)
     # A sample of the 12,870 ways to deal 16 runs out to two sides
-    deals = some_of([generator.permutation(16) for _ in range(300)], 4)
+    deals = some_of([generator.permutation(16) for _ in range(300)], 6)
     found = np.array([codes_of(times_s[:, deal], row, categories) for deal in deals])
     # 5 % are permitted, and this is a sample of a single set of runs.
     assert np.isin(found, CALLED).any(axis=1).mean() <= 0.07
 
 
+@pytest.mark.slow
 def test_convolutions_of_real_runs_that_are_half_slower_are_called() -> None:
     times_s, profile = real_times()
     names = profile.operators.category
     convolution = names.categories.index("convolution")
     generator = np.random.default_rng(1)
     found = []
-    for _ in range(100):
-        dealt = times_s[:, generator.permutation(24)]
+    for deal in some_of([generator.permutation(24) for _ in range(100)], 4):
+        dealt = times_s[:, deal]
         dealt[names.codes == convolution, :12] *= 1.5
         found.append(codes_of(dealt, names.codes, names.codes))
     of_convolutions = np.array(found)[:, convolution]

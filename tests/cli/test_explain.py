@@ -102,7 +102,7 @@ FOUR_RUNS = f"{_four_runs('changed')} --compare {_four_runs('base')} --peaks v10
             ),
             pytest.param("profiles/tiny.json --aggregate-by type", id="groups"),
         ],
-        2,
+        4,
     ),
 )
 def test_every_column_of_every_answer_is_explained(call: str) -> None:

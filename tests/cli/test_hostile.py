@@ -114,7 +114,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(tmp_path_factory.mktemp("hostile") / name, *HOSTILE.values())
 
 
-@pytest.fixture(params=some_of(HOSTILE, 4))
+@pytest.fixture(params=some_of(HOSTILE, 6))
 def text(request: pytest.FixtureRequest) -> str:
     """Each text of `HOSTILE`."""
     return HOSTILE[request.param]
@@ -152,7 +152,8 @@ def shown(file: str, form: str, call: str, *, encoding: str = "utf-8") -> str:
     return outcome.out
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.slow
+@pytest.mark.parametrize("call", some_of(CALLS, 2))
 def test_tables_have_only_visible_text(file: str, call: str) -> None:
     for form in ("table", "plain"):
         only_visible(shown(file, form, call))
@@ -169,7 +170,8 @@ def test_a_list_of_operators_has_a_line_for_each(file: str, encoding: str) -> No
         assert rows.count("\n") == len(HOSTILE)
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.slow
+@pytest.mark.parametrize("call", some_of(CALLS, 2))
 def test_tables_of_markdown_have_no_markup(file: str, call: str) -> None:
     page = shown(file, "markdown", call)
     only_visible(page)
@@ -181,7 +183,8 @@ def test_tables_of_markdown_have_no_markup(file: str, call: str) -> None:
         assert not re.search(r"<(?!\d)|[&`*~!\[\]\\$^{]|http:|www\.", outside_code_spans(line))
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.slow
+@pytest.mark.parametrize("call", some_of(CALLS, 2))
 def test_tables_for_a_wiki_have_no_markup(file: str, call: str) -> None:
     page = shown(file, "wiki", call)
     only_visible(page)
@@ -210,7 +213,8 @@ def outside_code_spans(line: str) -> str:
     return re.sub(r"^\|[-:|]+\|$", "", rest)
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.slow
+@pytest.mark.parametrize("call", some_of(CALLS, 2))
 def test_comma_separated_values_are_inert(file: str, call: str) -> None:
     printed = shown(file, "csv", call)
     only_visible(printed, newline="\r\n")

@@ -14,7 +14,7 @@ import pytest
 from profile_analyze.cli import output
 from profile_analyze.errors import OutputError
 from tests.conftest import PROFILES, run_command
-from tests.pseudo_terminal import COMMAND, run_on_terminal
+from tests.pseudo_terminal import run_command_on_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,6 +246,6 @@ def test_the_last_note_on_a_terminal_names_the_file(tmp_path: Path) -> None:
     file = str(tmp_path / "a.csv")
     call = (TINY, "-t", "0", "-o", file, "--force")
     for notes, expected in (((), f"note: wrote {file}\n"), (("--notes", "none"), "")):
-        shown = run_on_terminal((*COMMAND, *call, *notes), (1000, 9), {"NO_COLOR": "1"})
+        shown = run_command_on_terminal((*call, *notes), (1000, 9), {"NO_COLOR": "1"})
         assert shown == (expected, 0)
     assert run_command(*call).err == ""

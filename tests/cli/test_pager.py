@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.conftest import PROFILES, run_command, some_of
-from tests.pseudo_terminal import COMMAND, Screen, run_on_terminal
+from tests.pseudo_terminal import COMMAND, Screen, run_command_on_terminal, run_on_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 RESNET = str(PROFILES / "resnet18.json")
 TWO_NODES = str(PROFILES / "twocn.json")
@@ -18,11 +23,21 @@ LONG = (RESNET, *ALL)
 MARK = "sed s/^/P:/"
 
 
-def shown(*arguments: str, pager: str | None = MARK, lines: int = 20, **streams: Any) -> Screen:
+def shown(
+    *arguments: str,
+    pager: str = MARK,
+    lines: int = 20,
+    environment: Mapping[str, str] | None = None,
+    stdin: int | None = None,
+) -> Screen:
     """Return what the command shows on a terminal of so many lines."""
-    environment = {} if pager is None else {"PAGER": pager}
-    environment |= streams.pop("environment", {})
-    return run_on_terminal((*COMMAND, *arguments), (200, lines), environment, **streams)
+    variables = {"PAGER": pager, **(environment or {})}
+    return run_command_on_terminal(arguments, (200, lines), variables, stdin=stdin)
+
+
+def shown_with_keys(keys: Sequence[tuple[str, str]], environment: Mapping[str, str]) -> Screen:
+    """Return what a process of its own shows for the long answer while keys are pressed."""
+    return run_on_terminal((*COMMAND, *LONG), (200, 20), environment, keys=keys)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +64,6 @@ def test_an_answer_that_fits_does_not(answer: str) -> None:
 WITHOUT_PAGER: list[dict[str, Any]] = [
     *({"pager": "cat"}, {"pager": ""}, {"pager": " "}, {"pager": "no-such-program --option"}),
     *({"pager": "'no end"}, {"pager": "/"}, {"environment": {"TERM": "dumb"}}),
-    {"stdin": subprocess.DEVNULL},
 ]
 
 
@@ -57,6 +71,11 @@ WITHOUT_PAGER: list[dict[str, Any]] = [
 @pytest.mark.parametrize("settings", some_of(WITHOUT_PAGER, 3))
 def test_there_is_no_pager(settings: dict[str, Any], answer: str) -> None:
     assert shown(*LONG, **settings) == Screen(answer, 0)
+
+
+def test_there_is_no_pager_without_a_keyboard(answer: str) -> None:
+    with Path(os.devnull).open() as nothing:
+        assert shown(*LONG, stdin=nothing.fileno()) == Screen(answer, 0)
 
 
 def test_an_option_switches_it_off(answer: str) -> None:
@@ -97,13 +116,14 @@ def test_an_interrupt_is_for_the_pager() -> None:
     # On Ctrl-C, a terminal drops what is written to it in the next moment: the pager waits.
     trap = 'trap "sleep 0.3; echo interrupted" INT'
     script = f"sh -c '{trap}; cat; echo ready; read key </dev/tty; echo left'"
-    screen = shown(*LONG, pager=script, keys=[("ready", "\x03"), ("interrupted", "\r")])
+    keys = [("ready", "\x03"), ("interrupted", "\r")]
+    screen = shown_with_keys(keys, {"PAGER": script})
     assert screen.text.rstrip().endswith("left")
     assert (screen.code, "Traceback" in screen.text) == (0, False)
 
 
 @pytest.mark.skipif(shutil.which("less") is None, reason="less is not installed")
 def test_less_is_the_default() -> None:
-    screen = shown(*LONG, pager=None, keys=[(":", "q")])
+    screen = shown_with_keys([(":", "q")], {})
     assert (screen.code, "Traceback" in screen.text) == (0, False)
     assert screen.text.count("\n") < 21  # the rest was not shown

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from profile_analyze.cli.parser import parser
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, run_command, some_of
 
 TINY = str(PROFILES / "tiny.json")
 RESNET = str(PROFILES / "resnet18.json")
@@ -175,8 +175,9 @@ def test_conditions_that_can_hold_together_are_accepted(conditions: list[str]) -
     assert run_command(TINY, *where).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "text", ["(" * 30_000, "[" * 30_000, "x" + " " * 30_000 + "x", ":" * 30_000]
+    "text", some_of(["(" * 30_000, "[" * 30_000, "x" + " " * 30_000 + "x", ":" * 30_000], 2)
 )
 def test_long_texts_are_answered_at_once(text: str) -> None:
     for option in (

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,7 @@ import pytest
 from profile_analyze.report.colors import without_colors
 from profile_analyze.report.text_layout import text_width
 from tests.conftest import IS_FULL, ROOT
-from tests.pseudo_terminal import run_on_terminal
+from tests.pseudo_terminal import run_command_on_terminal
 
 WIDTHS: Final = (40, 60, 80, 120, 200)
 SCREENS: Final = Path(__file__).parent / "screens"
@@ -49,33 +48,18 @@ CALLS: Final = (
     f"{PROFILES}/tiny.json --format csv --time-unit ms --color always",
 )
 
-# Runs all calls in one process, which takes a tenth of the time of one process for each.
-_RUN_ALL: Final = """\
-import sys
-from profile_analyze.cli.main import main
-
-sys.stdout.reconfigure(line_buffering=True)
-for call in sys.argv[1:]:
-    print(f"$ profile-analyze {call}")
-    try:
-        code = main(call.split())
-    except SystemExit as error:
-        code = error.code or 0
-    print(f"[exit status {code}]\\n")
-"""
-
 
 def screen(width: int) -> str:
-    """Return what all calls show on a terminal of so many columns."""
-    shown = run_on_terminal(
-        (sys.executable, "-c", _RUN_ALL, *CALLS),
-        (width, 40),
-        {"NO_COLOR": "1"},
-        stdin=subprocess.DEVNULL,
-        cwd=ROOT,
-    )
-    assert shown.code == 0, shown.text
-    return shown.text.replace("\x1b", "␛")
+    """Return what all calls show on a terminal of so many columns. Nothing goes through a pager."""
+    answers = []
+    with pytest.MonkeyPatch.context() as patch, Path(os.devnull).open() as nothing:
+        patch.chdir(ROOT)
+        for call in CALLS:
+            shown = run_command_on_terminal(
+                call.split(), (width, 40), {"NO_COLOR": "1"}, stdin=nothing.fileno()
+            )
+            answers.append(f"$ profile-analyze {call}\n{shown.text}[exit status {shown.code}]\n\n")
+    return "".join(answers).replace("\x1b", "␛")
 
 
 def recorded_file(width: int) -> Path:

@@ -16,7 +16,7 @@ import pytest
 
 from profile_analyze.cli.output import NewFiles
 from profile_analyze.errors import OutputError
-from tests.conftest import PROFILES, run_command, some_of
+from tests.conftest import PROFILES, Outcome, run_command, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,20 +148,20 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     name = os.fsencode(tmp_path) + b"/\xff.json"
     shown = f"{tmp_path}/\\udcff.json"
     assert run_process(name) == error(f"{shown}: no such file")
-    answered = run_process(TINY)
-    Path(os.fsdecode(name)).write_bytes(Path(TINY).read_bytes())
-    assert run_process(name) == answered
+    # A process has shown how Python decodes such an argument.
+    decoded = os.fsdecode(name)
+    Path(decoded).write_bytes(Path(TINY).read_bytes())
+    answered = run_command(TINY)
+    assert run_command(decoded) == answered
     (tmp_path / "names").write_bytes(name + b"\n")
-    assert run_process(f"@{tmp_path}/names") == answered
-    assert run_process(str(tmp_path)) == answered
-    code, out, _ = run_process(name, name, "--aggregate-by", "file", "--format", "csv")
-    assert code == 0
-    assert "\\udcff.json" in out
-    picture = os.fsencode(tmp_path) + b"/\xfe.csv"
-    assert run_process(TINY, "-o", picture) == (
-        0,
-        "",
-        "note: device: the first 3 of 4 rows; -t 0 gives all\n",
+    assert run_command(f"@{tmp_path}/names") == answered
+    assert run_command(str(tmp_path)) == answered
+    several = run_command(decoded, decoded, "--aggregate-by", "file", "--format", "csv")
+    assert several.code == 0
+    assert "\\udcff.json" in several.out
+    picture = os.fsdecode(os.fsencode(tmp_path) + b"/\xfe.csv")
+    assert run_command(TINY, "-o", picture) == Outcome(
+        0, "", "note: device: the first 3 of 4 rows; -t 0 gives all\n"
     )
 
 
@@ -206,10 +206,11 @@ def test_too_little_memory_to_compile_is_one_line(tmp_path: Path) -> None:
     assert done.stderr.startswith("profile_analyze: error: ")
 
 
+@pytest.mark.slow
 def test_little_memory_is_one_line() -> None:
     """With any amount of memory, the command answers, or says that there is too little."""
     whole, code = (
-        run_process(RESNET)[1],
+        run_command(RESNET).out,
         (
             "import resource, sys\n"
             "from profile_analyze.__main__ import run\n"
@@ -221,7 +222,7 @@ def test_little_memory_is_one_line() -> None:
         ),
     )
     answers = []
-    for room in (0, 1 << 18, 1 << 20, 3 << 20, 1 << 28):
+    for room in some_of((0, 1 << 18, 1 << 20, 3 << 20, 1 << 28), 4):
         done = subprocess.run(
             [sys.executable, "-c", code, str(room), RESNET, "-t", "3"],
             capture_output=True,
@@ -304,7 +305,7 @@ def test_worker_processes_end_with_the_command(tmp_path: Path, end: signal.Signa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "call", some_of([["--help"], ["--version"], ["--columns", "help"], ["--peaks", "list"]], 3)
+    "call", some_of([["--help"], ["--version"], ["--columns", "help"], ["--peaks", "list"]], 4)
 )
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
 def test_texts_printed_without_a_profile_report_write_errors(call: list[str]) -> None:

@@ -66,7 +66,8 @@ def small(folder: Path, name: str, time_us: float = 3.0) -> str:
     return write(folder, name, document([Operator("conv", "Conv", time_us, shape=[2, 3])]))
 
 
-@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", some_of(GROUPS, 2))
 def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
     files = GROUPS[name]
     whole = exported(tmp_path / "whole", files)
@@ -78,7 +79,7 @@ def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", some_of(sorted(FIXTURES.glob("*/*.json*")), every=12), ids=str)
+@pytest.mark.parametrize("file", some_of(sorted(FIXTURES.glob("*/*.json*")), every=24), ids=str)
 def test_each_file_gives_the_same_answers(tmp_path: Path, file: Path) -> None:
     if (
         run_command(str(file)).code != 0
@@ -161,6 +162,4 @@ def test_tables_state_units_and_meanings(tmp_path: Path) -> None:
         "memory": "byte",
         "repetition": "1",
         "in_runs": "1",
-        "derived_computation": "FLO",
-        "derived_memory": "byte",
-    } or units["computation"] == "FLO"
+    }

@@ -350,7 +350,7 @@ def test_errors_leave_no_file_open(tmp_path: Path) -> None:
     gc.disable()  # as in the command: files in a reference cycle would stay open
     try:
         before = len(list(OPEN_FILES.iterdir()))
-        with pytest.raises(pa.MalformedProfileError):
+        with pytest.raises(pa.MalformedProfileError, match=r"at \$\.profiler\.host"):
             pa.load(file)
         assert len(list(OPEN_FILES.iterdir())) == before
     finally:

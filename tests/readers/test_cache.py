@@ -16,7 +16,7 @@ from hypothesis import given
 import profile_analyze as pa
 from profile_analyze.readers import loading
 from profile_analyze.readers.source import Cache
-from tests.conftest import FIXTURES, PROFILES, examples
+from tests.conftest import FIXTURES, IS_FULL, PROFILES, examples
 from tests.readers.same_profiles import difference
 from tests.readers.test_installed import documented_reader, install
 from tests.small import Operator as SmallOperator
@@ -150,7 +150,7 @@ def test_the_sizes_of_a_models_inputs_decide_what_is_read(load: Loader) -> None:
     for batch in (2, 3):
         assert load.decodes(file, inputs=pa.ModelInputs.of(dims={"batch": batch}))
         assert not load.decodes(file, inputs=pa.ModelInputs.of(dims={"batch": batch}))
-    with pytest.raises(pa.QueryError):
+    with pytest.raises(pa.QueryError, match="without inputs to give sizes to"):
         load(FILES["MegEngine"], inputs=pa.ModelInputs.of(dims={"batch": 1}))
 
 
@@ -225,6 +225,7 @@ def test_files_that_processes_write_stay(load: Loader) -> None:
     assert not old.exists()
 
 
+@pytest.mark.slow
 def test_processes_that_keep_a_profile_at_once(tmp_path: Path) -> None:
     code = (
         "import sys, profile_analyze as pa\n"
@@ -235,10 +236,11 @@ def test_processes_that_keep_a_profile_at_once(tmp_path: Path) -> None:
     arguments = [sys.executable, "-c", code, str(FILES["MegEngine"])]
     folder = tmp_path / "cache"
     started = [
-        subprocess.Popen([*arguments, str(folder)], stdout=subprocess.PIPE) for _ in range(4)
+        subprocess.Popen([*arguments, str(folder)], stdout=subprocess.PIPE)
+        for _ in range(4 if IS_FULL else 2)
     ]
     answers = {process.communicate()[0] for process in started}
-    assert [process.returncode for process in started] == [0] * 4
+    assert [process.returncode for process in started] == [0] * len(started)
     (answer,) = answers
     assert answer
     assert len([*folder.iterdir()]) == 1

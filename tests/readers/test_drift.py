@@ -11,6 +11,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.analysis.drift import drift_factors, without_drift
 from tests import in_memory
+from tests.conftest import some_of
 from tests.readers.timed_runs import near, runs, us
 from tests.small import (
     Operator,
@@ -183,8 +184,9 @@ def test_drift_is_not_corrected_if_the_operators_disagree() -> None:
     assert not [note for note in change.notes if "--correct-drift" in note]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("by", [(), ("type",)])
+@pytest.mark.parametrize("by", some_of([(), ("type",)], 2))
 @pytest.mark.parametrize(
     ("scale", "base_scale"),
     [(1e300, 1e-300), (1e-308, 1e308), (1e308, 1e308), (0.0, 1e308), (5e-324, 1.0)],

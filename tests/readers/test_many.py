@@ -231,8 +231,9 @@ def test_several_processes_give_the_same_result(
     assert caught.value.file == str(bad[0])
     kept = pa.load_runs(mixed, processes=2, skip_bad=True)
     assert kept.notes == pa.load_runs(mixed, skip_bad=True).notes
-    with pytest.raises(pa.UnknownFormatError):
+    with pytest.raises(pa.UnknownFormatError) as caught:
         pa.load_runs(list(map(str, bad)), processes=2, skip_bad=True)
+    assert caught.value.file == str(bad[0])
 
 
 def _die(_paths: object, steps: object) -> None:

@@ -109,5 +109,5 @@ def test_names_with_markup_are_code_spans_in_markdown(text: str, shown: str) -> 
 
 def test_rates_have_no_sum_or_mean() -> None:
     for name in ("flops.mean", "bandwidth.sum", "intensity.mean"):
-        with pytest.raises(pa.UnknownColumnError):
+        with pytest.raises(pa.UnknownColumnError, match=f"there is no column '{name}'"):
             find_column(name)

@@ -23,7 +23,7 @@ from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 from profile_analyze.report.text_layout import text_width
-from tests.conftest import PROFILES, run_command, some_of
+from tests.conftest import IS_FULL, PROFILES, run_command, some_of
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
@@ -190,6 +190,7 @@ def test_top_limits_the_bars(
     assert drawn == [bars]
 
 
+@pytest.mark.slow
 def test_top_limits_the_dots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     drawn: list[tuple[list[int], str]] = []
     listed: list[str] = []
@@ -204,14 +205,13 @@ def test_top_limits_the_dots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
     monkeypatch.setattr("profile_analyze.report.charts.draw_roofline", draw)
     without = "42 of 91 rows have no FLOPS or no intensity, and so no dot"
-    for number, (top, dots, last_line) in enumerate(
-        [
-            ([], [20, 26, 2, 1], without),
-            (["-t", "0"], [20, 26, 2, 1], without),
-            (["-t", "49"], [20, 26, 2, 1], without),
-            (["-t", "3"], [3], "the 3 longest of 49 rows with FLOPS and intensity"),
-        ]
-    ):
+    cases = [
+        ([], [20, 26, 2, 1], without),
+        (["-t", "0"], [20, 26, 2, 1], without),
+        (["-t", "49"], [20, 26, 2, 1], without),
+        (["-t", "3"], [3], "the 3 longest of 49 rows with FLOPS and intensity"),
+    ]
+    for number, (top, dots, last_line) in enumerate(some_of(cases, 3)):
         file = str(tmp_path / f"{number}.svg")
         arguments = (*top, "--order-by", "+time", "--peaks", "100G:20G", "--plot", file)
         assert run_command(RESNET, *arguments).code == 0
@@ -310,17 +310,25 @@ def test_picture_and_answer_need_two_files(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def svg_of(folder: Path, *arguments: str) -> str:
+    """Return the picture of a call. The layout of many rows takes long. Mark the test as slow."""
+    file, rows = folder / "a.svg", "0" if IS_FULL else "5"
+    outcome = run_command(RESNET, *arguments, "-t", rows, "--force", "--plot", str(file))
+    assert outcome.code == 0, outcome.err
+    return file.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
 def test_the_longest_rows_are_drawn_in_any_order(tmp_path: Path) -> None:
-    for index, order in enumerate(["time", "+time"]):
-        run_command(RESNET, "--order-by", order, "--plot", str(tmp_path / f"{index}.svg"))
-    assert (tmp_path / "0.svg").read_bytes() == (tmp_path / "1.svg").read_bytes()
+    first, second = (svg_of(tmp_path, "--order-by", order) for order in ("time", "+time"))
+    assert first == second
 
 
+@pytest.mark.slow
 def test_the_roofline_shows_the_device_if_the_host_is_printed(tmp_path: Path) -> None:
-    for index, only in enumerate(["device", "host"]):
-        file = str(tmp_path / f"{index}.svg")
-        run_command(RESNET, "--peaks", "1T:1G", "--print-only", only, "--plot", file)
-    assert (tmp_path / "0.svg").read_bytes() == (tmp_path / "1.svg").read_bytes()
+    peaks = ("--peaks", "1T:1G")
+    first, second = (svg_of(tmp_path, *peaks, "--print-only", one) for one in ("device", "host"))
+    assert first == second
 
 
 def test_an_unknown_suffix() -> None:
@@ -519,13 +527,11 @@ def test_a_line_leads_from_each_dot_to_the_baseline(by: tuple[str, ...]) -> None
     assert title == "Roofline: 100G:20G, new.json, baseline old.json"
 
 
+@pytest.mark.slow
 def test_pictures_do_not_count_constants_as_memory(tmp_path: Path) -> None:
-    files = {style: str(tmp_path / f"{style}.svg") for style in ("table", "plain")}
-    for style, file in files.items():
-        name = RESNET
-        arguments = ("--where", "memory > 0", "--peaks", "1T:1G", "--format", style, "--plot", file)
-        assert run_command(name, *arguments).code == 0
-    assert Path(files["table"]).read_bytes() == Path(files["plain"]).read_bytes()
+    call = ("--where", "memory > 0", "--peaks", "1T:1G", "--format")
+    first, second = (svg_of(tmp_path, *call, style) for style in ("table", "plain"))
+    assert first == second
 
 
 def test_without_matplotlib(tmp_path: Path) -> None:

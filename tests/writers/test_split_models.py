@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.notes import Importance
-from tests.conftest import FIXTURES, run_command
+from tests.conftest import FIXTURES, run_command, some_of
 from tests.readers.onnx.models import model
 from tests.writers.split import costs_of, counts_of, model_of, run, split, split_and_compare
 
@@ -32,13 +32,18 @@ def random(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
     return np.asarray(rng.standard_normal(shape) / np.sqrt(shape[-1]), np.float32)
 
 
-def alexnet() -> tuple[Any, Arrays]:
-    """Return the three linear layers of AlexNet, with random weights."""
+def alexnet(part: int) -> tuple[Any, Arrays]:
+    """Return the three linear layers of AlexNet, with random weights and a part of each size."""
     rng = np.random.default_rng(0)
-    arrays: Arrays = {"x": rng.standard_normal((1, 9216)).astype(np.float32)}
+    first, hidden, last = 9216 // part, 4096 // part, 1000 // part
+    arrays: Arrays = {"x": rng.standard_normal((1, first)).astype(np.float32)}
     nodes = []
     value = "x"
-    for name, inputs, outputs in (("fc6", 9216, 4096), ("fc7", 4096, 4096), ("fc8", 4096, 1000)):
+    for name, inputs, outputs in (
+        ("fc6", first, hidden),
+        ("fc7", hidden, hidden),
+        ("fc8", hidden, last),
+    ):
         arrays[f"{name}.weight"] = random(rng, outputs, inputs)
         arrays[f"{name}.bias"] = random(rng, outputs)
         result = "y" if name == "fc8" else f"{name}.out"
@@ -50,10 +55,14 @@ def alexnet() -> tuple[Any, Arrays]:
     return model_of(nodes, arrays, [name for name in arrays if name != "x"]), arrays
 
 
-def test_the_linear_layers_of_alexnet() -> None:
-    proto, arrays = alexnet()
-    written = split_and_compare(proto, arrays, "64,1024,1024")
-    assert counts_of(written, (64, 1024, 1024)) == costs_of(proto, "64,1024,1024")
+@pytest.mark.slow
+@pytest.mark.parametrize("part", some_of([8, 1], 2))
+def test_the_linear_layers_of_alexnet(part: int) -> None:
+    proto, arrays = alexnet(part)
+    tile = 64, 1024 // part, 1024 // part
+    text = ",".join(map(str, tile))
+    written = split_and_compare(proto, arrays, text)
+    assert counts_of(written, tile) == costs_of(proto, text)
     tiles = [name for type_, name in layers(written) if type_ == "Gemm"]
     assert len(tiles) == 4 * 9 + 4 * 4 + 1 * 4
     assert tiles[:2] == ["fc6/product_0_0_0", "fc6/product_0_0_1"]

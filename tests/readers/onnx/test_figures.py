@@ -8,6 +8,7 @@ import pytest
 
 from profile_analyze import Query, load, run
 from profile_analyze.query.summary import summarise
+from tests.conftest import some_of
 from tests.readers.onnx.googlenet import googlenet
 from tests.readers.onnx.models import write_model
 from tests.readers.onnx.onnx_tool_models import LIGHT
@@ -71,7 +72,8 @@ def products(profile: Profile) -> list[tuple[object, ...]]:
     return [tuple(row[name] for name in columns) for row in table.rows]
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", some_of(FIGURES, 3))
 def test_light_models(name: str) -> None:
     profile = load(LIGHT / f"light_{name}.onnx")
     assert products(profile) == [*FIGURES[name]]

@@ -11,7 +11,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.work.onnx_tool import NOT_LISTED
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, some_of
 from tests.readers.onnx.onnx_tool_models import tiny_transformer, with_stored_weights
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def ours(model: ModelProto, folder: Path) -> Table:
     return {**dict(zip(listed.name.values(), texts, strict=True)), "Total": total}
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", some_of(reversed(MODELS), 2))
 def test_each_row_is_as_in_the_table(name: str, tmp_path: Path) -> None:
     assert ours(MODELS[name](), tmp_path) == recorded(name)

@@ -89,7 +89,7 @@ def test_paths_of_regions_have_a_limit() -> None:
 @pytest.mark.slow
 def test_deep_and_overlapping_events_take_time_in_proportion() -> None:
     """There are so many events that a search in quadratic time would take far longer."""
-    count = 200_000 if IS_FULL else 50_000
+    count = 200_000 if IS_FULL else 20_000
     starts = np.arange(count)
     thread = np.zeros(count, np.int64)
     for end in (2 * count - starts, starts + count, starts + 2, np.full(count, count + 5)):
