@@ -18,9 +18,11 @@ from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.readers.content import display_name
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.paths import LIST, files_in, is_data_set
+from profile_analyze.readers.urls import is_pattern, is_url, remote_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,8 +67,11 @@ def with_matching_files(request: Request) -> Request:
 
 def _matching(names: Iterable[str]) -> Iterator[str]:
     for name in names:
-        is_pattern = has_magic(name) and not name.startswith(LIST) and not os.path.lexists(name)
-        found = glob(name, recursive=True) if is_pattern else []  # noqa: PTH207  # may be absolute
+        if is_url(name):
+            yield from (remote_path(name).matching() if is_pattern(name) else ()) or [name]
+            continue
+        is_local = has_magic(name) and not name.startswith(LIST) and not os.path.lexists(name)
+        found = glob(name, recursive=True) if is_local else []  # noqa: PTH207  # may be absolute
         found.sort()
         # `**` also matches folders. They count only if nothing but folders matches.
         yield from [one for one in found if not Path(one).is_dir()] or found or [name]
@@ -107,6 +112,7 @@ def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iter
     """Yield a note if names such as `old.json new.json` suggest that `--compare` is missing."""
     # More than two names probably come from patterns such as `old/*.json new/*.json`. The names of
     # their folders are then compared.
+    files = [*map(display_name, files)]
     names = files if len(files) == 2 else list(dict.fromkeys(map(os.path.dirname, files)))
     if baseline or len(names) != 2:
         return
