@@ -22,11 +22,12 @@ from typing import Final
 
 _SECRETS: Final = (
     # A user with a password. Without a password, the user may be a container: `abfs://data@host`.
-    # A password may have `@` and, unlike in a standard URL, `/`. A number is a port instead.
-    (r"(?<=://)[^/@\s:]*:(?!\d+(?:/|$))(?:[^/\s]*|[^@\s]*)@", "***@"),
+    # A password may have `@` and, unlike in a standard URL, `/`. A number is a port instead. The
+    # limit keeps the search fast in long texts.
+    (r"(?<=://)[^/@\s:]{0,200}:(?!\d+(?:/|$))(?:[^/\s]{0,200}|[^@\s]{0,200})@", "***@"),
     # On web servers, a user without a password is probably a token, and a query may be a signature.
-    (r"(?<=http://)[^/@\s]+@|(?<=https://)[^/@\s]+@", "***@"),
-    (r"(https?://[^\s?'\"]*\?)[^\s'\"]*[^\s'\":;,)]", r"\1***"),
+    (r"(?<=http://)[^/@\s]{1,400}@|(?<=https://)[^/@\s]{1,400}@", "***@"),
+    (r"(https?://(?:(?!://)[^\s?'\"])*\?)[^\s'\"]*[^\s'\":;,)]", r"\1***"),
 )
 
 

@@ -67,14 +67,18 @@ def with_matching_files(request: Request) -> Request:
 
 def _matching(names: Iterable[str]) -> Iterator[str]:
     for name in names:
-        if is_url(name):
-            yield from (remote_path(name).matching() if is_pattern(name) else ()) or [name]
-            continue
-        is_local = has_magic(name) and not name.startswith(LIST) and not os.path.lexists(name)
-        found = glob(name, recursive=True) if is_local else []  # noqa: PTH207  # may be absolute
-        found.sort()
-        # `**` also matches folders. They count only if nothing but folders matches.
-        yield from [one for one in found if not Path(one).is_dir()] or found or [name]
+        yield from _files_matching(name) or [name]
+
+
+def _files_matching(name: str) -> list[str]:
+    """Return the files that match a pattern; empty if there are none, or `name` is no pattern."""
+    if is_url(name):
+        return remote_path(name).matching() if is_pattern(name) else []
+    if not has_magic(name) or name.startswith(LIST) or os.path.lexists(name):
+        return []
+    found = sorted(glob(name, recursive=True))  # noqa: PTH207  # may be absolute
+    # `**` also matches folders. They count only if nothing but folders matches.
+    return [one for one in found if not Path(one).is_dir()] or found
 
 
 def find_sources(request: Request) -> Sources:

@@ -56,8 +56,8 @@ class Entry(NamedTuple):
 class RemotePath:
     """A file or folder at a URL. Methods have the names of methods of `pathlib.Path`.
 
-    All methods that ask the driver raise `FileNotFoundError` for a missing file, and `InputError`
-    for any other failure.
+    Methods that read or list raise `FileNotFoundError` for a missing file or folder. All methods
+    that ask the driver raise `InputError` for any other failure.
     """
 
     def __init__(self, url: str) -> None:
@@ -92,17 +92,19 @@ class RemotePath:
 
     def exists(self) -> bool:
         """Return whether there is such a file or folder."""
-        with _driver_errors(self.url):
+        with suppress(FileNotFoundError), _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
             return bool(fs.exists(path))
+        return False
 
     def is_dir(self) -> bool:
         """Return whether this is a folder. A slash at the end of the URL says that it is one."""
         if self.url.endswith("/"):
             return True
-        with _driver_errors(self.url):
+        with suppress(FileNotFoundError), _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
             return bool(fs.isdir(path))
+        return False
 
     def entries(self) -> list[Entry]:
         """Return what is in the folder, sorted by name."""
@@ -135,7 +137,7 @@ class RemotePath:
 
 
 class _RemoteStream(RawIOBase):
-    """The bytes of a file that a driver has opened. Failures are raised as the errors of above."""
+    """The bytes of a file that a driver has opened. Errors are those of `RemotePath`."""
 
     def __init__(self, url: str, file: Any) -> None:
         self._url = url
@@ -153,7 +155,7 @@ class _RemoteStream(RawIOBase):
     def close(self) -> None:
         if not self.closed:
             super().close()
-            with _driver_errors(self._url):
+            with suppress(Exception):  # no more bytes are needed
                 self._file.close()
 
 
@@ -162,6 +164,8 @@ def _driver_errors(url: str) -> Iterator[None]:
     """Raise one of two errors if a driver fails in the block: see `RemotePath`."""
     try:
         yield
+    except MemoryError:  # the caller has a message of its own
+        raise
     except Exception as error:
         # The driver of web servers reports some failures as a missing file, with their cause.
         is_missing = isinstance(error, FileNotFoundError)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
+import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -260,8 +261,11 @@ def test_a_failing_driver_is_one_line(error: Exception, reason: str) -> None:
         with pytest.raises(pa.InputError) as caught:
             pa.load(URL)
         assert str(caught.value) == f"{shown}: {reason}"
-        if not isinstance(error, FileNotFoundError):
-            folder = URL.removesuffix("/a.json")
+        folder = URL.removesuffix("/a.json")
+        if isinstance(error, FileNotFoundError):
+            assert not is_data_set(folder)
+            assert files_in([folder]) == [folder]
+        else:
             for ask in (files_in, lambda names: is_data_set(names[0])):
                 with pytest.raises(pa.InputError) as caught:
                     ask([folder])
@@ -298,6 +302,18 @@ def test_fsspec_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch, *, is_old
         "s3://bucket/a.json: is a URL, which needs fsspec 2025.5 or later, the extra fleet: "
         "pip install 'profile_analyze[fleet]'"
     )
+
+
+def test_drivers_log_nothing_on_standard_error() -> None:
+    code = "import logging, {0}; logging.getLogger('botocore.auth').warning('expired')"
+    for module, logged in (("logging", "expired\n"), ("profile_analyze.readers.remote", "")):
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(module)],
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+        assert done.stderr == logged
 
 
 def test_a_file_that_ends_too_early() -> None:
