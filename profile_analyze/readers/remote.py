@@ -111,13 +111,10 @@ class RemotePath:
         with _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
             found = fs.ls(path, detail=True)
-        entries = [
+        return sorted(
             Entry(one["name"].rstrip("/").rpartition("/")[2], one["type"] == "directory")
             for one in found
-            # A store may list the folder itself, as an empty file.
-            if one["name"].strip("/") != path.strip("/")
-        ]
-        return sorted(entries)
+        )
 
     def iterdir(self) -> Iterator[RemotePath]:
         """Yield the files and folders in the folder, sorted by name."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.remote import RemotePath
 
 # A scheme has two letters or more: `C://run.json` is a path of Windows. Local files need no URL.
-# fsspec chains several URLs by `::`, which would need rules of their own for folders and patterns.
+# fsspec chains several URLs by `::`. Folders and patterns in chains would need rules of their own.
 _URL: Final = r"(?!(?:file|local)://)(?!.*::\w+:/)[A-Za-z][A-Za-z0-9+.-]+://"
 _HTTP: Final = r"(?i:https?)://"
 

@@ -168,7 +168,7 @@ def test_urls_that_are_refused(
 
 
 def test_passwords_appear_nowhere(tmp_path: Path) -> None:
-    names = ("old.json", "new.json")
+    names = ("old.json", "new.json", "cold.json")
     urls = [f"faulty://me:secret@runs/{name}" for name in names]
     data_set = tmp_path / "set"
     with in_memory({f"runs/{name}": TINY for name in names}), faulty():
@@ -177,6 +177,7 @@ def test_passwords_appear_nowhere(tmp_path: Path) -> None:
             ["--format", "json", "--columns", "file,name,time", "--aggregate-by", "file"],
             ["--label", "{name}/*.json"],
             ["--label", "{a}/*.json", "--compare-label", "a=1"],
+            ["--label", "{a}ld.json", "--compare-label", "a=o", "--notes", "all"],
             ["--label", "{a}:{b}@*/{name}", "--aggregate-by", "name,a"],
             ["--skip-bad", "--notes", "all", "--format", "json", urls[0] + "x"],
             ["--export", str(data_set), "--notes", "all"],
@@ -187,6 +188,8 @@ def test_passwords_appear_nowhere(tmp_path: Path) -> None:
             outcome = run_command(*urls, *question)
             assert outcome.out or outcome.err
             assert "secret" not in outcome.out + outcome.err
+        again = run_command(*urls, "--export", str(data_set))
+    assert again.out == f"{data_set}: added 0 profiles; now 1 profile\n"
     stored = files_below(data_set, "set")
     assert not [name for name, content in stored.items() if b"secret" in content]
     assert [name for name, content in stored.items() if b"faulty://***@runs/old.json" in content]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.errors import without_secrets
+from profile_analyze.readers import many
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.paths import absolute_path, files_in, is_data_set
 from profile_analyze.readers.remote import RemotePath
@@ -94,9 +95,13 @@ def test_which_urls_are_patterns(url: str, *, expected: bool) -> None:
     assert is_pattern(url) == expected
 
 
-def test_parts_of_urls() -> None:
+def test_processes_that_read_hdfs_are_not_forked() -> None:
     assert survives_fork("s3://runs/a.json")
-    assert not survives_fork("hdfs://runs/a.json")
+    paths = ["a.json"] * 200 + ["hdfs://runs/a.json"]
+    assert many._start_pool(paths, lambda *_: iter(()), processes=2) is None
+
+
+def test_parts_of_urls() -> None:
     assert url_in("s3://runs", "a.json") == url_in("s3://runs/", "a.json") == "s3://runs/a.json"
     assert folder_of("s3://runs/a?.json") == "s3://runs/"
     assert folder_of("https://host/runs/a.json?x=1/2") == "https://host/runs/"

@@ -76,9 +76,12 @@ def test_profiles_on_a_server_give_the_same_answers(tmp_path: Path, server: str)
     (tmp_path / "runs" / "a.json").write_bytes(content)
     (tmp_path / "runs" / "b.json.gz").write_bytes(gzip.compress(content))
     (tmp_path / "runs" / "one day" / "c d.json").write_bytes(content)
+    # The server sends whole files only, and this one is larger than a request for a part of a file.
+    (tmp_path / "large.json").write_bytes(content + b" " * 20_000_000)
     assert called(f"{tmp_path}/runs", "--export", f"{tmp_path}/set")[0] == 0
     for names, question in (
         (["set/"], ["-t", "3"]),
+        (["large.json"], ["-t", "3"]),
         (["runs/a.json"], ["-t", "3"]),
         (["runs/b.json.gz"], ["-t", "3", "--aggregate-by", "type", "--format", "json"]),
         (["runs/"], ["-t", "2", "--columns", "run,name,time"]),
