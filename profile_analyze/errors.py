@@ -17,26 +17,52 @@ the file's name.
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+_SECRETS: Final = (
+    # A user with a password. Without a password, the user may be a container: `abfs://data@host`.
+    # A password may have `@` and, unlike in a standard URL, `/`. A number is a port instead. The
+    # limit keeps the search fast in long texts.
+    (r"(?<=://)[^/@\s:]{0,200}:(?!\d+(?:/|$))(?:[^/\s]{0,200}|[^@\s]{0,200})@", "***@"),
+    # On web servers, a user without a password is probably a token, and a query may be a signature.
+    (r"(?<=http://)[^/@\s]{1,400}@|(?<=https://)[^/@\s]{1,400}@", "***@"),
+    (r"(https?://(?:(?!://)[^\s?'\"])*\?)[^\s'\"]*[^\s'\":;,)]", r"\1***"),
+)
+
+
+def without_secrets(text: str) -> str:
+    """Return `text` with `***` in place of the passwords and signatures of URLs in it."""
+    if "://" in text:
+        for pattern, shown in _SECRETS:
+            text = re.sub(pattern, shown, text)
+    return text
+
 
 class ProfileAnalyzeError(Exception):
     """The base class of all exceptions that this package raises on purpose.
 
-    If the command catches the exception, it ends with `exit_code`.
+    If the command catches the exception, it ends with `exit_code`. A message never shows the
+    password or the signature of a URL.
     """
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(without_secrets(message))
 
 
 class InputError(ProfileAnalyzeError):
     """The input cannot be opened, decompressed or understood.
 
-    `file` is the name that the caller gave. `reason` is the message without this name.
+    `file` is the name that the caller gave, without secrets. `reason` is the message without this
+    name.
     """
 
     def __init__(self, file: str, reason: str) -> None:
-        super().__init__(f"{file}: {reason}")
-        self.file = file
-        self.reason = reason
+        self.file = without_secrets(file)
+        self.reason = without_secrets(reason)
+        super().__init__(f"{self.file}: {self.reason}")
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str]]:
         # By default, pickle would call the class with the whole message as the only argument.

@@ -50,6 +50,7 @@ MAY_IMPORT = {
 USERS_OF = {
     "compression": {"readers"},  # in the standard library from Python 3.14 on
     "duckdb": {"fleet"},
+    "fsspec": {"readers"},
     "google": {"readers", "writers"},  # protobuf, a dependency of onnx
     "matplotlib": {"report"},
     "msgspec": {"readers", "fleet"},

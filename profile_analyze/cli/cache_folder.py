@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from profile_analyze.errors import QueryError
+from profile_analyze.readers.urls import is_url
 
 if TYPE_CHECKING:
     import argparse
@@ -43,6 +44,8 @@ def cache_folder(arguments: argparse.Namespace) -> str | None:
             raise QueryError("--cache names a folder, and --no-cache keeps nothing; leave one out")
         if not arguments.cache:
             raise QueryError("--cache: the name of the folder is empty; is a variable unset?")
+        if is_url(arguments.cache):
+            raise QueryError(f"--cache: {arguments.cache} is a URL; name a local folder")
         folder: str = arguments.cache
         return folder
     user = None if arguments.no_cache else user_cache_folder()

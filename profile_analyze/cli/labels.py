@@ -203,7 +203,7 @@ class LabelOptions(NamedTuple):
         """Yield a note if some of the chosen files are on neither side of a comparison."""
         label = name_of(self.baseline[0])
         left_out = [
-            file
+            display_name(file)
             for name in chosen
             for file, one in self._labels_in(name)
             if one[label] is None and meets_all(one, self.chosen)

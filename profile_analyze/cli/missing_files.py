@@ -13,6 +13,7 @@ from profile_analyze.errors import InputError
 from profile_analyze.query.aggregates import find_aggregate
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.paths import LIST, SUFFIXES
+from profile_analyze.readers.urls import is_pattern, is_url, remote_path
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 """Characters that look like a hyphen. Word processors put them in place of one or two hyphens."""
 
 _NO_FILES: Final = (
-    (r"https?://", "addresses are not read: download the file"),
+    (r".*::\w+:/", "URLs that are chained by :: are not read: copy the file out"),
     (r"file://", "write the path without file://"),
     (r"\$$", "leave out the $ of the prompt"),
     (r"(help|version)$", "did you mean --{0}?"),
@@ -87,8 +88,10 @@ def _exists(name: str) -> bool:
     """Return whether the file exists.
 
     If an error such as a missing permission hides the answer, return True: reading the file then
-    gives a better message.
+    gives a better message. So does reading a URL, unless the URL is a pattern.
     """
+    if is_url(name):
+        return not is_pattern(name) or remote_path(name).exists()
     with suppress(ValueError, OSError):
         try:
             os.stat(name)

@@ -39,7 +39,8 @@ FILES: Final = Option.of(
     metavar="FILE",
     help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
     "files are runs of one model; a folder stands for its profiles, @FILE for the files that FILE "
-    "lists, and a quoted pattern such as 'runs/**/*.json' for the files that it matches",
+    "lists, and a quoted pattern such as 'runs/**/*.json' for the files that it matches; any "
+    "of these may be a URL, such as s3://bucket/runs",
 )
 
 GENERAL: Final = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.terminal import is_terminal, terminal_size
 from profile_analyze.errors import OutputError
+from profile_analyze.readers.urls import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,10 +21,7 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
 
     `file` must not be one of `sources`, the files to read.
     """
-    if not file:
-        raise OutputError("'': the file name is empty")
-    if "\0" in file:
-        raise OutputError(f"{file}: the file name has a NUL character")
+    _check_name(file)
     mode = _mode_of(file)
     if mode is None:
         return
@@ -34,6 +32,16 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
             raise OutputError(f"{file}: is one of the input files; write to another file")
     if not force and stat.S_ISREG(mode) and not _is_special(file):
         raise OutputError(f"{file}: exists already; --force replaces it")
+
+
+def _check_name(file: str) -> None:
+    """Raise `OutputError` if no local file can have this name."""
+    if not file:
+        raise OutputError("'': the file name is empty")
+    if "\0" in file:
+        raise OutputError(f"{file}: the file name has a NUL character")
+    if is_url(file):
+        raise OutputError(f"{file}: is a URL; write to a local file, and copy it there")
 
 
 def _mode_of(file: str) -> int | None:

@@ -18,9 +18,11 @@ from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.readers.content import display_name
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.paths import LIST, files_in, is_data_set
+from profile_analyze.readers.urls import is_pattern, is_url, remote_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,11 +67,18 @@ def with_matching_files(request: Request) -> Request:
 
 def _matching(names: Iterable[str]) -> Iterator[str]:
     for name in names:
-        is_pattern = has_magic(name) and not name.startswith(LIST) and not os.path.lexists(name)
-        found = glob(name, recursive=True) if is_pattern else []  # noqa: PTH207  # may be absolute
-        found.sort()
-        # `**` also matches folders. They count only if nothing but folders matches.
-        yield from [one for one in found if not Path(one).is_dir()] or found or [name]
+        yield from _files_matching(name) or [name]
+
+
+def _files_matching(name: str) -> list[str]:
+    """Return the files that match a pattern; empty if there are none, or `name` is no pattern."""
+    if is_url(name):
+        return remote_path(name).matching() if is_pattern(name) else []
+    if not has_magic(name) or name.startswith(LIST) or os.path.lexists(name):
+        return []
+    found = sorted(glob(name, recursive=True))  # noqa: PTH207  # may be absolute
+    # `**` also matches folders. They count only if nothing but folders matches.
+    return [one for one in found if not Path(one).is_dir()] or found
 
 
 def find_sources(request: Request) -> Sources:
@@ -107,6 +116,7 @@ def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iter
     """Yield a note if names such as `old.json new.json` suggest that `--compare` is missing."""
     # More than two names probably come from patterns such as `old/*.json new/*.json`. In this
     # case, the names of the folders are compared.
+    files = [*map(display_name, files)]
     names = files if len(files) == 2 else list(dict.fromkeys(map(os.path.dirname, files)))
     if baseline or len(names) != 2:
         return

@@ -15,6 +15,7 @@ from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES
 from profile_analyze.query.catalog import all_optional_columns
+from profile_analyze.readers.content import display_name
 from profile_analyze.readers.many import add_runs, note_on_bad
 from profile_analyze.readers.paths import is_data_set
 from profile_analyze.readers.source import Source
@@ -41,6 +42,14 @@ class Exported(NamedTuple):
     files: int
     """The number of files in the data set now."""
     notes: tuple[Note, ...]
+
+
+class _NewFile(NamedTuple):
+    """A file to add to a data set."""
+
+    path: str
+    """The name as the user gave it. A URL may have a password."""
+    source: SourceFile
 
 
 def export(
@@ -71,12 +80,12 @@ def export(
     with NewParts(data_set) as parts:
         for of_part, names in groups:
             new = _new_sources(names, known, repeated, max_size)
-            while sources := [*islice(new, files_per_part)]:
+            while new_files := [*islice(new, files_per_part)]:
                 joiner = RunJoiner()
-                files_of_part = [source.name for source in sources]
+                files_of_part = [one.path for one in new_files]
                 options["progress"] = partial(_tell, progress, added + len(bad) + len(repeated))
                 bad += add_runs(joiner, files_of_part, wanted=_WANTED, max_size=max_size, **options)
-                added += _write(parts, joiner, sources, of_part)
+                added += _write(parts, joiner, [one.source for one in new_files], of_part)
         if bad and not (added or repeated):
             raise bad[0]
     notes = [*([note_on_bad(bad)] if bad else ()), *_notes_on_repeated(data_set, repeated)]
@@ -110,7 +119,7 @@ def _tell(progress: Callable[[int], None] | None, before: int, files: int) -> No
 
 def _new_sources(
     files: Iterable[str], known: set[str], repeated: list[str], max_size: int
-) -> Iterator[SourceFile]:
+) -> Iterator[_NewFile]:
     """Yield the files whose content is not known, and add their digests to `known`.
 
     The other files are added to `repeated`.
@@ -122,11 +131,11 @@ def _new_sources(
             raise OutputError(f"{file}: is a data set already; --export takes the files themselves")
         digest = _digest_of(file, max_size)
         if digest in known:
-            repeated.append(file)
+            repeated.append(display_name(file))
             continue
         if digest:
             known.add(digest)
-        yield SourceFile(file, digest)
+        yield _NewFile(file, SourceFile(display_name(file), digest))
 
 
 def _digest_of(file: str, max_size: int) -> str:

@@ -8,7 +8,8 @@ for each part:
     DATA_SET/part=000001/operators.parquet, executions.parquet, tracks.parquet, ...
 
 A part is written under a temporary name, and gets its final name once it is complete. No file is
-ever changed afterwards, so a data set can grow while others read it.
+ever changed afterwards, so a data set can grow while others read it. Data sets are written to local
+folders, and read from local folders and from URLs.
 """
 
 from __future__ import annotations
@@ -29,11 +30,16 @@ import pyarrow.parquet as pq
 from profile_analyze.errors import InputError, MalformedProfileError, OutputError
 from profile_analyze.fleet.stored_profiles import TABLES, Facts, Stored, restored
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
+from profile_analyze.readers.urls import is_url, remote_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     from profile_analyze.model.runs import Partial
+    from profile_analyze.readers.remote import RemotePath
+
+    Folder: TypeAlias = Path | RemotePath
 
 VERSION: Final = 1
 """The version of the structure of data sets. Increase it with every change that older versions of
@@ -78,12 +84,17 @@ class Part(NamedTuple):
     """A part of a data set, of which only the manifest has been read."""
 
     data_set: str
-    folder: Path
+    folder: Folder
     manifest: PartManifest
 
 
 def start_data_set(folder: str) -> None:
     """Make the folder and the manifest of a data set, unless they exist. Raises `OutputError`."""
+    if is_url(folder):
+        raise OutputError(
+            f"{folder}: is a URL, and data sets are written to local folders; name a local folder, "
+            "and copy it there afterwards"
+        )
     path = Path(folder)
     manifest = path / DATA_SET_MANIFEST
     try:
@@ -110,8 +121,9 @@ def parts_of(data_set: str) -> list[Part]:
     is damaged.
     """
     try:
-        content = (Path(data_set) / DATA_SET_MANIFEST).read_bytes()
-        folders = sorted(_part_folders(Path(data_set)), key=_number)
+        folder_of_parts: Folder = remote_path(data_set) if is_url(data_set) else Path(data_set)
+        content = (folder_of_parts / DATA_SET_MANIFEST).read_bytes()
+        folders = sorted(_part_folders(folder_of_parts), key=_number)
         version = _decoded(content, Manifest, data_set, DATA_SET_MANIFEST).version
         if version != VERSION:
             raise InputError(
@@ -211,11 +223,11 @@ def _rename_new(folder: Path, target: Path) -> None:
         raise
 
 
-def _part_folders(data_set: Path) -> list[Path]:
+def _part_folders(data_set: Folder) -> list[Folder]:
     return [path for path in data_set.iterdir() if _PART_NAME.fullmatch(path.name)]
 
 
-def _number(folder: Path) -> int:
+def _number(folder: Folder) -> int:
     return int(folder.name.partition("=")[2])
 
 
@@ -236,10 +248,14 @@ def _write_table(folder: Path, name: str, table: pa.Table) -> int:
 def _table(part: Part, name: str) -> pa.Table:
     """Read a table. Raises `OSError` or one of `_DAMAGE`."""
     file = part.folder / f"{name}.parquet"
-    size, expected = file.stat().st_size, part.manifest.sizes[name]
+    # A request to a store takes longer than its answer, so one request gets the whole file.
+    content = None if isinstance(file, Path) else file.read_bytes()
+    size = file.stat().st_size if isinstance(file, Path) else len(content or b"")
+    expected = part.manifest.sizes[name]
     if size != expected:
         raise ValueError(f"{name}.parquet has {size} bytes instead of {expected}")
-    with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
+    readable = file if content is None else pa.BufferReader(content)
+    with pq.ParquetFile(readable, page_checksum_verification=True) as parquet:
         # Most columns of executions are N/A in most formats. They are not read, which saves memory.
         return parquet.read(
             _columns_with_values(parquet) if name == "executions" else None, use_threads=False

@@ -103,12 +103,11 @@ def _identity_of(source: Source, cache: Cache) -> _Identity | None:
     smallest = cache.smallest_compressed if is_compressed(samples) else cache.smallest
     if state.size < smallest:
         return None
-    beside = source.folder is not None
     return _Identity(
         _digest(absolute_path(source.path)),
         _digest(state, blake2b(samples).digest(), _state_of_this_package()),
         # The profile has the path as the caller wrote it, so each spelling has its own kept file.
-        _digest(os.fspath(source.path), source.max_size, source.inputs, beside),
+        _digest(os.fspath(source.path), source.max_size, source.inputs, source.beside),
     )
 
 

@@ -12,7 +12,8 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from profile_analyze.errors import InputError, MalformedProfileError
+from profile_analyze.errors import InputError, MalformedProfileError, without_secrets
+from profile_analyze.readers.urls import is_url, remote_path
 from profile_analyze.units import scaled
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def state_of_file(path: str | PathLike[str]) -> FileState | None:
 
 
 def display_name(path: str | PathLike[str]) -> str:
-    """Return the name that messages use for the input `path`."""
-    name = os.fspath(path)
+    """Return the name that messages and profiles use for the input `path`, without secrets."""
+    name = without_secrets(os.fspath(path))
     # An empty name becomes '' with quotes, so that it can be seen.
     return _STANDARD_INPUT if name == "-" else name or repr(name)
 
@@ -85,7 +86,7 @@ class ByteStream:
         max_size: int,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Open `path`, where `-` is standard input. For `progress` see `load`."""
+        """Open `path`, a file or a URL; `-` is standard input. For `progress` see `load`."""
         name = os.fspath(path)
         self._file = display_name(path)
         self._max_size = max_size
@@ -95,17 +96,18 @@ class ByteStream:
         self._plain_bytes_read = 0
         self._progress = progress
         self._is_standard_input = name == "-"
-        self._stream = _standard_input() if self._is_standard_input else _opened(name)
+        self._stream, file_size = (
+            (_standard_input(), 0) if self._is_standard_input else _opened(name)
+        )
         try:
-            self.first = self._start()
+            self.first = self._start(file_size)
             """The first bytes of the input. The methods below return the bytes that follow."""
         except BaseException:
             self.close()
             raise
 
-    def _start(self) -> bytes:
-        """Read the first bytes and return them decompressed."""
-        file_size = 0 if self._is_standard_input else _regular_file_size(self._stream)
+    def _start(self, file_size: int) -> bytes:
+        """Read the first bytes and return them decompressed. `file_size` is 0 if unknown."""
         if file_size > self._max_size:
             raise _TooLargeError
         # Most profiles are small enough to be read in one call.
@@ -172,12 +174,16 @@ def _standard_input() -> BufferedIOBase:
     return cast("BufferedIOBase", sys.stdin.buffer)
 
 
-def _opened(name: str) -> BufferedIOBase:
+def _opened(name: str) -> tuple[BufferedIOBase, int]:
+    """Return a file that is open for reading, and its size in bytes; 0 if it is unknown."""
     # The file is not mapped into memory: if it were truncated, the process would be killed.
     try:
-        return open(name, "rb")  # noqa: PTH123  # `Path` changes some names
+        if is_url(name):
+            return remote_path(name).open()
+        stream = open(name, "rb")  # noqa: PTH123, SIM115  # `Path` changes some names; closed later
     except ValueError:  # `open` has no other reason to raise it
         raise InputError(name, "no such file: the name has a NUL character") from None
+    return stream, _regular_file_size(stream)
 
 
 def _regular_file_size(stream: BufferedIOBase) -> int:

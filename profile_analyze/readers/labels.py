@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.terms import LABEL_NAME
-from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.content import MAX_SIZE, display_name
 from profile_analyze.readers.paths import absolute_path
 from profile_analyze.readers.source import Source
+from profile_analyze.readers.urls import is_http, is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,6 +64,8 @@ class LabelPattern(NamedTuple):
 
     def values_of(self, path: str) -> Mapping[str, str]:
         """Return the labels of the file at an absolute `path`; empty if the path does not match."""
+        if is_url(path):  # neither a password nor a query becomes a label
+            path = display_name(path).partition("?" if is_http(path) else "\0")[0]
         path = path.replace(os.sep, "/")
         if not self.text.startswith("/"):
             # Otherwise `*` would match the empty text before the first slash.

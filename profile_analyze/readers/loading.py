@@ -134,9 +134,10 @@ def load(
 ) -> Profile:
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
-    - `wanted` names the optional columns and tables to read, such as shapes, dtypes and parameters.
-      Reading fewer columns takes less time. `wanted=query.wanted` reads what `query` needs. A query
-      raises an error if it needs a column that was not read.
+    - `path` may be a URL that fsspec supports, such as `s3://bucket/run.json`.
+    - `wanted` names the optional columns and tables to read, such as shapes and parameters.
+      `wanted=query.wanted` reads what `query` needs. A query raises an error if it needs a column
+      that was not read.
     - `max_size` is the largest allowed size of the decompressed file in bytes, 8 GiB by default.
     - `progress` is called now and then with two numbers: how many bytes of the file have been read,
       and the size of the file. The size is 0 if it is unknown.

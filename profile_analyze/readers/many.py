@@ -14,6 +14,7 @@ from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.loading import cache_of, read_profile, read_together
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.source import Source
+from profile_analyze.readers.urls import survives_fork
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def add_runs(  # noqa: PLR0913  # options, each by its name
 
 def _start_pool(paths: Paths, read_files: ReadFiles, processes: int) -> ReaderPool | None:
     """Return a pool that reads the files, or None if this process should read them."""
-    if processes < 2 or len(paths) < _MANY_FILES:
+    if processes < 2 or len(paths) < _MANY_FILES or not all(map(survives_fork, paths)):
         return None
     # Imported here, because most calls read few files, and `multiprocessing` takes 0.01 s.
     from profile_analyze.readers.pool import ReaderPool

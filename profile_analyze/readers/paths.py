@@ -1,4 +1,7 @@
-"""Names of inputs: expands folders and lists into their files, and makes paths absolute."""
+"""Names of inputs: expands folders and lists into their files, and makes paths absolute.
+
+A name may also be a URL: see `urls`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from profile_analyze.errors import InputError
 from profile_analyze.readers.companions import companions_of
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.source import Source
+from profile_analyze.readers.urls import is_http, is_pattern, is_url, remote_path, url_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +32,10 @@ _MOST_FOLDERS: Final = 2
 DATA_SET_MANIFEST: Final = "_profile_analyze.json"
 """The file that marks a folder as a data set, which `fleet` reads."""
 
+_NO_PROFILES: Final = (
+    f"is a directory without profiles ({', '.join(f'*{suffix}' for suffix in SUFFIXES)})"
+)
+
 LIST: Final = "@"
 """The prefix that marks a list, which is a file with the names of other files."""
 
@@ -39,7 +47,7 @@ def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
       a profile in the folder are left out. A folder that is a data set stands for itself.
     - `@FILE` stands for the names in FILE, one in each line. Blank lines and lines that begin with
       `#` are skipped.
-    - Any other name is a file, or `-`.
+    - Any other name is a file, or `-`. A URL is a file or a folder.
 
     Raises `InputError` for an empty folder or list, and for a list of more than `max_size` bytes.
     """
@@ -47,12 +55,22 @@ def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
 
 
 def is_data_set(name: str) -> bool:
-    """Return whether `name` is a folder that is a data set."""
+    """Return whether `name` is a folder that is a data set.
+
+    Raises `InputError` if the driver of a URL cannot tell.
+    """
+    if is_url(name):
+        try:
+            return _may_be_folder(name) and (remote_path(name) / DATA_SET_MANIFEST).exists()
+        except InputError as error:
+            raise InputError(name, error.reason) from None
     return os.path.isfile(os.path.join(name, DATA_SET_MANIFEST))
 
 
 def absolute_path(file: str | PathLike[str]) -> str:
-    """Return the absolute path of a file. Links in it are not followed."""
+    """Return the absolute path of a file, or its URL. Links in it are not followed."""
+    if is_url(file):
+        return os.fspath(file)
     return os.path.abspath(file)  # `Path.resolve` follows links
 
 
@@ -80,6 +98,9 @@ def _expand(name: str, max_size: int) -> Iterator[str]:
 
 
 def _expand_folder(name: str) -> Iterator[str]:
+    if is_url(name):
+        yield from _expand_url(name)
+        return
     try:
         entries = sorted(os.listdir(name)) if os.path.isdir(name) else None
     except OSError as error:
@@ -89,16 +110,50 @@ def _expand_folder(name: str) -> Iterator[str]:
         return
     files = _profiles_among(name, entries)
     if not files:
-        patterns = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
-        reason = f"is a directory without profiles ({patterns})"
-        raise InputError(name, reason + _advice_on_folder(name, entries))
+        raise InputError(name, _NO_PROFILES + _advice_on_folder(name, entries))
     yield from files
 
 
+def _expand_url(url: str) -> Iterator[str]:
+    """Yield the profiles in the folder at a URL; the URL itself if it is a file or a data set."""
+    path = remote_path(url)
+    if not (_may_be_folder(url) and path.is_dir()):
+        yield url
+        return
+    try:
+        entries = path.entries()
+    except FileNotFoundError:
+        raise InputError(url, "no such file") from None
+    if any(entry.name == DATA_SET_MANIFEST for entry in entries):
+        yield url
+        return
+    files = _profile_names([entry.name for entry in entries if not entry.is_folder])
+    if not files:
+        has_folders = any(entry.is_folder for entry in entries)
+        pattern = url_in(url, f"**/*{SUFFIXES[0]}")
+        advice = f"; subfolders are not searched: name '{pattern}'" if has_folders else ""
+        raise InputError(url, _NO_PROFILES + advice)
+    yield from (url_in(url, file) for file in files)
+
+
+def _may_be_folder(url: str) -> bool:
+    """Return whether a URL may be that of a folder. The name decides, because asking takes time."""
+    if url.endswith("/"):
+        return True
+    # To look for links, the driver of web servers would download the whole file.
+    is_file = is_http(url) or url.endswith((*SUFFIXES, *_TEXTS, _MODEL))
+    return not (is_file or is_pattern(url))
+
+
+def _profile_names(names: Iterable[str]) -> list[str]:
+    """Return the names of profiles in a folder."""
+    profiles = [name for name in names if name.endswith(SUFFIXES)]
+    companions = {companion for name in profiles for companion in companions_of(name)}
+    return [name for name in profiles if name not in companions]
+
+
 def _profiles_among(folder: str, entries: Iterable[str]) -> list[str]:
-    names = [entry for entry in entries if entry.endswith(SUFFIXES)]
-    companions = {companion for name in names for companion in companions_of(name)}
-    paths = (os.path.join(folder, name) for name in names if name not in companions)
+    paths = (os.path.join(folder, name) for name in _profile_names(entries))
     return [path for path in paths if _is_file_or_broken_link(path)]
 
 

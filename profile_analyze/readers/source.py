@@ -18,6 +18,7 @@ from profile_analyze.readers.content import (
     state_of_file,
 )
 from profile_analyze.readers.model_inputs import NO_INPUTS
+from profile_analyze.readers.urls import folder_of, is_url, remote_path, url_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +70,7 @@ class Source:
         beside: bool = True,
         cache: Cache | None = None,
     ) -> None:
-        """Make the source of the file `path`, where `-` is standard input.
+        """Make the source of the file `path`, which may be a URL; `-` is standard input.
 
         `max_size` limits the size of the decompressed file in bytes. For `progress` and `beside`
         see `load`. `cache` may keep the profile of the file.
@@ -78,9 +79,10 @@ class Source:
         """The sizes that the caller gives to the inputs, if the file is a model."""
         self.name = display_name(path)
         """The name of the input, for messages."""
-        self.folder = None if path == "-" or not beside else Path(path).parent
-        """The folder of the file, where readers look for further files of the profile. None for
-        standard input, or if the caller does not want further files."""
+        self.beside = beside and path != "-"
+        """Whether readers look for further files of the profile beside the file."""
+        self.folder = Path(path).parent if self.beside and not is_url(path) else None
+        """The local folder of the file, if `beside` is set; None for a URL."""
         self.cache = cache
         """Where the profile of the input may be kept; None if it must not be kept."""
         self.files_beside: dict[str, FileState | None] = {}
@@ -103,7 +105,7 @@ class Source:
         """Make the source of uncompressed `data`, with `name` as its name in messages."""
         source = cls(name, parts=parts)
         source.name = name
-        source.folder = None
+        source.beside, source.folder = False, None
         source._buffered = _Buffer(data.removeprefix(BYTE_ORDER_MARK))
         source._is_complete = True
         return source
@@ -166,22 +168,36 @@ class Source:
         """
         if self.path == "-" or "\0" in name:
             return False
+        # A hostile local model may name a URL as a file beside it, which must not be asked for.
+        if is_url(self.path):  # needs no state, because profiles at URLs are not kept
+            return remote_path(self._path_of_neighbour(name)).exists()
         self.files_beside[name] = self.state_of_neighbour(name)
         return self.files_beside[name] is not None
 
     def state_of_neighbour(self, name: str) -> FileState | None:
         """Return the size and time of a file in the folder of the input; None if it is missing."""
-        return state_of_file(os.path.join(os.path.dirname(self.path), name))  # noqa: PTH118, PTH120  # `Path` changes some names
+        return state_of_file(self._path_of_neighbour(name))
+
+    def _path_of_neighbour(self, name: str) -> str:
+        path = os.fspath(self.path)
+        if is_url(path):
+            return url_in(folder_of(path), name)
+        return os.path.join(os.path.dirname(path), name)  # noqa: PTH118, PTH120  # `Path` changes some names
 
     def neighbour(self, name: str) -> Source | None:
-        """Return the source of the file `name` in `folder`; None if there is no such file."""
-        if self.folder is None or not self.has_neighbour(name):
+        """Return the source of a file beside the input; None if there is no such file.
+
+        None also if `beside` is not set.
+        """
+        if not self.beside or not self.has_neighbour(name):
             return None
-        path = os.path.join(os.path.dirname(self.path), name)  # noqa: PTH118, PTH120  # as above
-        return Source(path, max_size=self.max_size)
+        return Source(self._path_of_neighbour(name), max_size=self.max_size)
 
     def file_size(self) -> int:
-        """Return the size of the file in bytes, compressed if it is; 0 if it is no regular file."""
+        """Return the size of the file in bytes, compressed if it is; 0 if it is no regular file.
+
+        A URL is no regular file.
+        """
         state = None if self.path == "-" else state_of_file(self.path)
         return 0 if state is None else state.size
 

@@ -111,7 +111,7 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature("a program or a library, not a profile", rb"\x7fELF|MZ"),
     _Signature(
         "a page of HTML, not a profile; download the file itself",
-        rb"\s*<(![dD][oO][cC][tT][yY][pP][eE] html|html)\b",
+        rb"\s*<(![dD][oO][cC][tT][yY][pP][eE] [hH][tT][mM][lL]|[hH][tT][mM][lL])\b",
     ),
     _Signature(
         "a pointer of Git LFS, not the file itself; run git lfs pull",

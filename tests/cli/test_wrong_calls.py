@@ -145,7 +145,7 @@ CALLS = (
     "@profiles/tiny.json",
     "C:profilestiny.json",
     "'C:\\profiles\\tiny.json'",
-    "https://example.com/run.json",
+    f"{FILE} -o s3://bucket/result.csv",
     f"{FILE} --compare=~/old.json",
     f"{FILE} --compare",
     f"--compare {FILE}",

@@ -14,6 +14,7 @@ from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.folding import LARGEST
 from profile_analyze.readers.onnx.types import STORED_APART, bodies_of
+from profile_analyze.readers.urls import is_url
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -241,13 +242,13 @@ def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
     missing = {
         name: tensors
         for name, tensors in files_of_external_data(parsed).items()
-        if not source.has_neighbour(name)
+        if is_url(source.path) or not source.has_neighbour(name)
     }
     if not missing:
         return None
     first, *others = missing
     more = f" and {counted(len(others), 'other file')}" if others else ""
-    return (
-        f"the values of {counted(sum(missing.values()), 'tensor')} are in {first}{more}, not found "
-        "beside the model; copy it there for their sparsity"
-    )
+    values = f"the values of {counted(sum(missing.values()), 'tensor')} are in {first}{more}"
+    if is_url(source.path):
+        return f"{values}, not read from a URL; for their sparsity, copy all to a local folder"
+    return f"{values}, not found beside the model; copy it there for their sparsity"

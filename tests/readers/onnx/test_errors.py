@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -15,9 +16,7 @@ from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.source import Source
 from tests.conftest import run_command
 from tests.readers.onnx.models import HEAD, RELU, model, write_model
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.remote_files import in_memory
 
 NEWEST = onnx.defs.onnx_opset_version()
 
@@ -219,6 +218,14 @@ def test_external_data_that_is_missing_is_one_note(tmp_path: Path) -> None:
     )
     (tmp_path / "w.bin").write_bytes(bytes(48))
     assert run_command(file, "--columns", "sparsity").err == ""
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with in_memory(files):
+        url = f"memory://{Path(file).name}"
+        assert run_command(url, "--columns", "sparsity").err == (
+            "note: the values of 1 tensor are in w.bin, not read from a URL; for their sparsity, "
+            "copy all to a local folder\n"
+            "note: the sparsity of 1 weight is N/A: their values cannot be read\n"
+        )
 
 
 def test_an_unknown_operator_has_unknown_shapes_and_the_rest_has_known_ones() -> None:

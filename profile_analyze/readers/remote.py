@@ -1,0 +1,212 @@
+"""Files and folders at URLs, which fsspec reads by the driver of the scheme, such as s3fs.
+
+Drivers have threads, which do not exist in a forked process. Each method therefore asks fsspec for
+the driver, and fsspec makes a new one in a new process. No object here keeps one.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import re
+from contextlib import contextmanager, suppress
+from io import BufferedIOBase, BufferedReader, RawIOBase
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
+
+from fsspec.asyn import reset_after_fork  # noqa: F401  # older versions hang after a fork
+from fsspec.core import url_to_fs
+
+from profile_analyze.errors import InputError, without_secrets
+from profile_analyze.readers.urls import is_http, url_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BLOCK_SIZE: Final = 8 << 20
+"""The bytes of one request to a store. A driver keeps about two blocks of a file in memory."""
+_LONGEST_REASON: Final = 200
+"""The most characters of the error of a driver that a message shows."""
+
+_LOGGERS: Final = (
+    *("asyncio", "fsspec", "aiohttp", "s3fs", "aiobotocore", "botocore", "gcsfs", "google"),
+    *("adlfs", "azure", "paramiko", "urllib3"),
+)
+for _name in _LOGGERS:
+    # Without any handler, Python prints warnings of drivers on standard error. Programs that
+    # configure logging still get them.
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+
+class OpenedFile(NamedTuple):
+    """A file that is open for reading."""
+
+    stream: BufferedIOBase
+    size: int
+    """The size in bytes; 0 if the driver does not tell it."""
+
+
+class Entry(NamedTuple):
+    """A file or folder in a folder."""
+
+    name: str
+    is_folder: bool
+
+
+class RemotePath:
+    """A file or folder at a URL. Methods have the names of methods of `pathlib.Path`.
+
+    Methods that read or list raise `FileNotFoundError` for a missing file or folder. All methods
+    that ask the driver raise `InputError` for any other failure.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def __truediv__(self, name: str) -> RemotePath:
+        return RemotePath(url_in(self.url, name))
+
+    @property
+    def name(self) -> str:
+        """The last part of the URL. Web servers list names with escapes, such as `%20`."""
+        name = self.url.rstrip("/").rpartition("/")[2]
+        return unquote(name) if is_http(self.url) else name
+
+    def open(self) -> OpenedFile:
+        """Open the file for reading from its start to its end."""
+        with _driver_errors(self.url):
+            fs, path = url_to_fs(self.url)
+            # A web server may refuse requests for parts of a file, so one request gets the whole
+            # file as a stream. With any `size`, fsspec does not ask for the size before.
+            in_one = {"block_size": 0, "size": 1} if is_http(self.url) else {}
+            file = fs.open(path, "rb", **{"block_size": _BLOCK_SIZE, **in_one})
+        size = getattr(file, "size", None)
+        stream: BufferedIOBase = BufferedReader(_RemoteStream(self.url, file))
+        return OpenedFile(stream, size if isinstance(size, int) and not in_one else 0)
+
+    def read_bytes(self) -> bytes:
+        """Return the whole content of the file, with one request if possible."""
+        with _driver_errors(self.url):
+            fs, path = url_to_fs(self.url)
+            return bytes(fs.cat_file(path))
+
+    def exists(self) -> bool:
+        """Return whether there is such a file or folder."""
+        with suppress(FileNotFoundError), _driver_errors(self.url):
+            fs, path = url_to_fs(self.url)
+            return bool(fs.exists(path))
+        return False
+
+    def is_dir(self) -> bool:
+        """Return whether this is a folder. A slash at the end of the URL says that it is one."""
+        if self.url.endswith("/"):
+            return True
+        with suppress(FileNotFoundError), _driver_errors(self.url):
+            fs, path = url_to_fs(self.url)
+            return bool(fs.isdir(path))
+        return False
+
+    def entries(self) -> list[Entry]:
+        """Return what is in the folder, sorted by name."""
+        with _driver_errors(self.url):
+            fs, path = url_to_fs(self.url)
+            found = fs.ls(path, detail=True)
+        return sorted(
+            Entry(one["name"].rstrip("/").rpartition("/")[2], one["type"] == "directory")
+            for one in found
+        )
+
+    def iterdir(self) -> Iterator[RemotePath]:
+        """Yield the files and folders in the folder, sorted by name."""
+        return (self / entry.name for entry in self.entries())
+
+    def matching(self) -> list[str]:
+        """Return the URLs of the files that match this URL, a pattern. Folders are left out."""
+        folder = re.split(r"[*?\[]", self.url, maxsplit=1)[0].rpartition("/")[0] + "/"
+        found: dict[str, Any] = {}
+        with suppress(FileNotFoundError), _driver_errors(self.url):
+            fs, path = url_to_fs(self.url)
+            found = fs.glob(path, detail=True)
+        # The driver returns paths without the scheme, user or host, which the URL keeps.
+        inside = len(url_to_fs(folder)[1].rstrip("/")) if found else 0
+        files = [one for one, facts in found.items() if facts["type"] != "directory"]
+        return sorted(url_in(folder, one[inside:].lstrip("/")) for one in files)
+
+
+class _RemoteStream(RawIOBase):
+    """The bytes of a file that a driver has opened. Errors are those of `RemotePath`."""
+
+    def __init__(self, url: str, file: Any) -> None:
+        self._url = url
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, space: Any) -> int:
+        with _driver_errors(self._url), memoryview(space) as view:
+            part = self._file.read(len(view))
+            view[: len(part)] = part
+            return len(part)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            with suppress(Exception):  # no more bytes are needed
+                self._file.close()
+
+
+@contextmanager
+def _driver_errors(url: str) -> Iterator[None]:
+    """Raise one of two errors if a driver fails in the block: see `RemotePath`."""
+    try:
+        yield
+    except MemoryError:  # the caller has a message of its own
+        raise
+    except Exception as error:
+        # The driver of web servers reports some failures as a missing file, with their cause.
+        is_missing = isinstance(error, FileNotFoundError)
+        fault = (is_missing and is_http(url) and error.__cause__) or error
+        if is_missing and (fault is error or getattr(fault, "status", None) == 404):
+            raise FileNotFoundError(errno.ENOENT, "no such file", url) from None
+        raise InputError(url, _reason(fault, url)) from None
+
+
+def _reason(error: BaseException, url: str) -> str:
+    """Return why a driver failed, and what to do, without the secrets of the URL."""
+    text = _short(_without_secrets_of(url, str(error)) or type(error).__name__)
+    scheme = url.partition("://")[0]
+    status = getattr(error, "status", None)
+    if isinstance(status, int):  # the answer of a web server
+        text = f"the server answered {status} ({getattr(error, 'message', '')})"
+    if isinstance(error, ImportError):
+        missing = error.__cause__ if isinstance(error.__cause__, ImportError) else error
+        package = (missing.name or "").partition(".")[0]
+        advice = f"pip install {package}" if package else text
+        return f"the driver of {scheme}:// is not installed: {advice}"
+    if isinstance(error, ValueError) and "rotocol not known" in text:
+        return f"fsspec knows no driver of {scheme}://; check the scheme, or install its package"
+    is_denied = isinstance(error, PermissionError) or status in (401, 403)
+    if is_denied or "Credential" in type(error).__name__:
+        return f"permission denied: {text}; give the driver credentials that may read it"
+    if isinstance(error, TimeoutError) or "imeout" in type(error).__name__:
+        return "the server did not answer in time; try again later"
+    advice = "; check the URL and the network" if isinstance(error, OSError) else ""
+    return f"cannot be read: {text}{advice}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}..."
+
+
+def _without_secrets_of(url: str, text: str) -> str:
+    """Return `text` without the password and the query of `url`, which a driver may repeat."""
+    shown = without_secrets(url)
+    if shown == url:
+        return text
+    user, at, _ = url.partition("://")[2].rpartition("@")
+    secrets = [user if at else "", user.partition(":")[2], url.partition("?")[2]]
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
+    return without_secrets(text)

@@ -1,0 +1,77 @@
+"""Names of inputs that are URLs, such as `s3://bucket/run.json`. No function here needs a network.
+
+`remote_path` is the door to `readers.remote`, which reads URLs by fsspec.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.errors import InputError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from profile_analyze.readers.remote import RemotePath
+
+# A scheme has two letters or more: `C://run.json` is a path of Windows. Local files need no URL.
+# fsspec chains several URLs by `::`. Folders and patterns in chains would need rules of their own.
+_URL: Final = r"(?!(?:file|local)://)(?!.*::\w+:/)[A-Za-z][A-Za-z0-9+.-]+://"
+_HTTP: Final = r"(?i:https?)://"
+
+
+def is_url(name: str | PathLike[str]) -> bool:
+    """Return whether the name of an input is a URL. If a local file has this name, it is not."""
+    text = os.fspath(name)
+    return (
+        "://" in text and re.match(_URL, text, re.DOTALL) is not None and not os.path.lexists(text)
+    )
+
+
+def is_http(url: str) -> bool:
+    """Return whether a web server answers requests for a URL."""
+    return re.match(_HTTP, url) is not None
+
+
+def is_pattern(url: str) -> bool:
+    """Return whether a URL stands for all files that match it, as `s3://runs/*/run.json` does."""
+    if is_http(url):  # `?` begins a query, and the name of a host may have brackets
+        path, query, _ = url.partition("://")[2].partition("/")[2].partition("?")
+        return not query and any(one in path for one in "*[")
+    return any(one in url for one in "*?[")
+
+
+def survives_fork(name: str | PathLike[str]) -> bool:
+    """Return whether a forked process can read an input, too, if this process reads such inputs."""
+    # The driver of HDFS starts a Java machine in this process, which a fork breaks.
+    return not os.fspath(name).startswith(("hdfs://", "arrow_hdfs://"))
+
+
+def url_in(folder: str, name: str) -> str:
+    """Return the URL of the file `name` in a folder."""
+    return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
+
+
+def folder_of(url: str) -> str:
+    """Return the URL of the folder of a file, with a slash at its end."""
+    path = url.partition("?")[0] if is_http(url) else url
+    return path[: path.rindex("/") + 1]
+
+
+def remote_path(url: str) -> RemotePath:
+    """Return the file or folder at a URL. Raises `InputError` without a recent fsspec."""
+    try:
+        remote = import_module("profile_analyze.readers.remote")
+    except ImportError as error:  # also of an old version that lacks a name
+        if (error.name or "").partition(".")[0] != "fsspec":
+            raise
+        raise InputError(
+            url,
+            "is a URL, which needs fsspec 2025.5 or later, the extra fleet: "
+            "pip install 'profile_analyze[fleet]'",
+        ) from None
+    path: RemotePath = remote.RemotePath(url)
+    return path

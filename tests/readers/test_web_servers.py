@@ -1,0 +1,171 @@
+"""Profiles on a web server, a process of its own. Their driver has a thread in this process."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import PROFILES, ROOT
+from tests.small import Operator, document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytest.importorskip("aiohttp")
+
+_SERVER = """
+import sys
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+class Handler(SimpleHTTPRequestHandler):
+    def do_GET(self):
+        if "secret" in self.path and "key=right" not in self.path:
+            self.send_error(403)
+        elif "short" in self.path:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.write(b'{"profiler":')
+        else:
+            super().do_GET()
+
+    def log_message(self, *_):
+        pass
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """Serve the folder `tmp_path`, and return its URL."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SERVER], cwd=tmp_path, stdout=subprocess.PIPE, encoding="ascii"
+    )
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def called(*arguments: str) -> tuple[int, str, str]:
+    """Run the command as a process, which may fork, and return its exit code and output."""
+    done = subprocess.run(
+        [sys.executable, "-m", "profile_analyze", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_profiles_on_a_server_give_the_same_answers(tmp_path: Path, server: str) -> None:
+    content = (PROFILES / "resnet18.json").read_bytes()
+    (tmp_path / "runs" / "one day").mkdir(parents=True)
+    (tmp_path / "runs" / "a.json").write_bytes(content)
+    (tmp_path / "runs" / "b.json.gz").write_bytes(gzip.compress(content))
+    (tmp_path / "runs" / "one day" / "c d.json").write_bytes(content)
+    # The server sends whole files only, and this one is larger than a request for a part of a file.
+    (tmp_path / "large.json").write_bytes(content + b" " * 20_000_000)
+    assert called(f"{tmp_path}/runs", "--export", f"{tmp_path}/set")[0] == 0
+    for names, question in (
+        (["set/"], ["-t", "3"]),
+        (["large.json"], ["-t", "3"]),
+        (["runs/a.json"], ["-t", "3"]),
+        (["runs/b.json.gz"], ["-t", "3", "--aggregate-by", "type", "--format", "json"]),
+        (["runs/"], ["-t", "2", "--columns", "run,name,time"]),
+        (["runs/*"], ["--format", "csv"]),
+        (["runs/**/*.json"], ["--print-only", "summary", "--notes", "all"]),
+        (["runs/one day/c d.json", "--compare", "runs/"], ["--format", "plain"]),
+    ):
+        remote = [name if name.startswith("-") else f"{server}/{name}" for name in names]
+        local = [name if name.startswith("-") else f"{tmp_path}/{name}" for name in names]
+        code, out, err = called(*remote, *question)
+        expected = called(*local, *question)
+        shown = out.replace(server, str(tmp_path)).replace("%20", " ")
+        assert (code, shown, err) == expected
+
+
+def test_several_processes_read_many_files(tmp_path: Path, server: str) -> None:
+    names = [f"{number:03}.json" for number in range(200)]
+    for number, name in enumerate(names):
+        profile = document([Operator("conv", "Conv", 3 + number, shape=[2, 3])])
+        (tmp_path / name).write_text(json.dumps(profile), encoding="utf-8")
+    (tmp_path / "list").write_text("\n".join(f"{server}/{name}" for name in names))
+    question = ["-t", "0", "--format", "json", "--columns", "run,name,time"]
+    code = (
+        "import sys\n"
+        "from profile_analyze.cli import main, several_files\n"
+        "from profile_analyze.readers import pool\n"
+        "several_files.available_cores = lambda: 2\n"
+        "started = []\n"
+        "start = pool.ReaderPool._start_worker\n"
+        "def counted(*arguments):\n"
+        "    started.append(1)\n"
+        "    start(*arguments)\n"
+        "pool.ReaderPool._start_worker = counted\n"
+        "code = main.main(sys.argv[1:])\n"
+        "sys.exit(code or len(started) - 2)"
+    )
+    expected = called(*(str(tmp_path / name) for name in names), *question)
+    # The list is read first, so the driver has its thread before the processes are forked.
+    for named in ([f"@{server}/list"], [f"{server}/*.json"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *named, *question],
+            cwd=ROOT,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        shown = done.stdout.replace(server, str(tmp_path))
+        assert (done.returncode, shown, done.stderr) == expected
+
+
+def test_failures_are_one_line(server: str) -> None:
+    truncated = f"{server}/short.json"
+    for url, reason in (
+        (f"{server}/none.json", "no such file"),
+        (f"{server}/none/", "no such file"),
+        (f"{server}/none*.json", "no such file; no file matches this pattern"),
+        (
+            f"{server}/secret.json",
+            "permission denied: the server answered 403 (Forbidden); give the driver credentials "
+            "that may read it",
+        ),
+    ):
+        assert called(url) == (1, "", f"profile_analyze: error: {url}: {reason}\n")
+    code, out, err = called(truncated)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"profile_analyze: error: {truncated}: cannot be read: Response payload")
+    refused = "http://127.0.0.1:1/a.json"
+    code, out, err = called(refused)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"profile_analyze: error: {refused}: cannot be read: Cannot connect to")
+    assert err.endswith("; check the URL and the network\n")
+
+
+def test_signatures_are_not_shown(tmp_path: Path, server: str) -> None:
+    (tmp_path / "secret.json").write_bytes((PROFILES / "tiny.json").read_bytes())
+    url = server.replace("://", "://me:hidden@") + "/secret.json?key=right"
+    shown = server.replace("://", "://***@") + "/secret.json?***"
+    code, out, err = called(url, "--format", "json", "--notes", "none")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["profile"]["file"] == shown
+    wrong = url.replace("right", "wrong")
+    assert called(wrong) == (
+        1,
+        "",
+        f"profile_analyze: error: {shown}: permission denied: the server answered 403 (Forbidden); "
+        "give the driver credentials that may read it\n",
+    )
