@@ -58,10 +58,11 @@ class Source:
     All methods that read raise `InputError` if the input cannot be read.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # options, each by its name
         self,
         path: str | PathLike[str],
         *,
+        within: str = "",
         max_size: int = MAX_SIZE,
         parts: Iterable[Source] = (),
         progress: Callable[[int, int], None] | None = None,
@@ -71,14 +72,16 @@ class Source:
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 
-        `max_size` limits the size of the decompressed file in bytes. For `progress` and `beside`
-        see `load`. `cache` may keep the profile of the file.
+        A relative `path` is relative to the folder `within`, or else to the current folder.
+        Messages name the file by `path` alone. `max_size` limits the size of the decompressed file
+        in bytes. For `progress` and `beside` see `load`. `cache` may keep the profile of the file.
         """
+        self.path = _path_within(within, path)
         self.inputs = inputs
         """The sizes that the caller gives to the inputs, if the file is a model."""
         self.name = display_name(path)
         """The name of the input, for messages."""
-        self.folder = None if path == "-" or not beside else Path(path).parent
+        self.folder = None if path == "-" or not beside else Path(self.path).parent
         """The folder of the file, where readers look for further files of the profile. None for
         standard input, or if the caller does not want further files."""
         self.cache = cache
@@ -89,7 +92,6 @@ class Source:
         """Packages whose version may change what a reader reads."""
         self.parts = tuple(parts)
         """Further inputs that belong to this input, for formats that use several files."""
-        self.path = path
         self.max_size = max_size
         self._progress = progress
         self._stream: ByteStream | None = None
@@ -178,7 +180,9 @@ class Source:
         if self.folder is None or not self.has_neighbour(name):
             return None
         path = os.path.join(os.path.dirname(self.path), name)  # noqa: PTH118, PTH120  # as above
-        return Source(path, max_size=self.max_size)
+        source = Source(path, max_size=self.max_size)
+        source.name = os.path.join(os.path.dirname(self.name), name)  # noqa: PTH118, PTH120  # as above
+        return source
 
     def file_size(self) -> int:
         """Return the size of the file in bytes, compressed if it is; 0 if it is no regular file."""
@@ -242,6 +246,13 @@ class Source:
         except Exception as error:
             self._release(error)
             raise
+
+
+def _path_within(folder: str, path: str | PathLike[str]) -> str | PathLike[str]:
+    """Return where a file is, if relative paths are relative to `folder`."""
+    name = os.fspath(path)
+    has_no_folder = name in ("", "-") or "://" in name  # an address is not in a folder
+    return path if not folder or has_no_folder else os.path.join(folder, name)  # noqa: PTH118  # `Path` changes some names
 
 
 class _Buffer:
