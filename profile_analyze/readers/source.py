@@ -72,20 +72,19 @@ class Source:
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 
-        A relative `path` is relative to the folder `within`, or else to the current folder.
-        Messages name the file by `path` alone. `max_size` limits the size of the decompressed file
-        in bytes. For `progress` and `beside` see `load`. `cache` may keep the profile of the file.
+        A relative `path` is in the folder `within`, or else in the current folder. For `max_size`,
+        `progress` and `beside` see `load`. `cache` may keep the profile of the file.
         """
         self.path = _path_within(within, path)
         self.inputs = inputs
         """The sizes that the caller gives to the inputs, if the file is a model."""
         self.name = display_name(path)
-        """The name of the input, for messages."""
+        """The name of the input, for messages: without `within`."""
         self.folder = None if path == "-" or not beside else Path(self.path).parent
-        """The folder of the file, where readers look for further files of the profile. None for
-        standard input, or if the caller does not want further files."""
+        """The folder in which readers look for further files of the profile. None for standard
+        input, or if the caller does not want further files."""
         self.cache = cache
-        """Where the profile of the input may be kept; None if it must not be kept."""
+        """Where the profile of the input may be kept; None to keep nothing."""
         self.files_beside: dict[str, FileState | None] = {}
         """The files beside the input that a reader has asked for; None for a missing file."""
         self.packages: set[str] = set()
