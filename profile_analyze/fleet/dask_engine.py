@@ -32,6 +32,8 @@ _CONNECT_S: Final = 10
 _START_S: Final = 120
 """How long the processes of a local cluster may take to start on a busy machine."""
 
+_WARNINGS_OF_WORKERS: Final = "distributed.nanny.pre-spawn-environ.PYTHONWARNINGS"
+"""Workers print warnings to the standard error of this process, for example if a disk is slow."""
 _END_S: Final = 0.2
 """How long a worker may take to end by itself."""
 
@@ -126,7 +128,8 @@ def _local_client(workers: int) -> Iterator[Client]:
         try:
             # Scheduler and workers put their files here. Dask does not remove its own folder.
             folder = stack.enter_context(TemporaryDirectory(prefix="profile_analyze-"))
-            stack.enter_context(dask.config.set({"temporary-directory": folder}))
+            settings = {"temporary-directory": folder, _WARNINGS_OF_WORKERS: "ignore"}
+            stack.enter_context(dask.config.set(settings))
             # The thread that starts in this block starts all workers, so Ctrl-C reaches none of
             # them. The tracker comes first, because starting it lets Ctrl-C through again.
             resource_tracker.ensure_running()
