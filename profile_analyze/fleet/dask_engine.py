@@ -160,9 +160,9 @@ def _end(cluster: LocalCluster) -> None:
     """End a local cluster, even if its workers are still reading."""
     with interrupts_delayed():  # so that no process stays behind
         for nanny in cluster.workers.values():
-            # `close` would wait for several seconds until a worker has read its part.
+            # `cluster.close` would wait for several seconds until a worker has read its part.
             with suppress(OSError, RuntimeError, DaskTimeoutError):
-                cluster.sync(nanny.kill, timeout=_END_S)
+                cluster.sync(nanny.close, timeout=_END_S)
         cluster.close()
 
 

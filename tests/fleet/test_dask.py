@@ -9,9 +9,11 @@ import subprocess
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
+import dask
 import psutil
 import pytest
 from distributed import Client, LocalCluster
@@ -58,15 +60,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def local_cluster(workers: int, *, processes: bool) -> Iterator[Client]:
     """Start a cluster that is not one of ours."""
-    cluster = LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=processes,
-        memory_limit=None,
-        silence_logs=50,
-        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-    )
-    with cluster, Client(cluster, set_as_default=False) as client:
+    with (
+        TemporaryDirectory() as folder,
+        dask.config.set({"temporary-directory": folder}),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=processes,
+            memory_limit=None,
+            silence_logs=50,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
         yield client
 
 
