@@ -31,7 +31,6 @@ _CONNECT_S: Final = 10
 """How long to wait for a cluster that exists, and for its first worker."""
 _START_S: Final = 120
 """How long the processes of a local cluster may take to start on a busy machine."""
-
 _WARNINGS_OF_WORKERS: Final = "distributed.nanny.pre-spawn-environ.PYTHONWARNINGS"
 """Workers print warnings to the standard error of this process, for example if a disk is slow."""
 _END_S: Final = 0.2

@@ -25,6 +25,7 @@ from profile_analyze.fleet import dask_engine, dask_pool
 from profile_analyze.fleet.dask_pool import DaskPool
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.readers.pool import parts_of
+from profile_analyze.readers.source import Source
 from tests.conftest import Outcome, examples, run_command
 from tests.readers.same_profiles import difference
 from tests.small import Operator, written
@@ -416,6 +417,46 @@ def test_other_versions_on_the_cluster(
         dask_engine._check_version(ImportError(), "worker tcp://a", "Dask")
     with pytest.raises(pa.EngineError, match=r"a worker has profile_analyze .*, and this is 9\.9"):
         dask_pool._read("9.9", [], read_files=_die, within="")
+
+
+def _misfit(_joiner: RunJoiner, _paths: Paths, *, within: str = "") -> Iterator[Step]:
+    """Fail as Dask does if the versions of packages do not fit together."""
+    if within:
+        raise RuntimeError("Error during deserialization.\nFor more information, see")
+    yield 0, ()
+
+
+def test_a_cluster_that_fails_while_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failure(client: Client) -> str:
+        pool = DaskPool(client, ["a.json"], _misfit, name="Dask")
+        with pytest.raises(pa.EngineError) as caught:
+            next(pool.merge_into(RunJoiner()))
+        pool.shut_down()
+        return str(caught.value)
+
+    monkeypatch.setattr(dask_pool, "_PATIENCE_S", 0.01)
+    with local_cluster(0, processes=False) as client:
+        assert failure(client) == "Dask: all workers ended while files were read; start some"
+    with local_cluster(1, processes=False) as client:
+        assert failure(client) == (
+            "Dask: Error during deserialization.; its scheduler, its workers and this machine need "
+            "the same versions of profile_analyze, numpy and dask"
+        )
+        monkeypatch.setattr(DaskPool, "_wait_for", lambda _, future: future.cancel())
+        assert failure(client) == (
+            "Dask: the connection was lost while files were read; look at the log of its scheduler"
+        )
+
+
+def test_a_relative_name_is_in_the_folder_of_the_caller(folder: Path) -> None:
+    source = Source("a/b.json", within=str(folder))
+    assert (source.name, source.path) == ("a/b.json", str(folder / "a" / "b.json"))
+    assert source.folder == folder / "a"
+    for name in ("/a.json", "-", "", "memory://a.json"):
+        assert Source(name, within=str(folder)).path == name
+    beside = Source("00.json", within=str(folder)).neighbour("01.json")
+    assert beside is not None
+    assert (beside.name, beside.path) == ("01.json", str(folder / "01.json"))
 
 
 def test_engines_that_do_not_exist(folder: Path) -> None:
