@@ -31,8 +31,12 @@ _CONNECT_S: Final = 10
 """How long to wait for a cluster that exists, and for its first worker."""
 _START_S: Final = 120
 """How long the processes of a local cluster may take to start on a busy machine."""
-_WARNINGS_OF_WORKERS: Final = "distributed.nanny.pre-spawn-environ.PYTHONWARNINGS"
-"""Workers print warnings to the standard error of this process, for example if a disk is slow."""
+_ENVIRONMENT: Final = {"PYTHONWARNINGS": "ignore", "OPENBLAS_NUM_THREADS": "1"}
+"""The environment of the workers of a local cluster. Their warnings would reach standard error.
+
+Dask's own environment has MALLOC_TRIM_THRESHOLD_, which returns memory to the system at once. With
+that, reading takes far more time.
+"""
 _END_S: Final = 0.2
 """How long a worker may take to end by itself."""
 
@@ -127,7 +131,10 @@ def _local_client(workers: int) -> Iterator[Client]:
         try:
             # Scheduler and workers put their files here. Dask does not remove its own folder.
             folder = stack.enter_context(TemporaryDirectory(prefix="profile_analyze-"))
-            settings = {"temporary-directory": folder, _WARNINGS_OF_WORKERS: "ignore"}
+            settings = {
+                "temporary-directory": folder,
+                "distributed.nanny.pre-spawn-environ": _ENVIRONMENT,
+            }
             stack.enter_context(dask.config.set(settings))
             # The thread that starts in this block starts all workers, so Ctrl-C reaches none of
             # them. The tracker comes first, because starting it lets Ctrl-C through again.
