@@ -134,6 +134,8 @@ def _local_client(workers: int) -> Iterator[Client]:
             settings = {
                 "temporary-directory": folder,
                 "distributed.nanny.pre-spawn-environ": _ENVIRONMENT,
+                # Only a dashboard shows this profile of the workers, which takes time.
+                "distributed.worker.profile.enabled": False,
             }
             stack.enter_context(dask.config.set(settings))
             # The thread that starts in this block starts all workers, so Ctrl-C reaches none of
