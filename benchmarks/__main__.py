@@ -19,6 +19,7 @@ from benchmarks.cases import (
     FLOOR,
     INFERENCE,
     JSON_LOAD,
+    LOCAL_POOL,
     ORIGINAL,
     OURS,
     ROOT,
@@ -26,6 +27,7 @@ from benchmarks.cases import (
     Case,
     cached,
     compressed,
+    engines,
     many,
     models,
     onnx_runtime,
@@ -85,6 +87,7 @@ def _cases(chosen: list[str], original: Path | None) -> Iterator[Case]:
     if "155 MB" in chosen:
         yield from compressed()
     yield from many()
+    yield from engines()
     yield from models()
     yield from onnx_runtime()
     yield from pytorch()
@@ -138,6 +141,7 @@ LIMITS = (
     ("154 KB", "default table", ORIGINAL, "seconds", 1 / 4),
     ("154 KB", "default table", FLOOR, "seconds", 1.3),
     ("1,000 x 154 KB", "by type", JSON_LOAD, "seconds", 1 / 2),
+    ("10,000 x 154 KB", "--engine dask", LOCAL_POOL, "seconds", 1.3),
     ("80 KB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),
     ("102 MB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),
     ("1.1 GB", "PyTorch, by type", JSON_LOAD, "seconds", 0.45),

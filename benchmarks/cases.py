@@ -31,6 +31,7 @@ OURS = "profile_analyze"
 ORIGINAL = "original"
 FLOOR = "floor"
 COLD = "--no-cache"
+LOCAL_POOL = "--engine local"
 AT_155_MB = "at 155 MB"
 AT_HALF_A_MILLION = "at half a million events"
 JSON_LOAD = "json.load"
@@ -168,6 +169,19 @@ def many() -> Iterator[Case]:
             JSON_LOAD: python(_JSON_OF_FOLDER, str(folder)),
         }
         yield Case(f"{count:,} x 154 KB", "by type", commands)
+
+
+def engines() -> Iterator[Case]:
+    """Yield the case with ten thousand files, read by a local cluster of Dask and without it.
+
+    The time includes the start and the end of the cluster. The system decides how many workers
+    there are: one for each core.
+    """
+    folder = DATA / "10000-files"
+    _write_runs(folder, 10_000)
+    arguments = (str(folder), "--aggregate-by", "type")
+    commands = {OURS: ours(*arguments, "--engine", "dask"), LOCAL_POOL: ours(*arguments)}
+    yield Case("10,000 x 154 KB", "--engine dask", commands)
 
 
 def onnx_runtime() -> Iterator[Case]:

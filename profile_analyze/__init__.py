@@ -23,6 +23,7 @@ from profile_analyze.version import VERSION as __version__
 if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks, parse_peaks
     from profile_analyze.errors import (
+        EngineError,
         InputError,
         MalformedProfileError,
         OutputError,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         UnknownColumnError,
         UnknownFormatError,
     )
+    from profile_analyze.fleet.entry import DaskEngine
     from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.column_registry import COLUMNS
     from profile_analyze.model.columns import Column
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
 _NAMES_OF_MODULES = {
     "analysis.peaks": ("Peaks", "parse_peaks"),
     "errors": (
+        "EngineError",
         "InputError",
         "MalformedProfileError",
         "OutputError",
@@ -80,6 +83,7 @@ _NAMES_OF_MODULES = {
         "UnknownColumnError",
         "UnknownFormatError",
     ),
+    "fleet.entry": ("DaskEngine",),
     "model.categorical": ("Categorical",),
     "model.column_registry": ("COLUMNS",),
     "model.columns": ("Column",),
@@ -123,7 +127,9 @@ __all__ = [
     "Comparison",
     "Contribution",
     "CopyTime",
+    "DaskEngine",
     "Display",
+    "EngineError",
     "Executions",
     "FailCondition",
     "FailVerdict",

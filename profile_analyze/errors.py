@@ -5,6 +5,7 @@
     │   ├── UnknownFormatError      the input is not a supported profile
     │   └── MalformedProfileError   the input is a broken profile
     ├── OutputError                 the answer cannot be written          exit 1
+    ├── EngineError                 the cluster cannot read the files     exit 1
     └── QueryError                  the question is wrong                 exit 2
         ├── QuantityError           an invalid number or unit
         ├── PatternError            an invalid or slow regular expression
@@ -79,6 +80,10 @@ class MalformedProfileError(InputError):
 
 class OutputError(ProfileAnalyzeError):
     """The answer cannot be written to the requested file or stream."""
+
+
+class EngineError(ProfileAnalyzeError):
+    """The cluster that should read the files cannot be started, reached or used."""
 
 
 class QueryError(ProfileAnalyzeError):

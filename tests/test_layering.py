@@ -36,19 +36,24 @@ MAY_IMPORT = {
     "analysis": {"errors", "suggestions", "units", "model"},
     "query": {"column_words", "errors", "suggestions", "units", "model", "analysis"},
     "report": {"errors", "units", "model", "analysis", "query"},
-    "fleet": {"errors", "units", "model", "readers", "query"},
+    "fleet": {"errors", "units", "version", "model", "readers", "query"},
     "cli": {
         *("column_words", "errors", "gc_pause", "suggestions", "units", "version"),
         *("model", "readers", "writers", "analysis", "query", "report", "fleet"),
     },
     "__main__": {"cli"},
-    "__init__": {"errors", "units", "version", "model", "readers", "analysis", "query", "report"},
+    "__init__": {
+        *("errors", "units", "version"),
+        *("model", "readers", "analysis", "query", "report", "fleet"),
+    },
 }
 
 # The packages of ours that may import a dependency. Modules of the standard library may be
 # imported anywhere, except those that are listed here.
 USERS_OF = {
     "compression": {"readers"},  # in the standard library from Python 3.14 on
+    "dask": {"fleet"},
+    "distributed": {"fleet"},
     "duckdb": {"fleet"},
     "fsspec": {"readers"},
     "google": {"readers", "writers"},  # protobuf, a dependency of onnx

@@ -15,6 +15,7 @@ from profile_analyze.cli.queries import naming_option
 from profile_analyze.cli.sources import (
     available_cores,
     chosen_by_label,
+    engine_of,
     find_sources,
     read,
     with_matching_files,
@@ -66,7 +67,8 @@ def answer(request: Request) -> Report:
         check_that_files_exist(request.baseline)
     check_that_files_exist(sources.models)
     if request.export is not None:
-        return exported(request, sources, available_cores())
+        with engine_of(request) as engine:
+            return exported(request, sources, available_cores(), engine)
     sources = chosen_by_label(request, sources)
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)

@@ -7,6 +7,8 @@ from typing import Final
 from profile_analyze.cli.option_actions import StoreOnce
 from profile_analyze.cli.option_types import Option, OptionGroup
 from profile_analyze.cli.option_values import (
+    LOCAL,
+    engine,
     input_shape,
     label_source,
     model_file,
@@ -48,6 +50,19 @@ RUNS: Final = OptionGroup(
             action="store_true",
             help="leave out files that cannot be read; a note counts them, and json lists them "
             "with the reasons",
+        ),
+        Option.of(
+            "--engine",
+            action=StoreOnce,
+            type=engine,
+            default=LOCAL,
+            metavar="ENGINE",
+            example="dask",
+            help="what reads several files: local, which is several processes of this machine for "
+            "a hundred files or more; dask, which starts a cluster of Dask workers on this machine "
+            "and ends it afterwards; or dask:ADDRESS for a cluster that exists, such as "
+            "dask:tcp://host:8786; answers are the same; needs dask (the extra fleet; default: "
+            "local)",
         ),
         Option.of(
             "--correct-drift",

@@ -17,6 +17,9 @@ _AMBIGUOUS: Final = 0.1
 """A number of at least this size needs a per cent sign: `0.5` could mean 50 % or 0.5 %."""
 _LONGEST_STEPS: Final = 40
 """The most characters in a range of steps. Python refuses numbers of several thousand digits."""
+LOCAL: Final = "local"
+"""The engine that reads files in processes of this machine, without Dask."""
+_DASK: Final = "dask"
 
 
 def seconds(text: str) -> float:
@@ -126,6 +129,22 @@ def label_source(text: str) -> str:
             "'nightly/{date}/{host}/*.json', or name a table, such as labels.csv"
         )
     return text
+
+
+def engine(text: str) -> str:
+    """Check that a text is `local`, `dask` or `dask:ADDRESS`, and return it unchanged."""
+    name, _, address = text.partition(":")
+    if text in (LOCAL, _DASK) or (name == _DASK and address):
+        return text
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no engine; write local, dask, or dask:ADDRESS for a cluster that exists, "
+        "such as dask:tcp://host:8786"
+    )
+
+
+def dask_address(engine: str) -> str:
+    """Return the address in an engine; empty if there is none."""
+    return engine.partition(":")[2]
 
 
 def label_value(text: str) -> str:

@@ -64,6 +64,8 @@ class Request(NamedTuple):
     """The file of the model that ran when the profile was recorded (`--model`)."""
     write_model: str | None
     """The file for the model whose matrix products are split (`--write-model`)."""
+    engine: str
+    """What reads several files: `local`, `dask` or `dask:ADDRESS`."""
     skip_bad: bool
     skip_runs: int
     labels: LabelOptions | None
@@ -138,7 +140,7 @@ class Request(NamedTuple):
 
 
 _AS_GIVEN: Final = (
-    *("notes", "work", "inspect", "skip_bad", "skip_runs", "match", "max_size"),
+    *("notes", "work", "inspect", "engine", "skip_bad", "skip_runs", "match", "max_size"),
     *("correct_drift", "correct_sync", "force", "plot", "write_model"),
     *("export", "sql", "sql_timeout"),
 )

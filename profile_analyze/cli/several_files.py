@@ -12,6 +12,7 @@ from profile_analyze.cli.model_options import check_that_names_are_known
 from profile_analyze.cli.sources import (
     about_side,
     available_cores,
+    engine_of,
     load_file,
     load_model,
     prepared,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.sources import Sources
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
+    from profile_analyze.readers.many import Engine
 
 
 class _Side(NamedTuple):
@@ -49,16 +51,23 @@ def read_several(
         wanted |= COMPARISON_COLUMNS
     model = load_model(request, wanted, progress)
     of_side = about_side(request, len(sides))
-    loaded = [_loaded(of_side, side, wanted, progress) for side in sides]
+    with engine_of(request) as engine:
+        loaded = [_loaded(of_side, side, wanted, progress, engine) for side in sides]
     check_that_names_are_known(loaded)
     profile, *baseline = [prepared(request, one, model) for one in loaded]
     profile = profile.changed(notes=(*profile.notes, *sources.notes))
     return compare(profile, baseline[0], request.match) if baseline else profile
 
 
-def _loaded(request: Request, side: _Side, wanted: frozenset[str], progress: Progress) -> Profile:
+def _loaded(
+    request: Request,
+    side: _Side,
+    wanted: frozenset[str],
+    progress: Progress,
+    engine: Engine | None,
+) -> Profile:
     """Return one profile that has the runs of all files of a side, with the labels of the files."""
-    profile = _joined(request, side, wanted, progress)
+    profile = _joined(request, side, wanted, progress, engine)
     if request.labels is None:
         return profile
     return request.labels.labelled(profile, side.files, is_baseline=side.is_baseline)
@@ -72,7 +81,13 @@ def _load_with_data_sets(request: Request, side: _Side) -> Callable[..., Profile
     return partial(entry.load_with_data_sets, keeps=keeps)
 
 
-def _joined(request: Request, side: _Side, wanted: frozenset[str], progress: Progress) -> Profile:
+def _joined(
+    request: Request,
+    side: _Side,
+    wanted: frozenset[str],
+    progress: Progress,
+    engine: Engine | None,
+) -> Profile:
     """Return one profile that has the runs of all files of a side."""
     files = side.files
     has_data_set = any(map(is_data_set, files))
@@ -87,6 +102,7 @@ def _joined(request: Request, side: _Side, wanted: frozenset[str], progress: Pro
             progress=progress.counter_of_next(len(files)),
             # Only this process can read standard input.
             processes=1 if "-" in files else available_cores(),
+            engine=engine,
             max_size=request.max_size,
             inputs=request.inputs,
             beside=request.model is None,

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from contextlib import contextmanager
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.model_options import check_that_names_are_known
+from profile_analyze.cli.option_values import LOCAL, dask_address
 from profile_analyze.cli.part import WHOLE
 from profile_analyze.cli.progress import Progress
 from profile_analyze.cli.queries import naming_option
 from profile_analyze.errors import InputError, QueryError
+from profile_analyze.fleet import entry
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
+    from profile_analyze.readers.many import Engine
 
 _OLD: Final = frozenset(("base", "baseline", "before", "old", "ref", "reference"))
 _NEW: Final = frozenset(("new", "changed", "after", "candidate"))
@@ -84,7 +88,7 @@ def _files_matching(name: str) -> list[str]:
 def find_sources(request: Request) -> Sources:
     """Return the files to read: the named files, and the files in named folders and lists.
 
-    Raises `InputError`.
+    Raises `InputError`, and `QueryError` if the engine cannot read a source.
     """
     named = (*request.files, *request.baseline)
     sources = Sources(
@@ -95,6 +99,11 @@ def find_sources(request: Request) -> Sources:
     )
     if sources.all.count("-") > 1:
         raise InputError("standard input", "is named twice; it can be read once")
+    if "-" in sources.all and request.engine != LOCAL:
+        raise QueryError(
+            "argument --engine: the workers of Dask cannot read standard input; save it to a file, "
+            "or leave --engine out"
+        )
     return sources
 
 
@@ -162,6 +171,20 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
     finally:
         progress.clear()
     return without_drift(source) if request.correct_drift else source
+
+
+@contextmanager
+def engine_of(request: Request) -> Iterator[Engine | None]:
+    """Yield the engine that reads several files; None for the default. Its end ends its processes.
+
+    A cluster of Dask starts when it is first needed: one file is read by this process.
+    """
+    if request.engine == LOCAL:
+        yield None
+        return
+    address = dask_address(request.engine) or None
+    with entry.DaskEngine(address, workers=available_cores(), quiet=True) as engine:
+        yield engine
 
 
 def about_side(request: Request, sides: int = 1) -> Request:

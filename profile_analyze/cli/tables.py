@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from profile_analyze.cli.sources import Sources
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
+    from profile_analyze.readers.many import Engine
 
 _OF_FILES: Final = (
-    *("--max-size", "--skip-bad", "--cache", "--no-cache"),
+    *("--max-size", "--skip-bad", "--cache", "--no-cache", "--engine"),
     *("--notes", "--color", "--no-pager", "--clear-cache", "--label"),
 )
 _OF_EXPORT: Final = frozenset((*_OF_FILES, "--export", "--sql-timeout"))
@@ -75,7 +76,7 @@ def _check_others(arguments: argparse.Namespace, what: str, allowed: frozenset[s
             raise QueryError(f"{what}, so {flag} has no effect; leave one out")
 
 
-def exported(request: Request, sources: Sources, processes: int) -> Report:
+def exported(request: Request, sources: Sources, processes: int, engine: Engine | None) -> Report:
     """Add the files of the request to a data set, print what was added, and return the notes."""
     assert request.export is not None, "the caller checks this"
     labels: dict[str, dict[str, str]] = {}
@@ -90,6 +91,7 @@ def exported(request: Request, sources: Sources, processes: int) -> Report:
             skip_bad=request.skip_bad,
             progress=progress.counter_of_next(len(sources.files)),
             processes=processes,
+            engine=engine,
             max_size=request.max_size,
             cache=request.cache,
             labels=labels,

@@ -1,7 +1,7 @@
 """The functions of this package that the command calls: `entry.export` and the like.
 
-They need pyarrow or duckdb, which are optional, and few calls use them. The module of a function is
-therefore imported when the function is first used.
+They need pyarrow, duckdb or Dask, which are optional, and few calls use them. The module of a
+function is therefore imported when the function is first used.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from profile_analyze.errors import OutputError
 
 if TYPE_CHECKING:
+    from profile_analyze.fleet.dask_engine import DaskEngine
     from profile_analyze.fleet.exporting import export
     from profile_analyze.fleet.loading import labelled_files, load_with_data_sets
     from profile_analyze.fleet.sql import answer_sql, sql_help
 
 _NEEDS = {
+    "DaskEngine": ("dask_engine", "--engine dask"),
     "export": ("exporting", "--export"),
     "labelled_files": ("loading", "reading a data set"),
     "load_with_data_sets": ("loading", "reading a data set"),
@@ -24,9 +26,16 @@ _NEEDS = {
     "sql_help": ("sql", "--sql help"),
 }
 """For each function, its module, and what the user asked for."""
-_EXTRAS = {"pyarrow": "fleet", "duckdb": "sql"}
+_EXTRAS = {"pyarrow": "fleet", "dask": "fleet", "distributed": "fleet", "duckdb": "sql"}
 
-__all__ = ["answer_sql", "export", "labelled_files", "load_with_data_sets", "sql_help"]
+__all__ = [
+    "DaskEngine",
+    "answer_sql",
+    "export",
+    "labelled_files",
+    "load_with_data_sets",
+    "sql_help",
+]
 
 
 def __getattr__(name: str) -> Any:

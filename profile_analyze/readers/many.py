@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from profile_analyze.errors import InputError
 from profile_analyze.gc_pause import gc_paused
@@ -25,13 +25,34 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.loading import CacheFolder
     from profile_analyze.readers.model_inputs import ModelInputs
-    from profile_analyze.readers.pool import ReaderPool
 
     Paths: TypeAlias = Sequence[str | PathLike[str]]
     # Files are read in steps. A step has the number of its files, and the errors of the files that
     # cannot be read.
     Step: TypeAlias = tuple[int, tuple[InputError, ...]]
-    ReadFiles: TypeAlias = Callable[[RunJoiner, Paths], Iterator[Step]]
+    # A function that starts to read files in several processes; None if it does not.
+    Engine: TypeAlias = "Callable[[Paths, ReadFiles], Pool | None]"
+
+
+class ReadFiles(Protocol):
+    """Reads files in order, and adds them to `joiner`.
+
+    Relative paths are relative to the folder `within`, or else to the current folder.
+    """
+
+    def __call__(self, joiner: RunJoiner, paths: Paths, /, *, within: str = "") -> Iterator[Step]:
+        """Read some of the files in each step."""
+
+
+class Pool(Protocol):
+    """Processes that read files. The files are divided into parts."""
+
+    def merge_into(self, joiner: RunJoiner) -> Iterator[Step]:
+        """Merge the partial results into `joiner`, in the order of the files."""
+
+    def shut_down(self) -> None:
+        """End all work, even if files are still being read."""
+
 
 _MANY_FILES: Final = 100
 """From this number of files on, a pool of processes may read them. A pool starts in 0.05 s."""
@@ -48,6 +69,7 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     skip_bad: bool = False,
     progress: Callable[[int], None] | None = None,
     processes: int = 1,
+    engine: Engine | None = None,
     max_size: int = MAX_SIZE,
     inputs: ModelInputs = NO_INPUTS,
     beside: bool = True,
@@ -56,7 +78,8 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     """Return one profile with the runs of all files in `paths`, joined by the rules of `join_runs`.
 
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
-    is above 1 and there are at least 100 files, a pool of that many processes reads them.
+    is above 1 and there are at least 100 files, a pool of that many processes reads them. With an
+    `engine`, such as a `DaskEngine`, the engine's processes read them, however few they are.
     `progress` is called now and then with the number of files that have been read. With `skip_bad`,
     files that cannot be read are left out: a note names the first of them, and `Profile.left_out`
     has all. `max_size`, `inputs`, `beside` and `cache` apply to each file: see `load`.
@@ -72,6 +95,7 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
         skip_bad=skip_bad,
         progress=progress,
         processes=processes,
+        engine=engine,
         max_size=max_size,
         inputs=inputs,
         beside=beside,
@@ -108,6 +132,7 @@ def add_runs(  # noqa: PLR0913  # options, each by its name
     skip_bad: bool = False,
     progress: Callable[[int], None] | None = None,
     processes: int = 1,
+    engine: Engine | None = None,
     max_size: int = MAX_SIZE,
     inputs: ModelInputs = NO_INPUTS,
     beside: bool = True,
@@ -123,7 +148,7 @@ def add_runs(  # noqa: PLR0913  # options, each by its name
     opened = partial(Source, max_size=max_size, inputs=inputs, beside=beside, cache=cache_of(cache))
     read_files: ReadFiles = partial(_read_files, wanted=needed, source_of=opened)
     join = partial(_join, joiner, skip_bad=skip_bad, progress=progress)
-    pool = _start_pool(paths, read_files, processes)
+    pool = (engine or partial(_start_pool, processes=processes))(paths, read_files)
     if pool is None:
         return join(lambda into: read_files(into, paths))
     try:
@@ -132,7 +157,7 @@ def add_runs(  # noqa: PLR0913  # options, each by its name
         pool.shut_down()
 
 
-def _start_pool(paths: Paths, read_files: ReadFiles, processes: int) -> ReaderPool | None:
+def _start_pool(paths: Paths, read_files: ReadFiles, processes: int) -> Pool | None:
     """Return a pool that reads the files, or None if this process should read them."""
     if processes < 2 or len(paths) < _MANY_FILES or not all(map(survives_fork, paths)):
         return None
@@ -172,11 +197,12 @@ def _read_files(
     joiner: RunJoiner,
     paths: Paths,
     *,
+    within: str = "",
     wanted: Collection[str],
-    source_of: Callable[[str | PathLike[str]], Source],
+    source_of: Callable[..., Source],
 ) -> Iterator[Step]:
     """Read files in order and add them to `joiner`, one group of files in each step."""
-    for group in _groups(_open(source_of(path)) for path in paths):
+    for group in _groups(_open(source_of(path, within=within)) for path in paths):
         files, errors = len(group), _add_group(joiner, group, wanted)
         del group  # frees the contents before the next group is read
         yield files, errors

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.runs import Partial
     from profile_analyze.readers.many import Paths, ReadFiles, Step
 
-    _PartResult: TypeAlias = tuple[Partial | None, tuple[InputError, ...]]
+    PartResult: TypeAlias = tuple[Partial | None, tuple[InputError, ...]]
 
 # The work is divided into parts. A part ends when it reaches one of these limits. They are large
 # enough that sending results costs little, and small enough that all processes are busy until the
@@ -51,11 +51,11 @@ class ReaderPool:
         # the workers of `multiprocessing.Pool`, must not start processes.
         if "fork" not in get_all_start_methods() or current_process().daemon:
             raise BlockingIOError("no process can be forked here")
-        self._parts = list(_parts(paths))
+        self._parts = list(parts_of(paths))
         self._workers: list[_Worker] = []
         count = min(processes, len(self._parts))
         try:
-            with _interrupts_delayed():
+            with interrupts_delayed():
                 for first in range(count):
                     self._start_worker(self._parts[first::count], read_files)
         except BaseException:  # for example a delayed Ctrl-C
@@ -91,7 +91,7 @@ class ReaderPool:
 
     def shut_down(self) -> None:
         """End all workers, even if they are still reading."""
-        with _interrupts_delayed():
+        with interrupts_delayed():
             for worker in self._workers:
                 worker.process.kill()
             for worker in self._workers:
@@ -100,7 +100,7 @@ class ReaderPool:
                 worker.results.close()
 
 
-def _parts(paths: Paths) -> Iterator[Paths]:
+def parts_of(paths: Paths) -> Iterator[Paths]:
     """Yield `paths` in parts of `_FILES_PER_PART` files or about `_BYTES_PER_PART` bytes."""
     part: list[str | PathLike[str]] = []
     size = 0
@@ -115,7 +115,7 @@ def _parts(paths: Paths) -> Iterator[Paths]:
         yield part
 
 
-def _receive(worker: _Worker, paths: Paths) -> _PartResult:
+def _receive(worker: _Worker, paths: Paths) -> PartResult:
     """Return the worker's next result, which is for the files in `paths`.
 
     Raises the error that the worker sent, or `InputError` if the worker died.
@@ -123,7 +123,7 @@ def _receive(worker: _Worker, paths: Paths) -> _PartResult:
     reason = "the process that read this or one of the next files died: out of memory?"
     died = InputError(os.fspath(paths[0]), reason)
     try:
-        result: _PartResult | Exception = worker.results.recv()
+        result: PartResult | Exception = worker.results.recv()
     except (EOFError, OSError, MemoryError):  # `OSError` if the worker died while sending
         raise died from None
     if isinstance(result, MemoryError):
@@ -134,7 +134,7 @@ def _receive(worker: _Worker, paths: Paths) -> _PartResult:
 
 
 @contextmanager
-def _interrupts_delayed() -> Iterator[None]:
+def interrupts_delayed() -> Iterator[None]:
     """Delay Ctrl-C until the end of the block. Processes that start in it never get Ctrl-C."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -158,13 +158,14 @@ def _send_results(
     with suppress(OSError, MemoryError):
         try:
             for paths in parts:
-                sender.send(_read_part(paths, read_files))
+                sender.send(read_part(paths, read_files))
         except Exception as error:  # the parent raises it
             sender.send(error)
 
 
-def _read_part(paths: Paths, read_files: ReadFiles) -> _PartResult:
+def read_part(paths: Paths, read_files: ReadFiles, *, within: str = "") -> PartResult:
     """Return the partial result of a part, and the errors of files that cannot be read."""
     joiner = RunJoiner()
-    errors = [error for _, of_step in read_files(joiner, paths) for error in of_step]
+    steps = read_files(joiner, paths, within=within)
+    errors = [error for _, of_step in steps for error in of_step]
     return joiner.partial(), tuple(errors)

@@ -59,10 +59,11 @@ class Source:
     All methods that read raise `InputError` if the input cannot be read.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # options, each by its name
         self,
         path: str | PathLike[str],
         *,
+        within: str = "",
         max_size: int = MAX_SIZE,
         parts: Iterable[Source] = (),
         progress: Callable[[int, int], None] | None = None,
@@ -72,26 +73,26 @@ class Source:
     ) -> None:
         """Make the source of the file `path`, which may be a URL; `-` is standard input.
 
-        `max_size` limits the size of the decompressed file in bytes. For `progress` and `beside`
-        see `load`. `cache` may keep the profile of the file.
+        A relative `path` is in the folder `within`, or else in the current folder. For `max_size`,
+        `progress` and `beside` see `load`. `cache` may keep the profile of the file.
         """
+        self.path = _path_within(within, path)
         self.inputs = inputs
         """The sizes that the caller gives to the inputs, if the file is a model."""
         self.name = display_name(path)
-        """The name of the input, for messages."""
+        """The name of the input, for messages: without `within`."""
         self.beside = beside and path != "-"
         """Whether readers look for further files of the profile beside the file."""
-        self.folder = Path(path).parent if self.beside and not is_url(path) else None
+        self.folder = Path(self.path).parent if self.beside and not is_url(self.path) else None
         """The local folder of the file, if `beside` is set; None for a URL."""
         self.cache = cache
-        """Where the profile of the input may be kept; None if it must not be kept."""
+        """Where the profile of the input may be kept; None to keep nothing."""
         self.files_beside: dict[str, FileState | None] = {}
         """The files beside the input that a reader has asked for; None for a missing file."""
         self.packages: set[str] = set()
         """Packages whose version may change what a reader reads."""
         self.parts = tuple(parts)
         """Further inputs that belong to this input, for formats that use several files."""
-        self.path = path
         self.max_size = max_size
         self._progress = progress
         self._stream: ByteStream | None = None
@@ -170,19 +171,13 @@ class Source:
             return False
         # A hostile local model may name a URL as a file beside it, which must not be asked for.
         if is_url(self.path):  # needs no state, because profiles at URLs are not kept
-            return remote_path(self._path_of_neighbour(name)).exists()
+            return remote_path(_path_beside(self.path, name)).exists()
         self.files_beside[name] = self.state_of_neighbour(name)
         return self.files_beside[name] is not None
 
     def state_of_neighbour(self, name: str) -> FileState | None:
         """Return the size and time of a file in the folder of the input; None if it is missing."""
-        return state_of_file(self._path_of_neighbour(name))
-
-    def _path_of_neighbour(self, name: str) -> str:
-        path = os.fspath(self.path)
-        if is_url(path):
-            return url_in(folder_of(path), name)
-        return os.path.join(os.path.dirname(path), name)  # noqa: PTH118, PTH120  # `Path` changes some names
+        return state_of_file(_path_beside(self.path, name))
 
     def neighbour(self, name: str) -> Source | None:
         """Return the source of a file beside the input; None if there is no such file.
@@ -191,7 +186,9 @@ class Source:
         """
         if not self.beside or not self.has_neighbour(name):
             return None
-        return Source(self._path_of_neighbour(name), max_size=self.max_size)
+        source = Source(_path_beside(self.path, name), max_size=self.max_size)
+        source.name = _path_beside(self.name, name)
+        return source
 
     def file_size(self) -> int:
         """Return the size of the file in bytes, compressed if it is; 0 if it is no regular file.
@@ -258,6 +255,21 @@ class Source:
         except Exception as error:
             self._release(error)
             raise
+
+
+def _path_beside(path: str | PathLike[str], name: str) -> str:
+    """Return the path or the URL of the file `name` in the folder of `path`."""
+    path = os.fspath(path)
+    if is_url(path):
+        return url_in(folder_of(path), name)
+    return os.path.join(os.path.dirname(path), name)  # noqa: PTH118, PTH120  # `Path` changes some names
+
+
+def _path_within(folder: str, path: str | PathLike[str]) -> str | PathLike[str]:
+    """Return where a file is, if relative paths are relative to `folder`."""
+    name = os.fspath(path)
+    has_no_folder = name in ("", "-") or "://" in name  # an address is not in a folder
+    return path if not folder or has_no_folder else os.path.join(folder, name)  # noqa: PTH118  # `Path` changes some names
 
 
 class _Buffer:

@@ -253,7 +253,7 @@ def test_a_process_that_dies_is_an_error(
 ) -> None:
     monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
     monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
-    monkeypatch.setattr("profile_analyze.readers.pool._read_part", fail)
+    monkeypatch.setattr("profile_analyze.readers.pool.read_part", fail)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     with pytest.raises(pa.InputError) as caught:
         pa.load_runs(files, processes=2)
@@ -289,10 +289,10 @@ def test_an_error_does_not_wait_for_other_processes(
             sleep(60)
         return original(paths, read_files)
 
-    original = pool._read_part
+    original = pool.read_part
     monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
     monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
-    monkeypatch.setattr("profile_analyze.readers.pool._read_part", read_part)
+    monkeypatch.setattr("profile_analyze.readers.pool.read_part", read_part)
     files = [
         str(tmp_path / "missing.json"),
         written(tmp_path / "slow.json", [Operator("conv", "Conv", 1)]),

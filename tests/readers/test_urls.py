@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
@@ -29,6 +29,8 @@ from tests.remote_files import FaultyFiles, faulty, in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from profile_analyze.readers.many import ReadFiles
 
 TINY = (PROFILES / "tiny.json").read_bytes()
 
@@ -98,7 +100,8 @@ def test_which_urls_are_patterns(url: str, *, expected: bool) -> None:
 def test_processes_that_read_hdfs_are_not_forked() -> None:
     assert survives_fork("s3://runs/a.json")
     paths = ["a.json"] * 200 + ["hdfs://runs/a.json"]
-    assert many._start_pool(paths, lambda *_: iter(()), processes=2) is None
+    never_called = cast("ReadFiles", None)
+    assert many._start_pool(paths, never_called, processes=2) is None
 
 
 def test_parts_of_urls() -> None:
