@@ -83,8 +83,6 @@ class Source:
         """The name of the input, for messages: without `within`."""
         self.beside = beside and path != "-"
         """Whether readers look for further files of the profile beside the file."""
-        self.folder = Path(self.path).parent if self.beside and not is_url(self.path) else None
-        """The local folder of the file, if `beside` is set; None for a URL."""
         self.cache = cache
         """Where the profile of the input may be kept; None to keep nothing."""
         self.files_beside: dict[str, FileState | None] = {}
@@ -121,6 +119,11 @@ class Source:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def folder(self) -> Path | None:
+        """The local folder of the file, if `beside` is set; None for a URL."""
+        return Path(self.path).parent if self.beside and not is_url(self.path) else None
 
     def head(self, size: int = HEAD_SIZE) -> bytes:
         """Return the first `size` bytes after leading white space, or fewer at the end."""

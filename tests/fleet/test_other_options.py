@@ -13,7 +13,7 @@ from tests.conftest import PROFILES, run_command
 TINY = str(PROFILES / "tiny.json")
 SQL = "--sql=select count(*) as n from operators"
 OF_FILES = {
-    *("--max-size", "--skip-bad", "--cache", "--no-cache", "--label"),
+    *("--max-size", "--skip-bad", "--cache", "--no-cache", "--label", "--engine"),
     *("--notes", "--color", "--no-pager"),
 }
 OF_SQL = OF_FILES | {
