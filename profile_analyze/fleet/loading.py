@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.fleet.parts import Part
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.runs import Partial
 
 
 class LabelledFiles(NamedTuple):
@@ -33,27 +34,37 @@ def load_with_data_sets(
     *,
     wanted: Collection[str] = OPTIONAL_COLUMNS,
     keeps: Callable[[LabelledFiles], bool] = lambda _: True,
+    progress: Callable[[int], None] = lambda _: None,
+    found: Callable[[int], None] = lambda _: None,
     **options: Any,
 ) -> Profile:
     """Return one profile with the runs of data sets and of files, in the order of `names`.
 
     The profile is the same as if the files in the data sets had been named instead. `wanted` and
     `options` are the arguments of `readers.many.load_runs`. Data sets have all columns. `keeps`
-    says which parts of data sets are read.
+    says which parts of data sets are read. `progress` is called now and then with the number of
+    files that have been read, in data sets and elsewhere. `found` is called before with the number
+    of files in a data set.
 
     Raises the errors of `load_runs` and of `parts_of`.
     """
     joiner = RunJoiner()
-    files = 0
     bad: list[InputError] = []
-    for are_data_sets, group in groupby(names, is_data_set):
+    kept = {name: _kept_parts(name, keeps) for name in names if is_data_set(name)}
+    for name in filter(kept.__contains__, names):
+        found(sum(map(_files_in, kept[name])))
+    files = 0
+    for are_data_sets, group in groupby(names, kept.__contains__):
         if are_data_sets:
-            for name in group:
-                files += _add_data_set(joiner, name, keeps, with_frames=FRAMES in wanted)
+            for part in (part for name in group for part in kept[name]):
+                joiner.merge(_content(part, with_frames=FRAMES in wanted))
+                files += _files_in(part)
+                progress(files)
         else:
             others = [*group]
+            counter = _counter_after(files, progress)
+            bad += add_runs(joiner, others, wanted=wanted, progress=counter, **options)
             files += len(others)
-            bad += add_runs(joiner, others, wanted=wanted, **options)
     joined = without_bad(joiner, bad)
     findings = joined.check()
     if findings:
@@ -64,6 +75,11 @@ def load_with_data_sets(
     assert partial is not None, "the joined profile has a file"
     # `load` neither sorts the tracks of a single file nor makes notes on its runs, as joining does.
     return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
+
+
+def _counter_after(files: int, progress: Callable[[int], None]) -> Callable[[int], None]:
+    """Return a function that takes the number of files read after the first `files`."""
+    return lambda read: progress(files + read)
 
 
 def labelled_files(data_set: str) -> list[LabelledFiles]:
@@ -79,22 +95,22 @@ def _labelled_files(part: Part) -> LabelledFiles:
     return LabelledFiles([process.name for process in facts.processes], facts.labels)
 
 
-def _add_data_set(
-    joiner: RunJoiner,
-    name: str,
-    keeps: Callable[[LabelledFiles], bool],
-    *,
-    with_frames: bool,
-) -> int:
-    """Add the profiles in a data set to `joiner`, and return their number."""
+def _kept_parts(name: str, keeps: Callable[[LabelledFiles], bool]) -> list[Part]:
+    """Return the parts of a data set that are read."""
     parts = parts_of(name)
     if not parts:
         raise InputError(
             name,
             "is a data set without profiles, because no export to it ended; --export adds some",
         )
-    kept = [part for part in parts if keeps(_labelled_files(part))]
-    for part in kept:
-        partial = partial_of(part)
-        joiner.merge(partial if with_frames else without_frames(partial))
-    return sum(part.manifest.facts.files for part in kept)
+    return [part for part in parts if keeps(_labelled_files(part))]
+
+
+def _content(part: Part, *, with_frames: bool) -> Partial:
+    """Return the content of a part. Raises `MalformedProfileError` if it is damaged."""
+    content = partial_of(part)
+    return content if with_frames else without_frames(content)
+
+
+def _files_in(part: Part) -> int:
+    return part.manifest.facts.files

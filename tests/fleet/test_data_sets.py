@@ -126,6 +126,19 @@ def test_any_split_between_files_and_data_sets_gives_the_same_answer(
         assert joined.notes_on_runs == expected.notes_on_runs
 
 
+def test_the_files_in_data_sets_are_counted_while_they_are_read(tmp_path: Path) -> None:
+    files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(7)]
+    first = exported(tmp_path / "first", files[:3], files_per_part=2)
+    second = exported(tmp_path / "second", files[3:5])
+    calls: list[str] = []
+    load_with_data_sets(
+        [files[5], first, files[6], second],
+        found=lambda number: calls.append(f"{number} found"),
+        progress=lambda number: calls.append(f"{number} read"),
+    )
+    assert calls == ["3 found", "2 found", *(f"{n} read" for n in (1, 3, 4, 5, 7))]
+
+
 def test_a_data_set_grows_without_changing_its_files(tmp_path: Path) -> None:
     files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(3)]
     data_set = exported(tmp_path / "set", files[:1])
