@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.fleet.parts import Part
     from profile_analyze.model.profile import Profile
-    from profile_analyze.model.runs import Partial
 
 
 class LabelledFiles(NamedTuple):
@@ -54,30 +53,30 @@ def load_with_data_sets(
     for name in filter(kept.__contains__, names):
         found(sum(map(_files_in, kept[name])))
     files = 0
-    for are_data_sets, group in groupby(names, kept.__contains__):
-        if are_data_sets:
-            for part in (part for name in group for part in kept[name]):
-                joiner.merge(_content(part, with_frames=FRAMES in wanted))
-                files += _files_in(part)
-                progress(files)
+    for is_stored, group in groupby(names, kept.__contains__):
+        members, counter = [*group], _after(files, progress)
+        if is_stored:
+            parts = [part for name in members for part in kept[name]]
+            files += _add_parts(joiner, parts, counter, with_frames=FRAMES in wanted)
         else:
-            others = [*group]
-            counter = _counter_after(files, progress)
-            bad += add_runs(joiner, others, wanted=wanted, progress=counter, **options)
-            files += len(others)
+            bad += add_runs(joiner, members, wanted=wanted, progress=counter, **options)
+            files += len(members)
     joined = without_bad(joiner, bad)
     findings = joined.check()
     if findings:
         raise MalformedProfileError(names[0], f"inconsistent: {findings[0]}")
-    if files > 1:
-        return joined
+    return joined if files > 1 else _as_single_file(joined, joiner)
+
+
+def _as_single_file(joined: Profile, joiner: RunJoiner) -> Profile:
+    """Return the joined profile of one file as `load` returns the file."""
     partial = joiner.partial()
     assert partial is not None, "the joined profile has a file"
     # `load` neither sorts the tracks of a single file nor makes notes on its runs, as joining does.
     return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
 
 
-def _counter_after(files: int, progress: Callable[[int], None]) -> Callable[[int], None]:
+def _after(files: int, progress: Callable[[int], None]) -> Callable[[int], None]:
     """Return a function that takes the number of files read after the first `files`."""
     return lambda read: progress(files + read)
 
@@ -106,10 +105,21 @@ def _kept_parts(name: str, keeps: Callable[[LabelledFiles], bool]) -> list[Part]
     return [part for part in parts if keeps(_labelled_files(part))]
 
 
-def _content(part: Part, *, with_frames: bool) -> Partial:
-    """Return the content of a part. Raises `MalformedProfileError` if it is damaged."""
-    content = partial_of(part)
-    return content if with_frames else without_frames(content)
+def _add_parts(
+    joiner: RunJoiner,
+    parts: Sequence[Part],
+    progress: Callable[[int], None],
+    *,
+    with_frames: bool,
+) -> int:
+    """Add the profiles in parts of data sets to `joiner`, and return their number."""
+    files = 0
+    for part in parts:
+        content = partial_of(part)
+        joiner.merge(content if with_frames else without_frames(content))
+        files += _files_in(part)
+        progress(files)
+    return files
 
 
 def _files_in(part: Part) -> int:
