@@ -19,6 +19,9 @@ from profile_analyze.fleet.loading import load_with_data_sets
 from profile_analyze.fleet.parts import partial_of, parts_of
 from profile_analyze.readers.content import MAX_SIZE
 from tests.conftest import FIXTURES, PROFILES, examples, run_command, some_of
+from tests.readers.megengine_timeline.events import document as timeline
+from tests.readers.megengine_timeline.events import op
+from tests.readers.tiny_file import write_bytes
 from tests.small import Operator, document
 from tests.strategies import queries, runs_of_one
 
@@ -124,6 +127,18 @@ def test_any_split_between_files_and_data_sets_gives_the_same_answer(
         assert answer_of(joined, query) == answer_of(expected, query)
         assert joined.notes == expected.notes
         assert joined.notes_on_runs == expected.notes_on_runs
+
+
+def test_a_file_of_several_processes_counts_once(tmp_path: Path) -> None:
+    params = {"mode": "ADD"}
+    events = [
+        *op("ADD", 3, 10, 14, (12, 22), params=params),
+        *op("ADD", 3, 10, 15, (12, 32), params=params, pid=8),
+    ]
+    file = write_bytes(tmp_path, timeline(*events))
+    data_set = exported(tmp_path / "set", [file])
+    again = run_command(file, "--export", data_set)
+    assert again.out == f"{data_set}: added 0 profiles; now 1 profile\n"
 
 
 def test_the_files_in_data_sets_are_counted_while_they_are_read(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def added(outcome: Outcome) -> tuple[int, str, str]:
 
 
 def names_in(folder: str) -> list[str]:
-    return sorted(path.name for path in Path(folder).iterdir())
+    return sorted(path.name for path in Path(folder).iterdir() if path.name != ".lock")
 
 
 @pytest.mark.usefixtures("folder")
