@@ -11,14 +11,16 @@ from profile_analyze.fleet.parts import partial_of, parts_of
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.model.terms import FRAMES
+from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.many import add_runs, without_bad
 from profile_analyze.readers.paths import is_data_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from profile_analyze.fleet.parts import Part
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.runs import Partial
 
 
 class LabelledFiles(NamedTuple):
@@ -35,15 +37,14 @@ def load_with_data_sets(
     keeps: Callable[[LabelledFiles], bool] = lambda _: True,
     progress: Callable[[int], None] = lambda _: None,
     found: Callable[[int], None] = lambda _: None,
+    max_size: int = MAX_SIZE,
     **options: Any,
 ) -> Profile:
     """Return one profile with the runs of data sets and of files, in the order of `names`.
 
-    The profile is the same as if the files in the data sets had been named instead. `wanted` and
-    `options` are the arguments of `readers.many.load_runs`. Data sets have all columns. `keeps`
-    says which parts of data sets are read. `progress` is called now and then with the number of
-    files that have been read, in data sets and elsewhere. `found` is called before with the number
-    of files in a data set.
+    The profile is the same as if the files in the data sets had been named instead. Data sets have
+    all columns. `keeps` says which parts of data sets are read, and `found` is called with the
+    number of files in each data set. The other arguments are those of `readers.many.load_runs`.
 
     Raises the errors of `load_runs` and of `parts_of`.
     """
@@ -57,9 +58,12 @@ def load_with_data_sets(
         members, counter = [*group], _after(files, progress)
         if is_stored:
             parts = [part for name in members for part in kept[name]]
-            files += _add_parts(joiner, parts, counter, with_frames=FRAMES in wanted)
+            contents = (partial_of(part, max_size) for part in parts)
+            files += _add_contents(joiner, contents, counter, with_frames=FRAMES in wanted)
         else:
-            bad += add_runs(joiner, members, wanted=wanted, progress=counter, **options)
+            bad += add_runs(
+                joiner, members, wanted=wanted, progress=counter, max_size=max_size, **options
+            )
             files += len(members)
     joined = without_bad(joiner, bad)
     findings = joined.check()
@@ -105,19 +109,18 @@ def _kept_parts(name: str, keeps: Callable[[LabelledFiles], bool]) -> list[Part]
     return [part for part in parts if keeps(_labelled_files(part))]
 
 
-def _add_parts(
+def _add_contents(
     joiner: RunJoiner,
-    parts: Sequence[Part],
+    contents: Iterable[Partial],
     progress: Callable[[int], None],
     *,
     with_frames: bool,
 ) -> int:
-    """Add the profiles in parts of data sets to `joiner`, and return their number."""
+    """Add the contents of parts of data sets to `joiner`, and return the number of their files."""
     files = 0
-    for part in parts:
-        content = partial_of(part)
+    for content in contents:
         joiner.merge(content if with_frames else without_frames(content))
-        files += _files_in(part)
+        files += content.files
         progress(files)
     return files
 

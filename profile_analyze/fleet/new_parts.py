@@ -14,10 +14,10 @@ from time import time
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-import pyarrow.parquet as pq
 
 from profile_analyze.errors import OutputError
 from profile_analyze.fleet.locking import locked
+from profile_analyze.fleet.parquet import write_table
 from profile_analyze.fleet.parts import (
     PART_MANIFEST,
     VERSION,
@@ -33,16 +33,12 @@ from profile_analyze.readers.paths import DATA_SET_MANIFEST
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    import pyarrow as pa
-
     from profile_analyze.fleet.parts import SourceFile
     from profile_analyze.fleet.stored_profiles import Stored
 
 _UNFINISHED: Final = ".unfinished-"
 _LONGEST_WRITING_S: Final = 24 * 3600
 """If an unfinished folder is older than this, the process that wrote it must have died."""
-_LARGEST_DICTIONARY: Final = 1 << 30
-"""Bytes. Parquet keeps the order of categories only if all of them fit into one dictionary."""
 
 
 def start_data_set(folder: str) -> None:
@@ -100,7 +96,7 @@ class NewParts:
         self._written += 1
         try:
             folder.mkdir()
-            sizes = {name: _write_table(folder, name, part.tables[name]) for name in TABLES}
+            sizes = {name: write_table(folder, name, part.tables[name]) for name in TABLES}
             manifest = msgspec.json.encode(PartManifest([*sources], sizes, part.facts))
             (folder / PART_MANIFEST).write_bytes(manifest)
             for file in folder.iterdir():
@@ -156,20 +152,6 @@ def _rename_new(folder: Path, target: Path) -> None:
         if target.exists():
             raise FileExistsError from None
         raise
-
-
-def _write_table(folder: Path, name: str, table: pa.Table) -> int:
-    """Write a table, and return the size of its file."""
-    file = folder / f"{name}.parquet"
-    pq.write_table(
-        table,
-        file,
-        compression="zstd",
-        row_group_size=max(len(table), 1),
-        dictionary_pagesize_limit=_LARGEST_DICTIONARY,
-        write_page_checksum=True,
-    )
-    return file.stat().st_size
 
 
 def _flush(file: Path) -> None:

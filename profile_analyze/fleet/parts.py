@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from profile_analyze.errors import InputError, MalformedProfileError
+from profile_analyze.fleet.parquet import TooLargeError, read_table
 from profile_analyze.fleet.stored_profiles import TABLES, Facts, restored
+from profile_analyze.readers.content import MAX_SIZE, too_large
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ this package cannot read."""
 
 PART_MANIFEST: Final = "_part.json"
 _PART_NAME: Final = re.compile(r"part=[0-9]{6,}")
-_DAMAGE: Final = (pa.ArrowException, KeyError, ValueError, TypeError, IndexError, OverflowError)
+_DAMAGE: Final = (
+    *(pa.ArrowException, KeyError, ValueError, TypeError, IndexError, OverflowError),
+    RecursionError,
+)
 """The errors of tables that are damaged, or that do not belong together."""
 
 
@@ -105,11 +109,22 @@ def parts_of(data_set: str, besides: Collection[Path] = ()) -> list[Part]:
         raise _unreadable(data_set, error) from None
 
 
-def partial_of(part: Part) -> Partial:
-    """Return the content of a part. Raises `MalformedProfileError` if it is damaged."""
+def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
+    """Return the content of a part.
+
+    Raises `MalformedProfileError` if it is damaged, and `InputError` if one of its tables takes
+    more than `max_size` bytes in memory.
+    """
     try:
-        tables = {name: _table(part, name) for name in TABLES}
+        sizes = part.manifest.sizes
+        tables = {
+            name: read_table(part.folder / f"{name}.parquet", sizes[name], max_size)
+            for name in TABLES
+        }
         return restored(tables, part.manifest.facts)
+    except TooLargeError as error:
+        where = f"{part.folder.name}/{error}"
+        raise InputError(part.data_set, f"{where} {too_large(max_size)}") from None
     except (OSError, *_DAMAGE) as error:
         # An error of pyarrow about the content of a file has no name of a file.
         if isinstance(error, OSError) and error.filename is not None:
@@ -126,36 +141,6 @@ def part_folders(data_set: Path) -> list[Path]:
 def number_of(folder: Path) -> int:
     """Return the number of a part."""
     return int(folder.name.partition("=")[2])
-
-
-def _table(part: Part, name: str) -> pa.Table:
-    """Read a table. Raises `OSError` or one of `_DAMAGE`."""
-    file = part.folder / f"{name}.parquet"
-    size, expected = file.stat().st_size, part.manifest.sizes[name]
-    if size != expected:
-        raise ValueError(f"{name}.parquet has {size} bytes instead of {expected}")
-    with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
-        # Most columns of executions are N/A in most formats. They are not read, which saves memory.
-        return parquet.read(_columns_with_values(parquet) if name == "executions" else None)
-
-
-def _columns_with_values(parquet: pq.ParquetFile) -> list[str]:
-    """Return the names of the columns that are not N/A in all rows."""
-    groups = [parquet.metadata.row_group(n) for n in range(parquet.metadata.num_row_groups)]
-    return [
-        name
-        for index, name in enumerate(parquet.schema_arrow.names)
-        if not all(_is_empty(group.column(index)) for group in groups)
-    ]
-
-
-def _is_empty(column: pq.ColumnChunkMetaData) -> bool:
-    statistics = column.statistics
-    return bool(
-        statistics is not None
-        and statistics.has_null_count
-        and statistics.null_count == column.num_values
-    )
 
 
 def _decoded(content: bytes, kind: type[Any], data_set: str, what: str) -> Any:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from profile_analyze.errors import InputError, MalformedProfileError
-from profile_analyze.units import scaled
+from profile_analyze.units import scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,13 +64,17 @@ def input_errors(file: str, max_size: int) -> Iterator[None]:
     try:
         yield
     except _TooLargeError:
-        amount, unit = scaled(max_size, "byte")
-        reason = f"holds more than {amount} {unit}, decompressed; --max-size raises the limit"
-        raise InputError(file, reason) from None
+        raise InputError(file, too_large(max_size)) from None
     except OSError as error:
         raise InputError(file, _reason(error)) from None
     except MemoryError:
         raise InputError(file, "does not fit into memory") from None
+
+
+def too_large(max_size: int) -> str:
+    """Return the reason why an input with more than `max_size` bytes is refused."""
+    limit = scaled_text(max_size, "byte")
+    return f"holds more than {limit}, decompressed; --max-size raises the limit"
 
 
 class ByteStream:

@@ -250,16 +250,64 @@ def test_tables_that_do_not_belong_together_are_recognised(folder: Path) -> None
 )
 def test_a_reference_to_a_row_that_does_not_exist(folder: Path, column: str, what: str) -> None:
     exported(folder / "set", ["a.json"])
-    file = PART / "executions.parquet"
-    table = pq.read_table(file)
-    wrong = pyarrow.array([99] * len(table), pyarrow.int32())
-    index = table.column_names.index(column)
-    pq.write_table(table.set_column(index, table.schema.field(column), wrong), file)
-    manifest = json.loads((PART / "_part.json").read_bytes())
-    manifest["sizes"]["executions"] = file.stat().st_size
-    (PART / "_part.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+    def with_wrong_rows(table: pyarrow.Table) -> pyarrow.Table:
+        wrong = pyarrow.array([99] * len(table), pyarrow.int32())
+        index = table.column_names.index(column)
+        return table.set_column(index, table.schema.field(column), wrong)
+
+    replaced("executions", with_wrong_rows)
     message = f"{DAMAGED}part=000001: a table refers to {what} that do not exist{ADVICE}"
     assert run_command("set") == Outcome(1, "", f"{ERROR}{message}\n")
+
+
+def replaced(table: str, change: Callable[[pyarrow.Table], pyarrow.Table]) -> None:
+    """Write a table of the part `PART` again, with its new size in the manifest."""
+    file = PART / f"{table}.parquet"
+    pq.write_table(change(pq.read_table(file)), file)
+    manifest = json.loads((PART / "_part.json").read_bytes())
+    manifest["sizes"][table] = file.stat().st_size
+    (PART / "_part.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def with_long_names(tracks: pyarrow.Table) -> pyarrow.Table:
+    """Return 1,000 tracks that share a long name. The file has the name once."""
+    many = pyarrow.concat_tables([tracks] * 1000)
+    names = pyarrow.array(["x" * 10_000] * len(many))
+    return many.set_column(1, tracks.schema.field("name"), names)
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("executions", lambda rows: pyarrow.concat_tables([rows] * 50_000)),
+        ("tracks", with_long_names),
+    ],
+)
+def test_a_small_file_that_expands_is_refused(
+    folder: Path, table: str, change: Callable[[pyarrow.Table], pyarrow.Table]
+) -> None:
+    exported(folder / "set", ["a.json"])
+    replaced(table, change)
+    assert (PART / f"{table}.parquet").stat().st_size < 30_000
+    outcome = run_command("set", "--max-size", "5MiB")
+    message = f"set: part=000001/{table}.parquet holds more than 5.00 MiB, decompressed"
+    expected = f"{ERROR}{message}; --max-size raises the limit\n"
+    assert outcome == Outcome(1, "", expected)
+    assert run_command("set").code == 0
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[["x"] * 9], [b"x" * 9], [{"a": 1}], ["x" * 9]],
+    ids=["lists", "bytes", "structs", "texts"],
+)
+def test_a_column_of_another_type_is_refused(folder: Path, values: list[object]) -> None:
+    exported(folder / "set", ["a.json"])
+    replaced("executions", lambda rows: rows.append_column("more", pyarrow.array(values)))
+    outcome = run_command("set")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: the column more has the type ")
 
 
 def test_half_an_export_is_no_part(folder: Path) -> None:
