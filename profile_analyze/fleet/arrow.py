@@ -131,15 +131,17 @@ def counts_of(table: pa.Table, name: str) -> NDArray[np.int64]:
 
 
 def texts_of(table: pa.Table, name: str) -> Categorical[Any]:
-    """Return a categorical column."""
+    """Return a categorical column. Raises `ValueError` if the column is damaged."""
     column = _array(table, name)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    codes = column.indices.cast(COUNT).fill_null(MISSING_CODE)
+    codes = np.array(column.indices.cast(COUNT).fill_null(MISSING_CODE))
     categories = column.dictionary.to_pylist()
+    if len(codes) and not MISSING_CODE <= codes.min() <= codes.max() < len(categories):
+        raise ValueError(f"{name} has a value that is no category")
     if is_json(table, name):
         categories = [_as_tuples(json.loads(text)) for text in categories]
-    return Categorical(np.array(codes.to_numpy(zero_copy_only=False)), tuple(categories))
+    return Categorical(codes, tuple(categories))
 
 
 def _array(table: pa.Table, name: str) -> pa.Array:

@@ -8,25 +8,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from profile_analyze.fleet.arrow import TEXT
-from profile_analyze.fleet.profile_tables import ORIGIN, RUNS, TRACKS
+from profile_analyze.fleet.arrow import CATEGORIES, FLAG, NUMBER, TEXT
+from profile_analyze.fleet.stored_profiles import DECLARED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from profile_analyze.fleet.arrow import Field
 
 _LARGEST_DICTIONARY: Final = 1 << 30
 """Bytes. Parquet keeps the order of categories only if all of them fit into one dictionary."""
 _BYTES_PER_VALUE: Final = 8
 """The most memory that a value takes, besides the texts of a column, which are stored once."""
 _TEXTS: Final = {
-    name: [field.name for field in fields if field.type == TEXT]
-    for name, fields in (("tracks", TRACKS), ("runs", RUNS), ("origin", ORIGIN))
+    name: [field.name for field in DECLARED[name] if field.type == TEXT]
+    for name in ("tracks", "runs", "origin")
 }
 """The columns of texts, in the tables whose rows become Python objects.
 
 As dictionaries, texts that are repeated in many rows take little memory.
 """
-_NUMBERS: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
 
 
 class TooLargeError(Exception):
@@ -50,7 +52,8 @@ def write_table(folder: Path, name: str, table: pa.Table) -> int:
 def read_table(file: Path, size: int, max_size: int) -> pa.Table:
     """Return the table in a file of `size` bytes.
 
-    Raises `TooLargeError`. For damage, raises `OSError`, `ValueError` or `pa.ArrowException`.
+    Raises `TooLargeError`. For damage, raises `OSError`, `ValueError`, `KeyError` or
+    `pa.ArrowException`.
     """
     found = file.stat().st_size
     if found != size:
@@ -58,7 +61,7 @@ def read_table(file: Path, size: int, max_size: int) -> pa.Table:
     with pq.ParquetFile(
         file, page_checksum_verification=True, read_dictionary=_TEXTS.get(file.stem)
     ) as parquet:
-        _check_types(parquet.schema_arrow)
+        _check_types(file.stem, parquet.schema_arrow)
         # Most columns of executions are N/A in most formats. They are not read, which saves memory.
         columns = _columns_with_values(parquet) if file.stem == "executions" else None
         if _most_bytes(parquet.metadata) > max_size:
@@ -69,19 +72,46 @@ def read_table(file: Path, size: int, max_size: int) -> pa.Table:
     return table
 
 
-def _check_types(schema: pa.Schema) -> None:
-    """Raise `ValueError` if a value of a column may take more memory than a number."""
+def _check_types(name: str, schema: pa.Schema) -> None:
+    """Raise `ValueError` if a column is missing or has another type than declared.
+
+    Optional columns and labels are not declared. They have numbers or texts.
+    """
+    declared = {field.name: field for field in DECLARED[name]}
+    missing = declared.keys() - {*schema.names}
+    if missing:
+        raise ValueError(f"{name}.parquet has no column {min(missing)}")
     for field in schema:
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else None
-        is_text = kind is not None and pa.types.is_string(kind)
-        if not (is_text or any(is_type(field.type) for is_type in _NUMBERS)):
+        kinds = _kinds_of(declared[field.name]) if field.name in declared else (*_KINDS,)
+        if not any(_KINDS[kind](field.type) for kind in kinds):
             raise ValueError(f"the column {field.name} has the type {field.type}")
+
+
+def _kinds_of(field: Field) -> tuple[str, ...]:
+    if field.name == "key":  # numbers, if the keys of all operators are numbers
+        return ("integer", "text")
+    if field.type in (TEXT, CATEGORIES):
+        return ("text",)
+    return ({NUMBER: "number", FLAG: "flag"}.get(field.type, "integer"),)
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_dictionary(type_) and pa.types.is_string(type_.value_type))
+
+
+_KINDS: Final[Mapping[str, Callable[[pa.DataType], bool]]] = {
+    "text": _is_text,
+    "number": pa.types.is_float64,
+    "integer": pa.types.is_integer,
+    "flag": pa.types.is_boolean,
+}
+"""The kinds of columns. Other types might take more memory than `_BYTES_PER_VALUE`."""
 
 
 def _most_bytes(metadata: pq.FileMetaData) -> int:
     """Return the most memory that a table takes. Each text of a dictionary is there once."""
     texts = sum(metadata.row_group(n).total_byte_size for n in range(metadata.num_row_groups))
-    return _BYTES_PER_VALUE * metadata.num_rows * metadata.num_columns + int(texts)
+    return int(_BYTES_PER_VALUE * metadata.num_rows * metadata.num_columns + texts)
 
 
 def _bytes_of_texts(table: pa.Table) -> int:

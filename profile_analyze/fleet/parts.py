@@ -40,7 +40,7 @@ PART_MANIFEST: Final = "_part.json"
 _PART_NAME: Final = re.compile(r"part=[0-9]{6,}")
 _DAMAGE: Final = (
     *(pa.ArrowException, KeyError, ValueError, TypeError, IndexError, OverflowError),
-    RecursionError,
+    *(RecursionError, msgspec.ValidationError),
 )
 """The errors of tables that are damaged, or that do not belong together."""
 
@@ -129,8 +129,14 @@ def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
         # An error of pyarrow about the content of a file has no name of a file.
         if isinstance(error, OSError) and error.filename is not None:
             raise _unreadable(part.data_set, error) from None
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise _damaged_part(part.data_set, part.folder.name, reason) from None
+        raise _damaged_part(part.data_set, part.folder.name, _reason(error)) from None
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong with a part, in one line."""
+    if isinstance(error, KeyError):  # pyarrow names a column in bytes
+        return f"{os.fsdecode(error.args[0])} is missing"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def part_folders(data_set: Path) -> list[Path]:

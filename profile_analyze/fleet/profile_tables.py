@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -140,8 +141,9 @@ def tracks_table(tracks: Iterable[Track], errors: str = "strict") -> pa.Table:
 
 
 def tracks_of(table: pa.Table) -> tuple[Track, ...]:
-    """Return the tracks in a table."""
-    return tuple(Track(*(row[name] for name in Track._fields)) for row in table.to_pylist())
+    """Return the tracks in a table. Raises `msgspec.ValidationError` for a wrong value."""
+    rows = [[row[name] for name in Track._fields] for row in table.to_pylist()]
+    return tuple(msgspec.convert(rows, list[Track]))
 
 
 def runs_table(
@@ -172,11 +174,11 @@ def label_field(name: str) -> Field:
 
 
 def runs_of(table: pa.Table) -> tuple[Run, ...]:
-    """Return the runs in a table."""
+    """Return the runs in a table. Raises `msgspec.ValidationError` for a wrong value."""
     columns = {name: table.column(name).to_pylist() for name in Run._fields}
     columns["process"] = rows_of(table, "process").tolist()
     columns["wall_s"] = numbers_of(table, "wall_s").tolist()
-    return tuple(map(Run, *columns.values()))
+    return tuple(msgspec.convert([*zip(*columns.values(), strict=True)], list[Run]))
 
 
 def origins_table(origins: Iterable[Origin], errors: str = "strict") -> pa.Table:
@@ -189,10 +191,14 @@ def origins_table(origins: Iterable[Origin], errors: str = "strict") -> pa.Table
 
 
 def origins_of(table: pa.Table) -> tuple[Origin, ...]:
-    """Return the origins in a table."""
+    """Return the origins in a table. Raises `ValueError` or `msgspec.ValidationError`."""
+    for name in ("format", "times", "synchronised", "recorded"):
+        if table.column(name).null_count:
+            raise ValueError(f"{name} has nulls")
     rows = table.select([field.name for field in ORIGIN]).to_pylist()
     for row in rows:
-        row["recorded"] = tuple(RecordedFact(*fact) for fact in json.loads(row["recorded"]))
+        facts = json.loads(row["recorded"])
+        row["recorded"] = tuple(msgspec.convert(facts, list[RecordedFact]))
     return tuple(Origin(**row) for row in rows)
 
 

@@ -17,6 +17,8 @@ import profile_analyze as pa
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.loading import load_with_data_sets
 from profile_analyze.fleet.parts import partial_of, parts_of
+from profile_analyze.fleet.stored_profiles import CATEGORIES_OF
+from profile_analyze.query.catalog import all_optional_columns
 from profile_analyze.readers.content import MAX_SIZE
 from tests.conftest import FIXTURES, PROFILES, examples, run_command, some_of
 from tests.readers.megengine_timeline.events import document as timeline
@@ -78,6 +80,14 @@ def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
         expected = run_command(*files, *question)
         assert run_command(whole, *question) == expected
         assert run_command(in_parts, *question) == expected
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_types_of_categories_are_known(name: str) -> None:
+    for file in GROUPS[name]:
+        columns = pa.load(file, wanted=all_optional_columns()).operators.optional.items()
+        categorical = {one for one, values in columns if isinstance(values, pa.Categorical)}
+        assert categorical <= CATEGORIES_OF.keys()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow  # noqa: ICN001  # `pa` is this package
 import pytest
@@ -297,17 +297,47 @@ def test_a_small_file_that_expands_is_refused(
     assert run_command("set").code == 0
 
 
+def with_column(name: str, values: list[Any]) -> Callable[[pyarrow.Table], pyarrow.Table]:
+    """Return a function that sets a column of a table, or adds it."""
+
+    def changed(table: pyarrow.Table) -> pyarrow.Table:
+        column = pyarrow.array(values).dictionary_encode() if TEXT in values else values
+        if name not in table.column_names:
+            return table.append_column(name, pyarrow.array(values))
+        index = table.column_names.index(name)
+        encoded = table.schema.field(name).metadata
+        field = pyarrow.field(name, pyarrow.array(column).type, metadata=encoded)
+        return table.set_column(index, field, [column])
+
+    return changed
+
+
+TEXT = "[1]"
+
+
 @pytest.mark.parametrize(
-    "values",
-    [[["x"] * 9], [b"x" * 9], [{"a": 1}], ["x" * 9]],
-    ids=["lists", "bytes", "structs", "texts"],
+    ("table", "change", "reason"),
+    [
+        ("executions", with_column("more", [["x"]]), "the column more has the type list<"),
+        ("executions", with_column("more", [b"x"]), "the column more has the type binary"),
+        ("executions", with_column("more", [TEXT]), "the column more has the type string"),
+        ("executions", with_column("run", [1.5]), "the column run has the type double"),
+        ("origin", with_column("format", [True]), "the column format has the type bool"),
+        ("operators", with_column("in_shapes", [TEXT]), "Expected `array`, got `int`"),
+        ("operators", with_column("in_shapes", [1.0]), "the JSON object must be str"),
+        ("tracks", lambda rows: rows.drop_columns(["clock"]), "clock is missing"),
+        ("runs", lambda rows: rows.drop_columns(["run"]), "runs.parquet has no column run"),
+        ("origin", lambda rows: rows.slice(0, 0), "the table origin is empty"),
+    ],
 )
-def test_a_column_of_another_type_is_refused(folder: Path, values: list[object]) -> None:
+def test_tables_of_another_structure_are_recognised(
+    folder: Path, table: str, change: Callable[[pyarrow.Table], pyarrow.Table], reason: str
+) -> None:
     exported(folder / "set", ["a.json"])
-    replaced("executions", lambda rows: rows.append_column("more", pyarrow.array(values)))
-    outcome = run_command("set")
+    replaced(table, change)
+    outcome = run_command("set", "-t", "0", "--columns", "all")
     assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: the column more has the type ")
+    assert outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: {reason}")
 
 
 def test_half_an_export_is_no_part(folder: Path) -> None:
