@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,10 +19,10 @@ from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.model_inputs import NO_INPUTS
-from profile_analyze.readers.paths import LIST, files_in, is_data_set
+from profile_analyze.readers.paths import LIST, files_in, is_data_set, matching_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
@@ -59,17 +58,8 @@ def with_matching_files(request: Request) -> Request:
     A shell replaces only patterns without quotes, and fails if too many files match.
     """
     return request._replace(
-        files=tuple(_matching(request.files)), baseline=tuple(_matching(request.baseline))
+        files=tuple(matching_names(request.files)), baseline=tuple(matching_names(request.baseline))
     )
-
-
-def _matching(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        is_pattern = has_magic(name) and not name.startswith(LIST) and not os.path.lexists(name)
-        found = glob(name, recursive=True) if is_pattern else []  # noqa: PTH207  # may be absolute
-        found.sort()
-        # `**` also matches folders. They count only if nothing but folders matches.
-        yield from [one for one in found if not Path(one).is_dir()] or found or [name]
 
 
 def find_sources(request: Request) -> Sources:

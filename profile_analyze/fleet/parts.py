@@ -152,7 +152,7 @@ def number_of(folder: Path) -> int:
 def _decoded(content: bytes, kind: type[Any], data_set: str, what: str) -> Any:
     try:
         return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _damaged_part(data_set, what, str(error)) from None
 
 

@@ -193,6 +193,11 @@ def flip(path: Path) -> None:
         (PART / "executions.parquet", flip, f"{DAMAGED}part=000001: "),
         (PART / "tracks.parquet", Path.unlink, f"{DAMAGED}part=000001/tracks.parquet: no such "),
         (PART / "_part.json", cut, f"{DAMAGED}part=000001: Input data was truncated{ADVICE}"),
+        (
+            PART / "_part.json",
+            lambda path: path.write_text('{"more": ' + "[" * 100_000, encoding="utf-8"),
+            f"{DAMAGED}part=000001: maximum recursion depth exceeded",
+        ),
         (PART / "_part.json", Path.unlink, f"{DAMAGED}part=000001/_part.json: no such file"),
         (
             Path("set") / "_profile_analyze.json",
