@@ -91,6 +91,7 @@ ORIGIN: Final = (
     Field("averaged_over", COUNT, "the number of inferences that times are means over", "1"),
     Field("hardware", TEXT, "the hardware, as the file describes it"),
     Field("synchronised", FLAG, "whether the runtime waited for each operator"),
+    Field("renaming", TEXT, "why operators have other names than in the program; may be empty"),
     Field("recorded", TEXT, "the numbers that the runtime printed about the program, as JSON"),
 )
 
@@ -192,7 +193,7 @@ def origins_table(origins: Iterable[Origin], errors: str = "strict") -> pa.Table
 
 def origins_of(table: pa.Table) -> tuple[Origin, ...]:
     """Return the origins in a table. Raises `ValueError` or `msgspec.ValidationError`."""
-    for name in ("format", "times", "synchronised", "recorded"):
+    for name in ("format", "times", "synchronised", "renaming", "recorded"):
         if table.column(name).null_count:
             raise ValueError(f"{name} has nulls")
     rows = table.select([field.name for field in ORIGIN]).to_pylist()

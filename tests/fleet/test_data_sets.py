@@ -17,7 +17,10 @@ import profile_analyze as pa
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.loading import load_with_data_sets
 from profile_analyze.fleet.parts import partial_of, parts_of
+from profile_analyze.fleet.profile_tables import origins_of, origins_table
 from profile_analyze.fleet.stored_profiles import CATEGORIES_OF
+from profile_analyze.model.profile import Origin
+from profile_analyze.model.recorded import RecordedFact
 from profile_analyze.query.catalog import all_optional_columns
 from profile_analyze.readers.content import MAX_SIZE
 from tests.conftest import FIXTURES, PROFILES, examples, run_command, some_of
@@ -80,6 +83,15 @@ def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
         expected = run_command(*files, *question)
         assert run_command(whole, *question) == expected
         assert run_command(in_parts, *question) == expected
+
+
+def test_the_origin_is_complete() -> None:
+    origin = Origin(
+        *("format", "1.0", "mean", 3, "a CPU", True, "fusion renames operators"),
+        (RecordedFact("latency_s", 1.5, "s", "latency", "mean"),),
+    )
+    assert origins_of(origins_table([origin])) == (origin,)
+    assert len({*origin}) == len(origin)
 
 
 @pytest.mark.parametrize("name", GROUPS)
