@@ -67,6 +67,8 @@ fuzz: $(VENV)/dev $(VENV)-fuzz/made ## run with random inputs; FUZZ_MINUTES=3, F
 	$(BIN)/python -m fuzz --minutes $(FUZZ_MINUTES) --processes $(FUZZ_PROCESSES) \
 		$(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) || status=1; \
 	$(BIN)/python -m fuzz.truncation $(FUZZ_TRUNCATED) || status=1; \
+	$(BIN)/python -m fuzz.data_sets --minutes $(FUZZ_MINUTES) \
+		$(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) || status=1; \
 	if test -s $(VENV)-fuzz/made; then for target in reader command; do \
 		$(VENV)-fuzz/bin/python -m fuzz.guided $$target --minutes $(FUZZ_MINUTES) \
 			$(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) || status=1; \

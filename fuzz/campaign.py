@@ -139,6 +139,7 @@ def save(folder: Path, case: Case, sentences: list[str]) -> None:
     """Write the files of an input, its command line and `sentences` to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in (case.files | ({"stdin": case.stdin} if case.stdin else {})).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     call = {"arguments": case.arguments, "encoding": case.encoding, "width": case.width}
     text = json.dumps(call | {"broken": sentences}, indent=1)

@@ -64,6 +64,7 @@ def _folder(files: dict[str, bytes]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as name:
         folder = Path(name)
         for file, data in files.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_bytes(data)
         os.chdir(folder)
         try:

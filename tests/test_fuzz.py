@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
-from fuzz import arithmetic, campaign, command_lines, invariants, truncation
+from fuzz import arithmetic, campaign, command_lines, data_sets, invariants, truncation
 from fuzz.arithmetic import PROFILE_INVARIANTS
 from fuzz.cases import SMALLEST_REAL, Case, make_case
 from fuzz.invariants import CALL_INVARIANTS
@@ -62,6 +62,14 @@ def test_no_input_breaks_an_invariant(part: int) -> None:
     assert tally.profiles > INPUTS / PARTS / 10
     if IS_FULL:
         assert set(tally.codes) >= {"0", "1", "2", "4"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_data_set_label_or_query_breaks_an_invariant(part: int) -> None:
+    tally = data_sets.check_inputs(20, range(part, INPUTS, PARTS))
+    assert tally.broken == []
+    assert {*tally.codes} == {"0", "1", "2"}
 
 
 def test_random_command_lines_use_every_column_key_and_output_format() -> None:

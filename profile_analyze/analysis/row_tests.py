@@ -104,6 +104,9 @@ class RowTests(NamedTuple):
     """The p of the test that was chosen, without correction for the number of rows."""
     weights: Floats
     """The weight of each row in the correction for the number of rows; 1 on average."""
+    parts: Floats
+    """The part of the permitted errors that the test of a row gets if the row changed by itself: 1
+    if it then has one test. Of two tests, the larger part counts."""
 
     @property
     def corrected(self) -> Floats:
@@ -159,9 +162,8 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
     own = _own_logs(own_s)
     difference = relative.inside - relative.outside
     shifts = _own_shift(operators, row, own_times), operators.shift(difference)
-    is_relative = (_noise(difference) < _MORE_NOISE * _noise(own)) & _changed_itself(
-        operators, relative, shifts[1]
-    )
+    is_quieter = _noise(difference) < _MORE_NOISE * _noise(own)
+    is_relative = is_quieter & _changed_itself(operators, relative, shifts[1])
     p_values = operators.p_values(np.where(is_relative[:, np.newaxis], difference, own_s))
     several = np.bincount(row[row >= 0], minlength=len(own_s)) > 1
     both = np.flatnonzero(is_relative & several)
@@ -169,7 +171,9 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
     of_relative = p_values[both] / (1 - _OF_OWN)
     is_relative[both] = of_relative <= of_own
     p_values[both] = np.minimum(np.minimum(of_own, of_relative), 1.0)
-    return RowTests(*shifts, is_relative, p_values, _weights(own_s, p_values))
+    parts = np.ones(len(own_s))
+    parts[is_quieter & several] = max(_OF_OWN, 1 - _OF_OWN)
+    return RowTests(*shifts, is_relative, p_values, _weights(own_s, p_values), parts)
 
 
 def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> Shift:

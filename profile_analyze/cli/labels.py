@@ -18,7 +18,7 @@ from profile_analyze.query.label_conditions import (
     meets_all,
     name_of,
     parse_label_conditions,
-    runs_with_labels,
+    runs_meeting,
 )
 from profile_analyze.query.question_fields import is_label_name, label_names
 from profile_analyze.readers.content import display_name
@@ -53,15 +53,16 @@ class LabelOptions(NamedTuple):
     """With `--compare-label date=VALUE`, the condition that all other files meet."""
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace) -> LabelOptions:
+    def of(cls, arguments: argparse.Namespace, data_sets: Iterable[str]) -> LabelOptions:
         """Read the options, and remove the conditions on labels from `arguments.where`.
+
+        `data_sets` are the data sets among the inputs, whose labels count, too.
 
         Raises `QueryError` for wrong options, and `InputError` for a wrong table of labels.
         """
         try:
             labels = Labels.of(arguments.label, arguments.max_size)
-            of_data_sets = stored_label_names([*arguments.files, *arguments.compare])
-            names = label_names((*labels.names, *of_data_sets))
+            names = label_names((*labels.names, *stored_label_names(data_sets)))
         except QueryError as error:
             raise QueryError(f"argument --label: {str(error).removeprefix('labels: ')}") from None
         on_labels = [text for text in arguments.where if is_about_label(text, names)]
@@ -247,7 +248,7 @@ class LabelOptions(NamedTuple):
             profile, {name: [one[name] for one in labels] for name in self.names}
         )
         conditions = self._conditions_of_side(is_baseline=is_baseline)
-        chosen = runs_with_labels(labelled, [one.text for one in conditions])
+        chosen = runs_meeting(labelled, conditions)
         missing = _missing_label_notes(profile.processes, labels, self.names)
         return chosen.changed(notes=(*chosen.notes, *missing))
 
@@ -278,14 +279,11 @@ class LabelOptions(NamedTuple):
         return known, tuple(_missing_label_notes(files, labels, self.labels.names))
 
 
-def stored_label_names(names: Iterable[str]) -> list[str]:
-    """Return the names of the labels in the data sets among `names`.
+def stored_label_names(data_sets: Iterable[str]) -> list[str]:
+    """Return the names of the labels in data sets.
 
     A label is left out if a column has the same name, because a question could mean either.
     """
-    data_sets = [name for name in names if is_data_set(name)]
-    if not data_sets:
-        return []
     parts = (part for name in data_sets for part in entry.labelled_files(name))
     names_in_parts = dict.fromkeys(name for part in parts for name in part.labels)
     return [name for name in names_in_parts if is_label_name(name)]

@@ -18,7 +18,7 @@ from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
-from profile_analyze.readers.paths import SUFFIXES, is_data_set
+from profile_analyze.readers.paths import SUFFIXES, data_sets_in
 from profile_analyze.report.output_formats import (
     OPERATORS,
     TABLE,
@@ -221,7 +221,7 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
             raise QueryError(
                 "--compare and --compare-label both name the baseline; leave one of them out"
             )
-        if not (arguments.label or any(map(is_data_set, arguments.files))):
+        if not (arguments.label or data_sets_in(arguments.files, max_size=arguments.max_size)):
             raise QueryError(
                 "--compare-label needs --label, which says where labels come from: "
                 "--label 'nightly/{date}/*.json'"

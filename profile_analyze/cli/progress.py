@@ -100,6 +100,11 @@ class Progress:
         self._files_before += files
         return lambda read: self._update(lambda now: self._files_text(before + read, now))
 
+    def add_data_set(self, files: int) -> None:
+        """Count the files in a data set instead of the data set, which was counted as one file."""
+        self._files += files - 1
+        self._files_before += files - 1
+
     def _files_text(self, read: int, now: float) -> str:
         """Return how many files have been read, at which rate, and how long the rest may take."""
         text = f"read {read} of {self._files} files"

@@ -14,7 +14,7 @@ from profile_analyze.cli.queries import queries_of
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.readers.model_inputs import ModelInputs
-from profile_analyze.readers.paths import is_data_set
+from profile_analyze.readers.paths import data_sets_in
 from profile_analyze.report.output_formats import find_renderer
 from profile_analyze.report.sections import ALL_COLUMNS
 
@@ -189,13 +189,14 @@ def request_of(arguments: argparse.Namespace) -> Request:
 
 def _labels(arguments: argparse.Namespace) -> LabelOptions | None:
     """Return the options on labels; None without any label."""
-    has_data_set = any(map(is_data_set, (*arguments.files, *arguments.compare)))
-    if not (arguments.label or has_data_set):
+    names = (*arguments.files, *arguments.compare)
+    data_sets = data_sets_in(names, max_size=arguments.max_size)
+    if not (arguments.label or data_sets):
         return None
     # Imported here, because only calls with `--label` or a data set need it.
     from profile_analyze.cli.labels import LabelOptions
 
-    labels = LabelOptions.of(arguments)
+    labels = LabelOptions.of(arguments, data_sets)
     return labels if labels.names else None
 
 

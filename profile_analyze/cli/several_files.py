@@ -73,12 +73,14 @@ def _loaded(
     return request.labels.labelled(profile, side.files, is_baseline=side.is_baseline)
 
 
-def _load_with_data_sets(request: Request, side: _Side) -> Callable[..., Profile]:
+def _load_with_data_sets(
+    request: Request, side: _Side, progress: Progress
+) -> Callable[..., Profile]:
     """Return the function that loads files and those parts of data sets that labels choose."""
+    load_all = partial(entry.load_with_data_sets, found=progress.add_data_set)
     if request.labels is None:
-        return entry.load_with_data_sets
-    keeps = partial(request.labels.keeps, is_baseline=side.is_baseline)
-    return partial(entry.load_with_data_sets, keeps=keeps)
+        return load_all
+    return partial(load_all, keeps=partial(request.labels.keeps, is_baseline=side.is_baseline))
 
 
 def _joined(
@@ -93,7 +95,7 @@ def _joined(
     has_data_set = any(map(is_data_set, files))
     if len(files) == 1 and not has_data_set:
         return load_file(request, files[0], wanted, progress)
-    load_all = _load_with_data_sets(request, side) if has_data_set else load_runs
+    load_all = _load_with_data_sets(request, side, progress) if has_data_set else load_runs
     try:
         return load_all(
             files,

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 from contextlib import contextmanager
-from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,11 +23,10 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.model_inputs import NO_INPUTS
-from profile_analyze.readers.paths import LIST, files_in, is_data_set
-from profile_analyze.readers.urls import is_pattern, is_url, remote_path
+from profile_analyze.readers.paths import LIST, files_in, is_data_set, matching_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
@@ -65,24 +63,8 @@ def with_matching_files(request: Request) -> Request:
     A shell replaces only patterns without quotes, and fails if too many files match.
     """
     return request._replace(
-        files=tuple(_matching(request.files)), baseline=tuple(_matching(request.baseline))
+        files=tuple(matching_names(request.files)), baseline=tuple(matching_names(request.baseline))
     )
-
-
-def _matching(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        yield from _files_matching(name) or [name]
-
-
-def _files_matching(name: str) -> list[str]:
-    """Return the files that match a pattern; empty if there are none, or `name` is no pattern."""
-    if is_url(name):
-        return remote_path(name).matching() if is_pattern(name) else []
-    if not has_magic(name) or name.startswith(LIST) or os.path.lexists(name):
-        return []
-    found = sorted(glob(name, recursive=True))  # noqa: PTH207  # may be absolute
-    # `**` also matches folders. They count only if nothing but folders matches.
-    return [one for one in found if not Path(one).is_dir()] or found
 
 
 def find_sources(request: Request) -> Sources:

@@ -132,15 +132,22 @@ def counts_of(table: pa.Table, name: str) -> NDArray[np.int64]:
 
 
 def texts_of(table: pa.Table, name: str) -> Categorical[Any]:
-    """Return a categorical column."""
+    """Return a categorical column. Raises `ValueError` if the column is damaged."""
     column = _array(table, name)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    codes = _filled(column.indices, ROW, np.int32(MISSING_CODE)).astype(np.int64)
+    codes = indices_of(column)
     categories = column.dictionary.to_pylist()
+    if len(codes) and not MISSING_CODE <= codes.min() <= codes.max() < len(categories):
+        raise ValueError(f"{name} has a value that is no category")
     if is_json(table, name):
         categories = [_as_tuples(json.loads(text)) for text in categories]
     return Categorical(codes, tuple(categories))
+
+
+def indices_of(column: pa.DictionaryArray) -> NDArray[np.int64]:
+    """Return the index of each row's value in the dictionary; `MISSING_CODE` for null."""
+    return _filled(column.indices, ROW, np.int32(MISSING_CODE)).astype(np.int64)
 
 
 def _filled(array: pa.Array, type_: pa.DataType, null: S) -> NDArray[S]:

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import InputError, OutputError, QueryError
-from profile_analyze.fleet.parts import NewParts, SourceFile, parts_of, start_data_set
+from profile_analyze.fleet.new_parts import NewParts, start_data_set
+from profile_analyze.fleet.parts import SourceFile
 from profile_analyze.fleet.stored_profiles import stored
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
@@ -23,6 +24,9 @@ from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from profile_analyze.model.runs import Partial
 
 _MOST_GROUPS: Final = 1000
 """The most combinations of labels in an export. Each needs a part of its own, and reading a part
@@ -71,25 +75,123 @@ def export(
     not run or for too many different labels, and `OutputError` if the data set cannot be written.
     """
     start_data_set(data_set)
-    known = {source.digest for part in parts_of(data_set) for source in part.manifest.sources}
-    known_before = len(known)
-    repeated: list[str] = []
-    bad: list[InputError] = []
-    added = 0
     groups = _with_same_labels(files, labels or {})
     with NewParts(data_set) as parts:
-        for of_part, names in groups:
-            new = _new_sources(names, known, repeated, max_size)
-            while new_files := [*islice(new, files_per_part)]:
-                joiner = RunJoiner()
-                files_of_part = [one.path for one in new_files]
-                options["progress"] = partial(_tell, progress, added + len(bad) + len(repeated))
-                bad += add_runs(joiner, files_of_part, wanted=_WANTED, max_size=max_size, **options)
-                added += _write(parts, joiner, [one.source for one in new_files], of_part)
-        if bad and not (added or repeated):
-            raise bad[0]
-    notes = [*([note_on_bad(bad)] if bad else ()), *_notes_on_repeated(data_set, repeated)]
-    return Exported(added, known_before + added, tuple(notes))
+        adding = _Export(parts, max_size, progress, options)
+        for of_group, names in groups:
+            new = adding.new_files(names)
+            while files_of_part := [*islice(new, files_per_part)]:
+                adding.add(files_of_part, of_group)
+        adding.publish()
+    if adding.bad and not (adding.added or adding.repeated):
+        raise adding.bad[0]
+    return Exported(
+        adding.added,
+        len(parts.known) + adding.added,
+        (
+            *([note_on_bad(adding.bad)] if adding.bad else ()),
+            *_notes_on_repeated(data_set, adding.repeated),
+        ),
+    )
+
+
+class _StagedPart(NamedTuple):
+    """A part that is written, but not yet published."""
+
+    folder: Path
+    files: Sequence[_NewFile]
+    labels: Mapping[str, str]
+
+
+class _Export:
+    """The files of one call: added, left out because they are repeated, or bad."""
+
+    def __init__(
+        self,
+        parts: NewParts,
+        max_size: int,
+        progress: Callable[[int], None] | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._parts, self._max_size, self._progress = parts, max_size, progress
+        self._options = options
+        self._known = {source.digest for source in parts.known if source.digest}
+        self._staged: list[_StagedPart] = []
+        self.repeated: list[str] = []
+        """The names of the files that are left out because the data set has their content."""
+        self.bad: list[InputError] = []
+
+    @property
+    def added(self) -> int:
+        """The number of files that are added."""
+        return sum(len(part.files) for part in self._staged)
+
+    def new_files(self, files: Iterable[str]) -> Iterator[_NewFile]:
+        """Yield the files whose content is not known. The other files count as repeated."""
+        for file in files:
+            if file == "-":
+                raise OutputError(
+                    "--export needs the names of files; save standard input to a file"
+                )
+            if is_data_set(file):
+                raise OutputError(
+                    f"{file}: is a data set already; --export takes the files themselves"
+                )
+            digest = _digest_of(file, self._max_size)
+            if digest in self._known:
+                self.repeated.append(display_name(file))
+                continue
+            if digest:
+                self._known.add(digest)
+            yield _NewFile(file, SourceFile(display_name(file), digest))
+
+    def add(self, files: Sequence[_NewFile], labels: Mapping[str, str]) -> None:
+        """Read some files, and write them as a part. Raises `InputError` and `OutputError`."""
+        self._staged += self._written(files, labels)
+
+    def publish(self) -> None:
+        """Publish all parts. Leave out files that another export has added meanwhile."""
+        while repeated := self._parts.publish(
+            [part.folder for part in self._staged],
+            {file.source.digest for part in self._staged for file in part.files},
+        ):
+            self._progress = None  # these files were counted before
+            staged, self._staged = self._staged, []
+            for part in staged:
+                left = [one for one in part.files if one.source.digest not in repeated]
+                self.repeated += [
+                    one.source.name for one in part.files if one.source.digest in repeated
+                ]
+                is_same = len(left) == len(part.files)
+                self._staged += [part] if is_same else self._written(left, part.labels)
+
+    def _written(
+        self, files: Sequence[_NewFile], labels: Mapping[str, str]
+    ) -> Iterator[_StagedPart]:
+        """Yield the part with the files. Yield nothing if none of them can be read."""
+        joiner = RunJoiner()
+        self.bad += add_runs(
+            joiner,
+            [file.path for file in files],
+            wanted=_WANTED,
+            max_size=self._max_size,
+            progress=partial(_tell, self._progress, self.added + len(self.bad + self.repeated)),
+            **self._options,
+        )
+        content = joiner.partial()
+        if content is None:  # `skip_bad` left out all files
+            return
+        content = content._replace(labels=(labels,) * len(content.processes))
+        read = _files_of(content, files)
+        try:
+            folder = self._parts.write(stored(content), [file.source for file in read])
+            yield _StagedPart(folder, read, labels)
+        except UnicodeEncodeError as error:
+            raise InputError(
+                files[0].source.name,
+                "a data set cannot hold this file or one of the next files, because of a name that "
+                f"is no valid Unicode: {error.object!r}",
+            ) from None
 
 
 def _with_same_labels(
@@ -117,25 +219,11 @@ def _tell(progress: Callable[[int], None] | None, before: int, files: int) -> No
         progress(before + files)
 
 
-def _new_sources(
-    files: Iterable[str], known: set[str], repeated: list[str], max_size: int
-) -> Iterator[_NewFile]:
-    """Yield the files whose content is not known, and add their digests to `known`.
-
-    The other files are added to `repeated`.
-    """
-    for file in files:
-        if file == "-":
-            raise OutputError("--export needs the names of files; save standard input to a file")
-        if is_data_set(file):
-            raise OutputError(f"{file}: is a data set already; --export takes the files themselves")
-        digest = _digest_of(file, max_size)
-        if digest in known:
-            repeated.append(display_name(file))
-            continue
-        if digest:
-            known.add(digest)
-        yield _NewFile(file, SourceFile(display_name(file), digest))
+def _files_of(content: Partial, files: Sequence[_NewFile]) -> list[_NewFile]:
+    """Return the files that were read, without those that `skip_bad` left out."""
+    # A file with several processes adds `, process 7` to its name.
+    names = {*content.processes, *(one.rpartition(", process ")[0] for one in content.processes)}
+    return [file for file in files if file.source.name in names]
 
 
 def _digest_of(file: str, max_size: int) -> str:
@@ -148,32 +236,6 @@ def _digest_of(file: str, max_size: int) -> str:
     except InputError:  # reading the profile reports the error
         return ""
     return digest.hexdigest()
-
-
-def _write(
-    parts: NewParts,
-    joiner: RunJoiner,
-    sources: Sequence[SourceFile],
-    labels: Mapping[str, str],
-) -> int:
-    """Write the profiles in `joiner` as a part, and return their number.
-
-    Raises `InputError` and `OutputError`.
-    """
-    content = joiner.partial()
-    if content is None:  # `skip_bad` left out all files
-        return 0
-    content = content._replace(labels=(labels,) * len(content.processes))
-    read = set(content.processes)  # without the files that `skip_bad` left out
-    try:
-        parts.write(stored(content), [one for one in sources if one.name in read])
-    except UnicodeEncodeError as error:
-        raise InputError(
-            sources[0].name,
-            "a data set cannot hold this file or one of the next files, because of a name that is "
-            f"no valid Unicode: {error.object!r}",
-        ) from None
-    return content.files
 
 
 def _notes_on_repeated(data_set: str, repeated: Sequence[str]) -> Iterator[Note]:

@@ -56,7 +56,7 @@ def _from_first_start(partial: Partial, is_frame: NDArray[np.bool_]) -> Executio
     executions = partial.executions
     process = np.array([run.process for run in partial.runs], np.int64)[executions.run]
     # With whole nanoseconds, the new times equal the reader's times to the last bit.
-    start_ns = np.rint(executions.start_s * _NS_PER_S)
+    start_ns = _nanoseconds(executions.start_s)
     first, first_left = np.full((2, len(partial.processes)), np.inf)
     is_left = ~is_frame[executions.operator]
     np.fmin.at(first, process, start_ns)
@@ -66,12 +66,17 @@ def _from_first_start(partial: Partial, is_frame: NDArray[np.bool_]) -> Executio
         **{
             name: np.where(
                 shift_ns > 0,
-                (np.rint(getattr(executions, name) * _NS_PER_S) - shift_ns) / _NS_PER_S,
+                (_nanoseconds(getattr(executions, name)) - shift_ns) / _NS_PER_S,
                 getattr(executions, name),
             )
             for name in ("start_s", "submitted_s")
         }
     )
+
+
+def _nanoseconds(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):  # a damaged file may have huge times
+        return np.rint(seconds * _NS_PER_S)
 
 
 def _executions(executions: Executions, is_frame: NDArray[np.bool_]) -> Executions:

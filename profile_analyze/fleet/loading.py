@@ -11,14 +11,16 @@ from profile_analyze.fleet.parts import partial_of, parts_of
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.model.terms import FRAMES
+from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.many import add_runs, without_bad
 from profile_analyze.readers.paths import is_data_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from profile_analyze.fleet.parts import Part
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.runs import Partial
 
 
 class LabelledFiles(NamedTuple):
@@ -33,37 +35,54 @@ def load_with_data_sets(
     *,
     wanted: Collection[str] = OPTIONAL_COLUMNS,
     keeps: Callable[[LabelledFiles], bool] = lambda _: True,
+    progress: Callable[[int], None] = lambda _: None,
+    found: Callable[[int], None] = lambda _: None,
+    max_size: int = MAX_SIZE,
     **options: Any,
 ) -> Profile:
     """Return one profile with the runs of data sets and of files, in the order of `names`.
 
-    The profile is the same as if the files in the data sets had been named instead. `wanted` and
-    `options` are the arguments of `readers.many.load_runs`. Data sets have all columns. `keeps`
-    says which parts of data sets are read.
+    The profile is the same as if the files in the data sets had been named instead. Data sets have
+    all columns. `keeps` says which parts of data sets are read, and `found` is called with the
+    number of files in each data set. The other arguments are those of `readers.many.load_runs`.
 
     Raises the errors of `load_runs` and of `parts_of`.
     """
     joiner = RunJoiner()
-    files = 0
     bad: list[InputError] = []
-    for are_data_sets, group in groupby(names, is_data_set):
-        if are_data_sets:
-            for name in group:
-                files += _add_data_set(joiner, name, keeps, with_frames=FRAMES in wanted)
+    kept = {name: _kept_parts(name, keeps) for name in names if is_data_set(name)}
+    for name in filter(kept.__contains__, names):
+        found(sum(map(_files_in, kept[name])))
+    files = 0
+    for is_stored, group in groupby(names, kept.__contains__):
+        members, counter = [*group], _after(files, progress)
+        if is_stored:
+            parts = [part for name in members for part in kept[name]]
+            contents = (partial_of(part, max_size) for part in parts)
+            files += _add_contents(joiner, contents, counter, with_frames=FRAMES in wanted)
         else:
-            others = [*group]
-            files += len(others)
-            bad += add_runs(joiner, others, wanted=wanted, **options)
+            bad += add_runs(
+                joiner, members, wanted=wanted, progress=counter, max_size=max_size, **options
+            )
+            files += len(members)
     joined = without_bad(joiner, bad)
     findings = joined.check()
     if findings:
         raise MalformedProfileError(names[0], f"inconsistent: {findings[0]}")
-    if files > 1:
-        return joined
+    return joined if files > 1 else _as_single_file(joined, joiner)
+
+
+def _as_single_file(joined: Profile, joiner: RunJoiner) -> Profile:
+    """Return the joined profile of one file as `load` returns the file."""
     partial = joiner.partial()
     assert partial is not None, "the joined profile has a file"
     # `load` neither sorts the tracks of a single file nor makes notes on its runs, as joining does.
     return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
+
+
+def _after(files: int, progress: Callable[[int], None]) -> Callable[[int], None]:
+    """Return a function that takes the number of files read after the first `files`."""
+    return lambda read: progress(files + read)
 
 
 def labelled_files(data_set: str) -> list[LabelledFiles]:
@@ -79,22 +98,32 @@ def _labelled_files(part: Part) -> LabelledFiles:
     return LabelledFiles([process.name for process in facts.processes], facts.labels)
 
 
-def _add_data_set(
-    joiner: RunJoiner,
-    name: str,
-    keeps: Callable[[LabelledFiles], bool],
-    *,
-    with_frames: bool,
-) -> int:
-    """Add the profiles in a data set to `joiner`, and return their number."""
+def _kept_parts(name: str, keeps: Callable[[LabelledFiles], bool]) -> list[Part]:
+    """Return the parts of a data set that are read."""
     parts = parts_of(name)
     if not parts:
         raise InputError(
             name,
             "is a data set without profiles, because no export to it ended; --export adds some",
         )
-    kept = [part for part in parts if keeps(_labelled_files(part))]
-    for part in kept:
-        partial = partial_of(part)
-        joiner.merge(partial if with_frames else without_frames(partial))
-    return sum(part.manifest.facts.files for part in kept)
+    return [part for part in parts if keeps(_labelled_files(part))]
+
+
+def _add_contents(
+    joiner: RunJoiner,
+    contents: Iterable[Partial],
+    progress: Callable[[int], None],
+    *,
+    with_frames: bool,
+) -> int:
+    """Add the contents of parts of data sets to `joiner`, and return the number of their files."""
+    files = 0
+    for content in contents:
+        joiner.merge(content if with_frames else without_frames(content))
+        files += content.files
+        progress(files)
+    return files
+
+
+def _files_in(part: Part) -> int:
+    return part.manifest.facts.files

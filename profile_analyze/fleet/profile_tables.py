@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -90,6 +91,7 @@ ORIGIN: Final = (
     Field("averaged_over", COUNT, "the number of inferences that times are means over", "1"),
     Field("hardware", TEXT, "the hardware, as the file describes it"),
     Field("synchronised", FLAG, "whether the runtime waited for each operator"),
+    Field("renaming", TEXT, "why operators have other names than in the program; may be empty"),
     Field("recorded", TEXT, "the numbers that the runtime printed about the program, as JSON"),
 )
 
@@ -140,8 +142,9 @@ def tracks_table(tracks: Iterable[Track], errors: str = "strict") -> pa.Table:
 
 
 def tracks_of(table: pa.Table) -> tuple[Track, ...]:
-    """Return the tracks in a table."""
-    return tuple(Track(*(row[name] for name in Track._fields)) for row in table.to_pylist())
+    """Return the tracks in a table. Raises `msgspec.ValidationError` for a wrong value."""
+    rows = [[row[name] for name in Track._fields] for row in table.to_pylist()]
+    return tuple(msgspec.convert(rows, list[Track]))
 
 
 def runs_table(
@@ -172,11 +175,11 @@ def label_field(name: str) -> Field:
 
 
 def runs_of(table: pa.Table) -> tuple[Run, ...]:
-    """Return the runs in a table."""
+    """Return the runs in a table. Raises `msgspec.ValidationError` for a wrong value."""
     columns = {name: table.column(name).to_pylist() for name in Run._fields}
     columns["process"] = rows_of(table, "process").tolist()
     columns["wall_s"] = numbers_of(table, "wall_s").tolist()
-    return tuple(map(Run, *columns.values()))
+    return tuple(msgspec.convert([*zip(*columns.values(), strict=True)], list[Run]))
 
 
 def origins_table(origins: Iterable[Origin], errors: str = "strict") -> pa.Table:
@@ -189,10 +192,14 @@ def origins_table(origins: Iterable[Origin], errors: str = "strict") -> pa.Table
 
 
 def origins_of(table: pa.Table) -> tuple[Origin, ...]:
-    """Return the origins in a table."""
+    """Return the origins in a table. Raises `ValueError` or `msgspec.ValidationError`."""
+    for name in ("format", "times", "synchronised", "renaming", "recorded"):
+        if table.column(name).null_count:
+            raise ValueError(f"{name} has nulls")
     rows = table.select([field.name for field in ORIGIN]).to_pylist()
     for row in rows:
-        row["recorded"] = tuple(RecordedFact(*fact) for fact in json.loads(row["recorded"]))
+        facts = json.loads(row["recorded"])
+        row["recorded"] = tuple(msgspec.convert(facts, list[RecordedFact]))
     return tuple(Origin(**row) for row in rows)
 
 

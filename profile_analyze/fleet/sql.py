@@ -6,11 +6,8 @@ limits on its memory, its time and the size of its answer.
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import contextmanager
-from decimal import Decimal
-from math import isfinite
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
@@ -20,8 +17,9 @@ import duckdb
 
 from profile_analyze.errors import QueryError
 from profile_analyze.fleet.sql_tables import DECLARED, MEANINGS, tables_of
+from profile_analyze.fleet.sql_values import is_number, plain_values, with_texts
 from profile_analyze.query.relation import Relation, RelationColumn
-from profile_analyze.units import short_time
+from profile_analyze.units import scaled_text, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,11 +53,6 @@ _SETTINGS: Final = (
 )
 _LOCKS: Final = ("SET enable_external_access = false", "SET lock_configuration = true")
 """The last settings: no file can be opened afterwards, and no setting changed."""
-_NUMBERS: Final = ("INT", "FLOAT", "DOUBLE", "DECIMAL", "NUMBER")
-"""The names of DuckDB's types of numbers end with one of these."""
-_TOO_LARGE: Final = (
-    f"argument --sql: needs more than {_MEMORY} of memory; filter or aggregate earlier"
-)
 _NEEDS_VALUES: Final = (
     "argument --sql: PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')"
 )
@@ -92,7 +85,7 @@ def answer_sql(
         try:
             statement = _only_statement(connection, query)
             with _limits(connection, timeout_s, give_up, is_too_large):
-                return _fetched(connection.execute(statement))
+                return _fetched(connection.execute(with_texts(connection, statement)))
         except (duckdb.Error, RuntimeError) as error:
             raise _raised_for(error, timeout_s, is_too_large=is_too_large.is_set()) from None
 
@@ -104,11 +97,17 @@ def _raised_for(
     if isinstance(error, RuntimeError):
         # On Ctrl-C during a query, DuckDB raises this error instead of `KeyboardInterrupt`.
         return KeyboardInterrupt() if str(error) == "Query interrupted" else error
-    if is_too_large or isinstance(error, duckdb.OutOfMemoryException):
-        return QueryError(_TOO_LARGE)
+    if is_too_large:
+        return _memory_error(f"{scaled_text(_MOST_MEMORY, 'byte')} of memory for its answer")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return _memory_error(f"{_MEMORY} of memory in DuckDB")
     if isinstance(error, duckdb.InterruptException):
         return _timeout_error(timeout_s)
     return QueryError(f"argument --sql: {_reason(error)}; {_HELP}")
+
+
+def _memory_error(limit: str) -> QueryError:
+    return QueryError(f"argument --sql: needs more than {limit}; filter or aggregate earlier")
 
 
 def _timeout_error(timeout_s: float) -> QueryError:
@@ -231,7 +230,7 @@ def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
     characters = 0
     while more := result.fetchmany(_ROWS_AT_ONCE):
         rows += more
-        characters += sum(len(one) for row in more for one in row if isinstance(one, str | bytes))
+        characters += sum(len(one) for row in more for one in row if isinstance(one, str))
         for found, limit, what in (
             (len(rows) * len(names), _MOST_VALUES, "values"),
             (characters, _MOST_CHARACTERS, "characters"),
@@ -245,36 +244,15 @@ def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
     types = (str(type_) for _, type_, *_ in description)
     return Relation(
         tuple(
-            RelationColumn(name, _is_number(type_), tuple(map(_plain, column)))
+            RelationColumn(name, is_number(type_), plain_values(column))
             for name, type_, column in zip(names, types, values, strict=True)
         )
     )
 
 
-def _is_number(type_: str) -> bool:
-    return not type_.endswith("]") and type_.partition("(")[0].endswith(_NUMBERS)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as an integer, a float, a truth value or a text; None for N/A."""
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, Decimal):
-        value = int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, int):
-        return value if -(2**63) <= value < 2**63 else float(value)
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    if isinstance(value, list | tuple | dict):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return value.hex() if isinstance(value, bytes) else str(value)
-
-
 def _reason(error: duckdb.Error) -> str:
     """Return the message of DuckDB in one line, without the kind of error and the query."""
     text = str(error).partition("\nLINE ")[0]
-    if "'pytz'" in text:
-        return "times with a time zone are not supported; cast them to TIMESTAMP"
     kind, colon, message = text.partition("Error: ")
     lines = (message if colon and len(kind) < 30 else text).split("\n")
     return "; ".join(line.strip().rstrip("!.") for line in lines if line.strip())

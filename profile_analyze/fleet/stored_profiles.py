@@ -29,6 +29,10 @@ from profile_analyze.fleet.arrow import (
     texts_of,
 )
 from profile_analyze.fleet.profile_tables import (
+    EXECUTIONS,
+    ORIGIN,
+    RUNS,
+    TRACKS,
     executions_of,
     executions_table,
     origins_of,
@@ -39,6 +43,7 @@ from profile_analyze.fleet.profile_tables import (
     tracks_table,
 )
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.fused_layers import FUSED_NAMES
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.runs import IDENTITY, Partial
@@ -72,6 +77,23 @@ _OPERATORS: Final = (
     Field("disagrees", FLAG, "whether the runs disagree on computation or memory"),
 )
 """The columns of all profiles. The optional columns of a profile follow them."""
+
+
+_SHAPES: Final = tuple[tuple[int, ...], ...]
+CATEGORIES_OF: Final[Mapping[str, Any]] = {
+    "scope": tuple[str, ...],
+    "in_shapes": _SHAPES,
+    "out_shapes": _SHAPES,
+    "in_strides": tuple[tuple[int, ...] | None, ...],
+    "input_dtypes": tuple[str | None, ...],
+    "parameters": tuple[tuple[str, Any], ...],
+    FUSED_NAMES: tuple[str, ...],
+    "group_size": int,
+    **dict.fromkeys(("compute_dtype", "full_name", "launched_by", "grid", "block"), str),
+    **dict.fromkeys(("collective", "conv_kind"), str),
+}
+"""The types of the categories in categorical columns of operators. All other columns that are
+optional are numbers."""
 
 
 # Names of labels become part of the SQL that makes views, so a data set cannot have other names.
@@ -114,8 +136,15 @@ class Stored(NamedTuple):
     facts: Facts
 
 
-TABLES: Final = ("operators", "executions", "tracks", "runs", "origin")
-"""The names of the tables in `Stored.tables`."""
+DECLARED: Final[Mapping[str, tuple[Field, ...]]] = {
+    "operators": _OPERATORS,
+    "executions": EXECUTIONS,
+    "tracks": TRACKS,
+    "runs": RUNS,
+    "origin": ORIGIN,
+}
+"""The tables in `Stored.tables`, and the columns that each of them always has."""
+TABLES: Final = (*DECLARED,)
 
 
 def stored(partial: Partial) -> Stored:
@@ -192,6 +221,8 @@ def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
 
 def _check_references(partial: Partial) -> None:
     """Raise `ValueError` if a table refers to rows that another table lacks."""
+    if not partial.origins:
+        raise ValueError("the table origin is empty")
     executions = partial.executions
     run_processes = np.array([run.process for run in partial.runs], np.int64)
     for what, rows, count, lowest in (
@@ -242,19 +273,32 @@ def _optional_field(name: str) -> Field:
 
 def _operators_of(table: pa.Table) -> Operators:
     required = {field.name for field in _OPERATORS}
-    optional = {name: _values(table, name) for name in table.column_names if name not in required}
+    # Another package's reader may add columns of texts. No question uses them.
+    optional = {
+        name: _values(table, name)
+        for name in table.column_names
+        if name not in required and (name in CATEGORIES_OF or not _has_texts(table, name))
+    }
     columns: dict[str, Any] = {
-        **{name: texts_of(table, name) for name in _TEXT_COLUMNS},
+        **{name: _values(table, name) for name in _TEXT_COLUMNS},
         **{name: numbers_of(table, name) for name in ("computation", "memory")},
     }
-    return Operators(key=_values(table, "key"), **columns, optional=optional)
+    key = texts_of(table, "key") if _has_texts(table, "key") else counts_of(table, "key")
+    return Operators(key=key, **columns, optional=optional)
+
+
+def _has_texts(table: pa.Table, name: str) -> bool:
+    return bool(pa.types.is_dictionary(table.schema.field(name).type))
 
 
 def _values(table: pa.Table, name: str) -> Any:
-    type_ = table.schema.field(name).type
-    if pa.types.is_dictionary(type_) or pa.types.is_string(type_):
-        return texts_of(table, name)
-    return counts_of(table, name) if pa.types.is_integer(type_) else numbers_of(table, name)
+    """Return a column of operators. Raises `ValueError` or `msgspec.ValidationError`."""
+    if name not in CATEGORIES_OF and name not in _TEXT_COLUMNS:
+        return numbers_of(table, name)
+    column = texts_of(table, name)
+    # A list of all categories checks them in one call.
+    kind: Any = list[CATEGORIES_OF.get(name, str)]  # type: ignore[misc]  # known only when it runs
+    return Categorical(column.codes, tuple(msgspec.convert([*column.categories], kind)))
 
 
 def _identities(operators: Operators) -> Iterator[list[Any]]:

@@ -127,18 +127,20 @@ _TIMES: Final = (
     Column(
         "cumulative_time",
         "s",
-        "running sum of time over the rows shown; N/A before the first row with a known time",
+        "running sum of time over the rows shown; N/A before the first row with a known time. Rows "
+        "that are split by labels are added up for each combination of labels",
         SAME,
         of_operators=RunningSum("time"),
-        worked="the sum of time from the first row to this one",
+        worked="the sum of time from the first row to this one, among rows with the same labels",
     ),
     Column(
         "cumulative_share",
         "1",
-        "running sum of share over the rows shown; N/A where cumulative_time is N/A",
+        "running sum of share over the rows shown, as for cumulative_time; N/A where "
+        "cumulative_time is N/A",
         SAME,
         of_operators=RunningSum("share"),
-        worked="the sum of share from the first row to this one",
+        worked="the sum of share from the first row to this one, among rows with the same labels",
     ),
     _measured_time(
         "device_time",

@@ -115,11 +115,20 @@ def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(several, ratio(half, quantile_of_runs(values, 0.5)), np.nan)
 
 
-def running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of `values` up to each row; both have shape (rows,).
+def running_total(values: NDArray[np.float64], part: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sum of `values` up to each row, over the rows of the same part.
 
-    NaN counts as 0. The sum is NaN before the first row with a known value.
+    All arrays have shape (rows,). NaN counts as 0. The sum is NaN before the first known value of
+    the part.
     """
+    order = np.argsort(part, kind="stable")
+    ends = np.flatnonzero(np.diff(part[order])) + 1
+    sums = np.empty_like(values)
+    sums[order] = np.concatenate([*map(_running_total, np.split(values[order], ends))])
+    return sums
+
+
+def _running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
     any_known = np.logical_or.accumulate(~np.isnan(values))
     with np.errstate(all="ignore"):
         return finite(np.where(any_known, np.nancumsum(values), np.nan))

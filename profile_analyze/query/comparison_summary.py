@@ -277,20 +277,28 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
         )
         return
     # If only one row changed, the correction multiplies its p by the number of tested rows, and
-    # divides it by the weight of the row. The weight grows with the time of the row.
+    # divides it by the weight of the row. The weight grows with the time of the row. Two tests of a
+    # row share the permitted errors.
     tests = rows.shown.of_all_rows(tests_of) if len(rows) else None
-    weights = np.empty(0) if tests is None else tests.weights[~np.isnan(tests.p_values)]
-    hidden = int((least_p(ours, theirs) * len(weights) > SIGNIFICANT * weights).sum())
+    permitted = np.empty(0)
+    if tests is not None:
+        permitted = SIGNIFICANT * (tests.weights * tests.parts)[~np.isnan(tests.p_values)]
+    hidden = int((least_p(ours, theirs) * len(permitted) > permitted).sum())
     if not hidden:
         return
     enough = LEAST_RUNS
-    while least_p(enough, enough) * len(weights) > SIGNIFICANT * weights.min():
+    while least_p(enough, enough) * len(permitted) > permitted.min():
         enough += 1
-    row_noun = "groups" if rows.query.grouped else "operators"
-    which = "" if hidden == len(weights) else " that take the least time"
+    row_noun = "group" if rows.query.grouped else "operator"
+    which = "" if hidden == len(permitted) else " that take the least time"
+    of_rows = (
+        f"the {row_noun} that takes the least time"
+        if hidden == 1
+        else f"just one of the {hidden} {row_noun}s{which}"
+    )
     yield Note(
-        f"{ours} {noun} and {theirs} of the baseline are too few to show a change of just one of "
-        f"the {hidden} {row_noun}{which}, however large; {enough} on each side are enough",
+        f"{ours} {noun} and {theirs} of the baseline are too few to show a change of {of_rows}, "
+        f"however large; {enough} on each side are enough",
         Importance.INCOMPLETE,
     )
 

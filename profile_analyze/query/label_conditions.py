@@ -60,7 +60,14 @@ def runs_with_labels(profile: Profile, where: str | Iterable[str]) -> Profile:
     Raises `QueryError` for a wrong condition, or if no run meets all conditions.
     """
     texts = (where,) if isinstance(where, str) else tuple(where)
-    conditions = parse_label_conditions(texts, tuple(profile.labels))
+    return runs_meeting(profile, parse_label_conditions(texts, tuple(profile.labels)))
+
+
+def runs_meeting(profile: Profile, conditions: Iterable[Condition]) -> Profile:
+    """Return the profile with only the runs that meet all conditions on labels.
+
+    Raises `QueryError` if no run is left.
+    """
     keeps = np.ones(len(profile.runs), np.bool_)
     for condition in conditions:
         values = labels_of_runs(profile, name_of(condition))

@@ -62,7 +62,7 @@ class ShownRows(RowView):
 
     def _compute(self, column: Column) -> Any:
         if column.running:
-            return running_total(self[column.running.column])
+            return running_total(self[column.running.column], self.part)
         if column.timed:
             return self._rows.per_run(column.name)[self.chosen]
         values = self._rows[column.name]

@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.cache_files import cache_files, mark_used, remove, write
-from profile_analyze.readers.content import is_compressed, state_of_file
+from profile_analyze.readers.content import is_compressed
+from profile_analyze.readers.file_state import state_of_file
 from profile_analyze.readers.paths import absolute_path
 from profile_analyze.readers.profile_arrays import (
     UNWRITABLE,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from profile_analyze.errors import InputError, MalformedProfileError, without_secrets
 from profile_analyze.readers.urls import is_url, remote_path
-from profile_analyze.units import scaled
+from profile_analyze.units import scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,22 +36,6 @@ _STEP: Final = 1 << 16  # bytes to read from a stream in one call: the capacity 
 _LARGE_STEP: Final = 16 << 20  # the most bytes to read from a plain file in one call
 
 
-class FileState(NamedTuple):
-    """The size of a file in bytes, and the time of its last change."""
-
-    size: int
-    changed_ns: int
-
-
-def state_of_file(path: str | PathLike[str]) -> FileState | None:
-    """Return the state of a regular file; None if there is no such file."""
-    try:
-        status = os.stat(path)  # noqa: PTH116  # `Path` changes some names
-    except (OSError, ValueError):  # `ValueError`: the name has a NUL character
-        return None
-    return FileState(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
-
-
 def display_name(path: str | PathLike[str]) -> str:
     """Return the name that messages and profiles use for the input `path`, without secrets."""
     name = without_secrets(os.fspath(path))
@@ -65,13 +49,17 @@ def input_errors(file: str, max_size: int) -> Iterator[None]:
     try:
         yield
     except _TooLargeError:
-        amount, unit = scaled(max_size, "byte")
-        reason = f"holds more than {amount} {unit}, decompressed; --max-size raises the limit"
-        raise InputError(file, reason) from None
+        raise InputError(file, too_large(max_size)) from None
     except OSError as error:
         raise InputError(file, _reason(error)) from None
     except MemoryError:
         raise InputError(file, "does not fit into memory") from None
+
+
+def too_large(max_size: int) -> str:
+    """Return the reason why an input with more than `max_size` bytes is refused."""
+    limit = scaled_text(max_size, "byte")
+    return f"holds more than {limit}, decompressed; --max-size raises the limit"
 
 
 class ByteStream:

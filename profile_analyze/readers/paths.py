@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from glob import glob, has_magic
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
@@ -52,6 +53,42 @@ def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
     Raises `InputError` for an empty folder or list, and for a list of more than `max_size` bytes.
     """
     return [file for name in names for file in _expand(name, max_size)]
+
+
+def matching_names(names: Iterable[str]) -> Iterator[str]:
+    """Yield `names`, with the names of files in place of patterns such as `runs/**/*.json`.
+
+    Raises `InputError` if the driver of a URL cannot list the files.
+    """
+    for name in names:
+        yield from _files_matching(name) or [name]
+
+
+def _files_matching(name: str) -> list[str]:
+    """Return the files that match a pattern; empty if there are none, or `name` is no pattern."""
+    if is_url(name):
+        return remote_path(name).matching() if is_pattern(name) else []
+    if not has_magic(name) or name.startswith(LIST) or os.path.lexists(name):
+        return []
+    found = sorted(glob(name, recursive=True))
+    # `**` also matches folders. They count only if nothing but folders matches.
+    return [one for one in found if not os.path.isdir(one)] or found
+
+
+def data_sets_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
+    """Return the data sets that are named, are in a list, or match a pattern.
+
+    A list that is no regular file, such as a pipe, is left out, because it can be read only once.
+    A list that cannot be read is left out, too: `files_in` reports the error.
+    """
+    data_sets = []
+    for name in matching_names(names):
+        if not name.startswith(LIST):
+            data_sets += [name] if is_data_set(name) else []
+        elif os.path.isfile(name.removeprefix(LIST)):
+            with suppress(InputError):
+                data_sets += filter(is_data_set, files_in([name], max_size=max_size))
+    return data_sets
 
 
 def is_data_set(name: str) -> bool:

@@ -15,8 +15,8 @@ from profile_analyze.readers.content import (
     ByteStream,
     display_name,
     input_errors,
-    state_of_file,
 )
+from profile_analyze.readers.file_state import state_of_file
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.urls import folder_of, is_url, remote_path, url_in
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import TracebackType
 
-    from profile_analyze.readers.content import FileState
+    from profile_analyze.readers.file_state import FileState
     from profile_analyze.readers.model_inputs import ModelInputs
 
 HEAD_SIZE: Final = 1 << 16
@@ -104,7 +104,7 @@ class Source:
         """Make the source of uncompressed `data`, with `name` as its name in messages."""
         source = cls(name, parts=parts)
         source.name = name
-        source.beside, source.folder = False, None
+        source.beside = False
         source._buffered = _Buffer(data.removeprefix(BYTE_ORDER_MARK))
         source._is_complete = True
         return source

@@ -46,6 +46,7 @@ def row_tests_of(
         is_relative=of_rows(relative is not None),
         p_values=of_rows(p),
         weights=np.ones(rows),
+        parts=np.ones(rows),
     )
 
 

@@ -236,7 +236,7 @@ def test_a_folder_that_is_one_input_has_the_labels_of_its_files(tmp_path: Path) 
     arguments = parser().parse_args(
         ["x", *LABEL, "--where=host == alpha", "--compare-label=date=2026-11-01"]
     )
-    options = LabelOptions.of(arguments)
+    options = LabelOptions.of(arguments, [])
     folder = str(tmp_path)
     assert options.choose([folder]) == [folder]
     assert options.sides([folder]) == ([folder], [folder])

@@ -17,8 +17,16 @@ import profile_analyze as pa
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.loading import load_with_data_sets
 from profile_analyze.fleet.parts import partial_of, parts_of
+from profile_analyze.fleet.profile_tables import origins_of, origins_table
+from profile_analyze.fleet.stored_profiles import CATEGORIES_OF
+from profile_analyze.model.profile import Origin
+from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.query.catalog import all_optional_columns
 from profile_analyze.readers.content import MAX_SIZE
 from tests.conftest import FIXTURES, PROFILES, examples, run_command, some_of
+from tests.readers.megengine_timeline.events import document as timeline
+from tests.readers.megengine_timeline.events import op
+from tests.readers.tiny_file import write_bytes
 from tests.small import Operator, document
 from tests.strategies import queries, runs_of_one
 
@@ -78,6 +86,23 @@ def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
         assert run_command(in_parts, *question) == expected
 
 
+def test_the_origin_is_complete() -> None:
+    origin = Origin(
+        *("format", "1.0", "mean", 3, "a CPU", True, "fusion renames operators"),
+        (RecordedFact("latency_s", 1.5, "s", "latency", "mean"),),
+    )
+    assert origins_of(origins_table([origin])) == (origin,)
+    assert len({*origin}) == len(origin)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_types_of_categories_are_known(name: str) -> None:
+    for file in GROUPS[name]:
+        columns = pa.load(file, wanted=all_optional_columns()).operators.optional.items()
+        categorical = {one for one, values in columns if isinstance(values, pa.Categorical)}
+        assert categorical <= CATEGORIES_OF.keys()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("file", some_of(sorted(FIXTURES.glob("*/*.json*")), every=24), ids=str)
 def test_each_file_gives_the_same_answers(tmp_path: Path, file: Path) -> None:
@@ -125,6 +150,31 @@ def test_any_split_between_files_and_data_sets_gives_the_same_answer(
         assert answer_of(joined, query) == answer_of(expected, query)
         assert joined.notes == expected.notes
         assert joined.notes_on_runs == expected.notes_on_runs
+
+
+def test_a_file_of_several_processes_counts_once(tmp_path: Path) -> None:
+    params = {"mode": "ADD"}
+    events = [
+        *op("ADD", 3, 10, 14, (12, 22), params=params),
+        *op("ADD", 3, 10, 15, (12, 32), params=params, pid=8),
+    ]
+    file = write_bytes(tmp_path, timeline(*events))
+    data_set = exported(tmp_path / "set", [file])
+    again = run_command(file, "--export", data_set)
+    assert again.out == f"{data_set}: added 0 profiles; now 1 profile\n"
+
+
+def test_the_files_in_data_sets_are_counted_while_they_are_read(tmp_path: Path) -> None:
+    files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(7)]
+    first = exported(tmp_path / "first", files[:3], files_per_part=2)
+    second = exported(tmp_path / "second", files[3:5])
+    calls: list[str] = []
+    load_with_data_sets(
+        [files[5], first, files[6], second],
+        found=lambda number: calls.append(f"{number} found"),
+        progress=lambda number: calls.append(f"{number} read"),
+    )
+    assert calls == ["3 found", "2 found", *(f"{n} read" for n in (1, 3, 4, 5, 7))]
 
 
 def test_a_data_set_grows_without_changing_its_files(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow  # noqa: ICN001  # `pa` is this package
 import pytest
@@ -40,7 +40,7 @@ def added(outcome: Outcome) -> tuple[int, str, str]:
 
 
 def names_in(folder: str) -> list[str]:
-    return sorted(path.name for path in Path(folder).iterdir())
+    return sorted(path.name for path in Path(folder).iterdir() if path.name != ".lock")
 
 
 @pytest.mark.usefixtures("folder")
@@ -193,6 +193,11 @@ def flip(path: Path) -> None:
         (PART / "executions.parquet", flip, f"{DAMAGED}part=000001: "),
         (PART / "tracks.parquet", Path.unlink, f"{DAMAGED}part=000001/tracks.parquet: no such "),
         (PART / "_part.json", cut, f"{DAMAGED}part=000001: Input data was truncated{ADVICE}"),
+        (
+            PART / "_part.json",
+            lambda path: path.write_text('{"more": ' + "[" * 100_000, encoding="utf-8"),
+            f"{DAMAGED}part=000001: maximum recursion depth exceeded",
+        ),
         (PART / "_part.json", Path.unlink, f"{DAMAGED}part=000001/_part.json: no such file"),
         (
             Path("set") / "_profile_analyze.json",
@@ -250,16 +255,94 @@ def test_tables_that_do_not_belong_together_are_recognised(folder: Path) -> None
 )
 def test_a_reference_to_a_row_that_does_not_exist(folder: Path, column: str, what: str) -> None:
     exported(folder / "set", ["a.json"])
-    file = PART / "executions.parquet"
-    table = pq.read_table(file)
-    wrong = pyarrow.array([99] * len(table), pyarrow.int32())
-    index = table.column_names.index(column)
-    pq.write_table(table.set_column(index, table.schema.field(column), wrong), file)
-    manifest = json.loads((PART / "_part.json").read_bytes())
-    manifest["sizes"]["executions"] = file.stat().st_size
-    (PART / "_part.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+    def with_wrong_rows(table: pyarrow.Table) -> pyarrow.Table:
+        wrong = pyarrow.array([99] * len(table), pyarrow.int32())
+        index = table.column_names.index(column)
+        return table.set_column(index, table.schema.field(column), wrong)
+
+    replaced("executions", with_wrong_rows)
     message = f"{DAMAGED}part=000001: a table refers to {what} that do not exist{ADVICE}"
     assert run_command("set") == Outcome(1, "", f"{ERROR}{message}\n")
+
+
+def replaced(table: str, change: Callable[[pyarrow.Table], pyarrow.Table]) -> None:
+    """Write a table of the part `PART` again, with its new size in the manifest."""
+    file = PART / f"{table}.parquet"
+    pq.write_table(change(pq.read_table(file)), file)
+    manifest = json.loads((PART / "_part.json").read_bytes())
+    manifest["sizes"][table] = file.stat().st_size
+    (PART / "_part.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def with_long_names(tracks: pyarrow.Table) -> pyarrow.Table:
+    """Return 1,000 tracks that share a long name. The file has the name once."""
+    many = pyarrow.concat_tables([tracks] * 1000)
+    names = pyarrow.array(["x" * 10_000] * len(many))
+    return many.set_column(1, tracks.schema.field("name"), names)
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("executions", lambda rows: pyarrow.concat_tables([rows] * 50_000)),
+        ("tracks", with_long_names),
+    ],
+)
+def test_a_small_file_that_expands_is_refused(
+    folder: Path, table: str, change: Callable[[pyarrow.Table], pyarrow.Table]
+) -> None:
+    exported(folder / "set", ["a.json"])
+    replaced(table, change)
+    assert (PART / f"{table}.parquet").stat().st_size < 30_000
+    outcome = run_command("set", "--max-size", "5MiB")
+    message = f"set: part=000001/{table}.parquet holds more than 5.00 MiB, decompressed"
+    expected = f"{ERROR}{message}; --max-size raises the limit\n"
+    assert outcome == Outcome(1, "", expected)
+    assert run_command("set").code == 0
+
+
+def with_column(name: str, values: list[Any]) -> Callable[[pyarrow.Table], pyarrow.Table]:
+    """Return a function that sets a column of a table, or adds it."""
+
+    def changed(table: pyarrow.Table) -> pyarrow.Table:
+        column = pyarrow.array(values).dictionary_encode() if TEXT in values else values
+        if name not in table.column_names:
+            return table.append_column(name, pyarrow.array(values))
+        index = table.column_names.index(name)
+        encoded = table.schema.field(name).metadata
+        field = pyarrow.field(name, pyarrow.array(column).type, metadata=encoded)
+        return table.set_column(index, field, [column])
+
+    return changed
+
+
+TEXT = "[1]"
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "reason"),
+    [
+        ("executions", with_column("more", [["x"]]), "the column more has the type list<"),
+        ("executions", with_column("more", [b"x"]), "the column more has the type binary"),
+        ("executions", with_column("more", [TEXT]), "the column more has the type string"),
+        ("executions", with_column("run", [1.5]), "the column run has the type double"),
+        ("origin", with_column("format", [True]), "the column format has the type bool"),
+        ("operators", with_column("in_shapes", [TEXT]), "Expected `array`, got `int`"),
+        ("operators", with_column("in_shapes", [1.0]), "the JSON object must be str"),
+        ("tracks", lambda rows: rows.drop_columns(["clock"]), "clock is missing"),
+        ("runs", lambda rows: rows.drop_columns(["run"]), "runs.parquet has no column run"),
+        ("origin", lambda rows: rows.slice(0, 0), "the table origin is empty"),
+    ],
+)
+def test_tables_of_another_structure_are_recognised(
+    folder: Path, table: str, change: Callable[[pyarrow.Table], pyarrow.Table], reason: str
+) -> None:
+    exported(folder / "set", ["a.json"])
+    replaced(table, change)
+    outcome = run_command("set", "-t", "0", "--columns", "all")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: {reason}")
 
 
 def test_half_an_export_is_no_part(folder: Path) -> None:

@@ -63,6 +63,20 @@ def test_a_data_set_with_labels_answers_as_the_files_do(
     assert run_command("set", *question, *PATTERN) == expected
 
 
+@pytest.mark.parametrize("name", ["@list", "se*", "se[t]"])
+def test_a_data_set_in_a_list_or_a_pattern_has_its_labels(files: list[str], name: str) -> None:
+    run_command(*files, "--export", "set", *PATTERN)
+    Path("list").write_text("# all nights\nset\n", encoding="utf-8")
+    for question in (
+        ("--aggregate-by", "date", "--format", "csv"),
+        ("--where", "date >= 2", "--format", "csv"),
+        ("--compare-label", "date=1", "--format", "csv"),
+        ("--sql", "select distinct date from runs order by 1", "--format", "csv"),
+    ):
+        expected = run_command("set", *question)
+        assert (run_command(name, *question), expected.code) == (expected, 0)
+
+
 def test_labels_are_columns_of_runs_and_of_sql(files: list[str]) -> None:
     run_command(*files, "--export", "set", *PATTERN)
     query = "select date, host, count(*) as n from operators group by all order by all"

@@ -250,6 +250,56 @@ def test_the_unit_follows_from_the_name(name: str, unit: str) -> None:
     assert unit_of_machine_name(name) == unit
 
 
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("'infinity'::date", "infinity"),
+        ("date '0044-03-15 (BC)'", "0044-03-15 (BC)"),
+        ("date '290000-01-01'", "290000-01-01"),
+        ("timestamp '2020-01-01 00:00:00.5'", "2020-01-01 00:00:00.5"),
+        ("timestamptz '2020-01-01 00:00:00+00'", "2020-01-01 00:00:00+00"),
+        ("timetz '12:34:56-12:30'", "12:34:56-12:30"),
+        ("interval 100000000 month", "8333333 years 4 months"),
+        ("uuid '12345678-1234-5678-1234-567812345678'", "12345678-1234-5678-1234-567812345678"),
+        ("'x\\xAA\\x00'::blob", "x\\xAA\\x00"),
+        ("'Conv'::enum('Conv', 'Relu')", "Conv"),
+        ("[1, null]", "[1,null]"),
+        ("{'a': [date 'infinity'], 'b': 1.5}", '{"a":["infinity"],"b":1.5}'),
+        ("map {'x': interval 1 day}", '{"x":"1 day"}'),
+    ],
+)
+def test_values_that_are_no_numbers_are_texts(expression: str, text: str) -> None:
+    query = f'select null as n, {expression} as "a ""b", 2.5 as c; -- a comment'
+    outcome = run_command(TINY, "--sql", query, "--format", "jsonl")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert json.loads(outcome.out) == {"n": None, 'a "b': text, "c": 2.5}
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("9223372036854775807::hugeint", 2**63 - 1),
+        ("170141183460469231731687303715884105727::hugeint", 2.0**127),
+        ("12.50::decimal(9, 2)", 12.5),
+        ("12.00::decimal(9, 2)", 12),
+        ("'nan'::double", None),
+        ("'-infinity'::float", None),
+        ("true", True),
+        ("7::uinteger", 7),
+    ],
+)
+def test_numbers_and_truth_values_stay_what_they_are(expression: str, value: object) -> None:
+    outcome = run_command(TINY, "--sql", f"select {expression} as a", "--format", "jsonl")
+    assert (json.loads(outcome.out), outcome.code, outcome.err) == ({"a": value}, 0, "")
+
+
+def test_rows_with_texts_keep_their_order() -> None:
+    query = "select [n] as list, n from range(3000) t(n) order by -n"
+    outcome = run_command(TINY, "--sql", query, "--format", "csv")
+    lines = [f"[{n}],{n}" for n in reversed(range(3000))]
+    assert outcome.out.splitlines() == ["list,n", *lines]
+
+
 def test_a_wide_answer_fits_the_terminal() -> None:
     query = "select name, type, device_time_s, host_time_s, in_shapes, out_shapes from operators"
     for name in ("plain", "table"):

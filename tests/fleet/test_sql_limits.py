@@ -87,6 +87,7 @@ def test_a_query_changes_nothing(query: str, kind: str, tmp_path: Path) -> None:
             "PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')",
         ),
         ("selec 1", 'syntax error at or near "selec"; --sql help lists tables and columns'),
+        ("select 1 as a, [2] as a", "two columns are called 'a'; rename one: a AS other"),
         ("select 1 as a, 2 as a", "two columns are called 'a'; rename one: a AS other"),
     ],
 )
@@ -135,7 +136,8 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
 def test_memory_of_an_answer_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("profile_analyze.fleet.sql._MOST_MEMORY", 100 << 20)
     message = refusal("select [repeat('x', 100000)] from range(5000)")
-    assert message == "needs more than 2GB of memory; filter or aggregate earlier"
+    limit = "needs more than 100.00 MiB of memory for its answer; filter or aggregate earlier"
+    assert message == limit
 
 
 @pytest.mark.slow
@@ -145,7 +147,7 @@ def test_memory_is_limited(memory: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert f"SET memory_limit = '{memory}'" in settings
     monkeypatch.setattr(sql, "_SETTINGS", settings)
     message = refusal("select list(range) from range(2_000_000_000)")
-    assert message == "needs more than 2GB of memory; filter or aggregate earlier"
+    assert message == "needs more than 2GB of memory in DuckDB; filter or aggregate earlier"
 
 
 def test_time_is_limited() -> None:

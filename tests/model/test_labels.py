@@ -13,7 +13,10 @@ import profile_analyze as pa
 from tests.conftest import examples
 from tests.small import Operator, profile_of
 
-COLUMNS = ("count", "time", "runs", "spread", "time_min", "time_max", "share")
+COLUMNS = (
+    *("count", "time", "runs", "spread", "time_min", "time_max"),
+    *("share", "cumulative_time", "cumulative_share"),
+)
 
 
 def run_of(number: int, times: dict[str, float]) -> pa.Profile:
@@ -73,6 +76,18 @@ def test_a_label_and_another_key_give_a_trend() -> None:
         (None, "B", 7.0, 1),
     ]
     assert [round(row["share"], 3) for row in rows] == [0.667, 0.333, 0.667, 0.333, 1.0]
+
+
+def test_running_sums_are_over_the_rows_with_the_same_labels() -> None:
+    table = pa.run(pa.Query(by="date,type", labels="date", order="time"), FLEET)
+    assert pa.render(table, "plain", columns="date,time,cumulative_time,cumulative_share") == (
+        "date  device self time (us)  cumulative time (us)  cumulative share\n"
+        "d10                  80.000                80.000             66.7%\n"
+        "d10                  40.000               120.000            100.0%\n"
+        "d2                   20.000                20.000             66.7%\n"
+        "d2                   10.000                30.000            100.0%\n"
+        "N/A                   7.000                 7.000            100.0%\n"
+    )
 
 
 def test_operators_are_split_by_a_label_that_is_shown() -> None:

@@ -68,6 +68,21 @@ def test_files_are_counted_after_a_second(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
+def test_the_files_in_data_sets_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of_messages(monkeypatch)
+    set_clock(monkeypatch, 0.0, 2.0, 4.0, 6.0)
+    progress = Progress(3)  # a file and a data set, compared with a file
+    candidate = progress.counter_of_next(2)
+    progress.add_data_set(50)
+    candidate(10)
+    candidate(51)
+    progress.counter_of_next(1)(1)
+    assert terminal.text == (
+        f"\rread 10 of 52 files, 5.0 files/s, about 8 s left{ERASE}"
+        f"\rread 51 of 52 files, 13 files/s, about 0 s left{ERASE}\rread 52 of 52 files{ERASE}"
+    )
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [

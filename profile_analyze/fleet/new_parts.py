@@ -1,0 +1,181 @@
+"""Writes new parts of a data set. The structure of a data set is described in `fleet.parts`.
+
+A part is written under a temporary name, and gets its final name once it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from time import time
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from profile_analyze.errors import OutputError
+from profile_analyze.fleet.locking import locked
+from profile_analyze.fleet.parquet import write_table
+from profile_analyze.fleet.parts import (
+    PART_MANIFEST,
+    VERSION,
+    Manifest,
+    PartManifest,
+    number_of,
+    part_folders,
+    parts_of,
+)
+from profile_analyze.fleet.stored_profiles import TABLES
+from profile_analyze.readers.paths import DATA_SET_MANIFEST
+from profile_analyze.readers.urls import is_url
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from profile_analyze.fleet.parts import Folder, SourceFile
+    from profile_analyze.fleet.stored_profiles import Stored
+
+_UNFINISHED: Final = ".unfinished-"
+_LONGEST_WRITING_S: Final = 24 * 3600
+"""If an unfinished folder is older than this, the process that wrote it must have died."""
+
+
+def start_data_set(folder: str) -> None:
+    """Make the folder and the manifest of a data set, unless they exist. Raises `OutputError`."""
+    if is_url(folder):
+        raise OutputError(
+            f"{folder}: is a URL, and data sets are written to local folders; name a local folder, "
+            "and copy it there afterwards"
+        )
+    path = Path(folder)
+    manifest = path / DATA_SET_MANIFEST
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        has_others = any(not entry.name.startswith(_UNFINISHED) for entry in path.iterdir())
+        # Checked last, because another export may start the same data set at the same time.
+        if manifest.exists():
+            return
+        if has_others:
+            raise OutputError(
+                f"{folder}: is a folder with other files; --export needs a new or an empty folder, "
+                "or a data set"
+            )
+        staged = Path(mkdtemp(prefix=_UNFINISHED, dir=folder))
+        (staged / DATA_SET_MANIFEST).write_bytes(msgspec.json.encode(Manifest(VERSION)) + b"\n")
+        (staged / DATA_SET_MANIFEST).replace(manifest)
+        staged.rmdir()
+    except OSError as error:
+        raise _output_error(folder, error) from None
+
+
+class NewParts:
+    """Parts that join a data set together, or not at all. A `with` block removes what is left."""
+
+    def __init__(self, data_set: str) -> None:
+        """Read which files the data set has. Raises the errors of `parts_of`."""
+        self._data_set = Path(data_set)
+        self._folder = self._data_set
+        self._written = 0
+        self._seen: list[Folder] = []
+        self.known: list[SourceFile] = []
+        """The files that the data set had when they were last read, without the new parts."""
+        self._read_new_sources()
+
+    def __enter__(self) -> NewParts:
+        """Make the temporary folder. Raises `OutputError`."""
+        try:
+            _remove_unfinished(self._data_set)
+            self._folder = Path(mkdtemp(prefix=_UNFINISHED, dir=self._data_set))
+        except OSError as error:
+            raise _output_error(str(self._data_set), error) from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the temporary folder."""
+        rmtree(self._folder, ignore_errors=True)
+
+    def write(self, part: Stored, sources: Sequence[SourceFile]) -> Path:
+        """Write a part into a temporary folder, and return the folder. Raises `OutputError`."""
+        folder = self._folder / str(self._written)
+        self._written += 1
+        try:
+            folder.mkdir()
+            sizes = {name: write_table(folder, name, part.tables[name]) for name in TABLES}
+            manifest = msgspec.json.encode(PartManifest([*sources], sizes, part.facts))
+            (folder / PART_MANIFEST).write_bytes(manifest)
+            for file in folder.iterdir():
+                _flush(file)
+        except OSError as error:
+            raise _output_error(str(self._data_set), error) from None
+        return folder
+
+    def publish(self, folders: Sequence[Path], digests: Collection[str]) -> frozenset[str]:
+        """Give the parts in `folders` their final names.
+
+        `digests` are those of their files. If another export has added some of these files since
+        the data set was last read, return their digests, and publish nothing.
+
+        Raises `OutputError`, and the errors of `parts_of`.
+        """
+        try:
+            with locked(self._data_set):
+                repeated = self._read_new_sources().intersection(digests)
+                for folder in () if repeated else folders:
+                    _publish(folder, self._data_set)
+        except OSError as error:
+            raise _output_error(str(self._data_set), error) from None
+        return repeated
+
+    def _read_new_sources(self) -> frozenset[str]:
+        """Add the files in parts that were not read before to `known`. Return their digests."""
+        parts = parts_of(str(self._data_set), besides=self._seen)
+        self._seen += [part.folder for part in parts]
+        sources = [source for part in parts for source in part.manifest.sources]
+        self.known += sources
+        # A file whose digest is unknown is never the same as another.
+        return frozenset(source.digest for source in sources if source.digest)
+
+
+def _publish(folder: Path, data_set: Path) -> None:
+    """Give a part the next free number. Another process may add parts at the same time."""
+    number = max(map(number_of, part_folders(data_set)), default=0) + 1
+    while True:
+        with suppress(FileExistsError):
+            target = data_set / f"part={number:06}"
+            # A rename onto an empty folder would succeed, but a part is never empty.
+            _rename_new(folder, target)
+            return
+        number += 1
+
+
+def _rename_new(folder: Path, target: Path) -> None:
+    """Rename a folder. Raises `FileExistsError` if the new name exists."""
+    try:
+        folder.rename(target)
+    except OSError:
+        if target.exists():
+            raise FileExistsError from None
+        raise
+
+
+def _flush(file: Path) -> None:
+    """Wait until a file is on the disk. Otherwise, it could be empty after a power cut."""
+    handle = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove_unfinished(data_set: Path) -> None:
+    """Remove the unfinished folders of processes that died while they wrote."""
+    for folder in data_set.glob(f"{_UNFINISHED}*"):
+        with suppress(FileNotFoundError):  # another export has just ended
+            if time() - folder.stat().st_mtime > _LONGEST_WRITING_S:
+                rmtree(folder, ignore_errors=True)
+
+
+def _output_error(data_set: str, error: OSError) -> OutputError:
+    return OutputError(f"{data_set}: {(error.strerror or str(error)).lower()}")

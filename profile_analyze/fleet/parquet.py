@@ -1,0 +1,157 @@
+"""Reads and writes the Parquet files of data sets. A file that takes too much memory is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from profile_analyze.fleet.arrow import CATEGORIES, FLAG, NUMBER, TEXT, indices_of
+from profile_analyze.fleet.stored_profiles import DECLARED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.fleet.arrow import Field
+    from profile_analyze.readers.remote import RemotePath
+
+_SUFFIX: Final = ".parquet"
+_LARGEST_DICTIONARY: Final = 1 << 30
+"""Bytes. Parquet keeps the order of categories only if all of them fit into one dictionary."""
+_BYTES_PER_VALUE: Final = 8
+"""The most memory that a value takes, besides the texts of a column, which are stored once."""
+_TEXTS: Final = {
+    name: [field.name for field in DECLARED[name] if field.type == TEXT]
+    for name in ("tracks", "runs", "origin")
+}
+"""The columns of texts, in the tables whose rows become Python objects.
+
+As dictionaries, texts that are repeated in many rows take little memory.
+"""
+
+
+class TooLargeError(Exception):
+    """A file takes more memory than the limit. The text is the name of the file."""
+
+
+def write_table(folder: Path, name: str, table: pa.Table) -> int:
+    """Write a table, and return the size of its file. Raises `OSError`."""
+    file = folder / f"{name}{_SUFFIX}"
+    pq.write_table(
+        table,
+        file,
+        compression="zstd",
+        row_group_size=max(len(table), 1),
+        dictionary_pagesize_limit=_LARGEST_DICTIONARY,
+        write_page_checksum=True,
+    )
+    return file.stat().st_size
+
+
+def read_table(file: Path | RemotePath, size: int, max_size: int) -> pa.Table:
+    """Return the table in a file of `size` bytes.
+
+    Raises `TooLargeError`. For damage, raises `OSError`, `ValueError`, `KeyError` or
+    `pa.ArrowException`.
+    """
+    # A request to a store takes longer than its answer, so one request gets the whole file.
+    content = None if isinstance(file, Path) else file.read_bytes()
+    found = file.stat().st_size if isinstance(file, Path) else len(content or b"")
+    if found != size:
+        raise ValueError(f"{file.name} has {found} bytes instead of {size}")
+    name = file.name.removesuffix(_SUFFIX)
+    with pq.ParquetFile(
+        file if content is None else pa.BufferReader(content),
+        page_checksum_verification=True,
+        read_dictionary=_TEXTS.get(name),
+    ) as parquet:
+        _check_types(name, parquet.schema_arrow)
+        # Most columns of executions are N/A in most formats. They are not read, which saves memory.
+        columns = _columns_with_values(parquet) if name == "executions" else None
+        if _most_bytes(parquet.metadata) > max_size:
+            raise TooLargeError(file.name)
+        table = parquet.read(columns)
+    if name in _TEXTS and _bytes_of_texts(table) > max_size:
+        raise TooLargeError(file.name)
+    return table
+
+
+def _check_types(name: str, schema: pa.Schema) -> None:
+    """Raise `ValueError` if a column is missing or has another type than declared.
+
+    Optional columns and labels are not declared. They have numbers or texts.
+    """
+    declared = {field.name: field for field in DECLARED[name]}
+    missing = declared.keys() - {*schema.names}
+    if missing:
+        raise ValueError(f"{name}.parquet has no column {min(missing)}")
+    for field in schema:
+        kinds = _kinds_of(declared[field.name]) if field.name in declared else (*_KINDS,)
+        if not any(_KINDS[kind](field.type) for kind in kinds):
+            raise ValueError(f"the column {field.name} has the type {field.type}")
+
+
+def _kinds_of(field: Field) -> tuple[str, ...]:
+    if field.name == "key":  # numbers, if the keys of all operators are numbers
+        return ("integer", "text")
+    if field.type in (TEXT, CATEGORIES):
+        return ("text",)
+    return ({NUMBER: "number", FLAG: "flag"}.get(field.type, "integer"),)
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_dictionary(type_) and pa.types.is_string(type_.value_type))
+
+
+_KINDS: Final[Mapping[str, Callable[[pa.DataType], bool]]] = {
+    "text": _is_text,
+    "number": pa.types.is_float64,
+    "integer": pa.types.is_integer,
+    "flag": pa.types.is_boolean,
+}
+"""The kinds of columns. Other types might take more memory than `_BYTES_PER_VALUE`."""
+
+
+def _most_bytes(metadata: pq.FileMetaData) -> int:
+    """Return the most memory that a table takes. Each text of a dictionary is there once."""
+    texts = sum(metadata.row_group(n).total_byte_size for n in range(metadata.num_row_groups))
+    return int(_BYTES_PER_VALUE * metadata.num_rows * metadata.num_columns + texts)
+
+
+def _bytes_of_texts(table: pa.Table) -> int:
+    """Return how much memory the texts of all rows take if each row has a text of its own."""
+    return sum(
+        int(_lengths(chunk.dictionary)[indices_of(chunk)].sum())
+        for column in table.columns
+        if pa.types.is_dictionary(column.type)
+        for chunk in column.chunks
+    )
+
+
+def _lengths(texts: pa.Array) -> NDArray[np.int64]:
+    """Return the lengths of texts, and a 0 for the index -1, which stands for N/A."""
+    return np.array([*(len(text or "") for text in texts.to_pylist()), 0], np.int64)
+
+
+def _columns_with_values(parquet: pq.ParquetFile) -> list[str]:
+    """Return the names of the columns that are not N/A in all rows."""
+    groups = [parquet.metadata.row_group(n) for n in range(parquet.metadata.num_row_groups)]
+    return [
+        name
+        for index, name in enumerate(parquet.schema_arrow.names)
+        if not all(_is_empty(group.column(index)) for group in groups)
+    ]
+
+
+def _is_empty(column: pq.ColumnChunkMetaData) -> bool:
+    statistics = column.statistics
+    return bool(
+        statistics is not None
+        and statistics.has_null_count
+        and statistics.null_count == column.num_values
+    )

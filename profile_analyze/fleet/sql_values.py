@@ -1,0 +1,77 @@
+"""The values of SQL answers: DuckDB turns all values except numbers and truth values into texts.
+
+Python has no values for some of DuckDB's: its dates end in the year 9999 and are never infinite.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NUMBERS: Final = ("INT", "INTEGER", "FLOAT", "DOUBLE", "DECIMAL", "NUMBER")
+"""The names of DuckDB's types of numbers end with one of these."""
+_NESTED: Final = ("STRUCT", "TUPLE", "MAP", "UNION", "VARIANT")
+_ANSWER: Final = "values_of_answer"
+
+
+def with_texts(
+    connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement
+) -> duckdb.Statement | str:
+    """Return a statement with the same answer, but with texts for dates, lists and the like.
+
+    Raises `duckdb.Error`.
+    """
+    try:
+        columns = connection.execute(f"DESCRIBE {statement.query}").fetchall()
+    except duckdb.ParserException:  # EXPLAIN has no columns of its own
+        return statement
+    names, types = ([column[index] for column in columns] for index in (0, 1))
+    texts = [_as_text(position, type_) for position, type_ in enumerate(types, start=1)]
+    if len({*names}) < len(names) or not any(texts):
+        return statement
+    # A view takes the query as it is: brackets around a query would break at a comment after ";".
+    connection.execute(f"CREATE TEMP VIEW {_ANSWER} AS {statement.query}")
+    shown = (f"{text or f'#{n}'} AS {_quoted(names[n - 1])}" for n, text in enumerate(texts, 1))
+    return f"SELECT {', '.join(shown)} FROM {_ANSWER}"
+
+
+def _as_text(position: int, type_: str) -> str:
+    """Return an expression for the text of a column; empty if the column needs none."""
+    if type_ in ("VARCHAR", "BOOLEAN") or is_number(type_):
+        return ""
+    is_nested = type_.endswith("]") or type_.startswith(_NESTED)
+    value = f"to_json(#{position})" if is_nested else f"#{position}"
+    return f"CAST({value} AS VARCHAR)"
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def is_number(type_: str) -> bool:
+    """Return whether a type of DuckDB is a number."""
+    return not type_.endswith("]") and type_.partition("(")[0].endswith(_NUMBERS)
+
+
+def plain_values(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return each value as an integer, a float, a truth value or a text; None for N/A."""
+    return tuple(map(_plain, values))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        value = int(value) if value == value.to_integral_value() else float(value)
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**63 else float(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return str(value)

@@ -1,0 +1,168 @@
+"""Exports that run at the same time, and exports that are stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from time import sleep
+from typing import TYPE_CHECKING
+
+import pytest
+
+from profile_analyze.fleet import locking
+from profile_analyze.fleet.exporting import export
+from profile_analyze.fleet.parts import partial_of, parts_of
+from profile_analyze.readers.content import MAX_SIZE
+from tests.conftest import ROOT, Outcome, run_command
+from tests.fleet.test_data_sets import exported, small
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+QUESTION = ("--aggregate-by", "file", "--format", "csv", "--columns", "file,time", "-t", "0")
+
+
+def files_in(data_set: Path | str) -> list[str]:
+    """Return the files in all parts, from what the parts say and from their tables."""
+    parts = parts_of(str(data_set))
+    named = [source.name for part in parts for source in part.manifest.sources]
+    assert named == [name for part in parts for name in partial_of(part).processes]
+    return named
+
+
+def left_overs(data_set: Path) -> list[str]:
+    return [path.name for path in data_set.iterdir() if path.name.startswith(".unfinished")]
+
+
+def started(code: str, *arguments: str) -> subprocess.Popen[str]:
+    """Start a process that runs `code`."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def test_a_file_that_another_export_adds_meanwhile_is_left_out(tmp_path: Path) -> None:
+    files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(6)]
+    others = iter([[files[1], files[4]], [files[3]]])
+
+    def read_while_another_exports(_: int) -> None:
+        for names in others:
+            exported(tmp_path / "set", names)
+            break
+
+    outcome = export(
+        str(tmp_path / "set"),
+        files,
+        max_size=MAX_SIZE,
+        files_per_part=2,
+        progress=read_while_another_exports,
+    )
+    note = f"left out 3 files whose content {tmp_path / 'set'} has already: {files[1]} and 2 more"
+    assert (outcome.added, outcome.files, [*outcome.notes]) == (3, 6, [note])
+    assert files_in(tmp_path / "set") == [files[n] for n in (1, 4, 3, 0, 2, 5)]
+    assert left_overs(tmp_path / "set") == []
+    # The rows are those of the files, and in the order of the parts.
+    answer = run_command(str(tmp_path / "set"), *QUESTION)
+    assert answer == run_command(*files_in(tmp_path / "set"), *QUESTION)
+
+
+COMMAND = (
+    "import sys\n"
+    "from profile_analyze.cli.main import main\n"
+    "input()\n"  # both processes begin when both have imported the modules
+    "sys.exit(main(sys.argv[1:]))\n"
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system has no locks")
+def test_two_processes_add_each_content_once(tmp_path: Path) -> None:
+    files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(40)]
+    data_set = tmp_path / "set"
+    orders: tuple[Sequence[str], ...] = (files[:30], files[:9:-1])
+    processes = [started(COMMAND, *order, "--export", str(data_set)) for order in orders]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    outcomes = [process.communicate(timeout=60) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outcomes
+    assert sorted(files_in(data_set)) == sorted(files)
+    assert left_overs(data_set) == []
+    assert sum(int(out.partition("added ")[2].split()[0]) for out, _ in outcomes) == len(files)
+    assert any(out.endswith("now 40 profiles\n") for out, _ in outcomes)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system has no locks")
+def test_an_export_waits_while_another_one_publishes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = small(tmp_path, "a.json")
+    data_set = tmp_path / "set"
+    exported(data_set, [small(tmp_path, "b.json", 9.0)])
+    with locking.locked(data_set):
+        process = started(COMMAND, file, "--export", str(data_set))
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+        while not [*data_set.glob(".unfinished-*/0/_part.json")]:
+            sleep(0.01)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=0.5)
+        monkeypatch.setattr(locking, "fcntl", None)
+        exported(data_set, [file])
+    out, _ = process.communicate(timeout=30)
+    assert out == f"{data_set}: added 0 profiles; now 2 profiles\n"
+
+
+SLOW = (
+    "import sys, time\n"
+    "from profile_analyze.cli.process import run_process\n"
+    "from profile_analyze.fleet.exporting import export\n"
+    "from profile_analyze.readers.content import MAX_SIZE\n"
+    "def wait(read):\n"
+    "    if read == 2:\n"
+    "        print('waits', flush=True)\n"
+    "        for _ in range(6000): time.sleep(0.01)\n"
+    "def answer():\n"
+    "    export(sys.argv[1], sys.argv[2:], max_size=MAX_SIZE, files_per_part=1, progress=wait)\n"
+    "run_process(answer)\n"
+)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_an_export_that_is_stopped_adds_nothing(tmp_path: Path, end: signal.Signals) -> None:
+    files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(3)]
+    data_set = tmp_path / "set"
+    exported(data_set, files[:1])
+    expected = run_command(str(data_set), *QUESTION)
+    others = [small(tmp_path, f"other{n}.json", n + 10.0) for n in range(3)]
+    with started(SLOW, str(data_set), *others) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waits\n"
+        process.send_signal(end)
+        assert process.communicate(timeout=30) == ("", "")
+    assert process.returncode == (130 if end == signal.SIGINT else -end)
+    assert run_command(str(data_set), *QUESTION) == expected
+    left = left_overs(data_set)
+    assert len(left) == (0 if end == signal.SIGINT else 1)
+    # A day later, the next export removes what the killed process left.
+    for name in left:
+        os.utime(data_set / name, (0, 0))
+    again = run_command(*others, "--export", str(data_set))
+    assert again == Outcome(0, f"{data_set}: added 3 profiles; now 4 profiles\n", "")
+    assert left_overs(data_set) == []
+
+
+def test_an_export_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locking, "fcntl", None)
+    files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(2)]
+    exported(tmp_path / "set", files)
+    assert files_in(tmp_path / "set") == files
