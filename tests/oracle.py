@@ -1,6 +1,7 @@
-"""The same answers, computed slowly and plainly: Python loops over a decoded JSON document.
+"""Computes the package's answers a second time, slowly and plainly: loops over decoded JSON.
 
-It shares no code with the package. Tests compare the two on real and on generated profiles.
+This module shares no code with the package. Tests compare the answers of both on real and on
+generated profiles.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ __all__ = ["answer", "join_runs", "read", "read_file", "side_of", "split"]
 
 _MACS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs")
 _SIZES = ("params", "param_bytes", "input_bytes", "output_bytes")
-"""Columns that only models have, and profiles of runs do not."""
+"""Only models have the columns in `_MACS` and `_SIZES`."""
 _TILES = ("tiles", "tiled_macs", "untiled_memory", "tiled_memory", "padded_memory")
 _OF_TILES = ("tiles_m", "tiles_n", "tiles_k", "tile_efficiency", "tile_peak")
-"""Columns that only models with `--split-matmul` have. `_TILES` are amounts of all calls."""
+"""Columns that only models with `--split-matmul` have. Those in `_TILES` count all calls."""
 _MESSAGES = ("message_bytes", "bus_bytes")
 _DEVICE = (
     *("full_name", "launched_by", "grid", "block", "registers", "shared_memory", "occupancy"),
@@ -104,7 +105,7 @@ def _values_in_each_run(
     }
 
 
-# MegEngine profiles have none of these.
+# MegEngine profiles have none of these columns.
 ONNX_TOOL = ("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")
 SPARSITY = ("sparsity", "sparsity_pattern", "sparsity_block")
 
@@ -189,7 +190,7 @@ def _holds(condition: str, row: dict[str, Any]) -> bool:
     if isinstance(found, tuple):
         text = ", ".join("{" + ",".join(map(str, shape)) + "}" for shape in found)
         return (text.replace(" ", "") == value.replace(" ", "")) == (operator == "==")
-    if value.isalpha():  # a parameter that is a number here, and a text elsewhere
+    if value.isalpha():  # the parameter is a number in this row, and a text in other rows
         return operator == "!="
     measured = (
         *("time", "time_min", "time_max", "device_time", "time_median", "host_time", "wait"),
@@ -302,7 +303,7 @@ def _group_ratio(
 
 
 def _in_run(row: dict[str, Any], column: str, run: int) -> Number:
-    """Return the value in one run; some columns have the same value in all runs."""
+    """Return a row's value in one run. Some columns have the same value in all runs."""
     found: Number = row[IN_EACH_RUN][column][run] if column in row[IN_EACH_RUN] else row[column]
     return found
 
