@@ -1,4 +1,4 @@
-"""An independent count of the times in a MIGraphX report, with regular expressions alone."""
+"""Adds up the times in a MIGraphX report independently, with regular expressions alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SYMBOL = re.compile(r"symbol_name=([^,\]]*)")
 
 
 def type_of(operator: str) -> str:
-    """Return the name under which MIGraphX adds up an instruction."""
+    """Return the name under which MIGraphX adds up the times of an instruction."""
     symbol = SYMBOL.search(operator)
     if operator.startswith("gpu::code_object[") and symbol is not None:
         return f"gpu::code_object::{symbol[1]}"
@@ -21,9 +21,9 @@ def type_of(operator: str) -> str:
 
 
 def expected(path: Path) -> dict[str, float]:
-    """Return the seconds by type: of the instructions, else of the summary, else of the total.
+    """Return the seconds of each type from the instructions or, without these, from the summary.
 
-    The total has the type `None`, as a text.
+    If a report has neither, return its total. The key of the total is the text "None".
     """
     text = path.read_text(encoding="utf-8").replace("\uff1a", ":").replace("\uff0c", ",")
     found: dict[str, float] = defaultdict(float)

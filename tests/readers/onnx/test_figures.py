@@ -64,7 +64,7 @@ PARAMS = {
 
 
 def products(profile: Profile) -> list[tuple[object, ...]]:
-    """Return the types of operators that have multiply-adds."""
+    """Return the figures of each type of operator that has multiply-adds."""
     table = run(Query(by="type", where="macs > 0"), profile)
     columns = ("type", "count", "macs", "macs_with_bias", "params")
     return [tuple(row[name] for name in columns) for row in table.rows]

@@ -44,7 +44,7 @@ def recorded(name: str) -> Table:
 
 
 def ours(model: ModelProto, folder: Path) -> Table:
-    """Return the same of our columns, for the operators that onnx-tool lists, and their total."""
+    """Return the same values from our columns, for the operators that onnx-tool lists."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
     operators = pa.load(path, wanted=ONNX_TOOL_NAMES).operators
