@@ -1,4 +1,4 @@
-"""The published figures of well-known networks: multiply-adds, parameters, convolutions."""
+"""The figures of well-known networks: multiply-adds, parameters, convolutions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
 
-# Type, operators, MACs, MACs with bias and parameters. Counted independently: docs/work.md.
+# For each type: its name, number of operators, MACs, MACs with bias, parameters.
 FIGURES = {
     "bvlc_alexnet": (
         ("Conv", 5, 595_938_432, 596_538_880, 2_334_080),

@@ -20,7 +20,7 @@ Event = dict[str, Any]
 
 
 def events_in(path: Path) -> list[Event]:
-    """Return the events of a file that last, plain or compressed."""
+    """Return the events with a duration in a file, which may be compressed."""
     data = path.read_bytes()
     text = gzip.decompress(data) if path.suffix == ".gz" else data
     whole = json.loads(text, parse_float=Decimal)
@@ -53,7 +53,7 @@ def with_launchers(operators: list[Event], calls: list[Event]) -> list[tuple[Eve
 
 
 def expected(path: Path) -> dict[str, float]:
-    """Return the seconds by operator: on the devices, or else the self time of the host."""
+    """Return each operator's seconds on the devices or, in a trace of a CPU, its self time."""
     events = events_in(path)
     operators = [one for one in events if is_operator(one)]
     work = [one for one in events if one["cat"] in WORK]

@@ -1,4 +1,4 @@
-"""Damaged, odd and hostile traces: what is left is read, and a note counts what is not."""
+"""Damaged, odd and hostile traces: readable parts are read, and a note counts the others."""
 
 from __future__ import annotations
 
