@@ -1,4 +1,4 @@
-"""The options on the cache: the folder, what is kept in it, and what a plain call does not do."""
+"""The options on the cache: its folder, the files in it, and that a plain call writes none."""
 
 from __future__ import annotations
 

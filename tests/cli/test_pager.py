@@ -19,7 +19,7 @@ MARK = "sed s/^/P:/"
 
 
 def shown(*arguments: str, pager: str | None = MARK, lines: int = 20, **streams: Any) -> Screen:
-    """Return what the command shows on a terminal of so many lines."""
+    """Return what the command shows on a terminal of 200 columns and `lines` lines."""
     environment = {} if pager is None else {"PAGER": pager}
     environment |= streams.pop("environment", {})
     return run_on_terminal((*COMMAND, *arguments), (200, lines), environment, **streams)
@@ -94,7 +94,7 @@ def test_long_pages_are_paged_too(arguments: list[str]) -> None:
 
 
 def test_an_interrupt_is_for_the_pager() -> None:
-    # On Ctrl-C, a terminal drops what is written to it in the next moment: the pager waits.
+    # For a moment after Ctrl-C, a terminal drops what is written to it, so this pager waits.
     trap = 'trap "sleep 0.3; echo interrupted" INT'
     script = f"sh -c '{trap}; cat; echo ready; read key </dev/tty; echo left'"
     screen = shown(*LONG, pager=script, keys=[("ready", "\x03"), ("interrupted", "\r")])

@@ -24,7 +24,7 @@ PROFILES: Final = "tests/fixtures/profiles"
 RUNS: Final = "tests/fixtures/runs"
 COMPARISON: Final = f"{RUNS}/changed --compare {RUNS}/base"
 
-# One argument per word. The answers that people see most, and the widest ones.
+# The answers that people see most, and the widest ones. Each word is an argument.
 CALLS: Final = (
     f"{PROFILES}/resnet18.json -t 2",
     f"{PROFILES}/trace-dyn.json -t 2 --time-unit us",
@@ -66,7 +66,7 @@ for call in sys.argv[1:]:
 
 
 def screen(width: int) -> str:
-    """Return what all calls show on a terminal of so many columns."""
+    """Return what all calls show on a terminal of `width` columns."""
     shown = run_on_terminal(
         (sys.executable, "-c", _RUN_ALL, *CALLS),
         (width, 40),

@@ -40,7 +40,7 @@ PEAKS = pa.parse_peaks("100G:20G")
 def roofline(
     query: pa.Query, name: str = "resnet18", layout: Literal["constrained"] | None = None
 ) -> tuple[pa.Table, Axes]:
-    """Return the answer and its picture. A layout takes most of the time of drawing."""
+    """Return the answer and its picture, by default without a layout, which takes much time."""
     profile = pa.load(str(PROFILES / f"{name}.json"))
     result = pa.run(query, profile)
     figure = Figure(figsize=(11, 7), layout=layout)
