@@ -1,7 +1,7 @@
-"""Computes the package's answers a second time, slowly and plainly: loops over decoded JSON.
+"""Computes the answers of the package a second time, slowly, in plain loops over decoded JSON.
 
-This module shares no code with the package. Tests compare the answers of both on real and on
-generated profiles.
+This module shares no code with the package. Tests compare the answers of this module with the
+answers of the package, on real and on generated profiles.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ __all__ = ["answer", "join_runs", "read", "read_file", "side_of", "split"]
 
 _MACS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs")
 _SIZES = ("params", "param_bytes", "input_bytes", "output_bytes")
-"""Only models have the columns in `_MACS` and `_SIZES`."""
+"""The columns in `_MACS` and `_SIZES` need a model: the profile of a run alone lacks them."""
 _TILES = ("tiles", "tiled_macs", "untiled_memory", "tiled_memory", "padded_memory")
 _OF_TILES = ("tiles_m", "tiles_n", "tiles_k", "tile_efficiency", "tile_peak")
-"""Columns that only models with `--split-matmul` have. Those in `_TILES` count all calls."""
+"""The columns in `_TILES` and `_OF_TILES` need `--split-matmul`. The columns in `_TILES` count all
+calls in a run."""
 _MESSAGES = ("message_bytes", "bus_bytes")
 _DEVICE = (
     *("full_name", "launched_by", "grid", "block", "registers", "shared_memory", "occupancy"),

@@ -1,4 +1,4 @@
-"""Our counts by the rules of onnx-tool, against the counts of onnx-tool 1.0.1."""
+"""Our counts by the rules of onnx-tool, compared with the counts that onnx-tool 1.0.1 printed."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ SYMBOL = re.compile(r"symbol_name=([^,\]]*)")
 
 
 def type_of(operator: str) -> str:
-    """Return the name under which MIGraphX adds up the times of an instruction."""
+    """Return the name under which the summary of MIGraphX adds up the times of an instruction."""
     symbol = SYMBOL.search(operator)
     if operator.startswith("gpu::code_object[") and symbol is not None:
         return f"gpu::code_object::{symbol[1]}"
@@ -21,9 +21,10 @@ def type_of(operator: str) -> str:
 
 
 def expected(path: Path) -> dict[str, float]:
-    """Return the seconds of each type from the instructions or, without these, from the summary.
+    """Return the seconds of each type.
 
-    If a report has neither, return its total. The key of the total is the text "None".
+    They are the times of the instructions. If no instruction has a time, they are the times in the
+    summary. If the summary has none either, the total has the key "None", a text.
     """
     text = path.read_text(encoding="utf-8").replace("\uff1a", ":").replace("\uff0c", ",")
     found: dict[str, float] = defaultdict(float)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
 
-# For each type: its name, number of operators, MACs, MACs with bias, parameters.
+# Type, number of operators, MACs, MACs with bias, parameters.
+# Counted independently, by the rules in docs/work.md.
 FIGURES = {
     "bvlc_alexnet": (
         ("Conv", 5, 595_938_432, 596_538_880, 2_334_080),

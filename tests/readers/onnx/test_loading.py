@@ -1,4 +1,4 @@
-"""Constants, shape arithmetic, the bodies of loops and branches, and stored values."""
+"""What is constant, what is shape arithmetic, the bodies, and the stored values."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_shape_arithmetic_goes_on_inside_bodies() -> None:
         node for outer in found.graph.nodes for body in outer.bodies for node in body.graph.nodes
     ]
     arithmetic = {node.outputs[0]: node.is_shape_arithmetic for node in inside}
-    # An input of the loop's body has the same name as the shape outside.
+    # The loop has an input that is called like the shape.
     assert arithmetic == {"t": True, "e": False, "go": False, "w": False}
 
 
@@ -182,7 +182,7 @@ def test_node_names_are_unique() -> None:
 
 
 def test_nodes_without_names_have_those_of_onnx_runtime() -> None:
-    """ONNX Runtime names two nodes Mod_0 and Identity_1: it does not count the Constant before."""
+    """It calls the nodes of a loop Mod_0 and Identity_1: the Constant before them does not count."""
     proto = model("""
         g (int64 n, float[2] x) => (float[2] z) {
             y = Loop (n, , x) <body = b (int64 i, bool on, float[2] v) => (bool go, float[2] w) {

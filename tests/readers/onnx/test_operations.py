@@ -219,7 +219,7 @@ def test_windows_of_convolutions(
 @pytest.mark.parametrize(
     ("type_", "attributes", "sides", "before"),
     [
-        # 3 windows of 3 at a stride of 2 span 7 values: 5 of the input, 1 before and 1 after it.
+        # At a stride of 2, 3 windows of 3 values span 7. The input has 5: 1 is padded on each side.
         ("Conv", {"auto_pad": "SAME_UPPER", "strides": [2]}, (5, 3, 3), (1,)),
         ("Conv", {"auto_pad": "SAME_UPPER", "strides": [2]}, (6, 3, 3), (0,)),
         ("Conv", {"auto_pad": "SAME_LOWER", "strides": [2]}, (6, 3, 3), (1,)),
@@ -294,7 +294,7 @@ def test_padding_that_follows_from_shapes(
             [(2, 1, 32), (2, 2, 9, 8), (2, 2, 9, 8)],
             *({"num_heads": 4, "kv_num_heads": 2}, 1152, 72),
         ),
-        # In addition, the projection: 2 * 6 tokens * 32 inputs * 96 outputs
+        # In addition, the projection of the inputs: 2 * 6 tokens * 32 inputs * 96 outputs
         (
             *("Attention", "com.microsoft", [(2, 6, 32), (32, 96), (96,)], [None]),
             *({"num_heads": 4}, 4608 + 36_864, 288),

@@ -53,7 +53,7 @@ def with_launchers(operators: list[Event], calls: list[Event]) -> list[tuple[Eve
 
 
 def expected(path: Path) -> dict[str, float]:
-    """Return each operator's seconds on the devices or, in a trace of a CPU, its self time."""
+    """Return the device time of each operator, or its self time on the host if no device ran."""
     events = events_in(path)
     operators = [one for one in events if is_operator(one)]
     work = [one for one in events if one["cat"] in WORK]
