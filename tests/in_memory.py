@@ -125,7 +125,10 @@ def nested() -> Profile:
 
 
 def four_steps(file: str = "made.json", scale: float = 1.0) -> Profile:
-    """Return four iterations in one file. `attention` runs four times in the first, later three."""
+    """Return four iterations in one file.
+
+    `attention` runs four times in the first iteration, and three times in each other iteration.
+    """
     durations: list[list[tuple[float, ...]]] = [
         [(9.0, 3.0, 3.0, 3.0), (8.0,)],
         *[[(1.0 + n, 1.0, 1.0), (4.0,)] for n in range(3)],

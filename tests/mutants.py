@@ -40,7 +40,7 @@ FAILED = Path("failed.txt")
 SEED = 1
 AT_ONCE = 2
 NO_TESTS = 33  # mutmut's own code for a mutant without tests
-# A negative code is the number of the signal that stopped the tests of a mutant.
+# If a signal stopped the tests of a mutant, its code is negative.
 OUTCOMES = {0: "survived", 1: "killed", NO_TESTS: "without tests"}
 STOPPED = "stopped"
 
@@ -101,7 +101,7 @@ class MutantRunner:
 
 
 def mutants_of_files(only: str) -> dict[Path, list[str]]:
-    """Return the names that contain `only`, by the file that mutmut wrote about these mutants."""
+    """Return the names of mutants that contain `only`, by the file that mutmut wrote about them."""
     return {
         path: [name for name in json.loads(path.read_text())["exit_code_by_key"] if only in name]
         for path in sorted(MUTATED.rglob("*.meta"))

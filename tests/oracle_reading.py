@@ -145,7 +145,7 @@ def join_runs(runs: list[list[Operator]]) -> list[Operator]:
 
 
 def _identities(operators: list[Operator]) -> list[Any]:
-    """Return name, type and shapes of each operator, and its number among those that share them."""
+    """Return name, type and shapes of each operator, and its number among equal operators."""
     seen: dict[Any, int] = {}
     found = {}
     for one in sorted(operators, key=lambda one: (one.started, one.id)):

@@ -273,7 +273,7 @@ def test_neutral_packages_have_only_python_files() -> None:
 
 
 def test_few_imports_are_inside_functions() -> None:
-    """An import in a function loads its module only when needed: see docs/architecture.md."""
+    """An import in a function loads a module only when it is needed: see docs/architecture.md."""
     found = {
         f"{label(path)}: {line}"
         for path in MODULES

@@ -46,7 +46,7 @@ def scores_by_definition(times: Sequence[float]) -> list[int]:
 
 
 def p_by_definition(values: Sequence[float], base: Sequence[float]) -> float:
-    """Return the share of assignments at least as far from the expected sum of scores."""
+    """Return the share of assignments whose score sum is at least as far from the expected sum."""
     scores = scores_by_definition([*values, *base])
     count, runs = len(values), len(scores)
     # Multiplied by the number of runs, all distances are integers.

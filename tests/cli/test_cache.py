@@ -1,4 +1,4 @@
-"""The options on the cache: its folder, the files in it, and that a plain call writes none."""
+"""The options on the cache: its folder, the files in it, and calls that do not use it."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def test_comma_separated_values_are_inert(file: str, call: str) -> None:
     rows = list(csv.reader(io.StringIO(printed), strict=True))
     assert len({len(row) for row in rows}) == 1
     numbers = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?")
-    for separator in ",;":  # spreadsheets read ; where a comma is the decimal point
+    for separator in ",;":  # spreadsheets separate by ; where a comma is the decimal point
         for row in csv.reader(io.StringIO(printed), delimiter=separator):
             for cell in row:
                 plain = cell.strip().strip('"').strip()

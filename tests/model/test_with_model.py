@@ -296,7 +296,7 @@ SEQUENCE = (
     ("rows", "expected"),
     [
         ([("p", "Conv"), ("q", "Conv")], [1, 2]),
-        ([("p", "Conv"), ("b", "Conv")], [1, 2]),  # p matches by order, after b by name
+        ([("p", "Conv"), ("b", "Conv")], [1, 2]),  # b matches by name, then p by order
         ([("p", "Conv")], [-1]),
         ([("p", "Conv"), ("q", "Conv"), ("r", "Conv")], [-1, -1, -1]),
         ([("p", "Conv"), ("q", "MatMul")], [-1, -1]),

@@ -58,7 +58,7 @@ def notes_on(source: pa.Comparison, query: pa.Query | None = None) -> list[str]:
     ("new", "notes"),
     [
         (scaled(STEADY, 1.2), [SLOWER]),
-        (scaled(STEADY, 0.8, op0=3, op11=1), [FASTER]),  # only op0 and op11 changed otherwise
+        (scaled(STEADY, 0.8, op0=3, op11=1), [FASTER]),  # all but op0 and op11 are faster
         (scaled(STEADY, 1.02), []),  # too little
         (scaled(STEADY, 1, op0=3, op11=5), []),  # a real change of two operators
         (scaled(STEADY, 1.001, op0=3, op11=5), []),

@@ -59,7 +59,7 @@ class Loader:
         return pa.load(path, **({"cache": self.cache} | options))
 
     def decodes(self, path: Path, **options: Any) -> bool:
-        """Return whether loading decoded the file. Compares the profile with an uncached one."""
+        """Return whether loading decoded the file. The profile must equal an uncached one."""
         before = self.decoded
         profile = self(path, **options)
         is_decoded = self.decoded > before

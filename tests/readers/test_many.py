@@ -116,7 +116,7 @@ def test_no_file_at_all() -> None:
 
 def test_a_missing_file_is_reported_before_others_are_opened(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)  # opening it would wait for a writer without end
+    os.mkfifo(pipe)  # opening it would wait forever, because nobody writes
     with pytest.raises(pa.InputError) as caught:
         pa.load_runs([str(tmp_path / "missing.json"), str(pipe)])
     assert caught.value.reason == "no such file"

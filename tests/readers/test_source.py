@@ -151,7 +151,7 @@ def test_chunks_take_bounded_memory(tmp_path: Path, packing: str) -> None:
         assert sum(map(len, source.chunks(MIB))) == 128 * MIB
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # zstd decompresses 2 KiB in one call. Here, these are a whole part, which becomes 8 MiB.
+    # zstd decompresses 2 KiB in one call. Here, 2 KiB hold a whole part, which becomes 8 MiB.
     assert most < (32 if packing == "zstd" else 8) * MIB
 
 

@@ -19,7 +19,7 @@ def events_in(path: Path) -> list[dict[str, Any]]:
 
 
 def expected(path: Path) -> dict[str, float]:
-    """Return the seconds of each type on the devices: the sum of its ends minus its starts."""
+    """Return the seconds of each type on the devices: the sum of ends minus the sum of starts."""
     found: dict[str, float] = {}
     for event in events_in(path):
         if event["ph"] in "BE" and (

@@ -51,7 +51,7 @@ def test_every_kernel_is_joined(name: str, runs: int) -> None:
 
 
 def test_the_multiply_adds_of_the_network() -> None:
-    """4 images of 32x32. A 3x3 convolution reads 3 channels, the next 4 in each group."""
+    """The batch has 4 images of 32x32. The 3x3 convolutions read 3 channels, and 4 per group."""
     profile = pa.load(FOLDER / "steps.json.gz")
     macs = profile.operators.numbers("macs")
     found = [

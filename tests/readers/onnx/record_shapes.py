@@ -32,7 +32,7 @@ from torch import nn
 
 FOLDER = Path("tests/fixtures/models")
 LARGEST_KEPT = 64
-"""Larger tensors, in elements, are stored without their values, which decide no shape."""
+"""A tensor with more elements than this is stored without its values, which decide no shape."""
 
 
 class Convolutions(nn.Module):

@@ -44,7 +44,7 @@ def recorded(name: str) -> Table:
 
 
 def ours(model: ModelProto, folder: Path) -> Table:
-    """Return the same values from our columns, for the operators that onnx-tool lists."""
+    """Return our values of the same columns, for operators that onnx-tool lists and in total."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
     operators = pa.load(path, wanted=ONNX_TOOL_NAMES).operators

@@ -67,7 +67,7 @@ _NO_WEIGHT: Final = re.compile(
     r"|starts|ends|steps|split|depth|k|m(in|ax)|M|cond|sizes",
     re.IGNORECASE,
 )
-"""Names of inputs, in the operators of ONNX, that are scales, zero points, indices or shapes."""
+"""Names that ONNX operators have for inputs that are scales, zero points, indices or shapes."""
 _WEIGHTS: Final = {
     # The scale of a normalization is trained, so it is a weight.
     *((f"{kind}Normalization", "scale") for kind in ("RMS", "Group", "Instance", "Batch")),

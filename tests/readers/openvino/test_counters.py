@@ -192,7 +192,7 @@ def test_hostile_names(name: str, tmp_path: Path) -> None:
 
 
 def test_shapes_of_an_execution_graph(tmp_path: Path) -> None:
-    """Names of types differ: counters have the names of operators, graphs names of the plugin."""
+    """Names of types differ: counters use the operators' names, graphs use the plugin's names."""
     image, small = ("FP32", (1, 3, 8, 8)), ("FP32", (1, 3, 4, 4))
     layers = (
         layer(0, "pool", "Pooling", 5, ins=[image], outs=[small]),

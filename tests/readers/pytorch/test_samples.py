@@ -43,7 +43,7 @@ def self_us(profile: Profile) -> dict[str, float]:
 
 
 def rows_as_torch(profile: Profile) -> dict[str, list[int]]:
-    """Return a row for each execution by name, but none for an only child of the same name."""
+    """Return each execution's row by name. An only child with its parent's name is left out."""
     names = profile.operators.name.values()[profile.executions.operator]
     levels = profile.operators.level.values()[profile.executions.operator]
     parent = profile.executions.parent.tolist()

@@ -235,7 +235,7 @@ def test_the_second_optimization_profile_has_its_own_layers(tmp_path: Path) -> N
 
 
 def test_times_of_several_optimization_profiles(tmp_path: Path) -> None:
-    """An inference uses one profile: the first if the file has layers of it."""
+    """An inference uses one optimization profile: the first, if the file has its layers."""
     content = times(("a", 3.0, 3.0), ("a [profile 1]", 1.0, 1.0), ("b [profile 2]", 1.0, 1.0))
     path = str(written(tmp_path, content))
     done = run_command(path, "--columns", "name,scope,time", "--notes", "all")
