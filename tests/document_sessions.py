@@ -35,7 +35,7 @@ def sessions(path: Path) -> list[str]:
 
 
 def recorded(session: str, path: Path) -> str:
-    """Return the session of a document with what its commands print now."""
+    """Return a session of the document `path`, with what its commands print now."""
     width = _WIDTHS.get(path.name)
     return "".join(
         f"$ {command}\n{answer(command, width)}" for command in _COMMAND.findall(session)

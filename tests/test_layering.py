@@ -74,7 +74,7 @@ ACTORS = {
     "open": {"readers", "cli", "fleet"},
     "print": {"cli"},
     "stderr": {"cli"},
-    "stdin": {"readers", "cli"},  # cli only asks whether it is a terminal, and a pager needs one
+    "stdin": {"readers", "cli"},  # cli asks only whether it is a terminal, which a pager needs
     "stdout": {"cli"},
 }
 

@@ -78,7 +78,7 @@ def test_the_interval_holds_all_shifts_that_a_rank_test_keeps(times: list[int]) 
 @pytest.mark.parametrize(("runs", "base_runs"), [(4, 4), (4, 9), (8, 8), (12, 7), (50, 50)])
 def test_the_pairs_outside_are_those_of_mann_and_whitney(runs: int, base_runs: int) -> None:
     outside = intervals._pairs_outside(runs, base_runs)
-    # P(U <= outside) of the exact distribution is at most 2.5 %, and one more pair exceeds it.
+    # By the exact distribution, P(U <= outside) is at most 2.5 %, and P(U <= outside + 1) is more.
     values = [
         stats.mannwhitneyu(*sides_with(count, runs, base_runs), alternative="less", method="exact")
         for count in (outside, outside + 1)

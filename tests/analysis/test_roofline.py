@@ -67,7 +67,7 @@ def test_operators_by_hand() -> None:
     result = pa.run(pa.Query(order="+id", peaks=PEAKS), made())
     rows = [tuple(row[name] for name in JUDGED) for row in result.rows]
     assert rows == [
-        # least: max(2000 / 1000, 100 / 100) = 2 of 4 s; 10 s in all, 8 without what is lost
+        # least: max(2000 / 1000, 100 / 100) = 2 of 4 s; 10 s in all, 8 s without the lost 2 s
         ("compute", 1000.0, 2.0, 0.5, 2.0, 1.25),
         # in fp16: max(2000 / 4000, 1) = 1 of 2 s; attainable: 20 FLO/byte * 100
         ("memory", 2000.0, 1.0, 0.5, 1.0, 10 / 9),

@@ -88,7 +88,7 @@ def test_verdicts_by_own_times(
     estimate, low, high = own
     assert verdict(own, p) == expected
     assert verdict((-estimate, -high, -low), p) == MIRRORED[expected]
-    # A row that is tested by its relative times has its verdict from them.
+    # If a row is tested by its relative times, these decide the verdict.
     assert verdict((0.0, -9, 9), p, own, ratio=np.exp(estimate)) == (
         UNCERTAIN if expected == SAME else expected
     )

@@ -1,6 +1,6 @@
 """Hostile names, in every field of a profile and every argument of a call.
 
-Outputs are read back by a parser of their format, if there is one.
+If a format has a parser, the tests read its outputs back.
 """
 
 from __future__ import annotations

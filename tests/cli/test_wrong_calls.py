@@ -281,7 +281,7 @@ CALLS = (
     *(f"{NOTES} --where 'in_shapes == {text}'" for text in ("1,512,7,7", "1,512,1,1")),
     # folders without profiles
     *("runs", "classifiers"),
-    # two values where one is taken, and devices that are not known
+    # two values for an option that takes one, and unknown devices
     *(
         f"{FILE} --peaks {spec}"
         for spec in ("here 1", "100G 20G", "h100-sxm fp16", "t4 nosuch", "t4 ''")

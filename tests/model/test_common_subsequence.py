@@ -1,4 +1,4 @@
-"""The longest common subsequence, and the matching of equal operators by it."""
+"""The longest common subsequence, which matches equal operators of two profiles."""
 
 from __future__ import annotations
 

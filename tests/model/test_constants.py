@@ -1,4 +1,4 @@
-"""The sizes of constants: memory in the original's formats, and in no other."""
+"""Sizes of constants count as memory in the original's output formats, and in no other format."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ UNKNOWN = float("nan")
 
 
 def chain(*works: Work, parents: Sequence[int] | None = None) -> Profile:
-    """Return a profile of operators 0, 1, ..., each inside the one before, or inside `parents`."""
+    """Return a profile of operators 0, 1, ... Each is inside the one before, or in `parents`."""
     above = range(-1, len(works) - 1) if parents is None else parents
     return profile_of(
         [

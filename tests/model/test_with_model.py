@@ -1,4 +1,4 @@
-"""A profile beside the model that ran: which operator executes which nodes, and what that adds."""
+"""A profile beside the model that ran: operators match nodes, and get the work of these nodes."""
 
 from __future__ import annotations
 

@@ -348,7 +348,7 @@ def test_errors_leave_no_file_open(tmp_path: Path) -> None:
     file = write_bytes(
         tmp_path, document_with({"a thread": {"end": "late"}}, "profiler", "host", "9")
     )
-    gc.disable()  # as in the command: files in a reference cycle would stay open
+    gc.disable()  # as the command does: a file in a reference cycle would then stay open
     try:
         before = len(list(OPEN_FILES.iterdir()))
         with pytest.raises(pa.MalformedProfileError):

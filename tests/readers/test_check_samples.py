@@ -19,7 +19,7 @@ FOLDERS = (
 )
 NOT_COUNTED = {
     "trace.json.gz",  # has no operator
-    "branches.txt",  # instructions inside an `if` are in its time, too
+    "branches.txt",  # the time of an `if` includes the instructions inside it
     "layers-average-2026.4.json.gz",  # was truncated by the tool
     "layers-requests-2026.4.json.gz",  # the independent count is a mean over runs, ours a sum
     "subgraphs.txt",  # the independent count does not look into subgraphs

@@ -50,7 +50,7 @@ PACKINGS: dict[str, Callable[[bytes], bytes]] = {
 
 @contextmanager
 def standard_input(data: bytes) -> Iterator[None]:
-    """Set the bytes of standard input in the block."""
+    """Set the bytes of standard input for a `with` block."""
     saved, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(data))
     try:
         yield

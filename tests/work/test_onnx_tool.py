@@ -73,7 +73,7 @@ def test_memory_has_outputs_and_each_weight_once() -> None:
         [
             Counts(30.0, 140.0, 30.0),
             Counts(30.0, 20.0, 0),
-            Counts(nan, nan, nan),  # has no row, and does not use up its weight
+            Counts(nan, nan, nan),  # has no row, so its weight counts at the next operator
             Counts(30.0, 130.0, 30.0),
             Counts(30.0, 20.0, 0),
             Counts(6.0, 24.0, 0.0),  # onnx-tool counts no elements in a scalar

@@ -245,7 +245,7 @@ def hostile(text: str, **arrays: Any) -> Any:
 
 
 def test_a_model_cannot_ask_for_any_amount_of_memory() -> None:
-    """The shapes of the tensors are known, and none of their contents is computed."""
+    """Only the shapes of the tensors are computed, not their contents."""
     doubled = " ".join(f"a{i + 1} = Concat <axis = 0> (a{i}, a{i})" for i in range(50))
     chain = hostile(f"g (float[8] x) => (float[N] y) {{ {doubled} y = Reshape (x, a50) }}", a0=[1])
     assert chain.values["a50"].dims == (1 << 50,)

@@ -1,4 +1,4 @@
-"""Folded values equal those of the reference implementation in `onnx`."""
+"""Folded values equal the values of the reference implementation in `onnx`."""
 
 from __future__ import annotations
 

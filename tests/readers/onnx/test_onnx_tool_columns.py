@@ -1,4 +1,4 @@
-"""The tables of onnx-tool, reproduced row by row by the columns with its counts."""
+"""Our columns with the counts of onnx-tool reproduce its tables, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hand-written trace of a GPU, and random traces with launches, against a slow search."""
+"""A hand-written trace of a GPU, and random traces with launches, compared with a slow search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces that torch wrote: their times, counts and operations equal those of `key_averages()`."""
+"""Traces of torch: times, counts and operations equal the numbers in its `key_averages()`."""
 
 from __future__ import annotations
 
