@@ -19,7 +19,7 @@ MARK = "sed s/^/P:/"
 
 
 def shown(*arguments: str, pager: str | None = MARK, lines: int = 20, **streams: Any) -> Screen:
-    """Return what the command shows on a terminal of 200 columns and `lines` lines."""
+    """Return what the command shows on a terminal of so many lines."""
     environment = {} if pager is None else {"PAGER": pager}
     environment |= streams.pop("environment", {})
     return run_on_terminal((*COMMAND, *arguments), (200, lines), environment, **streams)

@@ -49,7 +49,7 @@ CALLS: Final = (
     f"{PROFILES}/tiny.json --format csv --time-unit ms --color always",
 )
 
-# One process runs all calls, in a tenth of the time that a process for each call would take.
+# Runs all calls in one process, which takes a tenth of the time of one process for each.
 _RUN_ALL: Final = """\
 import sys
 from profile_analyze.cli.main import main
@@ -66,7 +66,7 @@ for call in sys.argv[1:]:
 
 
 def screen(width: int) -> str:
-    """Return what all calls show on a terminal of `width` columns."""
+    """Return what all calls show on a terminal of so many columns."""
     shown = run_on_terminal(
         (sys.executable, "-c", _RUN_ALL, *CALLS),
         (width, 40),

@@ -88,7 +88,7 @@ def test_paths_of_regions_have_a_limit() -> None:
 
 @pytest.mark.slow
 def test_deep_and_overlapping_events_take_time_in_proportion() -> None:
-    """With so many events, a search in quadratic time would take very long."""
+    """There are so many events that a search in quadratic time would take far longer."""
     count = 200_000 if IS_FULL else 50_000
     starts = np.arange(count)
     thread = np.zeros(count, np.int64)
