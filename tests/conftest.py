@@ -1,4 +1,4 @@
-"""Shared by tests: the paths of shipped profiles, and the command run in this process."""
+"""What tests share: paths of fixtures, numbers of examples, and calls within this process."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ os.environ.pop(VARIABLE, None)
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "tests" / "fixtures"
 PROFILES = FIXTURES / "profiles"
-# The output formats that show every kind of table. `collapsed` has the stacks of one profile, and
-# tests of its own.
+# The output formats that show every kind of table. `collapsed` shows only the stacks of one
+# profile, and has its own tests.
 TABLE_FORMATS = tuple(name for name in OUTPUT_FORMATS if name != "collapsed")
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 
 # `make test` is quick: properties get few examples, and tests that are marked slow get few inputs.
-# `make test-slow` runs all properties, and the
-# tests that are marked slow, with all examples. `make mutants` runs the tests once for each mutant:
-# properties then get the same few examples each time, so that the outcome does not depend on
-# chance, and failures are not minimised, as nobody reads them.
+# `make test-slow` runs the properties and the slow tests, with all examples and inputs.
+# `make mutants` runs tests once for each mutant. Properties then get the same few examples each
+# time, so that the outcome does not depend on chance. Failures are not minimised, because nobody
+# reads them.
 _PURPOSE = os.environ.get("TESTS_FOR", "")
 IS_FULL = _PURPOSE == "ci"
 _MOST_EXAMPLES = {"": 15, "mutants": 30}
@@ -60,12 +60,12 @@ settings.load_profile("mutants" if _PURPOSE == "mutants" else "tests")
 
 
 def some_of(cases: Iterable[T], every: int) -> list[T]:
-    """Return all cases, or every so-many-th of them for `make test`. Mark the test as slow."""
+    """Return all cases. For `make test`, return only one in `every`. Mark the test as slow."""
     return list(cases)[:: 1 if _PURPOSE else every]
 
 
 def examples(count: int) -> settings:
-    """Return settings for this number of examples, or for fewer unless all are asked for."""
+    """Return settings for `count` examples. `make test` and `make mutants` limit the number."""
     return settings(max_examples=min(count, _MOST_EXAMPLES.get(_PURPOSE, count)))
 
 
@@ -87,7 +87,7 @@ class Outcome:
 def run_command(
     *arguments: str, encoding: str = "utf-8", stdin: bytes = b"", on_terminal: bool = False
 ) -> Outcome:
-    """Run the command in this process. `on_terminal` is about standard output alone."""
+    """Run the command in this process. `on_terminal` makes only standard output a terminal."""
     saved = sys.stdout, sys.stderr, sys.stdin
     out, err = io.BytesIO(), io.StringIO()
     stream = Terminal if on_terminal else io.TextIOWrapper

@@ -25,8 +25,8 @@ _COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)  # a line may end 
 
 _MANY_LINES = 1000  # enough for any answer, so that none goes through a pager
 _WIDTHS = {"README.md": 90, "pytorch.md": 90}
-"""The documents whose sessions are on a terminal of so many columns. The others are not on a
-terminal, where output has no width."""
+"""The columns of the terminal on which a document's sessions run. Sessions of other documents run
+without a terminal, so their output has no fixed width."""
 
 
 def sessions(path: Path) -> list[str]:
@@ -35,7 +35,7 @@ def sessions(path: Path) -> list[str]:
 
 
 def recorded(session: str, path: Path) -> str:
-    """Return the session of a document with what its commands print now."""
+    """Return a session of the document `path`, with what its commands print now."""
     width = _WIDTHS.get(path.name)
     return "".join(
         f"$ {command}\n{answer(command, width)}" for command in _COMMAND.findall(session)
@@ -43,7 +43,7 @@ def recorded(session: str, path: Path) -> str:
 
 
 def answer(command: str, width: int | None = None) -> str:
-    """Return what a command prints on both streams. It must succeed, or fail by its gate."""
+    """Return what a command prints on both streams. It must succeed, or fail by `--fail-if`."""
     program, *arguments = shlex.split(command.replace("\\\n", " "))
     assert program == "profile-analyze"
     if width is not None:

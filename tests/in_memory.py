@@ -21,7 +21,7 @@ CPU = Track("thread 1", "device", "cpu", "thread", device_kind="cpu", threads=1)
 
 
 def operators_of(rows: Sequence[Mapping[str, Any]], **more: Any) -> Operators:
-    """Return operators from a mapping for each row, with a name and optionally other columns."""
+    """Return operators from a mapping for each row. Only the name is required in a mapping."""
     columns: dict[str, Any] = {
         name: Categorical.of([row.get(name) for row in rows])
         for name in ("name", "type", "category", "scope")
@@ -125,7 +125,10 @@ def nested() -> Profile:
 
 
 def four_steps(file: str = "made.json", scale: float = 1.0) -> Profile:
-    """Return four iterations in one file. `attention` runs four times in the first, then three."""
+    """Return four iterations in one file.
+
+    `attention` runs four times in the first iteration, and three times in each other iteration.
+    """
     durations: list[list[tuple[float, ...]]] = [
         [(9.0, 3.0, 3.0, 3.0), (8.0,)],
         *[[(1.0 + n, 1.0, 1.0), (4.0,)] for n in range(3)],
@@ -149,7 +152,7 @@ def four_steps(file: str = "made.json", scale: float = 1.0) -> Profile:
 
 
 def averages() -> Profile:
-    """Return a table of layer times: means of ten inferences, without starts, one layer called twice."""
+    """Return mean layer times of ten inferences, without starts. One layer was called twice."""
     return profile_of(
         [
             {"name": "conv1 + relu1", "type": "Convolution", "category": "convolution"},

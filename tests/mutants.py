@@ -2,7 +2,7 @@
 
 `mutmut` generates the mutants and records which tests run which function. Its own runner collects
 the tests again for each mutant, which takes longer here than the tests. This program collects all
-tests once. Each mutant gets a fork of that process, which runs the tests of its function, the
+tests once, and then forks for each mutant. The fork runs the tests of the mutated function, the
 quickest first, until one fails.
 """
 
@@ -39,14 +39,14 @@ FAILED = Path("failed.txt")
 
 SEED = 1
 AT_ONCE = 2
-NO_TESTS = 33  # the code that mutmut uses
-# A negative code stands for a mutant that was stopped.
+NO_TESTS = 33  # mutmut's own code for a mutant without tests
+# If a signal stopped the tests of a mutant, its code is negative.
 OUTCOMES = {0: "survived", 1: "killed", NO_TESTS: "without tests"}
 STOPPED = "stopped"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Generate the mutants, and run this program again in their folder."""
+    """Generate the mutants, and run this program again in their folder, where it tries them."""
     if not STATISTICS.exists():
         make_mutants()
         command = [sys.executable, "-m", "tests.mutants", *arguments]
@@ -92,7 +92,7 @@ class MutantRunner:
         """Try the mutants and print the outcomes."""
         files = mutants_of_files(self._only)
         gc.collect()
-        gc.freeze()  # otherwise the collections of each fork would copy all memory
+        gc.freeze()  # otherwise garbage collection in each fork would copy all memory
         exit_if_tests_fail_without_a_mutant(session)
         codes = outcomes(session, sample(list(files.values()), self._size))
         keep(files, codes)
@@ -101,7 +101,7 @@ class MutantRunner:
 
 
 def mutants_of_files(only: str) -> dict[Path, list[str]]:
-    """Return the names of the mutants, by the file that mutmut wrote about them."""
+    """Return the names of mutants that contain `only`, by the file that mutmut wrote about them."""
     return {
         path: [name for name in json.loads(path.read_text())["exit_code_by_key"] if only in name]
         for path in sorted(MUTATED.rglob("*.meta"))
@@ -122,7 +122,7 @@ def sample(of_files: Sequence[Sequence[str]], size: int) -> list[str]:
 
 
 def exit_if_tests_fail_without_a_mutant(session: pytest.Session) -> None:
-    """Exit if a test fails in a fork without a mutant, because it would kill every mutant."""
+    """Exit if a test fails in a fork without a mutant: this test would kill every mutant."""
     process = os.fork()
     if not process:
         try_mutant(session, "", session.items, limit_s=3600)

@@ -106,7 +106,7 @@ def _values_in_each_run(
     }
 
 
-# MegEngine profiles have none of these.
+# MegEngine profiles have none of these columns.
 ONNX_TOOL = ("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")
 SPARSITY = ("sparsity", "sparsity_pattern", "sparsity_block")
 
@@ -191,7 +191,7 @@ def _holds(condition: str, row: dict[str, Any]) -> bool:
     if isinstance(found, tuple):
         text = ", ".join("{" + ",".join(map(str, shape)) + "}" for shape in found)
         return (text.replace(" ", "") == value.replace(" ", "")) == (operator == "==")
-    if value.isalpha():  # a parameter that is a number here, and a text elsewhere
+    if value.isalpha():  # the parameter is a number in this row, and a text in other rows
         return operator == "!="
     measured = (
         *("time", "time_min", "time_max", "device_time", "time_median", "host_time", "wait"),
@@ -304,7 +304,7 @@ def _group_ratio(
 
 
 def _in_run(row: dict[str, Any], column: str, run: int) -> Number:
-    """Return the value in one run; some columns have the same value in all runs."""
+    """Return a row's value in one run. Some columns have the same value in all runs."""
     found: Number = row[IN_EACH_RUN][column][run] if column in row[IN_EACH_RUN] else row[column]
     return found
 

@@ -45,11 +45,11 @@ def _added_up(values: list[float]) -> float:
 
 
 def _deviation(known: list[float]) -> Number:
-    """Return the sample standard deviation by the textbook, in the order of the values."""
+    """Return the sample standard deviation by the textbook formula, adding squares in order."""
     if len(known) < 2:
         return None
     shifted = [value - known[0] for value in known]  # equal values give exactly 0
-    mean = float(np.sum(shifted)) / len(known)  # the last digits of NumPy's order of addition
+    mean = float(np.sum(shifted)) / len(known)  # adds in the package's order, to the last digit
     squares = 0.0
     for value in shifted:
         squares += (value - mean) ** 2

@@ -93,7 +93,7 @@ def _operator(id_: str, document: dict[str, Any], lane_order: dict[str, list[str
 
 
 def _moved(type_: str, memory: float | None) -> float | None:
-    """Constants move nothing, but the file has their size."""
+    """Return the bytes that an operator moves: 0 for a constant, where the file has its size."""
     return 0.0 if memory is not None and is_constant(type_) else memory
 
 
@@ -145,7 +145,7 @@ def join_runs(runs: list[list[Operator]]) -> list[Operator]:
 
 
 def _identities(operators: list[Operator]) -> list[Any]:
-    """Return name, type and shapes of each operator, and its number among equal ones."""
+    """Return name, type and shapes of each operator, and its number among equal operators."""
     seen: dict[Any, int] = {}
     found = {}
     for one in sorted(operators, key=lambda one: (one.started, one.id)):
@@ -161,14 +161,14 @@ def _started(lanes: dict[str, Any]) -> float:
 
 
 def split(operators: list[Operator], query: Query) -> list[Operator]:
-    """Return a row for each device or track of an operator, if the question splits by it."""
+    """Return a row for each device or track of each operator, if the question splits by these."""
     if not query.split_by:
         return operators
     return [row for one in operators for row in _split(one, query.split_by)]
 
 
 def _split(operator: Operator, keys: tuple[str, ...]) -> Iterator[Operator]:
-    """What the host did belongs to the device, if there is one."""
+    """Entries of the host belong to the operator's device if it ran on exactly one device."""
     device = operator.lanes[0] if len(operator.lanes) == 1 else None
     cells: dict[tuple[str | None, ...], dict[str, list[dict[str, Any]]]] = {}
     for side, runs in operator.on_lanes.items():

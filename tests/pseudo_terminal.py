@@ -41,10 +41,10 @@ def run_on_terminal(
     keys: Sequence[tuple[str, str]] = (),
     **streams: Any,
 ) -> Screen:
-    """Run a program whose standard streams are a terminal of `size`, columns and lines.
+    """Run a program whose standard streams are a terminal. `size` has its columns and lines.
 
-    Each of `keys` is pressed once its text has appeared. `streams` replaces some of the streams, as
-    for `Popen`.
+    `keys` has pairs of a text and a key, which is pressed once the text has appeared. `streams` are
+    arguments of `Popen` that replace some of the standard streams.
     """
     ours, theirs = pty.openpty()
     set_size(theirs, size)
@@ -52,7 +52,7 @@ def run_on_terminal(
         command,
         env=_environment_with(environment),
         start_new_session=True,
-        # The terminal sends Ctrl-C to the programs that it controls.
+        # Ctrl-C interrupts only programs whose controlling terminal this is.
         preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),  # noqa: PLW1509
         **({"stdin": theirs, "stdout": theirs, "stderr": theirs} | streams),
     ) as process:

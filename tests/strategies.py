@@ -122,7 +122,7 @@ def runs_of_one(draw: st.DrawFn) -> list[dict[str, Any]]:
     return documents_
 
 
-# hypothesis prefers the first element
+# True comes first, because hypothesis prefers the first element.
 _mostly = st.sampled_from([True] * 7 + [False])
 
 _parameters = st.dictionaries(
@@ -211,7 +211,7 @@ def _orders(query: Query, amounts: tuple[str, ...]) -> st.SearchStrategy[str]:
     return st.builds(str.__add__, st.sampled_from(["", "+"]), st.sampled_from(columns))
 
 
-# those with most times are asked for more often
+# The measures that most operators have are listed twice, so that they are drawn more often.
 _measures = st.sampled_from(["time", "time", "host_time", "host_time", "wait", "host_wait"])
 
 

@@ -32,7 +32,7 @@ from tests.conftest import PROFILES
 if TYPE_CHECKING:
     from pathlib import Path
 
-OPERATORS = 217  # of the profile that is repeated
+OPERATORS = 217  # in the profile that the generator repeats
 
 
 def test_a_profile_can_have_any_number_of_operators(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_one_copy_has_the_operators_of_the_real_profile() -> None:
 
 def test_a_profile_of_onnx_runtime_can_have_any_number_of_events(tmp_path: Path) -> None:
     path, real = tmp_path / "events.json", pa.load(events.SOURCE)
-    events.write(path, 300)  # three copies of 128
+    events.write(path, 300)  # three copies of 128 events
     profile = pa.load(path)
     assert len(json.loads(path.read_bytes())) == 3 * 128
     assert (len(profile), len(profile.runs)) == (len(real), 3 * len(real.runs))

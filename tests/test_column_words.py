@@ -1,4 +1,4 @@
-"""Words of other tools for columns get one hint to our name."""
+"""If a user writes another tool's word for a column, a hint gives our name of that column."""
 
 from __future__ import annotations
 

@@ -259,7 +259,7 @@ NOT_IN_ONE_STRING = {
 
 
 def pairs(text: str) -> set[tuple[str, str]]:
-    """Return the pairs of neighbouring words of a text in which NUL stands for a value."""
+    """Return the pairs of neighbouring words. NUL stands for a value and is in no pair."""
     return {pair for pair in pairwise(WORD.findall(text)) if "\0" not in pair}
 
 
@@ -279,7 +279,7 @@ def strings_in(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def strings_by_pair() -> dict[tuple[str, str], list[int]]:
-    """Return the numbers of the package's strings that have each pair of words."""
+    """Return, for each pair of words, the numbers of the package's strings that have the pair."""
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     number = count()
     for path in (ROOT / "profile_analyze").rglob("*.py"):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 RELIABILITY = Path(__file__).parent.parent / "docs" / "reliability.md"
 OTHER_FIXTURES = {"cases", "calls", "classifiers", "make", "onnx-tool", "reports", "runs"}
-"""These have texts, or files of formats that other folders have."""
+"""Folders with texts, or with files in formats that other folders have, too."""
 PARTS = 8 if IS_FULL else 2
 INPUTS = 2000 if IS_FULL else 60
 BYTES_PER_CUT = 1 if IS_FULL else 17
@@ -125,7 +125,7 @@ def test_any_bytes_after_the_first_key_are_read_or_refused(rest: bytes) -> None:
 
 
 def is_read_or_refused(data: bytes) -> bool:
-    """Whether the reader returns a profile or raises an error of one line."""
+    """Return whether the reader returns a profile or raises an error of one line."""
     try:
         return isinstance(
             read_profile(Source.of_bytes("generated.json", data), OPTIONAL_COLUMNS), pa.Profile

@@ -80,7 +80,7 @@ ACTORS = {
     "open": {"readers", "cli", "fleet"},
     "print": {"cli"},
     "stderr": {"cli"},
-    "stdin": {"readers", "cli"},  # cli only asks whether it is a terminal, and a pager needs one
+    "stdin": {"readers", "cli"},  # cli asks only whether it is a terminal, which a pager needs
     "stdout": {"cli"},
 }
 
@@ -94,7 +94,7 @@ def label(path: Path) -> str:
 
 
 class Facts(NamedTuple):
-    """What the rules are about, from one pass through the syntax tree of a module."""
+    """The facts that the rules check, from one pass through the syntax tree of a module."""
 
     imported: list[tuple[int, str]]
     """The modules that are imported, also in functions and for type checkers, with their lines."""
@@ -219,14 +219,14 @@ NEUTRAL = ("model", "query", "report", "analysis", "fleet")
 """The packages that know nothing of any particular runtime."""
 NEUTRAL_MODULES = [path for path in MODULES if package_of(path) in NEUTRAL]
 
-# Terms that only MegEngine has, in any case. Other runtimes have `kernel`, too.
+# Terms that only MegEngine has, in upper and lower case. Other runtimes have `kernel`, too.
 TERMS_OF_MEGENGINE = re.compile(
     r"megengine|comp[ _-]?node|opencl|footprint|graph_exec|in_layouts"
     r"|(?<![a-z])(?:kern|lanes?|opr)(?![a-z])",
     re.IGNORECASE,
 )
 
-# The original's tables for wiki pages have these headings, and so must ours.
+# The original's tables for wiki pages have these headings, so ours must have them, too.
 HEADINGS = {Path("report/wiki.py"): ('"opr name"', '"opr type"', '"opr count"', '"opr id"')}
 
 
@@ -279,7 +279,7 @@ def test_neutral_packages_have_only_python_files() -> None:
 
 
 def test_few_imports_are_inside_functions() -> None:
-    """Each delays the import of a module that most calls do not need: see docs/architecture.md."""
+    """An import in a function loads a module only when it is needed: see docs/architecture.md."""
     found = {
         f"{label(path)}: {line}"
         for path in MODULES

@@ -1,4 +1,4 @@
-"""The measurements behind docs/statistics.md: they judge as the command does, and the page is theirs."""
+"""The script behind docs/statistics.md judges as the command does, and the page has its results."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_both_methods_find_a_large_change(method: Method) -> None:
     assert IS_FASTER not in codes
     low, high = method.interval(slowed(operators, changed, 2.0), np.arange(12))
     assert 1.9 < low[5] < 2 < high[5] < 2.1
-    # Each run of the candidate is slower as a whole. Only the earlier method removed this change.
+    # Each run of the candidate is slower as a whole. Only the method `before` removes this change.
     corrected = method.without_drift(slowed(operators, np.ones(12, np.bool_), 1.5))
     ours, theirs = corrected.split(corrected.times_s)
     left = 1.0 if method.name == "before" else 1.5
@@ -223,7 +223,7 @@ def test_swapped_sides_mirror_verdicts_and_intervals() -> None:
     now = METHODS[0]
     assert now.codes(operators, row).tolist() == [IS_SLOWER]
     assert noise_tables.is_mirrored(now, operators, row).tolist() == [[True], [True]]
-    # A method that calls each row slower, with the same interval, has neither.
+    # A method that gives each row the same verdict and the same interval mirrors neither.
     biased = now._replace(
         codes=lambda _, row: np.full(len(row), IS_SLOWER),
         interval=lambda _, row: (np.full(len(row), 1.5), np.full(len(row), 2.0)),

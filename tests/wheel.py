@@ -2,7 +2,7 @@
 
 python tests/wheel.py dist/profile_analyze-0.1.0-py3-none-any.whl
 
-It needs nothing but Python, and tries the wheel with the Python that runs it.
+This program needs nothing but Python. It tries the wheel with the Python that runs the program.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Installation:
         venv.create(folder / "environment", with_pip=True)
 
     def run(self, program: str, *arguments: str) -> Outcome:
-        """Run a program of the environment. In its folder, no checkout can be imported."""
+        """Run a program of the environment, in a folder from which no checkout can be imported."""
         done = subprocess.run(
             [self.bin / program, *arguments],
             capture_output=True,
@@ -109,7 +109,7 @@ def check_another_reader(installed: Installation) -> None:
 
 
 def check_extras(installed: Installation, version: str, extras: tuple[str, ...]) -> None:
-    """Check what the extras are for, and what the command says where one is missing."""
+    """Check that the installed extras work, and what the command says if one is missing."""
     have = [extra for extra in PACKAGES if extra in extras]
     lack = [extra for extra in PACKAGES if extra not in extras]
     named = [f"extras: {', '.join(have)}"] if have else []
@@ -153,7 +153,7 @@ def check_extras(installed: Installation, version: str, extras: tuple[str, ...])
 
 
 def zstd_frame(data: bytes) -> bytes:
-    """Return a zstd frame of one block that is not compressed, which needs no package."""
+    """Return a zstd frame with one uncompressed block. Making it needs no package."""
     size_has_4_bytes, last_block = 0xA0, 1
     header = b"\x28\xb5\x2f\xfd" + bytes([size_has_4_bytes]) + len(data).to_bytes(4, "little")
     return header + (last_block | len(data) << 3).to_bytes(3, "little") + data

@@ -40,7 +40,7 @@ def shift_of(
 
 
 def rank_sum_p(values: Sequence[float], base: Sequence[float]) -> float:
-    """Return how often the rank sum of a random half of the runs is at most that of `values`."""
+    """Return the share of samples, as large as `values`, with at most the rank sum of `values`."""
     ranks = stats.rankdata([*values, *base])
     observed = ranks[: len(values)].sum()
     sums = [sum(chosen) for chosen in combinations(ranks.tolist(), len(values))]
@@ -48,7 +48,7 @@ def rank_sum_p(values: Sequence[float], base: Sequence[float]) -> float:
 
 
 def interval_by_inversion(values: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
-    """Return the smallest and the largest shift that a rank-sum test of both tails keeps."""
+    """Return the smallest and the largest shift that no rank-sum test of either tail rejects."""
     differences = sorted(one - other for one, other in product(values, base))
     # Between two neighbouring differences, all shifts have the same ranks. Try one in each gap.
     gaps = zip([differences[0] - 1, *differences], [*differences, differences[-1] + 1], strict=True)
@@ -78,7 +78,7 @@ def test_the_interval_holds_all_shifts_that_a_rank_test_keeps(times: list[int]) 
 @pytest.mark.parametrize(("runs", "base_runs"), [(4, 4), (4, 9), (8, 8), (12, 7), (50, 50)])
 def test_the_pairs_outside_are_those_of_mann_and_whitney(runs: int, base_runs: int) -> None:
     outside = intervals._pairs_outside(runs, base_runs)
-    # P(U <= outside) of the exact distribution is at most 2.5 %, and one more pair exceeds it.
+    # By the exact distribution, P(U <= outside) is at most 2.5 %, and P(U <= outside + 1) is more.
     values = [
         stats.mannwhitneyu(*sides_with(count, runs, base_runs), alternative="less", method="exact")
         for count in (outside, outside + 1)
@@ -88,7 +88,7 @@ def test_the_pairs_outside_are_those_of_mann_and_whitney(runs: int, base_runs: i
 
 
 def sides_with(statistic: int, runs: int, base_runs: int) -> tuple[list[float], list[float]]:
-    """Return two sides in which `statistic` pairs have a slower run than the baseline's."""
+    """Return two sides. In `statistic` of all pairs, the run of the first side is slower."""
     base = list(range(base_runs))
     full, rest = divmod(statistic, base_runs)
     counts = [base_runs] * full + [rest] * (full < runs) + [0] * (runs - full - 1)
@@ -168,7 +168,7 @@ def test_the_normal_distribution_continues_the_exact_one(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("runs", [4, 5, 6, 8, 20, 60])
 def test_at_least_nineteen_of_twenty_intervals_hold_the_true_shift(runs: int) -> None:
     generator = np.random.default_rng(14)
-    # The noise has a long tail, as that of runs has.
+    # The noise has a long tail, like the noise of real runs.
     values, base = (generator.standard_t(2, (2000, runs)) for _ in range(2))
     found = shift(values + 3, base)
     assert np.mean((found.low <= 3) & (found.high >= 3)) >= 0.94
@@ -180,11 +180,11 @@ def test_the_interval_of_a_median_is_of_order_statistics(times: list[float]) -> 
     ascending, runs = sorted(times), len(times)
 
     def below(count: int) -> float:
-        """Return how likely at most `count` of the runs are below the true median."""
+        """Return the probability that at most `count` runs are below the true median."""
         ways = sum(comb(runs, k) for k in range(count + 1))
         return ways / float(2**runs)
 
-    # `outside` values are below the interval: as many as 2.5 % allow.
+    # `outside` values are below the interval: the largest number with a probability up to 2.5 %.
     outside = max(count for count in range(runs) if below(count) <= 0.025)
     assert (low, high) == (ascending[outside], ascending[runs - 1 - outside])
 
@@ -192,9 +192,9 @@ def test_the_interval_of_a_median_is_of_order_statistics(times: list[float]) -> 
 def test_the_interval_of_a_median_by_hand() -> None:
     # Six values: the true median is below all of them in 1 of 64 cases, 1.6 %.
     assert median_interval(np.array([3.0, 1, 4, 2, 6, 5])) == (1, 6)
-    # Nine values: at most one is below in 10 of 512 cases, 2.0 %.
+    # Nine values: at most one is below the true median in 10 of 512 cases, 2.0 %.
     assert median_interval(np.array([9.0, 1, 8, 2, 7, 3, 6, 4, 5])) == (2, 8)
-    # Four values: their logarithms have the mean 1.5 and the deviation 1.29, in powers of two.
+    # Four values: their logarithms to base 2 have the mean 1.5 and the standard deviation 1.29.
     low, high = median_interval(np.array([1.0, 2, 4, 8]))
     margin = 3.182446 * log(2) * sqrt(5 / 3) / 2
     assert low == pytest.approx(2**1.5 * exp(-margin))

@@ -33,7 +33,7 @@ class Machine:
         self.share, self.threads = share, threads
 
     def job(self) -> float:
-        """Do work of 12, which takes the next duration."""
+        """Do 12 units of work, which take the next of `durations`."""
         duration = next(self.durations)
         self.now += duration
         self.cpu_now += duration * self.share * self.threads
@@ -137,7 +137,7 @@ def test_a_whole_measurement_takes_ten_seconds_at_most(
     assert now == pytest.approx(total_s, abs=0.001)
 
 
-# The first duration of each machine is that of warming up.
+# The first duration of each machine is the time for warming up.
 
 
 def test_a_stable_rate_takes_five_rounds() -> None:

@@ -46,7 +46,7 @@ def scores_by_definition(times: Sequence[float]) -> list[int]:
 
 
 def p_by_definition(values: Sequence[float], base: Sequence[float]) -> float:
-    """Return the share of all assignments whose sum of scores is as far from the expected sum."""
+    """Return the share of assignments whose score sum is at least as far from the expected sum."""
     scores = scores_by_definition([*values, *base])
     count, runs = len(values), len(scores)
     # Multiplied by the number of runs, all distances are integers.
@@ -71,7 +71,8 @@ def test_p_by_hand() -> None:
     # Each run of one side is slower: only this assignment and its opposite are as extreme.
     assert p_of([5, 6, 7, 8], [1, 2, 3, 4]) == pytest.approx(2 / 70)
     # The median is 4.5 and the deviation 1.4826 * 2. In steps of 0.199, the scores are
-    # -18, -13, -8, -3, 3, 8, 13 and 18. The sum of 4, 6, 7 and 8 is 36. Only 42 is larger.
+    # -18, -13, -8, -3, 3, 8, 13 and 18. The scores of 4, 6, 7 and 8 have the sum 36. Only one
+    # other assignment has a larger sum, 42.
     assert p_of([4, 6, 7, 8], [1, 2, 3, 5]) == pytest.approx(4 / 70)
     assert p_of([1, 1, 1, 1], [1, 1, 1, 1]) == 1
     # More than half of the runs are equal, so the deviation is 0: the scores are 0 and 20.
@@ -155,7 +156,8 @@ def test_a_clear_change_is_found_with_any_number_of_runs(base_runs: int) -> None
     assert p_of(base, [8.0, 8.1, 8.2, 8.3]) < 0.001
 
 
-@pytest.mark.parametrize("runs", [(37, 37), (20, 230), (8, 1550)])  # near the limit
+# These numbers of runs are near the limit of the exact distribution.
+@pytest.mark.parametrize("runs", [(37, 37), (20, 230), (8, 1550)])
 def test_the_normal_distribution_continues_the_exact_one(
     runs: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

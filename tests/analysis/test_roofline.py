@@ -67,7 +67,7 @@ def test_operators_by_hand() -> None:
     result = pa.run(pa.Query(order="+id", peaks=PEAKS), made())
     rows = [tuple(row[name] for name in JUDGED) for row in result.rows]
     assert rows == [
-        # least: max(2000 / 1000, 100 / 100) = 2 of 4 s; 10 s in all, 8 without what is lost
+        # least: max(2000 / 1000, 100 / 100) = 2 of 4 s; 10 s in all, 8 s without the lost 2 s
         ("compute", 1000.0, 2.0, 0.5, 2.0, 1.25),
         # in fp16: max(2000 / 4000, 1) = 1 of 2 s; attainable: 20 FLO/byte * 100
         ("memory", 2000.0, 1.0, 0.5, 1.0, 10 / 9),
@@ -176,7 +176,7 @@ def test_groups_by_hand() -> None:
     result = pa.run(pa.Query(by="type", peaks=PEAKS), made())
     rows = {row["type"]: tuple(row[name] for name in JUDGED) for row in result.rows}
     assert rows == {
-        # sums: 4000 FLO in least 3 s of 6 s; computing takes 2 + 0.5 s, memory 1 + 1
+        # sums: 4000 FLO in at least 3 of 6 s; computing takes 2 + 0.5 s, memory 1 + 1 s
         "Convolution": ("compute", 4000 / 3, 3.0, 0.5, 3.0, 10 / 7),
         "Elemwise": ("memory", 10.0, 1.0, 0.5, 1.0, 10 / 9),
         "Copy": ("memory", 50.0, 0.5, 0.5, 0.5, 10 / 9.5),
@@ -314,7 +314,7 @@ def test_no_roof_is_exceeded_and_least_time_and_lost_add_up_to_the_time() -> Non
                 judged.append(row["bound"])
 
     check()
-    if IS_FULL:  # few examples may be of one kind
+    if IS_FULL:  # a few examples may all have the same bound
         assert {"compute", "memory"} <= set(judged)
 
 

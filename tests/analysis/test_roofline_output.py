@@ -52,7 +52,7 @@ def test_what_the_whole_model_could_gain(name: str) -> None:
     judgement = pa.summarise(profile, judged_by=pa.Query(peaks=peaks)).judgement
     assert judgement is not None
     rows = pa.run(pa.Query(peaks=peaks), profile)
-    # Operators that are faster than their roof, or have none, keep their times.
+    # Operators that are faster than their roof, or have no roof, keep their times.
     times_s = zip(rows["time"].tolist(), rows["least_time"].tolist(), strict=True)
     total_s = sum(min(time, least) if least == least else time for time, least in times_s)
     assert judgement.total_s == pytest.approx(total_s)

@@ -110,7 +110,7 @@ def test_a_row_without_a_time_in_each_run_has_no_relative_time() -> None:
     tests = results(times_s, np.arange(40))
     assert np.isnan(tests.relative.estimate).tolist() == [place == 3 for place in range(40)]
     assert not tests.is_relative[3]
-    assert not np.isnan(tests.p_values[3])  # seven and eight runs are known
+    assert not np.isnan(tests.p_values[3])  # seven runs and eight runs have a time
 
 
 def test_operators_that_are_in_no_row_belong_to_the_others() -> None:
@@ -138,7 +138,7 @@ def test_a_kind_that_changed_is_called_and_no_other(kind: int, factor: float, ve
         of_operators = codes_of(times_s, np.arange(40))
         assert (of_operators[kind == CATEGORIES] == VERDICTS.index(verdict)).all()
         called += np.isin(of_operators, CALLED)
-    # On average, one in twenty of the called operators may be called by chance.
+    # On average, one in twenty of the verdicts slower and faster may be due to chance.
     assert called[kind != CATEGORIES].sum() <= 0.05 * called.sum()
 
 
@@ -148,7 +148,7 @@ def test_a_kind_that_changed_does_not_tell_the_level() -> None:
     operators = OperatorTimes(times_s, 8, CATEGORIES)
     levels = RunLevels.of(times_s)
     np.testing.assert_array_equal(unchanged_operators(operators, levels), CATEGORIES != 2)
-    # If too few operators would be left, all of them tell the level.
+    # If too few operators would be left, the level follows from all of them.
     two = (CATEGORIES == 2).astype(np.int64)
     few = np.flatnonzero((CATEGORIES == 2) | (np.arange(40) < 8))
     operators = OperatorTimes(times_s[few], 8, two[few])
@@ -193,7 +193,8 @@ def test_four_runs_against_four() -> None:
     times_s = noisy_times(7, runs=8)
     times_s[CATEGORIES == 1, :4] *= 1.5
     row = np.where(CATEGORIES == 1, 0, -1)
-    # The smallest p of four against four, for a group that is also tested by its own times
+    # The smallest p of four runs against four. The relative times of a group get 0.8 of the
+    # permitted errors, because its own times are tested, too.
     assert results(times_s, row).p_values == pytest.approx([2 / 70 / 0.8])
     assert codes_of(times_s, row).tolist() == [VERDICTS.index(SLOWER)]
     tests = results(times_s[:, :6], CATEGORIES)  # three against three
@@ -270,7 +271,7 @@ def test_at_most_one_of_twenty_tables_of_unchanged_runs_has_a_called_row(key: st
     # A sample of the 12,870 ways to deal 16 runs out to two sides
     deals = some_of([generator.permutation(16) for _ in range(300)], 6)
     found = np.array([codes_of(times_s[:, deal], row, categories) for deal in deals])
-    # 5 % are permitted, and this is a sample of a single set of runs.
+    # 5 % are permitted. This sample of a single set of runs may have slightly more.
     assert np.isin(found, CALLED).any(axis=1).mean() <= 0.07
 
 
@@ -288,7 +289,7 @@ def test_convolutions_of_real_runs_that_are_half_slower_are_called() -> None:
     of_convolutions = np.array(found)[:, convolution]
     assert np.mean(of_convolutions == VERDICTS.index(SLOWER)) >= 0.95
     others = np.delete(np.isin(np.array(found), CALLED), convolution, axis=1)
-    assert others.any(axis=1).mean() <= 0.1  # 5 % are permitted, and a hundred deals are few
+    assert others.any(axis=1).mean() <= 0.1  # 5 % are permitted, but a small sample may have more
 
 
 @pytest.mark.parametrize("by", [(), ("type",), ("category",)])

@@ -46,7 +46,7 @@ def test_the_level_is_the_slowness_that_operators_share() -> None:
     levels = RunLevels.of(steady * slow)
     assert levels.operators.tolist() == [0, 1, 2, 3]
     np.testing.assert_allclose(levels.level(np.ones(4, np.bool_)), np.log(slow))
-    # The operator that was slow in one run alone counts no more there than in the others.
+    # Without the operator that was slow in one run alone, the levels are the same.
     np.testing.assert_allclose(levels.level(np.array([True, True, False, True])), np.log(slow))
 
 
@@ -60,7 +60,7 @@ def test_quiet_operators_count_more_than_long_ones() -> None:
     assert levels.weights[1:].tolist() == [100] * 3  # noise below 1 % counts as 1 %
     two = np.array([True, True, False, False])
     np.testing.assert_allclose(levels.level(two), np.zeros(8), atol=1e-12)
-    # An operator without any noise counts as if it had 1 %.
+    # An operator without any noise counts as if it had noise of 1 %.
     assert levels.weights[1] == pytest.approx(100)
 
 

@@ -179,7 +179,7 @@ def inside_s(rows: list[dict[str, Any]], index: int) -> list[float]:
 def stack_and_scope(
     rows: list[dict[str, Any]], index: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the stack and the scope of one execution, from those of the executions around it."""
+    """Return the stack and the scope of an execution, by recursion to the executions around it."""
     row = ROWS[rows[index]["operator"]]
     above = max(rows[index]["parent"], rows[index]["launched_by"])
     level, scope = row.get("level", "operator"), row.get("scope", ())

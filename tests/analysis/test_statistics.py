@@ -1,4 +1,4 @@
-"""The correction of p for the number of rows, the smallest p, and the words on too few runs."""
+"""The correction of p for the number of rows, the smallest p, and the text about too few runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def test_the_correction_is_that_of_benjamini_and_hochberg(p_values: list[float])
 
 def test_the_correction_by_hand() -> None:
     found = adjusted(np.array([0.04, nan, 0.01, 0.03, 0.9]))
-    # 0.01 * 4 / 1, 0.03 * 4 / 2, 0.04 * 4 / 3 and 0.9 * 4 / 4; the second is above the third
+    # 0.01 * 4 / 1, 0.03 * 4 / 2, 0.04 * 4 / 3 and 0.9 * 4 / 4. The second result is larger than
+    # the third, so it becomes the third.
     np.testing.assert_allclose(found, [0.16 / 3, nan, 0.04, 0.16 / 3, 0.9])
 
 

@@ -23,7 +23,7 @@ def test_each_call_is_shorter_by_the_same_wait() -> None:
     assert waits_s(profile).tolist() == pytest.approx([0.75e-3 / 3])
     corrected = without_synchronisation(profile)
     assert corrected.measured("time")[:, 0].tolist() == pytest.approx([1.5e-3, 0.5e-3, 0.0])
-    assert corrected.total_s() == pytest.approx(2e-3)  # as the whole run
+    assert corrected.total_s() == pytest.approx(2e-3)  # the wall time of the run
     assert not corrected.origin.synchronised
     assert list(corrected.notes) == [CORRECTED]
     assert not [note for note in pa.summarise(corrected).notes if "waited" in note]

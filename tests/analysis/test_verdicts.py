@@ -66,7 +66,7 @@ def verdict(
 CASES: Any = [
     ((0.4, 0.2, 0.6), 0.01, SLOWER),
     ((LIMIT, 0.2, 0.6), 0.01, SLOWER),  # at the threshold
-    ((0.4, 0.2, 0.6), SIGNIFICANT, SLOWER),  # as likely as may be
+    ((0.4, 0.2, 0.6), SIGNIFICANT, SLOWER),  # p is at its limit
     ((0.4, 0.2, 0.6), 0.051, UNCERTAIN),
     ((0.4, 0.0, 0.6), 0.01, UNCERTAIN),  # the interval does not exclude 0
     ((LIMIT - 0.001, 0.2, 0.6), 0.01, UNCERTAIN),
@@ -74,7 +74,7 @@ CASES: Any = [
     ((0.0, -LIMIT, LIMIT), 0.9, SAME),  # just within
     ((0.0, -LIMIT - 0.001, 0.1), 0.9, UNCERTAIN),
     ((0.1, 0.05, 0.2), 0.01, SAME),  # other than 0, but not by enough to matter
-    ((LIMIT, 0.2, LIMIT), 0.01, SLOWER),  # beyond the threshold counts for more than within
+    ((LIMIT, 0.2, LIMIT), 0.01, SLOWER),  # if both verdicts are possible, slower counts
     ((LIMIT, 0.2, LIMIT), 0.9, SAME),
     ((np.inf, np.inf, np.inf), 0.01, SLOWER),  # from 0 to something
     ((0.4, 0.2, 0.6), nan, None),
@@ -89,7 +89,7 @@ def test_verdicts_by_own_times(
     estimate, low, high = own
     assert verdict(own, p) == expected
     assert verdict((-estimate, -high, -low), p) == MIRRORED[expected]
-    # A row that is tested by its relative times has its verdict from them.
+    # If a row is tested by its relative times, these decide the verdict.
     assert verdict((0.0, -9, 9), p, own, ratio=np.exp(estimate)) == (
         UNCERTAIN if expected == SAME else expected
     )
@@ -154,7 +154,7 @@ def needed(
 
 def test_the_runs_that_settle_a_row() -> None:
     # The interval is 0.2 wide, so the standard error of 8 runs is 0.1 / 1.96 = 0.0510. A change of
-    # 0.1 needs 1.96 + 0.84 errors: 8 * (2.80 * 0.0510 / 0.1) ** 2 = 16.3 runs.
+    # 0.1 must be 1.96 + 0.84 standard errors: 8 * (2.80 * 0.0510 / 0.1) ** 2 = 16.3 runs.
     assert needed((0.1, 0.0, 0.2), 0.06) == 17
     # With 100 rows, p must be 0.0005: 8 * ((3.48 + 0.84) * 0.0510 / 0.1) ** 2 = 38.9 runs.
     assert needed((0.1, 0.0, 0.2), 0.06, rows=100) == 39
@@ -163,8 +163,8 @@ def test_the_runs_that_settle_a_row() -> None:
     assert needed((0.0, -0.1, 0.1), 0.9) == 188
     # Eight against 24 runs are worth 12 against 12.
     assert needed((0.1, 0.0, 0.2), 0.06, runs=(8, 24)) == 25
-    # At least one more run, and enough for the smallest possible p: 0.05 / 9 of 9 rows needs
-    # 2 / 252 > 0.0056 > 2 / 924, which is six runs.
+    # The result is at least one more run, and enough runs for a small p. With 9 rows, p must be
+    # at most 0.05 / 9 = 0.0056. The smallest p is 2 / 252 for five runs, and 2 / 924 for six.
     assert needed((0.1, 0.09, 0.11), 0.06) == 9
     assert needed((0.1, 0.0999, 0.1001), 0.06, runs=(4, 4), rows=9) == 6
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Python warns of a fork in a process with threads, such as a worker of the tests. This one has none.
+# Python warns of a fork in a process with threads, such as a worker of the tests. This program has
+# no threads.
 _SPAWN: Final = "import pty, sys; pty.spawn(sys.argv[1:])"
 _PATIENCE_S: Final = 60  # a shell that does not answer must not block the tests for ever
 _PROMPT: Final = "ready> "
@@ -55,7 +56,7 @@ class Pressed(NamedTuple):
 
 
 class Shell:
-    """A shell in a folder that has read a script. Its own files are in the folder `home`."""
+    """A shell that has read a script. It runs in `folder`; its own files are in `home`."""
 
     def __init__(self, name: str, folder: Path, home: Path, script: str) -> None:
         self.name = name
@@ -91,10 +92,10 @@ class Shell:
         return Pressed(arguments[:-1], [one for line in shown for one in line.split()])
 
     def offered(self, typed: str) -> list[str]:
-        """Return what TAB offers: words, or in fish lines, of which some have a description."""
+        """Return what TAB offers: words, or in fish whole lines, some with a description."""
         if self.name != "fish":
             return self.press_tab(typed).shown
-        # fish shows a list only on a terminal with a cursor, and moves it a lot
+        # fish shows a list only on a terminal with a cursor, and moves the cursor a lot
         question = f"source {self.home}/setup; complete --do-complete 'profile-analyze {typed}'"
         done = subprocess.run(
             ["fish", "--no-config", "--command", question],
@@ -112,7 +113,7 @@ class Shell:
         self.process.communicate(b"exit\r", timeout=_PATIENCE_S)
 
     def _read_to(self, *marks: str) -> str:
-        """Return what the terminal shows up to these marks."""
+        """Return what the terminal shows until all marks have appeared, in this order."""
         assert self.process.stdout is not None
         text = ""
         place = 0

@@ -1,4 +1,4 @@
-"""The options on the cache: the folder, what is kept in it, and what a plain call does not do."""
+"""The options on the cache: its folder, the files in it, and calls that do not use it."""
 
 from __future__ import annotations
 

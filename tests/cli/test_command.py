@@ -395,7 +395,7 @@ def test_columns_of_every_default_format_are_loaded(monkeypatch: pytest.MonkeyPa
 
 
 def test_standard_output_without_a_binary_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a notebook."""
+    """A notebook has such a standard output."""
     for arguments in ((RESNET,), (RESNET, "--format", "csv"), ("--version",)):
         wanted = run_command(*arguments).out
         stream = io.StringIO()

@@ -139,13 +139,13 @@ FLAGS = {flag for action in parser()._actions for flag in action.option_strings}
 def test_tab_offers_every_option(shell: Shell) -> None:
     words = " ".join(shell.offered("time.toml --")).split()
     offered = {word.rstrip("=") for word in words}
-    long = {word for word in offered if word.startswith("--")} - {"--"}  # not those who describe
+    long = {word for word in offered if word.startswith("--")} - {"--"}  # -- precedes descriptions
     assert long == FLAGS - {"-h", "-t", "-o"}
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_scripts_have_every_option(name: str) -> None:
-    """Also where the shell is not installed."""
+    """This test also runs where the shell is not installed."""
     words = set(re.findall(r"[\w-]+", script(name)))
     assert {flag.lstrip("-") if name == "fish" else flag for flag in FLAGS} <= words
 

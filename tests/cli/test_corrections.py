@@ -1,6 +1,6 @@
 """Answers where the original crashes or is wrong.
 
-The names F1 ... W21 are those of `docs/compatibility.md`.
+The names F1 ... W21 are from `docs/compatibility.md`.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def test_every_figure_is_used() -> None:
 
 
 def _four_runs(side: str) -> str:
-    """Return the names of four files, as few as a verdict needs, because each call reads them."""
+    """Return the names of four files: a verdict needs four, and each call reads all of them."""
     return " ".join(f"runs/{side}/0{number}.json.gz" for number in range(1, 5))
 
 

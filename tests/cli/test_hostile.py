@@ -1,6 +1,6 @@
 """Hostile names, in every field of a profile and every argument of a call.
 
-Outputs are read back by a parser of their format, if there is one.
+If a format has a parser, the tests read its outputs back.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def document(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def written(path: Path, *texts: str) -> str:
-    """Write such a profile and return its path."""
+    """Write a profile with `texts` and return its path."""
     path.write_text(json.dumps(document(texts)), encoding="utf-8")
     return str(path)
 
@@ -221,7 +221,7 @@ def test_comma_separated_values_are_inert(file: str, call: str) -> None:
     rows = list(csv.reader(io.StringIO(printed), strict=True))
     assert len({len(row) for row in rows}) == 1
     numbers = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?")
-    for separator in ",;":  # as where a comma is the decimal point
+    for separator in ",;":  # spreadsheets separate by ; where a comma is the decimal point
         for row in csv.reader(io.StringIO(printed), delimiter=separator):
             for cell in row:
                 plain = cell.strip().strip('"').strip()
@@ -376,7 +376,7 @@ def test_arguments_that_are_not_unicode_are_echoed(tmp_path: Path) -> None:
         call = (path, "--format", form, "--columns", "file,name", "--opr-name", "x|\udcff")
         outcome = run_command(*call)
         assert (outcome.code, outcome.err) == (0, "")
-        assert "udcff" in re.sub(r"[\s\u2502-]", "", outcome.out)  # it may be in two lines
+        assert "udcff" in re.sub(r"[\s\u2502-]", "", outcome.out)  # a line may break inside it
 
 
 def test_long_messages_lose_their_middle(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`--inspect`: all that is known of one operator."""
+"""`--inspect`: all that is known about one operator."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_an_explanation_uses_the_total_of_the_label() -> None:
 def test_conditions_on_labels_choose_the_files_that_are_read() -> None:
     (damaged := TIMES.copy())["nightly/2026-11-03/bad.json"] = 0.0
     arguments = ("--where=date >= 2026-11-02", "--where=time > 50us", "--format=csv")
-    # The file that does not exist is left out before it would be read.
+    # `bad.json` does not exist, but no error follows: the condition leaves it out before reading.
     out, err = output_of(
         *arguments, "--where=host == alpha", "--columns=name,time,runs", "--skip-bad", files=damaged
     )

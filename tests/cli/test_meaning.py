@@ -36,7 +36,7 @@ def written(path: Path, document: dict[str, Any]) -> str:
 
 
 def two_operators() -> dict[str, Any]:
-    """Return a profile of `a`, one second, which tests break, and `b`, two seconds."""
+    """Return a profile of `a`, which takes 1 s and which tests break, and `b`, which takes 2 s."""
     return document(
         [
             Operator("a", "A", 1e6, shape=[2], work=(2, 4)),
@@ -51,7 +51,7 @@ def answer(path: str) -> tuple[list[str], str]:
     call = (path, "-t", "0", "--order-by", "+id", "--format", "csv", "--columns", columns)
     outcome = run_command(*call)
     assert outcome.code == 0
-    # orjson has written a plus before exponents since a later version than the oldest one allowed
+    # New versions of orjson write a plus before exponents. The oldest version allowed does not.
     return outcome.out.replace("e+", "e").split("\r\n")[1:-1], outcome.err
 
 

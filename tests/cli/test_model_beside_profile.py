@@ -224,8 +224,8 @@ LIGHT = str(Path(onnx.__file__).parent / "backend/test/data/light/light_squeezen
 def test_padding_of_blocked_layouts_is_not_counted(
     arguments: tuple[str, ...], macs: int, computation: int
 ) -> None:
-    # ONNX Runtime executes `conv_nchwc`, whose channels fill blocks of 8 or 16, in place of `conv`,
-    # and adds up biases and activations in it.
+    # In place of `conv`, ONNX Runtime executes `conv_nchwc`, whose channels fill blocks of 8 or 16.
+    # This operator also adds the bias and applies the activation.
     outcome = run_command(
         SQUEEZENET, *arguments, *("--type", "Conv", "--aggregate-by", "type", "--format", "csv"),
         *("--columns", "count,macs,computation"),

@@ -113,7 +113,7 @@ def test_long_pages_are_paged_too(arguments: list[str]) -> None:
 
 
 def test_an_interrupt_is_for_the_pager() -> None:
-    # On Ctrl-C, a terminal drops what is written to it in the next moment: the pager waits.
+    # For a moment after Ctrl-C, a terminal drops what is written to it, so this pager waits.
     trap = 'trap "sleep 0.3; echo interrupted" INT'
     script = f"sh -c '{trap}; cat; echo ready; read key </dev/tty; echo left'"
     keys = [("ready", "\x03"), ("interrupted", "\r")]

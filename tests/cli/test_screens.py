@@ -23,7 +23,7 @@ PROFILES: Final = "tests/fixtures/profiles"
 RUNS: Final = "tests/fixtures/runs"
 COMPARISON: Final = f"{RUNS}/changed --compare {RUNS}/base"
 
-# One argument per word. The answers that people see most, and the widest ones.
+# The answers that people see most, and the widest ones. Each word is an argument.
 CALLS: Final = (
     f"{PROFILES}/resnet18.json -t 2",
     f"{PROFILES}/trace-dyn.json -t 2 --time-unit us",

@@ -46,7 +46,7 @@ def error(message: str) -> tuple[int, str, str]:
 
 @contextmanager
 def listening(path: Path) -> Iterator[str]:
-    """Open a socket at `path`. Sockets need short names, so it is bound by a relative one."""
+    """Open a socket at `path`. It gets a relative name, because names of sockets must be short."""
     with socket.socket(socket.AF_UNIX) as one:
         before = Path.cwd()
         os.chdir(path.parent)
@@ -190,7 +190,7 @@ def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_too_little_memory_to_compile_is_one_line(tmp_path: Path) -> None:
-    """Python compiles names of characters with a module that needs memory of its own."""
+    """To compile an escape with the name of a character, Python loads a module into memory."""
     code = (
         "import sys\n"
         "sys.modules['unicodedata'] = None  # as if loading it failed\n"

@@ -161,7 +161,7 @@ CALLS = (
     "file:///tmp/run.json",
     f"'$' profile-analyze {FILE}",
     *(f"{FILE} -o {file}" for file in ("chart.png", "result.xlsx")),
-    # options that mean another one, or none
+    # options that do not exist: another option is meant, or nothing can be meant
     *(f"{FILE} {option}" for option in ("--unit ms", "-top 5", "--only slower", "--precision 2")),
     *(f"{option} {FILE}" for option in ("--input", "-i", "--file")),
     f"{FILE} --verdict slower --confidence 0.9",
@@ -281,7 +281,7 @@ CALLS = (
     *(f"{NOTES} --where 'in_shapes == {text}'" for text in ("1,512,7,7", "1,512,1,1")),
     # folders without profiles
     *("runs", "classifiers"),
-    # two values where one is taken, and devices that are not known
+    # two values for an option that takes one, and unknown devices
     *(
         f"{FILE} --peaks {spec}"
         for spec in ("here 1", "100G 20G", "h100-sxm fp16", "t4 nosuch", "t4 ''")
@@ -292,7 +292,7 @@ CALLS = (
     "“profiles/tiny.json”",
     f"{NOTES} --type “Copy”",
     f"{FILE} --opr-name “a” --sort time",
-    # what has no effect, and no OR
+    # options without an effect, and OR between conditions
     *(f"{FILE} --print-only summary {text}" for text in ("--columns name", "--order-by memory")),
     f"{FILE} --print-only summary --aggregate-by type --type Copy",
     f"{FILE} --where 'time > 1ms OR type == Copy'",
@@ -308,7 +308,7 @@ CALLS = (
     f"{DYNAMIC} --input x:8x3x9x9",
     *(f"{FILE} {DYNAMIC}", f"{DYNAMIC} --bs 8"),
     f"{MODEL} --work estimated",
-    # times of models, which have none
+    # times of models, which have no times
     f"{MODEL} --where 'time > 1ms'",
     f"{MODEL} --aggregate-by type --having 'share > 5%'",
     f"{MODEL} --where 'flops > 1G'",
@@ -320,7 +320,7 @@ CALLS = (
         f"{MODEL} --compare {SMALL} --format csv --columns name --fail-uncertain no --fail-if '{text}'"
         for text in ("total > +5%", "type=Conv: time > +3%", "total > +2ms")
     ),
-    # words of the user's own, with the value that was given
+    # options that the user made up, with the value that was given
     f"{FILE} --compare {FILE} --fail-if 'total > +5%' --fail-uncertain always",
     *(f"{FILE} {option}" for option in ("--only conv", "--exclude ImmutableTensor", "--wide")),
     *(f"{FILE} --order-by {name}" for name in ("slowest", "speed")),
@@ -378,7 +378,7 @@ CALLS = (
     *(f"{NOTES} --input-dtype {dtype}" for dtype in ("fp32", "float32", "Float16")),
     f"{NOTES} --show-host",
     "tflite",
-    # peak rates that are too low, or that there is no work for
+    # peak rates that are too low, or profiles without known work
     "onnxruntime/squeezenet-1.31.json.gz --peaks 100G:20G --print-only summary",
     "tflite/xnnpack-new.txt --peaks 100G:20G --order-by lost --print-only device --format csv "
     "--columns name,lost -t 1",

@@ -92,7 +92,7 @@ def test_running_sums_of_several_runs() -> None:
     )
     result = pa.run(pa.Query(order="+name", run_statistic="max"), runs)
     assert result["cumulative_time"] == pytest.approx([2e-6, 6e-6])
-    # The total is 4 us in the first run, and 6 us in the second one, the only one in which a ran.
+    # The total is 4 us in the first run, in which a did not run, and 6 us in the second.
     assert result["share"] == pytest.approx([2 / 6, 4 / 6])
     assert result["cumulative_share"] == pytest.approx([2 / 6, 1.0])
 

@@ -1,4 +1,4 @@
-"""The longest common subsequence, and the matching of equal operators by it."""
+"""The longest common subsequence, which matches equal operators of two profiles."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def network(names: str, types: str) -> pa.Profile:
 
 
 def matches(profile: pa.Profile, base: pa.Profile, match: str) -> dict[str, str | None]:
-    """Return, for each operator of the profile, the name of its match; removed names are keys."""
+    """Return for each name the name of its match (None if equal), or `added` or `removed`."""
     comparison = pa.compare(profile, base, match)
     rows = zip(
         comparison.profile.operators.name.values(),
@@ -77,7 +77,7 @@ def test_neighbours_decide_which_of_two_equal_layers_went() -> None:
 
 
 def test_operators_that_match_by_name_are_neighbours_too() -> None:
-    # No two layers are equal except `c`, and only the matched name `C` tells them apart.
+    # The two layers of type `c` are equal. `x` is the second, because it follows the matched `C`.
     whole, shorter = network("ABCDE", "scrct"), network("vCxy", "qrcz")
     assert matches(shorter, whole, "auto") == {
         "v": "added",

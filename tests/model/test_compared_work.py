@@ -27,7 +27,7 @@ NAN = float("nan")
 
 
 def side(*operators: Operator, times: tuple[float, ...] = (1.0,)) -> pa.Profile:
-    """Return a run for each factor in `times`, which all times of the operators are scaled by."""
+    """Return a run for each factor in `times`. The factor scales the times of all operators."""
     return pa.join_runs(
         profile_of(
             [
@@ -349,7 +349,7 @@ def test_the_causes_add_up_to_the_difference(
 
 
 def factor_of(work: tuple[int, int] | None, base: tuple[int, int] | None) -> float | None:
-    """Return the ratio of the computations, or else of the memories; None if it is unknown."""
+    """Return the ratio of computations or, if both are 0, of memories; None if it is unknown."""
     if work is None or base is None:
         return None
     for ours, theirs in zip(work, base, strict=True):

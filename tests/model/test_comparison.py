@@ -72,7 +72,7 @@ def test_operators_with_equal_names_match_by_shapes_first() -> None:
             pa.compare(profile_of(new), profile_of(old), rule),
         )
         found = [(row["in_shapes"], row["time"], row["base"], row["match"]) for row in result.rows]
-        # The rest matches in the order of execution, whatever the shapes.
+        # The other operators match in the order of execution, whatever their shapes.
         assert found == [
             (((2,),), us(20), us(20), "name"),
             (((3,),), us(30), us(30), "name"),

@@ -25,7 +25,7 @@ IMAGE = (1, 4, 8, 8)
 def run_of(format_: str, *rows: dict[str, Any]) -> pa.Profile:
     """Return a profile of operators that took 10 us, 20 us and so on, in this order.
 
-    By default, each is a convolution of 3x3 on images. `fused` has the names that it executes.
+    By default, each is a convolution of 3x3 on images. `fused` names the layers that it executes.
     """
     whole = [
         {"category": "convolution", "weight": (4, 4, 3, 3), "work": 1.0, **row} for row in rows
@@ -107,7 +107,7 @@ def test_operators_match_by_category_and_shapes_in_order() -> None:
 @pytest.mark.parametrize(
     ("new", "old"),
     [
-        ([conv("a"), conv("b")], [conv("x")]),  # which of them is missing is not known
+        ([conv("a"), conv("b")], [conv("x")]),  # either a or b could be the added operator
         ([conv("a", work=9.0)], [conv("x", weight=None)]),
         ([conv("a", category="other")], [conv("x", category="other")]),
         ([conv("a", category="control")], [conv("x", category="control")]),

@@ -398,7 +398,7 @@ def test_totals_and_their_verdict_are_as_measured_if_drift_is_corrected() -> Non
         for one in (measured, replace(corrected, uncorrected=measured))
     ]
     lines = [pa.render(pa.Report.of(summary, ()), "plain").splitlines() for summary in summaries]
-    # Only the times of the rows are corrected. Here, they did not change.
+    # Only the times of rows are corrected. The corrected times of the two sides do not differ.
     assert lines[0][-2:] == [
         "slower: conv +10.000 us, 1.10 times the baseline",
         "1 operator with a time: 1 slower (100.0% of the time)",

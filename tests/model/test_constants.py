@@ -1,4 +1,4 @@
-"""The sizes of constants: memory in the original's formats, and in no other."""
+"""Sizes of constants count as memory in the original's output formats, and in no other format."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_constants_can_be_counted_as_in_the_file() -> None:
         "const<1>[2]": (4, "measured")
     }
     assert counted.operators.memory_source.categories == ("measured",)
-    # Another call adds nothing, because memory becomes the size.
+    # A second call changes nothing, because it sets memory to the size and does not add.
     assert memory_of(pa.counting_constants(counted).operators) == memory_of(counted.operators)
 
 

@@ -316,7 +316,7 @@ def times_by_recursion(
     targets = {0, 1} if level == "module" else {2, 3, 4}
 
     def owner_of(index: int) -> int | None:
-        """Return the execution of the level that an execution belongs to."""
+        """Return the execution of `level` that execution `index` belongs to."""
         path = []
         while index >= 0:
             if rows[index]["operator"] in targets:
@@ -332,7 +332,7 @@ def times_by_recursion(
         operator = rows[owner]["operator"]
         if row["track"] == 1:
             device[operator] += row["duration_s"]
-        else:  # without its children
+        else:  # the time of the children does not count
             inside = sum(one["duration_s"] for one in rows if one["parent"] == index)
             host[operator] += row["duration_s"] - inside
     return host, device

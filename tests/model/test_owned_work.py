@@ -27,7 +27,7 @@ UNKNOWN = float("nan")
 
 
 def chain(*works: Work, parents: Sequence[int] | None = None) -> Profile:
-    """Return a profile of operators 0, 1, ..., each inside the one before, or inside `parents`."""
+    """Return a profile of operators 0, 1, ... Each is inside the one before, or in `parents`."""
     above = range(-1, len(works) - 1) if parents is None else parents
     return profile_of(
         [
@@ -82,7 +82,7 @@ def test_an_operator_whose_inner_work_is_unknown_keeps_its_own() -> None:
 
 
 def test_work_is_unknown_if_only_zeros_are_known() -> None:
-    """The node of a gradient computes nothing, but perhaps the operator inside."""
+    """The node of a gradient computes nothing, but the operator inside it may."""
     unknown = (UNKNOWN, UNKNOWN)
     assert work_of(chain((0.0, 0.0), unknown), "top") == [(None, None), (None, None)]
     assert work_of(chain(unknown, (0.0, 0.0)), "top")[0] == (None, None)
@@ -92,8 +92,8 @@ def test_work_is_unknown_if_only_zeros_are_known() -> None:
 
 
 def test_stated_work_of_an_operator_that_delegates_does_not_count_above_it() -> None:
-    # Operators 1 and 2 state the same 2 of the 10 of operator 0. Counted twice, and with the 2 of
-    # operator 3, they would be more than half.
+    # Operators 1 and 2 state the same work of 2. If it counted twice, the sum with operator 3
+    # would be 6, and operator 0 would delegate more than half of its work of 10.
     profile = chain((10.0, 0.0), (2.0, 0.0), (2.0, 0.0), (2.0, 0.0), parents=(-1, 0, 1, 0))
     assert work_of(profile) == [(10.0, 0.0), (None, None), (2.0, 0.0), (2.0, 0.0)]
 
@@ -106,7 +106,8 @@ def test_only_some_calls_of_an_operator_delegate() -> None:
         {"operator": 0, "duration_s": 3.0},
     ]
     profile = at_level(profile_of(operators, executions, tracks=[CPU]))
-    assert profile.operators.computation.tolist() == [4.0, 8.0]  # of one of the two calls
+    # `linear` has the mean of its two calls, one of which delegates.
+    assert profile.operators.computation.tolist() == [4.0, 8.0]
     table = run(Query(order="+name"), profile)
     assert table["computation"].tolist() == [8.0, 8.0]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def two_ranks(steps: tuple[tuple[int | None, ...], tuple[int | None, ...]]) -> Profile:
-    """Return runs of rank 0 and rank 1 with these steps. Each run takes a second more."""
+    """Return runs of rank 0 and rank 1 with these steps. The runs of a rank take 1 s, 2 s, ..."""
     runs = [
         Run(rank, step, wall_s=number + 1.0)
         for rank, of_rank in enumerate(steps)

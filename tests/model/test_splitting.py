@@ -150,7 +150,7 @@ def test_a_comparison_is_split_on_both_sides() -> None:
 
 
 def of_kernels(level: str) -> Profile:
-    """Return an operator that launched two kernels, and one that launched one of them."""
+    """Return two operators. `conv` launched the kernels `pad` and `gemm`, `relu` only `gemm`."""
     profile = profile_of(
         [
             {"name": "conv", "computation": 8.0},

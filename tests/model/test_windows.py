@@ -96,7 +96,7 @@ def test_a_wait_counts_only_inside_the_window() -> None:
     np.testing.assert_allclose(
         within_times(profile, 0.0, 2 * MS).executions.first_kernel_s, [2 * MS]
     )
-    # The wall time of a run that is cut is unknown.
+    # If a window cuts a run, the wall time of the run is unknown.
     assert np.isnan(within_times(profile, 1 * MS).runs[0].wall_s)
     assert within_times(profile, 0.0).runs[0].wall_s == 6 * MS
 
@@ -147,7 +147,8 @@ def test_what_an_outer_execution_allocated_before_the_window_does_not_count() ->
     profile = nested().changed(
         executions=executions.changed(allocated_bytes=np.arange(len(executions)) + 1.0)
     )
-    found = within_times(profile, 5.5 * MS, 6 * MS)  # the end of `linear`, and of `gemm`
+    # `addmm` and its launch have ended, but the kernel `gemm` still runs.
+    found = within_times(profile, 5.5 * MS, 6 * MS)
     assert found.executions.allocated_bytes.tolist() == [1.0, 2.0, 0.0, 0.0, 7.0]
 
 
@@ -216,7 +217,7 @@ def test_ranges_of_numbers() -> None:
 
 @st.composite
 def traces(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Nested executions of one thread, and kernels that they launched, in ticks of a second."""
+    """Nested executions of one thread, and kernels that they launched. Times are whole seconds."""
     rows: list[dict[str, Any]] = []
 
     def add(first: int, last: int, parent: int) -> None:

@@ -1,4 +1,4 @@
-"""A profile beside the model that ran: which operator executes which nodes, and what that adds."""
+"""A profile beside the model that ran: operators match nodes, and get the work of these nodes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ IMAGE = (1, 8, 4, 4)
 
 
 class Node(NamedTuple):
-    """A node of a made-up model. Its weight, if any, has 64 bytes."""
+    """A node of a made-up model. If it has a weight, the weight has 64 bytes."""
 
     name: str
     type: str
@@ -296,7 +296,7 @@ SEQUENCE = (
     ("rows", "expected"),
     [
         ([("p", "Conv"), ("q", "Conv")], [1, 2]),
-        ([("p", "Conv"), ("b", "Conv")], [1, 2]),  # by order, within what names leave
+        ([("p", "Conv"), ("b", "Conv")], [1, 2]),  # b matches by name, then p by order
         ([("p", "Conv")], [-1]),
         ([("p", "Conv"), ("q", "Conv"), ("r", "Conv")], [-1, -1, -1]),
         ([("p", "Conv"), ("q", "MatMul")], [-1, -1]),
@@ -314,7 +314,7 @@ def test_order_is_that_of_execution() -> None:
 
 
 def test_order_says_nothing_about_nodes_that_differ() -> None:
-    """Two branches with kernels of 3 and 5 have the same shapes, and may run in any order."""
+    """Branches with kernels of 3 and 5, for example, may have the same shapes and any order."""
     model = model_of([SEQUENCE[0], SEQUENCE[1]._replace(attributes=(("group", 2),))])
     assert macs(run_of(("p", "Conv"), ("q", "Conv")), model) == [-1, -1]
 
@@ -398,7 +398,7 @@ def named(*names: str, **more: Any) -> pa.Profile:
 
 
 def test_rows_of_one_node_with_several_shapes() -> None:
-    """The work of the model is that of its shapes. The weights count at the first row."""
+    """Only the row with the model's shapes gets its work. The weights count at the first row."""
     large = (1, 8, 9, 9)
     model = model_of([Node("n0", "Conv", "x n0.weight", "r0", 100, 16)])
     found = pa.with_model(run_of(("n0", "Conv", large), ("n0", "Conv")), model)
@@ -451,7 +451,7 @@ def test_a_repeated_name_is_matched_in_order_if_there_are_as_many_nodes() -> Non
     assert macs(run_of(("a", "Conv"), ("a", "Conv"), in_shape=None), model) == [1, 2]
     assert macs(named("a"), model) == [-1]
     assert macs(named("a", "a", "a"), model) == [-1, -1, -1]
-    # A match that is not possible shows that the order is another one.
+    # The Gemm cannot be the second Conv, so the orders differ, and nothing matches.
     assert macs(run_of(("a", "Conv"), ("a", "Gemm"), in_shape=None), model) == [-1, -1]
 
 

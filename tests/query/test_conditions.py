@@ -150,7 +150,7 @@ def test_conditions_select_operators(where: str | list[str], ids: list[int]) -> 
 
 
 def times_of(microseconds: list[float], parameters: list[object]) -> pa.Profile:
-    """A profile of operators that start at 0.1 s, so that their times have rounding noise."""
+    """Return operators that start at 0.1 s, so that their times have rounding noise."""
     document = {
         "profiler": {
             "device": {

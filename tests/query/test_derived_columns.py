@@ -22,7 +22,7 @@ SCOPES: list[tuple[str, ...] | None] = [
 
 
 def of_scopes() -> Any:
-    """Return a profile of an operator in each of `SCOPES`, which take 1, 2, 4, ... seconds."""
+    """Return a profile with an operator in each of `SCOPES`. They take 1, 2, 4, ... seconds."""
     return profile_of(
         [{"name": f"op{index}", "scope": scope} for index, scope in enumerate(SCOPES)],
         [{"operator": index, "duration_s": 2.0**index} for index in range(len(SCOPES))],

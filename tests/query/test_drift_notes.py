@@ -58,7 +58,7 @@ def notes_on(source: pa.Comparison, query: pa.Query | None = None) -> list[str]:
     ("new", "notes"),
     [
         (scaled(STEADY, 1.2), [SLOWER]),
-        (scaled(STEADY, 0.8, op0=3, op11=1), [FASTER]),  # the rest hides a real change
+        (scaled(STEADY, 0.8, op0=3, op11=1), [FASTER]),  # all but op0 and op11 are faster
         (scaled(STEADY, 1.02), []),  # too little
         (scaled(STEADY, 1, op0=3, op11=5), []),  # a real change of two operators
         (scaled(STEADY, 1.001, op0=3, op11=5), []),
@@ -81,7 +81,7 @@ def test_no_note_if_drift_is_corrected() -> None:
     corrected = without_drift(comparison)
     assert isinstance(corrected, pa.Comparison)
     assert notes_on(corrected) == []
-    # Correction removes only what its factors explain; the advice to correct has been followed.
+    # These times still change alike, but they count as corrected, so the advice would not help.
     assert notes_on(replace(comparison, uncorrected=comparison)) == []
 
 
@@ -102,7 +102,7 @@ def test_a_note_if_the_differences_do_not_add_up() -> None:
 
 
 def test_no_note_if_differences_do_not_add_up_without_drift() -> None:
-    # In each run, other operators are slow: their medians stay, the totals do not.
+    # Different operators are slow in each run. Medians of operators stay the same, totals change.
     slow = (("op0", "op1", "op2", "op3"), ("op4", "op5", "op6"), ("op8", "op9", "op10", "op11"))
     new = [scaled(STEADY, 1, **dict.fromkeys(names, 2.0)) for names in slow]
     comparison = pa.compare(side(new, "new"), side([STEADY] * 3, "base"))
@@ -133,7 +133,7 @@ QUIET = (1.0, 1.01, 1.02, 1.03, 1.04)
 
 def test_odd_runs_are_named() -> None:
     assert odd_notes(*QUIET) == []
-    assert odd_notes(*QUIET, 1.2) == []  # less than 25 % from the median
+    assert odd_notes(*QUIET, 1.2) == []  # less than 25 % above the median
     assert odd_notes(*QUIET, 2.05) == [
         "new5.json took 2.00 times the median of its side: find out why, or leave it out"
     ]
@@ -142,7 +142,7 @@ def test_odd_runs_are_named() -> None:
     ]
     # The runs differ so much that none of them is odd.
     assert odd_notes(1.0, 1.5, 2.0, 2.5, 3.0) == []
-    assert odd_notes(1.0, 1.01, 5.0) == []  # three runs tell no noise
+    assert odd_notes(1.0, 1.01, 5.0) == []  # three runs are too few to measure the noise
     many = (1.001, 1.002, 1.003, 1.004, 1.005, 1.006, 1.007, 1.008, 2.01, 3.01, 4.01)
     assert odd_notes(*QUIET, 2.05, base=many) == [
         "new5.json took 2.00, base8.json took 2.00, base9.json took 2.99 times the median of their "

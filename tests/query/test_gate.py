@@ -17,7 +17,7 @@ BASE = [100, 101, 102, 103, 104, 105, 106, 107]
 SLOW = [time + 10 for time in BASE]
 QUIET = [70, 72, 78, 92, 98, 104, 120, 125]
 BARELY = [100.5, 100.6, *(120 + run / 100 for run in range(6))]
-"""Times that are slower than `BASE` by p, although the interval includes no change."""
+"""Times whose p says that they are slower than `BASE`, but whose interval includes a ratio of 1."""
 NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
 
 
@@ -437,4 +437,4 @@ def test_total_counts_all_operators_and_time_the_selected_ones() -> None:
     conditions = [pa.FailCondition.parse(text, query) for text in texts]
     times = [found.time_s for found in pa.judge_conditions(conditions, query, profile)]
     assert times[:2] == [pytest.approx(13.5e-6), pytest.approx(2e-6)]
-    assert times[2] != times[2]  # no operator is both
+    assert times[2] != times[2]  # N/A: no operator has the type Relu and the name conv

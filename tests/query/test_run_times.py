@@ -1,4 +1,4 @@
-"""What operators explain of a run's time, and notes on slow first runs."""
+"""How much of a run's time its operators explain, and notes on slow first runs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_what_operators_explain_of_a_run() -> None:
     assert explained(summarise(iterations((3.0, 3.0), wall_s=4.0))) == (4.0, 1.0, 0.75)
     # rounding may make the operators longer than their run
     assert explained(summarise(iterations((4.002,), wall_s=4.0))) == (4.0, 0.0, 1.0)
-    # operators that are far longer were measured in another run
+    # if the operators are far longer than the run, they were measured in another run
     assert list(map(str, explained(summarise(iterations((4.5,), wall_s=4.0))))) == [
         "4.0",
         "nan",

@@ -40,7 +40,7 @@ INDEPENDENT: Final[dict[str, Callable[[Path], Mapping[str, float]]]] = {
     "PyTorch trace": pytorch.expected,
     "TensorFlow Lite benchmark": tflite.expected,
 }
-"""By format of the profile."""
+"""The independent count for each format."""
 
 _TOLERANCE: Final = 1e-9
 
@@ -53,7 +53,7 @@ class Checked(NamedTuple):
     operators: int | None
     time_ms: float | None
     types: str
-    """How many sums by type are equal, such as `5 of 5`; or why there are none."""
+    """How many sums by type are equal, such as `5 of 5`; or why no sums were compared."""
     is_wrong: bool = False
 
 

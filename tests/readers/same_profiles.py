@@ -32,7 +32,7 @@ def difference(one: Any, other: Any, where: str = "profile") -> str | None:
 
 
 def _parts(value: Any) -> Any:
-    """Return the parts of a value by name; None if it has none."""
+    """Return the parts of a value by name; None if it has no parts."""
     if is_dataclass(value):
         return {one.name: getattr(value, one.name) for one in fields(value) if one.init}
     if isinstance(value, Note):

@@ -178,7 +178,7 @@ def test_a_program_that_names_the_columns_of_a_benchmark_is_none(tmp_path: Path)
 
 @pytest.mark.parametrize("line", [b"Total time: 1ms", b"node type, first, avg_ms, %"])
 def test_the_first_mebibyte_of_a_text_is_searched_for_a_line(line: bytes) -> None:
-    """Searching all of a long head takes a second for each format."""
+    """The search stops there: searching all of a long head takes a second for each format."""
     for before, is_found in ((1_000_000, True), (1_100_000, False)):
         content = b"log\n" * (before // 4) + line + b"\n" * 100_000
         readers = [reader for reader in READERS if reader.recognises(content, "log.txt")]
@@ -277,7 +277,8 @@ def test_a_broken_profile_says_where_and_what(tmp_path: Path, content: bytes, re
 )
 def test_damaged_compression_is_named(tmp_path: Path, content: bytes, start: str) -> None:
     reason = failure(write_bytes(tmp_path, content), pa.MalformedProfileError)
-    assert re.fullmatch(re.escape(start) + r"\w.*", reason)  # the rest is the package's own text
+    # The rest of the reason comes from the package that decompresses.
+    assert re.fullmatch(re.escape(start) + r"\w.*", reason)
 
 
 def test_fields_that_the_question_does_not_need_may_be_broken(tmp_path: Path) -> None:
@@ -347,7 +348,7 @@ def test_errors_leave_no_file_open(tmp_path: Path) -> None:
     file = write_bytes(
         tmp_path, document_with({"a thread": {"end": "late"}}, "profiler", "host", "9")
     )
-    gc.disable()  # as in the command: files in a reference cycle would stay open
+    gc.disable()  # as the command does: a file in a reference cycle would then stay open
     try:
         before = len(list(OPEN_FILES.iterdir()))
         with pytest.raises(pa.MalformedProfileError, match=r"at \$\.profiler\.host"):

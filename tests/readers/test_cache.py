@@ -41,7 +41,7 @@ FILES = {
 
 
 class Loader:
-    """Loads files with a cache that keeps even the smallest, and counts how many are decoded."""
+    """Loads files with a cache that keeps even the smallest profile, and counts decoded files."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.cache = Cache(str(folder), smallest=1)
@@ -59,7 +59,7 @@ class Loader:
         return pa.load(path, **({"cache": self.cache} | options))
 
     def decodes(self, path: Path, **options: Any) -> bool:
-        """Load a file, compare the profile with one that is not cached, and say if it was read."""
+        """Return whether loading decoded the file. The profile must equal an uncached one."""
         before = self.decoded
         profile = self(path, **options)
         is_decoded = self.decoded > before
@@ -176,13 +176,13 @@ def test_files_beside_the_profile_count(load: Loader, tmp_path: Path) -> None:
     times = tmp_path / "a.times.json"
     assert load.decodes(profile)
     assert not load.decodes(profile)
-    changed_file(times, b"[]")  # an empty list is worth a note
+    changed_file(times, b"[]")  # an empty list adds a note to the profile
     assert load.decodes(profile)
     assert not load.decodes(profile)
     changed_file(times, b"[ ]")
     assert load.decodes(profile)
     times.unlink()
-    assert not load.decodes(profile)  # as at first
+    assert not load.decodes(profile)  # the files are the same as at first
 
 
 def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Pa
         )
         if number < 3:
             load(files[-1])
-            for kept in load.kept:  # all are older now
+            for kept in load.kept:  # make all of them older
                 status = kept.stat()
                 os.utime(kept, ns=(status.st_mtime_ns - 10**9, status.st_mtime_ns - 10**9))
     foreign = changed_file(load.folder / "foreign.profile", b"x" * 10_000)
@@ -268,7 +268,7 @@ def test_only_large_files_are_kept(load: Loader, tmp_path: Path) -> None:
     file = changed_file(tmp_path / "run.json", data)
     packed = changed_file(tmp_path / "run.json.gz", gzip.compress(data))
     smaller, larger = sorted((len(data), 20 * packed.stat().st_size))
-    assert smaller < larger  # this profile shrinks to more than a twentieth
+    assert smaller < larger  # the compressed file has more than a twentieth of the size
     for smallest, kept in ((larger + 20, 0), (larger, 1), (smaller, 2)):
         for path in (file, packed):
             load(path, cache=load.cache._replace(smallest=smallest))

@@ -1,4 +1,4 @@
-"""The check of a folder of samples finds nothing wrong with our fixtures, and what is wrong."""
+"""The check of a folder of samples finds no error in our fixtures, and detects wrong sums."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FOLDERS = (
 )
 NOT_COUNTED = {
     "trace.json.gz",  # has no operator
-    "branches.txt",  # instructions inside an `if` are in its time, too
+    "branches.txt",  # the time of an `if` includes the instructions inside it
     "layers-average-2026.4.json.gz",  # was truncated by the tool
-    "layers-requests-2026.4.json.gz",  # the independent count is a mean over its runs
+    "layers-requests-2026.4.json.gz",  # the independent count is a mean over runs, ours a sum
     "subgraphs.txt",  # the independent count does not look into subgraphs
 }
 FILES = sorted(

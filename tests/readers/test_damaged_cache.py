@@ -77,7 +77,7 @@ def test_only_regular_files_are_read_and_removed(load: Loader, tmp_path: Path) -
     kept.rename(tmp_path / "elsewhere")
     others = [
         kept.with_name(f"{kept.name[:-24]}{digit * 16}.profile") for digit in "0123"
-    ]  # of the same file, but under other conditions
+    ]  # names of profiles of the same file, loaded under other conditions
     os.mkfifo(others[0])
     others[1].mkdir()
     others[2].symlink_to(tmp_path / "elsewhere")
@@ -105,14 +105,14 @@ def full_disk(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def file_as_folder(folder: Path) -> Iterator[Path]:
-    """Have a file where the folder should be."""
+    """Yield a folder that cannot be made, because its parent is a file."""
     folder.touch()
     yield folder / "profiles"
 
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[Path]:
-    """Have a folder where nothing can be created, not even by root."""
+    """Yield a folder that nobody can make, not even root."""
     yield Path("/proc/profile_analyze") if Path("/proc").exists() else folder / "\0"
 
 

@@ -24,7 +24,7 @@ REAL = sorted(path for path in PROFILES.glob("*.json") if path.name not in BROKE
 
 
 def products(path: Path) -> tuple[pa.Operators, np.ndarray[Any, Any]]:
-    """Return the operators of a profile, and which are convolutions and products of matrices."""
+    """Return the operators of a profile, and which of them are convolutions or matrix products."""
     operators = pa.load(path, wanted=(*OPTIONAL_COLUMNS, *DERIVED_WORK)).operators
     names = operators.category.categories
     return operators, operators.category.where(name in (CONVOLUTION, MATMUL) for name in names)
@@ -97,7 +97,7 @@ def test_derived_work(
 
 
 def amounts(choice: str) -> list[str]:
-    """Return the counts of types, with the sources of their work, of a profile."""
+    """Return how many operators of a profile have each type and sources of work."""
     path = PROFILES / "resnet18.json"
     profile = pa.load(path, wanted=(*OPTIONAL_COLUMNS, *DERIVED_WORK))
     operators = pa.choose_work(profile, choice).operators

@@ -69,7 +69,7 @@ def test_corrected_times_beyond_the_range_of_floats_are_unknown() -> None:
     base = profile_of([Operator("a", "Conv", 40), Operator("b", "Conv", 44)])
     both = without_drift(pa.compare(new, base))
     times = pa.run(pa.Query(compared=True, order="+id"), both)["time"]
-    # The factors are 1/2 and 2: the median run takes twice the time of the one, and half of the other.
+    # The new run takes half the time of the median run, so all its times are doubled.
     np.testing.assert_allclose(times, [20e-6, 22e-6, nan, 4e300])
 
 

@@ -1,4 +1,4 @@
-"""Labels from where a file lies, and from tables in CSV files."""
+"""Labels from the paths of files, and from tables in CSV files."""
 
 from __future__ import annotations
 

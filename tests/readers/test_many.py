@@ -116,7 +116,7 @@ def test_no_file_at_all() -> None:
 
 def test_a_missing_file_is_reported_before_others_are_opened(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)  # nobody writes to it
+    os.mkfifo(pipe)  # opening it would wait forever, because nobody writes
     with pytest.raises(pa.InputError) as caught:
         pa.load_runs([str(tmp_path / "missing.json"), str(pipe)])
     assert caught.value.reason == "no such file"
@@ -348,7 +348,7 @@ def test_if_not_all_processes_start_the_others_end(
 
     monkeypatch.setattr(ForkProcess, "start", start_or_refuse)
     files = [written(tmp_path / f"{index}.json", [Operator("a", "A", 1)]) for index in range(100)]
-    if refusal is BlockingIOError:  # this process reads
+    if refusal is BlockingIOError:  # this process reads all files
         assert len(pa.load_runs(files, processes=2).runs) == 100
     else:
         with pytest.raises(refusal):

@@ -50,7 +50,7 @@ PACKINGS: dict[str, Callable[[bytes], bytes]] = {
 
 @contextmanager
 def standard_input(data: bytes) -> Iterator[None]:
-    """Set the bytes of standard input in the block."""
+    """Set the bytes of standard input for a `with` block."""
     saved, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(data))
     try:
         yield
@@ -151,7 +151,7 @@ def test_chunks_take_bounded_memory(tmp_path: Path, packing: str) -> None:
         assert sum(map(len, source.chunks(MIB))) == 128 * MIB
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # zstd decompresses 2 KiB in one call, which become all 8 MiB of a part here
+    # zstd decompresses 2 KiB in one call. Here, 2 KiB hold a whole part, which becomes 8 MiB.
     assert most < (32 if packing == "zstd" else 8) * MIB
 
 
@@ -279,7 +279,8 @@ def test_a_file_that_shrinks_or_grows_is_read_to_its_end(tmp_path: Path, size: i
     source = Source(path)
     assert source.head(10) == b"a" * 10
     path.write_bytes(b"a" * size)
-    assert source.content() == b"a" * max(size, HEAD_SIZE)  # bytes that were already read
+    # `head` has already read this many bytes.
+    assert source.content() == b"a" * max(size, HEAD_SIZE)
 
 
 def test_a_file_that_grows_stays_within_the_limit(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     ("outputs", "out_shapes", "changed"),
     [
         (["a", "b"], [[1, 2], [3]], 0),
-        (["a", "b"], [[1, 2], [9]], 0),  # only the first is compared
+        (["a", "b"], [[1, 2], [9]], 0),  # only the first output is compared
         (["a", "b"], [[1, 9], [3]], 1),
         (["a"], [[1, 2], [3]], 0),
         (["a"], [], 0),

@@ -21,7 +21,7 @@ def runs(*times: tuple[float | None, float | None]) -> pa.Profile:
 
 
 def us(microseconds: float) -> Any:
-    """Return so many microseconds, in seconds, as an approximate value."""
+    """Return a number of microseconds as an approximate value in seconds."""
     return pytest.approx(microseconds * 1e-6)
 
 

@@ -33,7 +33,7 @@ def slower_files() -> pa.Profile:
 
 
 def answer(profile: pa.Profile | pa.Comparison, **question: Any) -> pa.Report:
-    """Return a report like those of the command."""
+    """Return a report as the command makes it."""
     compared = isinstance(profile, pa.Comparison)
     query = pa.Query(compared=compared, **question)
     summary = pa.summarise(profile, judged_by=query)

@@ -40,7 +40,7 @@ PEAKS = pa.parse_peaks("100G:20G")
 def roofline(
     query: pa.Query, name: str = "resnet18", layout: Literal["constrained"] | None = None
 ) -> tuple[pa.Table, Axes]:
-    """Return the answer and its picture. A layout takes most of the time of drawing."""
+    """Return the answer and its picture, by default without a layout, which takes much time."""
     profile = pa.load(str(PROFILES / f"{name}.json"))
     result = pa.run(query, profile)
     figure = Figure(figsize=(11, 7), layout=layout)
@@ -516,7 +516,7 @@ def test_a_line_leads_from_each_dot_to_the_baseline(by: tuple[str, ...]) -> None
     (axes,) = figure.axes
     dots, baseline = axes.collections
     np.testing.assert_allclose(np.asarray(dots.get_offsets()), [[8.0, 2e9], [8.0, 8e9]])
-    # The baseline lacks the second operator, and the work of its own second one is unknown.
+    # `added` has no dot for the baseline: the operator exists only in the profile.
     np.testing.assert_allclose(np.asarray(baseline.get_offsets()), [[8.0, 4e9], [np.nan, np.nan]])
     _, _, line, _ = axes.lines  # the first two are roofs
     np.testing.assert_allclose(np.asarray(line.get_xydata()), [[8.0, 4e9], [8.0, 2e9]])

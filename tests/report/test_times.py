@@ -1,4 +1,4 @@
-"""Times for people have one unit in each part of a report, and as many decimals everywhere."""
+"""Times for people have the same unit and number of decimals in each part of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records what torch's FlopCounterMode counts, which needs torch.
+"""Records what torch's FlopCounterMode counts. This program needs torch.
 
 `python -m tests.work.record_torch_flops` writes `torch_flops.json`, which the tests read.
 """

@@ -108,7 +108,7 @@ def test_convolutions(window: dict[str, Any], channels: int, filters: int, has_b
 
 @given(windows(), small, small)
 def test_transposed_convolutions(window: dict[str, Any], channels: int, filters: int) -> None:
-    """A transposed convolution has the data and the outputs of a convolution in turn."""
+    """A transposed convolution swaps the roles of data and outputs of a convolution."""
     groups, batch, small_side = window["groups"], window["batch"], outputs_of(window)
     all_taps = not_cut_off = 0
     for _, _, _, *at in indices(batch, groups, channels, *small_side):
@@ -280,7 +280,7 @@ def test_gradients_of_a_product(m: int, k: int, n: int) -> None:
 def test_gradients_of_attention_and_its_projection() -> None:
     """The gradients of queries, keys, values and scores take twice the products of a call.
 
-    They are needed for the gradient of the input, and for that of the projection's weights.
+    Both the gradient of the input and the gradient of the projection's weights need them.
     """
     attributes = dict.fromkeys(("batch", "heads", "query_length", "key_length"), 2)
     core = operation("attention", [], (), {**attributes, "head_size": 3, "value_head_size": 5})

@@ -38,8 +38,8 @@ X, MATRIX = tensor(1, 6), tensor(6, 5)
 @pytest.mark.parametrize(
     "call",
     [
-        Call("Attention", (X, X, X), (X,)),  # onnx-tool fails for it
-        Call("MatMul", (tensor(6), MATRIX), (tensor(5),)),  # and for a vector
+        Call("Attention", (X, X, X), (X,)),  # onnx-tool fails for this type
+        Call("MatMul", (tensor(6), MATRIX), (tensor(5),)),  # onnx-tool fails for a vector
         Call("MatMul", (X, None), (X,)),
         Call("MatMul", (X, tensor(None, 5)), (X,)),
         Call("Relu", (X,), (tensor(1, None),)),
@@ -73,7 +73,7 @@ def test_memory_has_outputs_and_each_weight_once() -> None:
         [
             Counts(30.0, 140.0, 30.0),
             Counts(30.0, 20.0, 0),
-            Counts(nan, nan, nan),  # has no row, and does not use up its weight
+            Counts(nan, nan, nan),  # has no row, so its weight counts at the next operator
             Counts(30.0, 130.0, 30.0),
             Counts(30.0, 20.0, 0),
             Counts(6.0, 24.0, 0.0),  # onnx-tool counts no elements in a scalar

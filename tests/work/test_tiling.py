@@ -37,7 +37,7 @@ def loops(m: int, n: int, k: int, tile: tuple[int, int, int]) -> dict[str, int]:
             for step, p in enumerate(range(0, k, tk)):
                 rows, columns, inner = min(tm, m - i), min(tn, n - j), min(tk, k - p)
                 read = rows * inner + inner * columns
-                partial = rows * columns * (2 if step else 1)  # written, and perhaps read before
+                partial = rows * columns * (2 if step else 1)  # first only written, then also read
                 counts["tiles"] += 1
                 counts["tiled_macs"] += tm * tn * tk
                 counts["tiled_memory"] += 4 * (read + partial)

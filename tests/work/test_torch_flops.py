@@ -1,4 +1,4 @@
-"""Multiply-adds against those that torch's FlopCounterMode counts: half of its FLOP."""
+"""Our multiply-adds, against half of the FLOP that torch's FlopCounterMode counts."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ RECORDED: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "torch_flops.json").read_text(encoding="utf-8")
 )["cases"]
 
-# Our FLO forward and backward where torch counts others: see docs/work.md.
+# Our FLO forward and backward, in cases where torch counts other numbers: see docs/work.md.
 DIFFERENCES = {
-    # The gradient of a weight is counted as if there were no groups.
+    # torch counts the gradient of a weight as if there were no groups.
     "conv2d 9x2x3x3, groups 3": (136_080, 272_160),
     "conv2d 6x1x3x3, groups 6": (45_360, 90_720),
     "conv_transpose2d 4x3x3x3, groups 2": (31_104, 62_208),
-    # Products with a vector are not counted.
+    # torch does not count products with a vector.
     "matmul, vector": (56, 112),
-    # The backward kernel computes the scores a second time.
+    # torch counts the scores again, because its backward kernel computes them a second time.
     "attention": (9_216, 18_432),
     "attention, causal": (9_216, 18_432),
     "attention, cross": (6_912, 13_824),
     "attention, grouped queries": (9_216, 18_432),
-    # The fused kernel is not counted.
+    # torch does not count the fused kernel.
     "LSTM, fused": (5_760, 11_520),
 }
 

@@ -16,7 +16,7 @@ def event(phase: str, name: str, at: float, tid: int = WORKER, **more: Any) -> E
 
 
 def scope(name: str, start: float, end: float, *inner: Event, **more: Any) -> list[Event]:
-    """Return the events of a scope around others."""
+    """Return the events of a scope, with the events inside it."""
     return [event("B", name, start, **more), *inner, event("E", name, end, **more)]
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def events_in(path: Path) -> list[dict[str, Any]]:
-    """Return the events of a file, plain or compressed."""
+    """Return the events of a file, which may be compressed."""
     data = path.read_bytes()
     whole = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
     events: list[dict[str, Any]] = whole["traceEvents"]
@@ -19,7 +19,7 @@ def events_in(path: Path) -> list[dict[str, Any]]:
 
 
 def expected(path: Path) -> dict[str, float]:
-    """Return the seconds by type on the devices: the sum of the ends minus that of the starts."""
+    """Return the seconds of each type on the devices: the sum of ends minus the sum of starts."""
     found: dict[str, float] = {}
     for event in events_in(path):
         if event["ph"] in "BE" and (

@@ -101,7 +101,7 @@ def test_the_tracks_and_the_origin(tmp_path: Path) -> None:
         (one.name, one.side, one.device, one.device_kind, one.threads) for one in profile.tracks
     ] == [("worker", "host", None, None, None), ("xpux:0", "device", "xpux:0", "cpu", 1)]
     assert profile.check() == ()
-    # without the names, which come last
+    # without the names of threads, which are at the end of a file
     nameless = pa.load(write_bytes(tmp_path, document(*ADD)))
     assert [one.name for one in nameless.tracks] == ["worker", "device 2"]
 
@@ -173,7 +173,7 @@ STEP = [event("i", "StopStep", 29, DISPATCHER), event("i", "StopStep", 30)]
             [(1, "iter0"), (2, "iter1")],
             [12, 32],
         ),
-        # modules are no iterations, and neither are scopes around some of the operators
+        # neither modules nor scopes around only some of the operators are iterations
         ([*scope("conv1", 9, 16, *ADD), *scope("conv2", 19, 26, *CONVOLUTION)], [(1, None)], [43]),
         ([*scope("iter0", 9, 16, *ADD), *CONVOLUTION], [(1, None)], [43]),
     ],
@@ -239,7 +239,7 @@ def test_an_iteration_stays_if_no_other_is_complete(tmp_path: Path) -> None:
 
 
 def test_a_kernel_belongs_to_the_run_of_its_operator(tmp_path: Path) -> None:
-    """It may run when the next step has begun on the host."""
+    """The kernel may run after the next step has begun on the host."""
     content = document(*op("ABS", 1, 10, 11, (40, 45)), *STEP, *op("ABS", 2, 31, 32, (50, 52)))
     profile = at_level(pa.load(write_bytes(tmp_path, content)))
     assert profile.measured("time").tolist() == [pytest.approx([5e-6, 2e-6])]
@@ -426,7 +426,7 @@ def test_events_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the error about a file, empty if there is none, and the notes."""
+    """Return the error about a file, or an empty text, and the notes."""
     try:
         return "", read_profile(Source.of_bytes("run.json", content), ()).notes
     except InputError as error:
@@ -435,7 +435,7 @@ def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
 
 @pytest.mark.slow
 def test_truncation_at_every_byte() -> None:
-    """Whatever is left of the file, it is read with a note, or there is one line of error."""
+    """Each truncated file is read with a note, or gives an error of one line."""
     content = document(*ADD, *scope("net", 19, 30, *CONVOLUTION), *tensor("Output", 40), *names())
     for end in range(20, len(content) - 1, 1 if IS_FULL else 7):
         error, notes = outcome(content[:end])

@@ -224,7 +224,7 @@ def test_files_without_anything_to_analyse(content: str, reason: str, tmp_path: 
 
 @pytest.mark.slow
 def test_truncation_at_every_byte(tmp_path: Path) -> None:
-    """Whatever is left of the file, it is read with a note, or there is one line of error."""
+    """Each truncated file is read with a note, or gives an error of one line."""
     content = (FIXTURES / "migraphx" / "old.txt").read_bytes()
     whole = content.index(b"Total time: ") + len("Total time: 0.0481ms")
     first = content.index(b": 0.00058ms, 2%") + len(": 0.00058ms, 2%")

@@ -93,7 +93,7 @@ def test_computation(
         (CODE + "mlir_convolution_reduce_mean", [IMAGE, WEIGHT], IMAGE, "convolution"),
         (CODE + "mlir_convolution_convolution", [IMAGE, WEIGHT], IMAGE, "convolution"),
         (CODE + "mlir_dot", [(4, 5)], (4, 3), "matmul"),
-        # two pairs of factors fit
+        # either of two pairs of inputs could be the factors
         (CODE + "mlir_dot", [(4, 5), (5, 3), (4, 6), (6, 3)], (4, 3), "matmul"),
         (CODE + "attention", [(4, 5)], (4, 5), "attention"),
         (CODE + "add_reduce_mean_kernel", [(4, 5)], (4, 1), "reduction"),
@@ -114,7 +114,7 @@ def test_what_does_not_follow_is_unknown(
 
 
 def test_a_weight_is_told_from_an_image_of_the_same_shape() -> None:
-    """With as many images as channels, an image has the shape of a weight with a large kernel."""
+    """A batch of as many images as channels has the shape of a weight with a large kernel."""
     images, weight = (16, 16, 8, 8), (16, 16, 3, 3)
     inputs = [images, weight, images]
     name = CODE + "mlir_convolution_add"

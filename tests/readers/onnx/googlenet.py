@@ -17,8 +17,8 @@ _INCEPTIONS: Final = (
     ),
     ((256, 160, 320, 32, 128, 128), (384, 192, 384, 48, 128, 128)),
 )
-"""For each stage between poolings, the channels of each inception: 1x1; 3x3 reduced, 3x3; 5x5
-reduced, 5x5; pooled."""
+"""The output channels of each inception, by stages between poolings. The order is: 1x1, reduction
+before 3x3, 3x3, reduction before 5x5, 5x5, convolution after pooling."""
 
 
 class _GoogLeNet:

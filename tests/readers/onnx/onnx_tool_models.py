@@ -1,4 +1,4 @@
-"""Models that onnx-tool's recorded tables are of, with the weights stored in the file."""
+"""The models in onnx-tool's recorded tables, with the weights stored in the file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def with_stored_weights(name: str) -> onnx.ModelProto:
     for stored in (graph.initializer, graph.input):
         for one in [one for one in stored if one.name not in used]:
             stored.remove(one)
-    model.ir_version = 4  # older models list all initializers as inputs
+    model.ir_version = 4  # before version 4, all initializers must be inputs, too
     return model
 
 

@@ -5,7 +5,7 @@
 The shapes are those that ONNX Runtime computes without optimization, when it returns the outputs of
 all nodes. The models are then stored without their weights. The tests need neither torch nor ONNX
 Runtime, but this script does: pip install torch onnx onnxscript onnxruntime, then run it from the
-root of the repository. It takes names of models to make; all without any.
+root of the repository. Arguments are the names of models to make; without arguments, it makes all.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from torch import nn
 
 FOLDER = Path("tests/fixtures/models")
 LARGEST_KEPT = 64
-"""The most elements of a tensor that keeps its values. Values of larger ones decide no shape."""
+"""A tensor with more elements than this is stored without its values, which decide no shape."""
 
 
 class Convolutions(nn.Module):
@@ -364,7 +364,7 @@ g (float[2, 3, 8, 8] x, float[4, 3, 3, 3] w) => (float[2, 4] y) {
 
 
 def with_weights(model: Any, **shapes: Any) -> Any:
-    """Add initializers: a shape of random floats, or an array."""
+    """Add initializers. Each is given as an array, or as a shape to fill with random floats."""
     rng = np.random.default_rng(0)
     for name, shape in shapes.items():
         array = shape if isinstance(shape, np.ndarray) else rng.random(shape, np.float32)
@@ -373,7 +373,7 @@ def with_weights(model: Any, **shapes: Any) -> Any:
 
 
 def sorted_nodes(model: Any) -> Any:
-    """Sort the nodes, which the texts above have in the order of reading."""
+    """Put each node after the nodes whose outputs it reads. The texts above have another order."""
     known = {one.name for one in (*model.graph.input, *model.graph.initializer)} | {""}
     nodes, left = [], list(model.graph.node)
     while left:

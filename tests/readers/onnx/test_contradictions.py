@@ -1,4 +1,4 @@
-"""Operators whose inputs do not fit each other: they and what depends on them are N/A."""
+"""An operator whose inputs do not fit each other is N/A, and so is all that depends on it."""
 
 from __future__ import annotations
 

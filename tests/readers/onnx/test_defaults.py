@@ -1,4 +1,4 @@
-"""Default values of attributes: they count as written, so that exports of two programs match."""
+"""An attribute that is not written has its default value, so that two exporters' models match."""
 
 from __future__ import annotations
 

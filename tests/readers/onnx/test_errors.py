@@ -22,7 +22,7 @@ NEWEST = onnx.defs.onnx_opset_version()
 
 
 def changed(**changes: Any) -> Any:
-    """Return a model with one node, whose first node gets these fields."""
+    """Return a model with one node, which gets these fields."""
     proto = model(RELU)
     for field, value in changes.items():
         getattr(proto.graph.node[0], field)[:] = value
@@ -111,7 +111,7 @@ def test_damaged_models_are_one_line(tmp_path: Path, name: str) -> None:
 
 
 def test_a_function_that_calls_itself_is_one_line(tmp_path: Path) -> None:
-    """The end of the line is of `onnx`, so that its wording may change."""
+    """The end of the line comes from `onnx`, so its wording may change."""
     proto = model("g (float[2] x) => (float[2] y) { y = own.f (x) }")
     proto.opset_import.add(domain="own", version=1)
     function = proto.functions.add(name="f", domain="own", input=["a"], output=["b"])
@@ -252,7 +252,7 @@ def hostile(text: str, **arrays: Any) -> Any:
 
 
 def test_a_model_cannot_ask_for_any_amount_of_memory() -> None:
-    """The shapes of the tensors are known, and none of their contents is computed."""
+    """Only the shapes of the tensors are computed, not their contents."""
     doubled = " ".join(f"a{i + 1} = Concat <axis = 0> (a{i}, a{i})" for i in range(50))
     chain = hostile(f"g (float[8] x) => (float[N] y) {{ {doubled} y = Reshape (x, a50) }}", a0=[1])
     assert chain.values["a50"].dims == (1 << 50,)

@@ -1,4 +1,4 @@
-"""Folded values equal those of the reference implementation in `onnx`."""
+"""Folded values equal the values of the reference implementation in `onnx`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_integers_are_divided_towards_zero() -> None:
 
 
 def test_a_slice_backwards_starts_at_the_first_element_at_the_earliest() -> None:
-    """ONNX says so. The reference implementation does what NumPy does, and returns nothing."""
+    """The ONNX standard keeps the first element. The reference implementation returns none."""
     inputs = [np.array(one) for one in (INTS, [-10], [-(1 << 63)], [0], [-1])]
     assert [one.tolist() for one in fold("Slice", inputs, {}) or ()] == [INTS[:1]]
 

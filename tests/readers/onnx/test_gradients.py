@@ -17,7 +17,7 @@ SHAPES = {
 
 
 def backward(nodes: list[Node]) -> list[tuple[str, float, float]]:
-    """Return name, multiply-adds and those of gradients of nodes between `x` and `out`."""
+    """Return the name, `macs` and `backward_macs` of each node between `x` and `out`."""
     made = profile(graph(nodes, SHAPES, inputs="x", outputs="out", initializers="w bias"))
     rows = run(Query(order="+id"), made).rows
     return [(row["name"], row["macs"], row["backward_macs"]) for row in rows]

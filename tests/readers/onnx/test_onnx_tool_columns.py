@@ -1,4 +1,4 @@
-"""The tables of onnx-tool, reproduced row by row by the columns with its counts."""
+"""Our columns with the counts of onnx-tool reproduce its tables, row by row."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def recorded(name: str) -> Table:
 
 
 def ours(model: ModelProto, folder: Path) -> Table:
-    """Return the same of our columns, for the operators that onnx-tool lists, and their total."""
+    """Return our values of the same columns, for operators that onnx-tool lists and in total."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
     operators = pa.load(path, wanted=ONNX_TOOL_NAMES).operators

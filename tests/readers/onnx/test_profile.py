@@ -37,7 +37,7 @@ def roles_of(made: Profile) -> dict[str, str]:
 
 
 def shared_weight() -> Profile:
-    """Return two convolutions with one weight, which a Constant node reshapes."""
+    """Return two convolutions with the same weight, which a constant Reshape node makes."""
     return profile(
         graph(
             [

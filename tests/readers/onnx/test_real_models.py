@@ -157,7 +157,7 @@ def test_a_dynamic_transformer_with_sizes(sizes: tuple[str, ...]) -> None:
 
 
 def test_external_data_is_opened_only_for_sparsity(tmp_path: Path) -> None:
-    """The weights take 16 GiB in a sparse file, which takes no space and is never read."""
+    """The file of weights has a size of 16 GiB. It is sparse, so it takes no space on the disk."""
     proto = model("g (float[1, 65536] x) => (float[A, B] y) { y = MatMul (x, w) }")
     sides = [1 << 16, 1 << 16]
     tensor = proto.graph.initializer.add(name="w", data_type=1, dims=sides, data_location=1)
@@ -175,7 +175,7 @@ def test_external_data_is_opened_only_for_sparsity(tmp_path: Path) -> None:
                 os.fspath(arguments[0]) if isinstance(arguments[0], (str, os.PathLike)) else ""
             )
 
-    sys.addaudithook(watch)  # it cannot be removed again
+    sys.addaudithook(watch)  # Python cannot remove an audit hook
     outcome = run_command(file, "--columns", "macs,params", "--format", "csv")
     is_watching[0] = False
     assert (outcome.out, outcome.err) == ("macs,params\r\n4294967296,4294967296\r\n", "")

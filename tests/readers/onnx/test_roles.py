@@ -67,13 +67,13 @@ _NO_WEIGHT: Final = re.compile(
     r"|starts|ends|steps|split|depth|k|m(in|ax)|M|cond|sizes",
     re.IGNORECASE,
 )
-"""What the operators of ONNX call inputs that are scales, zero points, indices or shapes."""
+"""Names that ONNX operators have for inputs that are scales, zero points, indices or shapes."""
 _WEIGHTS: Final = {
-    # What a normalization calls its scale is trained.
+    # The scale of a normalization is trained, so it is a weight.
     *((f"{kind}Normalization", "scale") for kind in ("RMS", "Group", "Instance", "Batch")),
     ("LayerNormalization", "Scale"),
     ("Attention", "K"),
-    # Of version 8. The first input of later versions is a state.
+    # This is the first input in version 8. In later versions, the first input is a state.
     ("Scan", "sequence_lens"),
 }
 

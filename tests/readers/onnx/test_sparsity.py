@@ -39,7 +39,7 @@ def stored(dtype: str, dims: list[int], **fields: Any) -> TensorProto:
         ("BFLOAT16", np.array([0, 0x8000, 0x3F80, 1], "<u2").tobytes(), [1, 1, 0, 0]),
         ("FLOAT8E4M3FN", b"\x00\x80\x01\x7f", [1, 1, 0, 0]),
         ("FLOAT8E5M2", b"\x00\x80\x01\x7f", [1, 1, 0, 0]),
-        ("FLOAT8E4M3FNUZ", b"\x00\x80\x01\x7f", [1, 0, 0, 0]),  # 80 is NaN
+        ("FLOAT8E4M3FNUZ", b"\x00\x80\x01\x7f", [1, 0, 0, 0]),  # the byte 80 is NaN
         ("INT8", b"\x00\x80\x01\xff", [1, 0, 0, 0]),
         ("UINT8", b"\x80\x00\x00\x01", [0, 1, 1, 0]),
         ("INT64", np.array([0, 1 << 32, -1, 0], "<i8").tobytes(), [1, 0, 0, 1]),
@@ -335,7 +335,8 @@ def test_dequantized_weights_are_zero_at_their_zero_point(
 
 
 def test_long_chains_of_nodes_are_followed(tmp_path: Path) -> None:
-    # More nodes than Python allows calls in calls. The time grows with the square of the length.
+    # The chain has more nodes than Python allows nested calls. A much longer chain would be slow,
+    # because the time grows with the square of the length.
     chain = " ".join(f"n{n + 1} = Transpose (n{n})" for n in range(1201))
     found = sparsity_behind(tmp_path, f"{chain} t = Identity (n1201)", n0=ROW)
     assert found == [0.5, "4x1", 0.5]

@@ -1,4 +1,4 @@
-"""The columns on tiles of fused, quantized and packed products, which the writer leaves."""
+"""The columns on tiles, for fused, quantized and packed products."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INPUTS = (
 
 
 def tiles_of(node: str, dtype: str, shape: str) -> list[float]:
-    """Return tiles, the multiply-adds of full tiles, and the three columns on memory."""
+    """Return the number of tiles, their multiply-adds, and the three columns on memory."""
     proto = model(f"g ({INPUTS}) => ({dtype}[{shape}] y) {{ y = {node} }}", HEAD)
     source = Source.of_bytes("m.onnx", proto.SerializeToString())
     source.inputs = pa.ModelInputs.of(tile="6,6,4")
@@ -27,7 +27,7 @@ def tiles_of(node: str, dtype: str, shape: str) -> list[float]:
     return [float(operators.numbers(name)[0]) for name in TILE_AMOUNTS]
 
 
-# Each product is 12 x 8 times 8 x 12: 2 tiles along M, N and K.
+# Each product is 12 x 8 times 8 x 12, in tiles of 6 x 6 x 4: 2 tiles along each of M, N and K.
 MACS = 8 * 6 * 6 * 4
 
 

@@ -12,7 +12,7 @@ STATISTICS = {
 
 
 def event(name: str, start: int, duration: int, cat: str = "Session", **more: Any) -> str:
-    """Return the line of an event. `args` and `tid` are among `more`."""
+    """Return the line of an event. `more` may have `args` and `tid`."""
     args = json.dumps(more.get("args", {}))
     return (
         f'{{"cat" : "{cat}","pid" :7,"tid" :{more.get("tid", 7)},"dur" :{duration},"ts" :{start},'

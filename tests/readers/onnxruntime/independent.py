@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def expected(path: Path) -> dict[str, float]:
-    """Return the seconds of each operator type in all runs, without the nodes inside a node."""
+    """Return the seconds of each operator type in all runs, added up from `own_times_us`."""
     events = events_in(path)
     runs = runs_in(events)
     sums_s: dict[str, float] = defaultdict(float)
@@ -42,11 +42,11 @@ def is_inside(node: dict[str, Any], run: dict[str, Any]) -> bool:
 
 
 def own_times_us(events: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
-    """Return each node with its time without the nodes inside it."""
+    """Return each node with its own microseconds, which exclude the nodes inside it."""
     nodes = [one for one in events if one["name"].endswith("_kernel_time")]
     own_us = [node["dur"] for node in nodes]
     for index, node in enumerate(nodes):
-        # An event is written when it ends, so the first later one that started before is around it.
+        # Events are written when they end. The next event that started earlier contains this node.
         for outer, later in enumerate(nodes[index + 1 :], index + 1):
             if later["tid"] == node["tid"] and later["ts"] <= node["ts"]:
                 own_us[outer] -= node["dur"]

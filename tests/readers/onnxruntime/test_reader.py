@@ -104,12 +104,12 @@ def test_nodes_inside_a_loop(lines: list[str], tmp_path: Path) -> None:
 
 
 def test_rounded_times_do_not_move_a_node_out_of_its_loop(tmp_path: Path) -> None:
-    """The last node may seem to start when the loop has ended."""
+    """The last node of a loop may seem to start when the loop has ended."""
     lines = (node("mul", "Mul", 21, 1), node("loop", "Loop", 12, 9), run(10, 30))
     assert rows(document(*lines), tmp_path, "id") == [("loop",), ("loop/mul",)]
     lines = (node("loop", "Loop", 12, 9), node("mul", "Mul", 21, 1), run(10, 30))
     assert rows(document(*lines), tmp_path, "id") == [("loop",), ("mul",)]
-    # sorted by start: the node that follows the loop is none of its body
+    # In a file sorted by start, a node that starts at the loop's end is not inside the loop.
     by_start = (LOOP[2], LOOP[0], node("abs", "Abs", 22, 1), run(10, 30))
     assert rows(document(*by_start), tmp_path, "id") == [("abs",), ("loop",), ("loop/mul",)]
 
@@ -248,7 +248,7 @@ def test_a_launch_is_no_device_time(tmp_path: Path) -> None:
     ],
 )
 def test_the_side_of_each_provider(names: str, side: str, tmp_path: Path) -> None:
-    """The names are those in `onnxruntime/core/graph/constants.h`, without their common end."""
+    """The names are from `onnxruntime/core/graph/constants.h`, without `ExecutionProvider`."""
     for name in names.split():
         provider = {"provider": f"{name}ExecutionProvider"}
         content = document(node("conv", "Conv", 12, 4, args=provider), run(10, 20))
@@ -302,9 +302,9 @@ def test_the_limit_of_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("name", "read"),
     [
-        (r"a\nb", "a\nb"),  # escaped, because no other line shows that names are not
+        (r"a\nb", "a\nb"),  # read as escaped, because no other name is invalid JSON
         (r"\server\x", r"\server\x"),
-        (r"a\"b\\c", r'a"b\c'),  # escaped, as 1.31 writes it
+        (r"a\"b\\c", r'a"b\c'),  # escaped, as ONNX Runtime 1.31 writes names
         ('a"},{"b', 'a"},{"b'),
         ("\xff", "\xff"),
         ("", "Abs"),
@@ -335,7 +335,7 @@ def test_a_name_that_is_not_escaped_shows_that_no_name_is(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("indent", [None, 1])
 def test_json_that_is_not_one_event_a_line(indent: int | None, tmp_path: Path) -> None:
-    """Other programs write it after they changed a profile."""
+    """Other programs write such JSON after they changed a profile."""
     events = json.loads(document(node(r"caf\u00e9\n", "Abs", 10, 2), ADD, run(9, 10)))
     content = json.dumps(events, indent=indent).encode()
     assert rows(content, tmp_path, "name") == [("add",), ("caf\u00e9\n",)]
@@ -401,7 +401,7 @@ def test_files_without_anything_to_analyse(lines: list[str], reason: str, tmp_pa
 
 @pytest.mark.slow
 def test_truncation_at_every_byte(tmp_path: Path) -> None:
-    """Whatever is left of the file, it is read with a note, or there is one line of error."""
+    """Each truncated file is read with a note, or gives an error of one line."""
     content = document(ADD, run(9, 9), CONV, run(19, 50))
     last = len(content) - 2
     for end in [*range(0, last, 1 if IS_FULL else 7), last]:

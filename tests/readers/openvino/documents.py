@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from xml.sax.saxutils import quoteattr
 
 Port: TypeAlias = "tuple[str, tuple[int, ...]]"
-"""The precision and the sizes."""
+"""The precision and the sizes of a tensor."""
 HEADER = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)"
 
 
@@ -41,7 +41,7 @@ def _port(index: int, precision: str, sizes: tuple[int, ...]) -> str:
 
 
 def graph(*layers: tuple[int, str], edges: str = "") -> bytes:
-    """Return a file. `edges` are such as `0:0-1:0`: the layers and their ports."""
+    """Return a file. An edge such as `0:0-1:0` has the layer and the port of both ends."""
     lines = []
     for edge in edges.split():
         ends = [end.split(":") for end in edge.split("-")]

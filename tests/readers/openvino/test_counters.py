@@ -78,7 +78,7 @@ ORDER_UNKNOWN = (
     ("content", "notes"),
     [
         (report(*ROWS), ""),
-        (report(*ROWS).replace(b"Status.", b""), ""),  # the tool in C++
+        (report(*ROWS).replace(b"Status.", b""), ""),  # as the tool in C++ writes it
         (report(*ROWS).replace(b"\n", b"\r\n"), ""),
         (report(*ROWS).replace(b"\n", b";\n"), ""),
         (b"\n\t" + report(*ROWS), ""),
@@ -135,7 +135,7 @@ def test_a_gpu_has_host_times(tmp_path: Path) -> None:
     [
         (("jit_avx512_f32", "brgconv_avx512_f32"), "CPU"),  # one time was rounded differently
         (("DPU", "Shave"), "N/A"),  # an NPU
-        (("jit_avx512_f32", "convolution_gpu_bfyx__f16"), "N/A"),  # HETERO
+        (("jit_avx512_f32", "convolution_gpu_bfyx__f16"), "N/A"),  # the device HETERO
     ],
 )
 def test_times_that_differ_do_not_make_a_gpu(
@@ -192,7 +192,7 @@ def test_hostile_names(name: str, tmp_path: Path) -> None:
 
 
 def test_shapes_of_an_execution_graph(tmp_path: Path) -> None:
-    """The names of types differ: counters have those of operators, graphs those of the plugin."""
+    """Names of types differ: counters use the operators' names, graphs use the plugin's names."""
     image, small = ("FP32", (1, 3, 8, 8)), ("FP32", (1, 3, 4, 4))
     layers = (
         layer(0, "pool", "Pooling", 5, ins=[image], outs=[small]),

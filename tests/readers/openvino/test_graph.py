@@ -138,7 +138,7 @@ KEEPS_FP32 = (
 def test_a_precision_that_openvino_chose(
     input_: str, weight: str, note: str, tmp_path: Path
 ) -> None:
-    """The tensors between operators do not say it: OpenVINO chooses their precision, too."""
+    """Tensors between operators do not show the model's precision: OpenVINO chooses theirs, too."""
     reduced = {"runtimePrecision": "bf16", "primitiveType": "brgconv_avx512_bf16"}
     content = graph(
         layer(0, "data", "Input", outs=[(input_, (1, 3))]),
@@ -228,7 +228,7 @@ BROKEN = [
         GRAPH.replace(b"<dim>8</dim>", b"<dim>wide</dim>"),
         "layer 'data': the size 'wide' is no whole number (line 4)",
     ),
-    (  # a message shows the first 64 characters
+    (  # a message shows only the first 64 characters of the size
         GRAPH.replace(b"<dim>8</dim>", b"<dim>7" + b" " * 100 + b"wide</dim>"),
         "layer 'data': the size '7' is no whole number (line 4)",
     ),

@@ -1,4 +1,4 @@
-"""Real files: their sums equal an independent count, and their work the shapes."""
+"""Real files: their sums equal an independent count, and their work follows from their shapes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAMPLES = sorted(path for path in FOLDER.iterdir() if "average" not in path.name
 def seconds_by_type(path: Path) -> dict[str, float]:
     profile = at_level(pa.load(path))
     found: dict[str, float] = defaultdict(float)
-    # A layer that took less than 1 us in a stream has no time there.
+    # A layer that took less than 1 us in a stream has no time in that stream.
     times_s = np.nansum(profile.measured("time"), axis=1) / len(profile.runs)
     for type_, time_s in zip(profile.operators.type.values(), times_s.tolist(), strict=True):
         if time_s:

@@ -1,4 +1,4 @@
-"""Records what torch says about operators, which needs torch.
+"""Records what torch says about operators. This program needs torch.
 
 `python -m tests.readers.pytorch.record_operators` writes `operators.json`, which the tests read:
 each operator as a trace has it, with the outputs that torch really returned, and the operations
@@ -286,7 +286,7 @@ def described(values: Any) -> list[Any]:
 
 
 def flat(dims: list[Any], types: list[str]) -> list[Any]:
-    """Return the shapes of all tensors."""
+    """Return the shapes of all tensors, sorted."""
     shapes: list[Any] = []
     for shape, type_ in zip(dims, types, strict=True):
         if type_ == "TensorList":
@@ -311,7 +311,7 @@ def events_of(call: Any) -> list[dict[str, Any]]:
     by_name: dict[str, list[int]] = {}
     for one in counted:
         by_name.setdefault(one.name, []).append(one.flops or 0)
-    # torch folds an operator into one of the same name around it, and counts nothing for either.
+    # torch merges an operator into an outer one of the same name, and counts no operations.
     return [{**one, "flops": (by_name.get(one["name"]) or [0]).pop(0)} for one in operators]
 
 

@@ -45,7 +45,7 @@ def _memory(start: float, size: int, *, on_device: bool = False, thread: int = 1
 
 
 def allocated(events: list[dict[str, Any]], level: str = "operator") -> dict[str, tuple[Any, ...]]:
-    """Return the bytes of the host and of devices that each row allocated; None for N/A."""
+    """Return the bytes that each row allocated on the host and on devices. None is N/A."""
     content = json.dumps({"schemaVersion": 1, "traceEvents": events}).encode()
     profile = at_level(read_profile(Source.of_bytes("trace.json", content), ()), level)
     table = pa.run(pa.Query(), profile)

@@ -102,7 +102,7 @@ def test_kernels_say_what_launched_them_and_how(tmp_path: Path) -> None:
 
 
 def test_a_collective_has_its_bus_bandwidth_at_each_level(tmp_path: Path) -> None:
-    # 1000 and 3000 values of four bytes in 10 us: 16 kB, of which each of 4 ranks moves 6/4
+    # 1000 and 3000 values of four bytes are 16 kB. Each of 4 ranks moves 6/4 * 16 kB in 10 us.
     file = (
         Trace()
         .operator("nccl:all_reduce", ("ncclKernel", 4, message("allreduce", 1000, 4)))
@@ -342,7 +342,7 @@ def test_waiting_times_like_a_slow_oracle(
     (found,) = waiting_in_collectives(profile)
     seconds = (sum(waited) / 1e6, sum(map(max, calls)) / 1e6)
     assert (found.waited_s, found.time_s) == pytest.approx(seconds)
-    assert waited[found.slowest] == max(waited)  # rounding decides between equal ranks
+    assert waited[found.slowest] == max(waited)  # between equal times, rounding decides
     rest = (found.slowest, last[found.slowest])
     assert found == Waiting("all_reduce", len(calls), *found[2:4], *rest)
 

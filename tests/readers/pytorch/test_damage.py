@@ -1,4 +1,4 @@
-"""Damaged, odd and hostile traces: what is left is read, and a note counts what is not."""
+"""Damaged, odd and hostile traces: readable parts are read, and a note counts the others."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
     ("a NUL", document(A, json.dumps(B).replace('"b"', '"b\0"')), {"a": 5, "b\0": 5},
         [REPAIRED.format(ONE)]),
     ("no name", document(A, {**B, "name": ""}), {"a": 5, "unnamed": 5}, []),
-    # what is recorded
+    # kinds of events, and their names
     ("only modules", document(event("python_function", "nn.Module: Net_0")), {"Net_0": 5}, []),
     ("only regions", document(event("user_annotation", "mine")), {"mine": 5}, []),
     ("only steps", document(event("user_annotation", "ProfilerStep#1")), {"ProfilerStep*": 5}, []),

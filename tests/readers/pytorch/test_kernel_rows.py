@@ -19,7 +19,7 @@ LOOPS = {
 
 
 def trace(path: Path, *kernels: tuple[int, int]) -> str:
-    """Write an operator with kernels of a size of `LOOPS` and a length, and return its file."""
+    """Write a trace, and return its name. Each kernel has a key of `LOOPS` and a duration."""
     events: list[Any] = [op("aten::add", 0, 90)]
     for number, (size, length) in enumerate(kernels, 1):
         events += [call(10 * number, number), kernel(LOOPS[size], 100 * number, length, number)]
@@ -43,7 +43,7 @@ def test_kernels_that_share_a_short_name_stay_apart(tmp_path: Path) -> None:
     ]
     assert rows_of("name,full_name,time", "kernel", both) == expected
     assert rows_of("full_name", "operator", both) == [{"full_name": None}]
-    # Joined files: the second row has 10 us and 30 us.
+    # Two files are joined. The second row has 10 us and 30 us, so its median is 20 us.
     expected[1]["time"] = pytest.approx(20e-6)
     assert rows_of("name,full_name,time", "kernel", both, one) == expected
     comparison = pa.compare(pa.load(one), pa.load(both), level="kernel")

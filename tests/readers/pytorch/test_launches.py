@@ -1,4 +1,4 @@
-"""The hand-written trace of a GPU, and random traces with launches, against a slow search."""
+"""A hand-written trace of a GPU, and random traces with launches, compared with a slow search."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GPU = str(PROFILES.parent / "pytorch" / "gpu.json")
 
 
 def test_every_kind_of_launch_belongs_to_its_operator() -> None:
-    """By correlation, as one call of a graph, from triton, by the id; one kernel is left out."""
+    """Kernels are matched by correlation or by id. One kernel has no launch and is left out."""
     columns = "time,host_time,queue,calls,name"
     done = run_command(
         *(GPU, "--where", "step == 3", "--columns", columns, "--time-unit", "us", "-t", "0")
@@ -80,7 +80,7 @@ def test_several_processes_may_use_the_same_numbers() -> None:
     for process, start in ((1, 0), (2, 1000)):
         host = (op(f"op{process}", start, 50), call(start + 5, 7))
         events += [{**one, "pid": process} for one in host]
-        # The clock of the device may be ahead of that of the host.
+        # The clock of a device may be behind the host's: kernel 1 seems to start before its launch.
         events.append(kernel("k", start + (4, 20)[process - 1], 10 * process, 7))
     for order in (events, events[::-1]):
         rows = at_level(read(*order), "operator")
@@ -111,10 +111,11 @@ def test_each_process_has_its_own_steps() -> None:
             start = first + 100 * step
             host = (
                 event("user_annotation", f"ProfilerStep#{step}", start, 90),
-                op(f"op{process}", start + 70, step),  # in process 1, the next of 2 has started
+                # When op2 of step 1 starts, process 1 has already started its step 2.
+                op(f"op{process}", start + 70, step),
             )
             events += [{**one, "pid": process} for one in host]
-    # A process without steps belongs to the last step that any process has started.
+    # An operator of a process without steps belongs to the last step that any process started.
     events.append({**op("loader", 215, 3), "pid": 3})
     profile = read(*events)
     assert [(run.step, round(run.wall_s * 1e6)) for run in profile.runs] == [(1, 120), (2, 120)]
@@ -168,7 +169,8 @@ def test_gradients_of_weights_are_added_up_in_the_backward_phase() -> None:
 def test_only_devices_with_work_are_named() -> None:
     devices = '"deviceProperties": [{"id": 0, "name": "A100"}, {"id": 100, "name": "H100"}]'
     content = document(op("mm", 0, 9), call(1, 1), kernel("k", 5, 2, 1), head=devices)
-    profile = read_profile(Source.of_bytes("x.json", content), ())  # the process has the id 100
+    # The process of the host has the id 100, too.
+    profile = read_profile(Source.of_bytes("x.json", content), ())
     assert profile.origin.hardware == "A100"
 
 
@@ -196,7 +198,7 @@ CALLS = st.builds(
 
 
 def nested(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Return those spans, without equal ones, that overlap no earlier one without nesting."""
+    """Return the spans without duplicates, empty spans, and spans that partly overlap another."""
     kept: list[tuple[int, int, int]] = []
     for one in dict.fromkeys(spans):
         thread, start, length = one
@@ -246,7 +248,7 @@ def test_launches_and_steps_equal_a_search_of_all_events(
 
 
 def times_by_step(rows: pa.Profile) -> dict[tuple[str, Any], float]:
-    """Return the microseconds of each operator on the device in each step, if there are any."""
+    """Return the device time of each operator in each step, in microseconds, without zeros."""
     found: dict[tuple[str, Any], float] = defaultdict(float)
     times_us = rows.measured("time") * 1e6
     for name, of_row in zip(rows.operators.name.values(), times_us.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Nesting of random events compared with a slow, obvious search, also of overlapping events."""
+"""Compares the nesting of random events, which may overlap, with a slow, obvious search."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Nested(NamedTuple):
 
 
 def in_order(spans: list[Span]) -> list[int]:
-    """Return the events by start. Of equal starts, the longest is first, or else the first."""
+    """Return the events by start. If starts are equal, the longest comes first."""
     return sorted(range(len(spans)), key=lambda one: (spans[one].start, -spans[one].length, one))
 
 
 def nested(spans: list[Span]) -> Nested:
-    """Return what is true of each event by the documentation. An event ends with its parent."""
+    """Return the parent and the end of each event. An event ends with its parent or before."""
     order = in_order(spans)
     found = Nested([-1] * len(spans), [one.start + one.length for one in spans])
     for position, one in enumerate(order):

@@ -1,4 +1,4 @@
-"""Traces that torch wrote: their times, counts and operations equal those of `key_averages()`."""
+"""Traces of torch: times, counts and operations equal the numbers in its `key_averages()`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def self_us(profile: Profile) -> dict[str, float]:
 
 
 def rows_as_torch(profile: Profile) -> dict[str, list[int]]:
-    """Return the rows of the executions by operator, without only children of the same name."""
+    """Return each execution's row by name. An only child with its parent's name is left out."""
     names = profile.operators.name.values()[profile.executions.operator]
     levels = profile.operators.level.values()[profile.executions.operator]
     parent = profile.executions.parent.tolist()
@@ -62,7 +62,7 @@ def test_self_times_and_counts_equal_those_of_torch(path: Path) -> None:
     averages = json.loads((FOLDER / f"{name_of(path)}.averages.json").read_bytes())
     times_us = self_us(profile)
     torch = {one["name"]: one for one in averages if one["name"] in times_us}
-    for one in averages:  # the time of a region inside an operator is time of the operator
+    for one in averages:  # the time of a region inside an operator belongs to the operator
         if one["name"].startswith("## Call CompiledFxGraph "):
             torch["Torch-Compiled Region: 0/0"]["self_us"] += one["self_us"]
     assert times_us == pytest.approx(
@@ -80,7 +80,7 @@ def test_operators_that_add_gradients_to_weights_belong_to_the_backward_phase() 
     for row in pa.run(pa.Query(by="name,phase", top=0), profile):
         phases[row["phase"]].add(row["name"])
     assert {"torch::autograd::AccumulateGrad", "aten::detach"} <= phases["backward"]
-    # The gradient of the loss itself is no operator's gradient.
+    # These operators make the gradient of the loss itself, which belongs to no forward operator.
     assert phases[None] == {"aten::ones_like", "aten::empty_like", "aten::empty_strided"} | {
         "aten::fill_"
     }
@@ -92,7 +92,7 @@ def test_operations_equal_those_of_torch(path: Path) -> None:
     averages = json.loads((FOLDER / f"{name_of(path)}.averages.json").read_bytes())
     torch = {one["name"]: one["flops"] for one in averages if one["flops"]}
     assert torch.keys() <= {f"aten::{name}" for name in COUNTED_BY_TORCH}
-    assert bool(torch) == (name_of(path) != "cnn-plain")  # which has no shapes
+    assert bool(torch) == (name_of(path) != "cnn-plain")  # cnn-plain has no shapes
     rows = rows_as_torch(profile)
     computation = profile.operators.computation
     assert {name: float(computation[rows[name]].sum()) for name in torch} == torch
@@ -158,7 +158,7 @@ def test_a_row_has_its_scope_if_other_operators_have_its_name() -> None:
         "                1.252      2  32.0%  47.14 GFLOPS  1.06 GiB/s  aten::mkldnn_convolution  "
         "my_region/Net_0/Conv2d_0\n"
     )
-    # All names of types differ, so no column is needed.
+    # The names of types all differ, so the column is not needed.
     assert "scope" not in run_command(trace, *shown, "1", "--aggregate-by", "type").out
 
 
@@ -178,7 +178,7 @@ def test_advice_on_layers_names_keys_that_the_trace_has() -> None:
         return next(line for line in done.err.splitlines() if "alone has" in line)
 
     assert advice("cnn-shapes.json.gz").endswith("--aggregate-by scope groups by module")
-    # It has neither regions nor shapes.
+    # This trace has neither regions nor shapes.
     assert advice("cnn-plain.json.gz").endswith("-t 0 without groups shows each operator")
 
 

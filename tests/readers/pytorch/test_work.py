@@ -63,7 +63,7 @@ OPERATIONS = {
     "adaptive_avg_pool2d": (1, "inputs"),
     "max_pool2d_with_indices_backward": (1, "inputs"),
 }
-"""How many operations there are for each element of the largest input or output."""
+"""The number of operations for each element of the largest input or output."""
 
 
 def facts(name: str, *arguments: Any, kind: str = OPERATOR_EVENT) -> HostFacts:
@@ -110,12 +110,12 @@ def test_outputs_of_most_operators_are_known() -> None:
         for found in [described(facts(row["name"], *row["arguments"]))]
         if found.out_shapes is None and found.work.memory != 0
     }
-    # The file lacks equations, lists of indices, and the names of paddings.
+    # A trace lacks equations, lists of indices, and paddings that are names, such as `same`.
     assert unknown == {"einsum", "index", "conv2d", "im2col", "pixel_shuffle"}
 
 
 def test_operations_are_those_that_torch_counts() -> None:
-    """torch counts the elements of the first operand of a product, also if it is broadcast."""
+    """For `mul`, torch counts the elements of the first operand, even if it is broadcast."""
     checked: Counter[str] = Counter()
     for row in RECORDED:
         shapes = row["arguments"][0]
@@ -133,7 +133,7 @@ def test_each_tensor_is_read_or_written_once() -> None:
         if row["name"] in READ_AND_WRITTEN_ONCE:
             shapes, types, *_ = row["arguments"]
             found = described(facts(row["name"], *row["arguments"]))
-            if found.out_shapes is None:  # a padding has a name
+            if found.out_shapes is None:  # the padding is a name
                 continue
             read = sum(
                 prod(one) * BYTES[type_]
@@ -144,7 +144,7 @@ def test_each_tensor_is_read_or_written_once() -> None:
                 prod(shape) * BYTES[dtype]
                 for shape, dtype in row["outputs"][: len(found.out_shapes)]
             )
-            # Variants with `out` have their output among the arguments.
+            # A call with `out` has its output among the arguments, too, so `read` counts it.
             extra = 80 if row["call"].endswith("out=rand(4, 5))") else 0
             assert found.work.memory == read + written - extra, row
             checked.add(row["name"])
@@ -160,7 +160,7 @@ def test_operations_for_each_element(name: str) -> None:
         shapes = row["arguments"][0] if side == "inputs" else shapes_of(row, "outputs")
         elements = max(map(prod, shapes))
         if name == "max_pool2d_with_indices_backward":
-            elements = prod(shapes[0])  # of the gradient, which is smaller than the data
+            elements = prod(shapes[0])  # the gradient's elements, fewer than the data's
         found = described(facts(f"aten::{name}", *row["arguments"]))
         assert numbers(found)[:2] == (0, per_element * elements), row
 

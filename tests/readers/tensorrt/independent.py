@@ -1,4 +1,4 @@
-"""An independent count: the seconds of each type of layer, with `json` alone."""
+"""Counts the seconds of each type of layer, with `json` alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def content(path: Path) -> Any:
-    """Return what a file has, plain or compressed by gzip."""
+    """Return the decoded content of a file, which may be compressed by gzip."""
     data = path.read_bytes()
     return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data, strict=False)
 
@@ -24,9 +24,9 @@ def types(path: Path) -> dict[str, str]:
 
 
 def expected(path: Path) -> dict[str, float]:
-    """Return the seconds of an inference by type of layer, for a profile and what is beside it.
+    """Return the seconds of each type of layer in one inference.
 
-    Without a description beside it, the type is `None`, as a text.
+    The types are in the description beside the profile. Without it, the key is the text "None".
     """
     description = path.with_name(path.name.replace("profile.json", "graph.json"))
     type_of = types(description) if description.exists() else {}

@@ -53,7 +53,7 @@ LACKS = "no types, shapes or work, because the description cannot be read"
     ],
 )
 def test_a_description_that_cannot_be_read(tmp_path: Path, graph: bytes, reason: str) -> None:
-    """On its own, it is an error. Beside a profile, the times are read, and a note says why."""
+    """Loading only the description fails. Beside a profile, a note has the same reason."""
     path = written(tmp_path, times(("a", 1.0, 1.0)), graph)
     beside = tmp_path / "net.graph.json"
     assert failure(str(beside), pa.MalformedProfileError) == reason

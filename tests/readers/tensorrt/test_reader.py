@@ -235,7 +235,7 @@ def test_the_second_optimization_profile_has_its_own_layers(tmp_path: Path) -> N
 
 
 def test_times_of_several_optimization_profiles(tmp_path: Path) -> None:
-    """An inference uses one of them: the first, or the one that all layers are of."""
+    """An inference uses one optimization profile: the first, if the file has its layers."""
     content = times(("a", 3.0, 3.0), ("a [profile 1]", 1.0, 1.0), ("b [profile 2]", 1.0, 1.0))
     path = str(written(tmp_path, content))
     done = run_command(path, "--columns", "name,scope,time", "--notes", "all")
@@ -256,7 +256,7 @@ def test_times_of_several_optimization_profiles(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lack", [b"nan", b"-nan", b"inf", b"-nan(ind)", b"nan(snan)"])
 def test_times_that_are_missing(lack: bytes, tmp_path: Path) -> None:
-    """Early versions have sums; a layer that was never timed has `nan`."""
+    """Early versions write sums instead of means, and `nan` for a layer that was never timed."""
     content = times(("a", 1.0, None), ("b", 2.0, None), with_mean=False).replace(
         b'"timeMs" : 20', b'"timeMs" : %b' % lack
     )

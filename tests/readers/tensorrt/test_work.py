@@ -32,7 +32,7 @@ def test_the_sums_by_type_equal_an_independent_count() -> None:
 
 
 def described(folder: Path, one: dict[str, Any]) -> dict[str, Any]:
-    """Return the category, the work and the sort of convolution of a layer."""
+    """Return the category and the work of a layer."""
     path = folder / "graph.json"
     path.write_bytes(description(one))
     columns = ("category", "macs", "computation", "memory")

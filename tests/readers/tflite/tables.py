@@ -87,7 +87,7 @@ def _joined(cells: list[str], layout: Layout) -> str:
 
 
 def log(*parts: str, prefix: str = "", initialisation: list[Row] | None = None) -> str:
-    """Return the whole output about parts of the model's runs."""
+    """Return a whole log with these tables of the model's runs."""
     lines = """STARTING!
 Num threads: [4]
 Loaded model net.tflite

@@ -210,9 +210,9 @@ CYCLES = Row("DelegateOpInvoke", "Delegate/Conv:0", 900.0)
     [
         # two nodes that may have run the subgraph
         [part([WHILE, WHILE]), "Subgraph (index: 1) profile:\n", part([CONV])],
-        # cycles instead of times
+        # nodes of a delegate that have cycles instead of times
         [part([DELEGATE, WHILE]), "Delegate internal: \n", part([CYCLES])],
-        # older versions have one table for both
+        # older versions list inner and outer nodes in one table
         [part([DELEGATE, WHILE, CYCLES])],
     ],
 )
@@ -278,7 +278,7 @@ def test_files_without_anything_to_analyse(text: str, reason: str, tmp_path: Pat
 
 
 def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the error about a file, empty if there is none, and the notes."""
+    """Return the error about a file, or an empty text, and the notes."""
     try:
         return "", read_profile(Source.of_bytes("run.txt", content), ()).notes
     except InputError as error:
@@ -288,7 +288,7 @@ def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", ["old", "csv"])
 def test_truncation_at_every_byte(layout: Layout) -> None:
-    """Whatever is left of the file, it is read with a note, or there is one line of error."""
+    """Each truncated file is read with a note, or gives an error of one line."""
     content = log(part([CONV, POOL], layout)).encode()
     start = content.index(b"node type")
     end_of_table = content.index(b"\n\n", start)
