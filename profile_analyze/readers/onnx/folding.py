@@ -21,7 +21,7 @@ _DTYPES: Final = {
     1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
     9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64,
 }  # fmt: skip
-"""NumPy's dtype for each number of a dtype in ONNX."""
+"""Maps ONNX's number of a dtype to NumPy's dtype."""
 
 
 def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | None:

@@ -138,7 +138,8 @@ class ModelTables:
     def _set_roles_of_constants(self) -> None:
         """Give each constant the highest role of its uses.
 
-        A constant node passes the role of its output on to its inputs, so the last row comes first.
+        A constant node passes the role of its output on to its inputs. So the rows are visited from
+        the last to the first.
         """
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
@@ -187,8 +188,8 @@ class ModelTables:
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # A constant node has weights only if it computes a result of the model. Perhaps no
-            # other row uses this result, so the weights would count nowhere.
+            # The weights of a constant node count here only if it computes a result of the model:
+            # if no row uses this result, they would count nowhere.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:

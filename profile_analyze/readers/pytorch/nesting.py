@@ -125,7 +125,7 @@ def _nest_one_by_one(
     start: Indices, end: Indices, depth: Indices, wrong: Indices, result: Indices
 ) -> None:
     """Correct `result` where events overlap without being nested."""
-    # A group starts with each event of depth 0. Few groups have overlaps, and only these take the
+    # Each event of depth 0 starts a group. Few groups have overlaps, and only these groups take the
     # slow loop.
     first_of_group = np.flatnonzero(depth == 0)
     groups = np.unique(np.searchsorted(first_of_group, wrong, side="right") - 1)

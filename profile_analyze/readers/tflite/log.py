@@ -75,7 +75,7 @@ class Part:
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes in the order of execution. If that table is missing, any other table counts."""
+        """The nodes in the order of execution, or if that table is missing, of the first table."""
         return self.tables.get(_RUN_ORDER) or next(iter(self.tables.values()), [])
 
 
