@@ -298,7 +298,7 @@ def is_mirrored(method: Method, operators: OperatorTimes, row: Integers) -> Flag
 
 
 def needed_table(models: Sequence[Model], splits: int) -> Iterator[str]:
-    """Measure how often as many runs as `runs_needed` says settle an uncertain row."""
+    """Measure how often an uncertain row is settled by as many runs as `runs_needed` says."""
 
     def rows() -> Iterator[Sequence[str]]:
         for model in models:
