@@ -1,7 +1,7 @@
 """The invariants of every call of the command. `docs/reliability.md` explains them.
 
-Each invariant is a function of the input and of the outcome. It yields a sentence for each way in
-which it is broken.
+Each invariant is a function of the input and of the outcome. The function yields a sentence for
+each way in which the outcome breaks the invariant.
 """
 
 from __future__ import annotations

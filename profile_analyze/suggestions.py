@@ -299,7 +299,7 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
 def likely_names(
     name: str, known: Collection[str], words: Mapping[str, str], *, cutoff: float = 0.6
 ) -> list[str]:
-    """Return the names that `name` may stand for, the likeliest first; empty if none is similar.
+    """Return the names that `name` may stand for, the likeliest first; empty if no name fits.
 
     The first rule that finds a name decides:
 

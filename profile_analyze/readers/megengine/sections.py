@@ -1,8 +1,8 @@
 """Decodes the sections of GraphProfiler JSON, and turns times into columns.
 
-Fields have the names that the file uses. The graph is decoded first. Until then, the profiler's
-sections stay raw text. They are decoded one after another: the objects of one section are freed
-before the next section is decoded, so that their memory is reused.
+Fields have the names that the file uses. The graph is decoded first. The profiler's sections stay
+raw text at first, and are decoded one after another. The objects of one section are freed before
+the next section is decoded, so that their memory is reused.
 """
 
 from __future__ import annotations

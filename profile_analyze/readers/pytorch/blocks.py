@@ -26,8 +26,8 @@ The next event may be empty: `{}`.
 _LIST_END: Final = re.compile(rb"\s*,?\s*(\]|$)")
 _CLOSING: Final = re.compile(rb"(?<=\})\s*(\])")
 _TRIED: Final = 100
-"""If the list of events is damaged, this number of `}]`, from the last one on, are tried as its
-end."""
+"""If the list of events is damaged, the last `}]` in the file are tried as its end, at most this
+number of them."""
 _SEARCHED: Final = 1 << 16
 """The last border between two events is first searched in this number of bytes at the end."""
 _OVERLAP: Final = 1 << 10

@@ -61,10 +61,9 @@ class Entry(NamedTuple):
     """One of `terms.CATEGORIES`; None stands for the category of the kind."""
 
     def category_of(self, kind: str | None = None) -> str:
-        """Return the category of a call.
+        """Return the category of the entry.
 
-        This is the category of the entry. If the entry has none, it is the category of `kind`, by
-        default of the entry's kind.
+        If the entry has no category, return the category of `kind`, by default the entry's kind.
         """
         return self.category or KINDS[kind or self.kind].category
 

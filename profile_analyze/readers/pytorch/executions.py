@@ -263,8 +263,8 @@ def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indice
 def _submitted_s(timeline: Timeline, size: int) -> NDArray[np.float64]:
     """Return, for each execution, when the driver call that launched it returned, in seconds.
 
-    If the execution started earlier, its start is returned. The time is NaN for work without such a
-    call, host events and driver calls. `size` is the number of executions.
+    If the execution started earlier, its start is returned. The time is NaN for host events, for
+    driver calls, and for work without such a call. `size` is the number of executions.
     """
     result = np.full(size, np.nan)
     call = timeline.launching_call

@@ -25,7 +25,8 @@ def parents(thread: Indices, start: Indices, end: Indices) -> Indices:
     An event that starts when another event ends is not inside it. Of two events with equal times,
     the first one is the outer one.
 
-    Rounded times may let an event end after its parent. It then counts as ended with its parent.
+    Rounded times may let an event end after its parent. The event then counts as ended when its
+    parent ends.
     """
     result = np.full(len(start), -1)
     for rows in rows_by_start(thread, start, end):
