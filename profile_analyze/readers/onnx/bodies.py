@@ -34,7 +34,7 @@ _MOST_ROUNDS: Final = 4
 """If the inputs and outputs of a loop's body have different shapes, the body is inferred again, up
 to this number of times."""
 _DEEPEST: Final = 2
-"""If more graphs than this are around a loop, its outputs are not inferred, because each enclosing
+"""If a loop is inside more bodies than this, its outputs are not inferred, because each enclosing
 loop multiplies the time. Iterations are inferred one by one only for loops in the main graph."""
 _SCAN_WITH_BATCH: Final = 8
 """Up to this operator set version, Scan has a batch axis, and its outputs are not inferred."""

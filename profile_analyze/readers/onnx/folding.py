@@ -127,8 +127,8 @@ def _slice(inputs: Inputs, attributes: Attributes) -> Array:
         size = data.shape[axis]
         index = [slice(None)] * data.ndim
         # With a negative step, an end below -size means "including the first element". NumPy's
-        # `slice` has None for such an end. A start below -size means the first element, for which
-        # NumPy would select nothing.
+        # `slice` has None for such an end. A start below -size means the first element, but NumPy
+        # would select nothing.
         index[axis] = (
             slice(max(start, -size), None if end < -size else end, step)
             if step < 0
