@@ -29,7 +29,7 @@ _TRIED: Final = 100
 """If the list of events is damaged, the last `}]` in the file are tried as its end, at most this
 number of them."""
 _SEARCHED: Final = 1 << 16
-"""The last border between two events is first searched in this number of bytes at the end."""
+"""How many bytes at the end are searched first for the last border between two events."""
 _OVERLAP: Final = 1 << 10
 """More bytes than the comma and white space between two events usually take."""
 _BETWEEN: Final = b", \t\r\n"

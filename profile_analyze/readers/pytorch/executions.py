@@ -186,7 +186,7 @@ def _host(events: Events, timeline: Timeline) -> _Host:
 
 
 def _sequence(sequence: Indices, process: Indices) -> Indices:
-    """Return sequence numbers that differ between processes; -1 for events without a number.
+    """Return the sequence number of each host event, or -1. No two processes share a number.
 
     In the file, each process counts on its own, so two processes may have equal numbers.
     """
@@ -261,9 +261,9 @@ def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indice
 
 
 def _submitted_s(timeline: Timeline, size: int) -> NDArray[np.float64]:
-    """Return, for each execution, when the driver call that launched it returned, in seconds.
+    """Return, in seconds, the time at which the launching call of each execution ended.
 
-    If the execution started earlier, its start is returned. The time is NaN for host events, for
+    If the execution started earlier, the time is its start. The time is NaN for host events, for
     driver calls, and for work without such a call. `size` is the number of executions.
     """
     result = np.full(size, np.nan)
