@@ -1,1 +1,1 @@
-"""Benchmarks: `make bench` compares time and memory with those of other programs."""
+"""Benchmarks: `make bench` compares the time and memory of this tool with other programs."""

@@ -142,8 +142,7 @@ def compressed() -> Iterator[Case]:
     path = DATA / f"{SIZES['155 MB']}.json"
     write(path, SIZES["155 MB"])
     packed = {"gzip": path.with_suffix(".json.gz"), "zstd": path.with_suffix(".json.zst")}
-    # Files are copied in steps, to keep the memory of this process low: the peak memory of a child
-    # process includes it.
+    # Files are copied in steps, so that this process never has a whole file in memory.
     if not packed["gzip"].exists():
         with path.open("rb") as plain, gzip.open(packed["gzip"], "wb", 6) as file:
             copyfileobj(plain, file)

@@ -3,7 +3,7 @@
     python -m benchmarks.executions
 
 The profile is made in memory and has ten runs. Operators are nested five deep on a host thread and
-launch kernels on three streams. The measured time is that of choosing the level, grouping by type,
+launch kernels on three streams. The measured time includes choosing the level, grouping by type,
 computing the totals and writing the text.
 """
 
@@ -63,7 +63,7 @@ def profile() -> pa.Profile:
 
 
 def bytes_per_execution(executions: pa.Executions) -> float:
-    """Return the memory per execution. A column with the same value in all rows takes none."""
+    """Return the bytes per execution. A column with the same value in all rows takes no memory."""
     columns = [getattr(executions, name) for name in executions.__dataclass_fields__]
     arrays = [one for one in columns if isinstance(one, np.ndarray) and one.strides != (0,)]
     return sum(one.nbytes for one in arrays) / len(executions)

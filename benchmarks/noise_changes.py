@@ -33,7 +33,7 @@ class Change(NamedTuple):
     """Returns which operators change."""
 
     def is_possible(self, model: Model) -> bool:
-        """Return whether the model has operators that change, or none shall change."""
+        """Return whether the model has operators to change; always true if the factor is 1."""
         return self.factor == 1 or bool(self.chosen(model, np.random.default_rng(SEED)).any())
 
 
@@ -65,13 +65,13 @@ class Outcome(NamedTuple):
     found: float
     """The share of the changed rows whose verdict is `slower`."""
     called: int
-    """How many rows are slower or faster."""
+    """How many rows have the verdict `slower` or `faster`."""
     wrong: int
-    """How many of these did not change, or changed in the other direction."""
+    """How many of these rows did not change, or changed in the other direction."""
 
     @property
     def share_wrong(self) -> float:
-        """The share of the called rows that are wrong; 0 if no row is called."""
+        """The share of wrong verdicts among `called`; 0 if no row is slower or faster."""
         return self.wrong / max(self.called, 1)
 
 
@@ -100,7 +100,7 @@ def outcomes_of(
     *,
     without_drift: bool = False,
 ) -> list[list[Outcome]]:
-    """Return the outcomes by each of `METHODS`."""
+    """Return, for each of `METHODS`, the outcomes of all comparisons."""
     row = rows_of(model, table)
     found: list[list[Outcome]] = [[] for _ in METHODS]
     for operators, chosen in changed_splits(model, change, drawn):

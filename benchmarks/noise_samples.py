@@ -91,7 +91,7 @@ def read(files: list[Path], name: str) -> Model:
 
 
 def read_fixtures() -> tuple[Model, Model]:
-    """Return the models in the fixtures whose runs are all of the same model."""
+    """Return the models in the fixtures, except the changed model: see `read_changed`."""
     return read(fixture("base"), "ResNet-18"), read(fixture("mobilenet"), "MobileNet")
 
 

@@ -1,4 +1,4 @@
-"""The methods that docs/statistics.md compares: the present verdicts and those before."""
+"""The methods that docs/statistics.md compares: the present and the previous way to judge."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def now_with_needed(operators: OperatorTimes, row: Integers) -> tuple[Integers, 
     tests, ratios = _tests(operators, row)
     codes = verdict_codes(tests, ratios, THRESHOLD)
     runs = operators.runs, operators.times_s.shape[1] - operators.runs
-    with np.errstate(invalid="ignore"):  # both ends may be infinite: the ratio to 0 s
+    with np.errstate(invalid="ignore"):  # a ratio to 0 s is infinite, and so are both its ends
         return codes, runs_needed(tests, codes, runs, THRESHOLD)
 
 

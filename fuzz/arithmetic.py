@@ -69,7 +69,7 @@ def groups_add_up(profile: Profile) -> Iterator[str]:
 
 
 def _by_track(profile: Profile) -> Iterator[str]:
-    """Each group by track has the time of all executions on the tracks of this name."""
+    """Each group by track has the time of all executions on the tracks with the group's name."""
     for side, measure in _MEASURE_OF_SIDE.items():
         groups = run(_query(by="track", measure=measure), profile)
         times = dict(zip(groups["track"], groups["time"], strict=True))

@@ -32,7 +32,7 @@ TIMES_SLOWER: Final = 10
 MEMORY_FLOOR_BYTES: Final = 64 << 20
 """Every call may take this much memory, because it may import libraries."""
 TIMES_LARGER: Final = 100
-"""Above this floor, a call may take this many times the size of the input."""
+"""In addition, a call may take memory of this many times the size of its input."""
 
 _BYTES_PER_OPERATOR: Final = 600
 

@@ -87,7 +87,8 @@ def _baselines(files: Iterable[str]) -> list[str]:
 def _content(random: Random, document: dict[str, Any], *, is_valid: bool) -> bytes:
     """Return the content of a file: `document`, unchanged if `is_valid`.
 
-    Otherwise, it gets wrong values, wrong bytes or both, or a small real profile gets wrong bytes.
+    Otherwise, return the document with wrong values, wrong bytes or both, or a small real profile
+    with wrong bytes.
     """
     if is_valid:
         data = to_json(random, document)

@@ -1,7 +1,7 @@
 """The invariants of every call of the command. `docs/reliability.md` explains them.
 
-Each invariant is a function of the input and of the outcome. It yields a sentence for each way in
-which it is broken.
+Each invariant is a function of the input and of the outcome. The function yields a sentence for
+each way in which the outcome breaks the invariant.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _reports(case: Case, outcome: Outcome) -> dict[str, str]:
         if not name.startswith("picture.")
     }
     reports = files or ({"standard output": outcome.out} if outcome.code not in (1, 2) else {})
-    # In JSON Lines, a table without rows is an empty text. So are no stacks.
+    # In JSON Lines, a table without rows is an empty text. So is a collapsed report without stacks.
     if reports == {"standard output": ""} and case.output_format in ("jsonl", "collapsed"):
         return {}
     return reports

@@ -1,4 +1,4 @@
-"""Recorded profiles and models of all other formats, unchanged or with errors."""
+"""Recorded profiles and models, except GraphProfiler JSON, unchanged or with errors."""
 
 from __future__ import annotations
 

@@ -111,8 +111,9 @@ OPTION_WORDS_OF_VALUE: Final = (
     (r"top_?(\d+) .*", r"-t \1"),
     (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
 )
-"""Each entry has a pattern for a word, a blank and the value after it, which may be empty, and what
-to write instead of both. These entries take precedence over the other tables of options."""
+"""Each entry has a pattern, and what to write instead of a text that matches. Such a text has a
+word, a blank and the value after the word, which may be empty. These entries take precedence over
+the other tables of options."""
 
 _NO_OTHER_LEVEL: Final = (
     "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
@@ -288,7 +289,7 @@ def similar_names(
 def similar_texts(text: str, known: Iterable[str]) -> list[str]:
     """Return up to `MOST_SIMILAR_TEXTS` known texts that contain `text`, ignoring case.
 
-    If there are none, return known texts with a similar spelling.
+    If no known text contains `text`, return known texts with a similar spelling.
     """
     texts = list(known)
     containing = [one for one in texts if text.lower() in one.lower()] if text else []
@@ -298,7 +299,7 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
 def likely_names(
     name: str, known: Collection[str], words: Mapping[str, str], *, cutoff: float = 0.6
 ) -> list[str]:
-    """Return the names that `name` may stand for, the likeliest first; empty if none is similar.
+    """Return the names that `name` may stand for, the likeliest first; empty if no name fits.
 
     The first rule that finds a name decides:
 

@@ -27,7 +27,7 @@ _PREFIXES: Final = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
 _DECIMAL: Final = {"k": 1} | {prefix: power for power, prefix in enumerate(_PREFIXES) if prefix}
 
 # unit -> (factor between prefixes, the unit without a prefix, the unit after a prefix)
-# These are the spellings of the original: `12.00 byte`, `1.50 KiB`, `2.00 GFLOPS`.
+# MegEngine's own profile_analyze writes units in this way: `12.00 byte`, `1.50 KiB`, `2.00 GFLOPS`.
 SCALED: Final = {
     "FLO": (1000.0, "FLO", "FLO"),
     "FLO/s": (1000.0, "FLOPS", "FLOPS"),
@@ -274,7 +274,7 @@ def short_time(time_s: float) -> str:
 
 
 def decimal_rate(value: float) -> str:
-    """Return a rate in bytes per second as GB/s of 1e9 bytes, like data sheets: `1555 GB/s`."""
+    """Return a rate in bytes per second as GB/s of 1e9 bytes, as data sheets do: `1555 GB/s`."""
     # The inner format rounds to four digits. The outer format avoids a power of ten.
     return f"{float(f'{value / 1e9:.4g}'):g} GB/s"
 

@@ -200,7 +200,7 @@ def _same(state: Any, kept: Any) -> bool:
 def _kept(
     folder: str, identity: _Identity, source: Source, wanted: Collection[str]
 ) -> Profile | None:
-    """Return the kept profile whose conditions hold; None if no intact file has one."""
+    """Return the kept profile whose conditions hold; None if no intact file has such a profile."""
     with suppress(OSError):
         for file in cache_files(folder, "-".join(identity)):
             # A damaged file may raise any error. The profile is then read again and kept anew.

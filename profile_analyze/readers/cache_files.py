@@ -95,7 +95,7 @@ def mark_used(path: str) -> None:
 
 
 def _make_room(folder: str, most: int) -> None:
-    """Remove the least recently used files until the others have at most `most` bytes."""
+    """Remove the least recently used files until the remaining files have at most `most` bytes."""
     files = cache_files(folder)
     total = sum(file.size for file in files)
     for file in files:

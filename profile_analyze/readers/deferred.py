@@ -36,8 +36,8 @@ class DeferredReader:
     ) -> None:
         """`module` names a module whose function `read` works as `Reader.read` does.
 
-        `extra` is the package that the module needs, if any. An extra of profile_analyze with the
-        same name installs this package. For `has_inputs` see `Reader`.
+        `extra` is a package that the module needs; None if it needs no further package. An extra of
+        profile_analyze with the same name installs this package. For `has_inputs` see `Reader`.
 
         A file has the format if its name ends with one of `suffixes`, and its bytes begin with a
         match of the regular expression `pattern`. Only the first `searched` bytes are searched.

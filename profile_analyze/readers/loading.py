@@ -194,7 +194,7 @@ def _decoded(source: Source, wanted: Collection[str]) -> Profile:
 
 
 def _advice_on(inputs: ModelInputs) -> str:
-    """Return which options about models to leave out for a profile."""
+    """Return what to do if options about models are given with a profile."""
     if inputs.tile is None:
         return "without inputs to give sizes to; leave out --input-shape and --dim"
     return "but --split-matmul needs a model; name the ONNX model, or add it after --model"

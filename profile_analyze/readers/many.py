@@ -140,7 +140,7 @@ def add_runs(  # noqa: PLR0913  # options, each by its name
 ) -> tuple[InputError, ...]:
     """Add the runs of all files in `paths` to `joiner`.
 
-    With `skip_bad`, return the errors of the files that were left out. These may be all files. The
+    With `skip_bad`, return the errors of the files that were left out, even if no file remains. The
     options, and the errors raised, are the same as for `load_runs`.
     """
     # Joining needs shapes, even if the question does not show them.

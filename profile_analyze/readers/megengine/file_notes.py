@@ -64,7 +64,7 @@ def notes_on_entries(
 
 
 def unmatched_text(entries: str, section: str) -> str:
-    """Return the text of a note on entries without an operator; `entries` is `3 entries`."""
+    """Return the text of a note on entries without an operator; `entries` is like `3 entries`."""
     return f"left out {entries} of {section} with an id that no operator of the graph has"
 
 

@@ -42,7 +42,7 @@ def _dtype(variable: sections.Variable) -> str | None:
 
 
 def last_shapes(ids: Sequence[str], variables: Mapping[str, sections.Variable]) -> list[bytes]:
-    """Return, as JSON, the shape of each variable in the last run; empty if it is not known.
+    """Return, as JSON, the shape of each variable in the last run; empty if the shape is unknown.
 
     Raises `AttributeError` if the file has null instead of an object.
     """
@@ -54,7 +54,7 @@ def decode_shape(text: bytes) -> Shape | None:
     """Return the shape in `text`, or None if it is not a shape."""
     try:
         return sections.INFERRED_SHAPE.decode_cached(text)
-    except sections.BrokenValueError:  # the text "Large Array" stands for a long shape
+    except sections.BrokenValueError:  # MegEngine writes "Large Array" instead of a long shape
         return None
 
 

@@ -229,7 +229,7 @@ def _layouts(footprints: Iterable[sections.Footprint]) -> Categorical[bytes]:
 def _parameters(text: bytes) -> Parameters | None:
     """Return the parameters as pairs of name and value, without nulls.
 
-    In an array, the index of a value is its name.
+    If the file has an array of values, each value gets its index as its name.
     """
     decoded = sections.PARAMETERS.decode_cached(text)
     if decoded is None:

@@ -60,7 +60,8 @@ class MegEngineReader(Reader, BatchReader):
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """See `Reader.read`.
 
-        Accepts raw control characters in strings, which JSON forbids and the x86 writer emits.
+        Accepts raw control characters in strings. JSON forbids them, but MegEngine writes them on
+        x86.
         """
         data = source.content()
         with gc_paused():

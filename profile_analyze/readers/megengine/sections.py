@@ -1,6 +1,6 @@
 """Decodes the sections of GraphProfiler JSON, and turns times into columns.
 
-Fields have the names that the file uses. The graph is decoded at once. The profiler's sections stay
+Fields have the names that the file uses. The graph is decoded first. The profiler's sections stay
 raw text at first, and are decoded one after another. The objects of one section are freed before
 the next section is decoded, so that their memory is reused.
 """
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.terms import Side
 
-# Fields of type `Raw` stay JSON text, because few questions need their values. Equal texts are then
-# decoded only once. `gc=False` saves the garbage collector's header in each object. This is safe,
-# because no object here can be part of a reference cycle.
+# Fields of type `Raw` stay JSON text, because few questions need their values. When a question
+# needs them, equal texts are decoded only once. `gc=False` makes each object smaller, because the
+# garbage collector then ignores it. This is safe: no object here can be part of a reference cycle.
 
 
 class Operator(msgspec.Struct, gc=False):
@@ -184,7 +184,7 @@ class SectionDecoder(ValueDecoder[dict[str, T]]):
         self._entries = ValueDecoder[dict[str, msgspec.Raw]](path, dict[str, msgspec.Raw])
 
     def decode(self, text: bytes | msgspec.Raw) -> dict[str, T]:
-        """Return the entries by id; none if `text` is empty. Raises `BrokenValueError`."""
+        """Return the entries by id; no entries if `text` is empty. Raises `BrokenValueError`."""
         if not memoryview(text).nbytes:  # older writers leave sections out
             return {}
         try:

@@ -1,6 +1,7 @@
 """Finds operators whose shapes changed between runs.
 
-Their work is of the first run and their time of the last run, so the two do not match.
+The file has the work of the first run and the times of the last run. For these operators, work and
+times therefore do not match.
 """
 
 from __future__ import annotations

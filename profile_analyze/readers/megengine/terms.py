@@ -108,7 +108,7 @@ def is_constant(type_: str) -> bool:
 
 
 def dtype_of(name: str) -> str:
-    """Return the canonical name of the dtype `name`, or `name` itself if it has none."""
+    """Return the canonical name of the dtype `name`; `name` itself if the dtype is not known."""
     return _DTYPES.get(name, name)
 
 

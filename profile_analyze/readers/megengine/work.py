@@ -139,7 +139,7 @@ def _by_channel(weight: Tensor, image: Any, call: Call) -> Tensor | None:
     """Return the weight with shape (channels of `image`, elements of the weight per channel, 1).
 
     Formats split channels in many ways, and the weight may have a dimension for groups. In every
-    format, the elements per channel are all elements of the weight, divided by the channels.
+    format, the elements of the weight per channel are (elements of the weight) / (channels).
     """
     axes = _CHANNEL_AXES.get(str(call.parameters.get("format")), ())
     if not axes or max(axes) >= len(image) or call.parameters.get("sparse") is None:

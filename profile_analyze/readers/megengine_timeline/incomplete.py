@@ -54,9 +54,9 @@ def _in_open_iterations(recording: Recording, has_end: Chosen, is_operator: Chos
 
 
 def _after_steps(recording: Recording, pids: Indices, is_operator: Chosen) -> Chosen:
-    """Return which spans began after the last end of a step (`StopStep`) in their process.
+    """Return which spans began after the last step of their process ended.
 
-    In a process without such an event, the result is False for all spans.
+    A step ends with the event `StopStep`. The result is False for processes without this event.
     """
     workers = {*np.array(recording.spans.thread)[is_operator].tolist()}
     pid_of_thread = [pid for pid, _ in recording.threads]
@@ -105,7 +105,7 @@ def _keep(column: array[Any], is_kept: Chosen) -> None:
 
 
 def _renumber(column: array[int], dropped: Chosen, chosen: Chosen | None = None) -> None:
-    """Replace each index in `column` by the index that the span has without the dropped spans.
+    """Replace each index in `column` by the new index of its span, without the dropped spans.
 
     If `chosen` is given, only the chosen entries are replaced.
     """

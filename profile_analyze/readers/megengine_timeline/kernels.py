@@ -31,7 +31,7 @@ class PlacedKernels(NamedTuple):
     """The run of the operator that launched the kernel. The kernel itself may end after the next
     step has begun."""
     launch_us: Floats
-    """The time of the launch, or the start of the kernel if that is earlier; NaN if unknown."""
+    """The time of the launch, but at most the start of the kernel; NaN if the launch is unknown."""
 
 
 def placed_kernels(recording: Recording, host: Placed) -> PlacedKernels:

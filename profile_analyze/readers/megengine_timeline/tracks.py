@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def tracks_of(recording: Recording, host: Placed, tracks: dict[Track, int]) -> Indices:
-    """Return the index of the track of each entry of `Placed`, and then of each kernel.
+    """Return, for each entry of `Placed` and then for each kernel, the index of its track.
 
     New tracks are added to `tracks`.
     """

@@ -33,7 +33,7 @@ class Instruction(NamedTuple):
     """One line, without its time."""
 
     name: str
-    """`@7`, or the name of a parameter. The module may precede it: `main:@7`."""
+    """`@7`, or the name of a parameter. The name of the module may come first: `main:@7`."""
     operator: str
     attributes: Parameters = ()
     arguments: tuple[str, ...] = ()
@@ -88,8 +88,9 @@ def _with_parts(name: str, operator: str, text: str) -> Instruction | None:
     arguments, rest = _bracketed(rest, "(")
     modules, rest = _bracketed(rest.removeprefix(", "), "[")
     if rest:
-        # A name has a bracket without its pair, so the arguments may be split wrongly. An argument
-        # that is not the name of an instruction then makes the inputs unknown (`Listing`).
+        # Text is left over if a name has an unpaired bracket. The arguments may then be split
+        # wrongly. If one of them is not the name of an instruction, the inputs become unknown
+        # (`Listing`).
         arguments = rest.rpartition("(")[2].removesuffix(")")
     return Instruction(
         name,
@@ -102,7 +103,7 @@ def _with_parts(name: str, operator: str, text: str) -> Instruction | None:
 
 
 def closing(text: str, start: int = 0) -> int:
-    """Return the index of the bracket that closes the bracket at `start`; -1 if none does."""
+    """Return the index of the bracket that closes the bracket at `start`; -1 if it stays open."""
     depth = 0
     for found in _BRACKETS.finditer(text, start):
         depth += 1 if found[0] in "[({" else -1

@@ -72,7 +72,7 @@ class Report:
         self.instructions: list[Timed] = []
         self.groups: list[Group] = []
         self.totals: dict[str, float] = {}
-        """Numbers on the whole program, by name: see `_totals`. Times are in milliseconds."""
+        """Numbers about the whole program, by name: see `_totals`. Times are in milliseconds."""
 
     @property
     def is_empty(self) -> bool:
@@ -173,7 +173,7 @@ def _add_totals(reports: list[Report], totals: dict[str, float]) -> None:
 
 
 def _totals(line: str) -> dict[str, float]:
-    """Return the numbers in a line on the whole program, by name; empty for any other line."""
+    """Return the numbers about the whole program in a line, by name; empty for other lines."""
     for pattern, names in _TOTALS:
         found = pattern.match(line)
         if found is not None:

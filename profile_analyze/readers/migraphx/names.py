@@ -76,7 +76,7 @@ class Contents(NamedTuple):
     """What a kernel or instruction computes."""
 
     kinds: Counter[str]
-    """How many operators of each kind there are. The kinds are those of `work/`."""
+    """How many operators of each kind there are. `work/` defines the kinds."""
     is_complete: bool = True
     """Whether every part of the name is known."""
 

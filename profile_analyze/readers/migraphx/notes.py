@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _KEEP: Final = "keep the whole output of migraphx-driver perf"
 _MISSING_SHARE: Final = 0.01
-"""If the rows lack more than this share of the total, lines are missing. Rounding makes a smaller
-difference."""
+"""If the rows lack more than this share of the total, lines are missing. Rounding alone makes a
+smaller difference."""
 
 _NO_TIME: Final = "no time for {}: MIGraphX prints nan for instructions that it did not run"
 _NO_SHAPES: Final = (

@@ -52,7 +52,10 @@ def _in_shapes(row: Row) -> tuple[tuple[int, ...], ...] | None:
 
 
 def _in_strides(row: Row) -> tuple[tuple[int, ...] | None, ...] | None:
-    """Return the strides of each input, None if it is contiguous; empty if all are contiguous."""
+    """Return the strides of each input, with None for a contiguous input.
+
+    The result is empty if all inputs are contiguous, and None if the inputs are unknown.
+    """
     if row.inputs is None:
         return None
     strides = tuple(

@@ -53,7 +53,7 @@ def convolution(
 ) -> Factors | None:
     """Return data and weight of a convolution.
 
-    None if no pair of inputs fits, or if several pairs fit whose costs differ.
+    Return None if no pair of inputs fits, or if several pairs with different costs fit.
     """
     found = [
         Factors(data, weight)
@@ -90,8 +90,8 @@ def _convolve(data: Sizes, result: Sizes, weight: Sizes) -> bool:
 def depth(inputs: Sequence[Value], result: Sizes, *, is_reshaped: bool = False) -> int | None:
     """Return the size that both factors of a matrix product share (K).
 
-    None if no size fits, or if several sizes do. `is_reshaped` says whether the kernel changes the
-    shapes of its factors before it multiplies them.
+    Return None if no size fits, or if several sizes fit. `is_reshaped` says whether the kernel
+    changes the shapes of its factors before it multiplies them.
     """
     if len(result) < 2:
         return None

@@ -23,7 +23,7 @@ _DETAILED: Final = re.compile(r"(?P<type>.*)<(?P<shapes>\w+\([^()]*\))>")
 _ALL: Final = "all instructions"
 _COMPLETE: Final = 0.99
 """If the instructions take less than this share of the summary's time, some of their lines are
-missing. Rounding makes a smaller difference."""
+missing. Rounding alone makes a smaller difference."""
 
 
 class Row(NamedTuple):
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
     @property
     def constant_bytes(self) -> float:
-        """The bytes of the constant that the instruction provides; NaN if it provides none."""
+        """The bytes of the constant that the instruction gives; NaN if it gives no constant."""
         is_constant = self.type is not None and gives_constant(self.type)
         return sum(one.stored.bytes for one in self.outputs) if is_constant else nan
 

@@ -1,4 +1,4 @@
-"""The numbers on the whole program at the end of a report."""
+"""The numbers about the whole program at the end of a report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNITS: Final = {"batch_size": "", "inferences_per_s": "inferences/s"}
 
 
 def recorded_facts(totals: Mapping[str, float]) -> Iterator[RecordedFact]:
-    """Yield the known numbers on the whole program. `total` is left out: `Run.wall_s` has it."""
+    """Yield the known numbers about the whole program, but not `total`: `Run.wall_s` has it."""
     percentiles = {name: (_WHOLE_RUNS, name) for name in totals if name[1:2].isdigit()}
     for name, (label, part) in ({**_LINES, **percentiles}).items():
         value = totals.get(name)

@@ -77,8 +77,8 @@ def work_of_instruction(
 ) -> InstructionWork:
     """Return the category of an instruction and the work of one call.
 
-    Amounts that do not follow from its name and shapes are NaN. `inputs` has each tensor that the
-    instruction reads once; None if the tensors are unknown.
+    Amounts that do not follow from the name and the shapes are NaN. `inputs` has one entry for each
+    tensor that the instruction reads; None if the tensors are unknown.
     """
     contents = names.contents_of(type_)
     kind = _kind(contents, is_kernel=type_.startswith(f"{CODE_OBJECT}::"))

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     Types: TypeAlias = "list[TypeProto | None]"
 
 _MOST_SIMULATED: Final = 64
-"""If shapes change between the iterations of a loop, the iterations are inferred one by one. Loops
-with more iterations than this are left out."""
+"""If shapes change between the iterations of a loop, the iterations are inferred one by one, up to
+this number of iterations. In longer loops, the sizes that change are unknown."""
 _MOST_ROUNDS: Final = 4
 """If the inputs and outputs of a loop's body have different shapes, the body is inferred again, up
 to this number of times."""
 _DEEPEST: Final = 2
-"""The outputs of a loop inside more graphs than this are not inferred, because each enclosing loop
-multiplies the time. Iterations are inferred one by one only for loops in the main graph."""
+"""If a loop is inside more bodies than this, its outputs are not inferred, because each enclosing
+loop multiplies the time. Iterations are inferred one by one only for loops in the main graph."""
 _SCAN_WITH_BATCH: Final = 8
 """Up to this operator set version, Scan has a batch axis, and its outputs are not inferred."""
 _INT64, _BOOL = 7, 9

@@ -26,7 +26,7 @@ def forget_contradictions(
     scope_of: Callable[[GraphProto], Scope],
     outer: MutableMapping[str, None] | None = None,
 ) -> Collection[str]:
-    """Find the nodes of a graph and of its bodies that cannot run. Return names of unknown values.
+    """Find the nodes that cannot run, in a graph and its bodies. Return names of unknown values.
 
     The reasons go to `Scope.contradictions`. All values that depend on such a node become unknown,
     because the nodes that compute these values do not run either. `outer` has the names of unknown

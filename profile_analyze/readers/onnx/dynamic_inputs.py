@@ -31,7 +31,7 @@ _DTYPES: Final = {
     "fp32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
     "fp16": 10, "fp64": 11, "uint32": 12, "uint64": 13, "bf16": 16,
 }  # fmt: skip
-"""The number in ONNX of each dtype that a caller may give to an input."""
+"""ONNX's number of each dtype that a caller may give to an input."""
 
 
 def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ _DTYPES: Final = {
     1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
     9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64,
 }  # fmt: skip
-"""NumPy's dtype for each number of a dtype in ONNX."""
+"""Maps ONNX's number of a dtype to NumPy's dtype."""
 
 
 def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | None:
@@ -127,8 +127,8 @@ def _slice(inputs: Inputs, attributes: Attributes) -> Array:
         size = data.shape[axis]
         index = [slice(None)] * data.ndim
         # With a negative step, an end below -size means "including the first element". NumPy's
-        # `slice` has None for such an end. A start below -size means the first element, for which
-        # NumPy would select nothing.
+        # `slice` has None for such an end. A start below -size means the first element, but NumPy
+        # would select nothing.
         index[axis] = (
             slice(max(start, -size), None if end < -size else end, step)
             if step < 0

@@ -58,7 +58,7 @@ def needed_gradients(tables: ModelTables) -> Iterator[NeededGradients]:
 
 
 def _factors(placed: PlacedNode) -> tuple[int | None, ...] | None:
-    """Return the tensors that a row multiplies; None if its operator is no sum of products."""
+    """Return the tensors that a row multiplies; None if it does not compute sums of products."""
     if placed.node.type == "Einsum":
         return placed.inputs
     return placed.inputs[:2] if placed.node.type in _SUMS_OF_PRODUCTS else None

@@ -32,7 +32,8 @@ def known_names(
     """Return `given` without the names that the model lacks, and a message about each missing name.
 
     The key of a message is the option without the size, such as `--dim batch`. Raises `QueryError`
-    with the first message if `given.may_lack` is false, or if a size has no name.
+    with the first message if `given.may_lack` is false, or if the caller gives a size without a
+    name.
     """
     inputs = inputs_of(graph)
     lacks = dict(_messages(given, inputs, file))

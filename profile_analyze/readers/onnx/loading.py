@@ -188,7 +188,7 @@ class _GraphMaker:
         """Return the names of the nodes. No two nodes of the model have the same name.
 
         A node without a name gets its type and position, as in profiles of ONNX Runtime. The
-        position is the number of earlier nodes in the same graph, except nodes of type Constant.
+        position is the number of earlier nodes in the same graph, not counting Constant nodes.
         """
         # The last position, after all nodes, is not used.
         positions = accumulate((not _is_constant_node(node) for node in graph.node), initial=0)

@@ -1,4 +1,4 @@
-"""Computes the columns with the counts of onnx-tool."""
+"""Computes the columns that count by the rules of onnx-tool."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def profile_of(
 
     The profile has all tables, all columns that are cheap to compute, and the other columns in
     `wanted`. `folder` has the files with external data; it is None if there is no such folder.
-    If the caller gives the size of tiles, a model without matrix products raises `QueryError`.
+    Raises `QueryError` if the caller gives the size of tiles and the model has no matrix products.
     """
     tables = ModelTables(model.graph)
     costs = [

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from profile_analyze.work.tensor import Tensor
 
 ORDER: Final = (WEIGHT, QUANTIZATION, SCALAR, STRUCTURE, UNUSED)
-"""If the uses of a constant give it several roles, it has the first of these roles."""
+"""If the uses of a constant give it several roles, it has the role that comes first here."""
 
 _ALL: Final = tuple(range(16))
 

@@ -21,7 +21,7 @@ def kind(name: str, *order: int, **attributes: Any) -> Translation:
 def of_all_inputs(extra: int = 0) -> Translation:
     """Return the translation of an operator such as Max, which combines n inputs.
 
-    It computes n - 1 + `extra` operations for each element.
+    The operator computes n - 1 + `extra` operations for each element.
     """
     return lambda call: call.as_operation(
         "elementwise", attributes={"per_element": len(call.node.inputs) - 1 + extra}

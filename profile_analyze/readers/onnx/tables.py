@@ -60,8 +60,8 @@ class ModelTables:
         self.body_inputs: dict[int, list[int]] = {}
         """The inputs of all bodies of each row, by the index of the row."""
         self._returned: dict[int, list[tuple[int, int]]] = {}
-        """Pairs of tensors: an output of a row with bodies, and the tensor that a body returns for
-        this output. The key is the index of the last row inside the bodies."""
+        """Pairs of tensors: a row with bodies writes the first, and a body returns the second as
+        its value. The key is the index of the last row inside the bodies."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -138,7 +138,8 @@ class ModelTables:
     def _set_roles_of_constants(self) -> None:
         """Give each constant the highest role of its uses.
 
-        A constant node passes the role of its output on to its inputs, so the last row comes first.
+        A constant node passes the role of its output on to its inputs. So the rows are visited from
+        the last to the first.
         """
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
@@ -187,8 +188,8 @@ class ModelTables:
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # A constant node has weights only if it computes a result of the model. Perhaps no
-            # other row uses this result, so the weights would count nowhere.
+            # The weights of a constant node count in the rows that use its result. Results of the
+            # model may have no such row, so their weights count here.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:

@@ -116,7 +116,7 @@ def _symbol(name: str) -> str | None:
 def without_generated_symbols(type_: TypeProto) -> TypeProto:
     """Return the type without symbols that shape inference made up.
 
-    Shape inference makes up other symbols in each call.
+    Two calls of shape inference may make up the same symbol for different sizes.
     """
     if not type_.HasField("tensor_type") or not type_.tensor_type.HasField("shape"):
         return type_

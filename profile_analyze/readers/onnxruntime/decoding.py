@@ -23,7 +23,8 @@ _EVENT: Final = re.compile(r'\{\s*"cat"\s*:')
 _NAME: Final = re.compile(r'("name"\s*:\s*")(.*)("\s*,\s*"args"\s*:)')
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _AROUND_EVENTS: Final = b" \t\r,"
-# The list of events ends with a bracket. A list of shapes does, too, but no two braces precede it.
+# The bracket that ends the list of events follows two braces, or starts a line. The bracket that
+# ends a list of shapes never does.
 _END: Final = re.compile(rb"(?:^|\n|\}\s*\})\s*\]$")
 
 

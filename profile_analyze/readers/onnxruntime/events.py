@@ -129,8 +129,8 @@ class Events:
         self.repaired_lines: list[int] = []
         """The lines with a name in which quotes or backslashes are not escaped."""
         self.doubtful_lines: list[int] = []
-        """The lines with a name that has a text such as `\\n`. It stands for a line break if the
-        writer escapes names, and otherwise for a backslash and an n."""
+        """The lines with a name that has a text such as `\\n`. This text stands for a line break if
+        the writer escapes names, and otherwise for a backslash and an n."""
 
     def add(self, events: Sequence[Event]) -> None:
         """Add the next events of the file."""

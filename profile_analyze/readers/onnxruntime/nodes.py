@@ -43,7 +43,7 @@ def nodes_of(events: Events, operators: list[Operator]) -> Nodes:
     """Return the executions of nodes that are in a run. Append their operators to `operators`."""
     run = runs_of(events.nodes, events.runs)
     rows = np.flatnonzero(run >= 0)
-    new_index = np.full(len(run) + 1, -1)  # the extra last entry keeps -1 as it is
+    new_index = np.full(len(run) + 1, -1)  # the index -1 finds the extra last entry: -1 again
     new_index[rows] = np.arange(len(rows))
     parent = new_index[enclosing(events.nodes)[rows]]
     facts = column(events.facts_of_nodes)[rows]
@@ -94,8 +94,8 @@ def tracks_of_nodes(
 ) -> Indices:
     """Return the index of the track of each execution of a node. Add new tracks to `tracks`.
 
-    A thread has a track for each device. Tracks have the numbers of threads, not their ids, because
-    ids differ from process to process.
+    A thread has a track for each device. The names of tracks have the numbers of threads, not the
+    ids, because ids differ from process to process.
     """
     threads = column(events.nodes.thread)[nodes.rows]
     device = devices.codes[nodes.facts]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnxruntime.executions import Recorded
 
 _BLOCKED: Final = "_nchwc"
-"""The end of the names of nodes on images whose channels are in blocks of 8 or 16."""
+"""A node has a name with this end if its images have their channels in blocks of 8 or 16."""
 
 _RENAMING: Final = (
     "the optimiser of ONNX Runtime named nodes after tensors; --columns "
@@ -92,7 +92,10 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
 
 
 def renaming(found: Recorded) -> str:
-    """Return `Origin.renaming`: the optimiser renames at least the nodes in blocked layouts."""
+    """Return the text of `Origin.renaming`; empty if no node has a blocked layout.
+
+    Nodes with blocked layouts show that the optimiser renamed nodes.
+    """
     return _RENAMING if any(row.name.endswith(_BLOCKED) for row in found.operators) else ""
 
 

@@ -61,7 +61,7 @@ def _containing(start_us: Floats, runs: Times, candidates: Indices) -> Indices:
 def enclosing(times: Times) -> Indices:
     """Return, for each execution, the row of the execution that it ran inside, or -1.
 
-    Both are on the same thread.
+    Only executions on the same thread are nested.
     """
     start_us, duration_us = column(times.start_us), column(times.duration_us)
     thread = column(times.thread)

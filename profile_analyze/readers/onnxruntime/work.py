@@ -152,7 +152,7 @@ def _convolution(
 def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
     """Return a function that completes a product with its second matrix at index `at`.
 
-    `packed_dtype` is the dtype of a packed second matrix; None if it has the dtype of the first.
+    `packed_dtype` is the dtype of a packed second matrix; None stands for the first one's dtype.
     """
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
@@ -165,8 +165,9 @@ def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
             return _Completed(inputs, of_operation={"k": depth})
         if len(a) < 2 or len(b) > 2:
             return _Completed(inputs)
-        # The second matrix was packed in advance. If another input follows, such as a bias, it is
-        # in its place. If the first matrix is transposed, its last size is its number of rows.
+        # The second matrix was packed in advance, so the file lacks it. The next input, such as a
+        # bias, has its index. If the first matrix is transposed, its last size is the number of
+        # rows of the result.
         is_transposed = len(result) > 1 and result[-2] == a[-1] != a[-2]
         depth = a[-2] if is_transposed else a[-1]
         packed = Tensor((depth, result[-1]), packed_dtype or _dtype(inputs[0]))

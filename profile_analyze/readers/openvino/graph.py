@@ -187,7 +187,7 @@ def _parameters(layer: Layer) -> Parameters:
 
 
 def _fused_names(layer: Layer) -> tuple[str, ...] | None:
-    """Return the names of the model's layers that `layer` executes; None if there is only one."""
+    """Return the names of the model's layers that were fused into `layer`; None without fusion."""
     names = tuple(filter(None, layer.data.get("originalLayersNames", "").split(",")))
     return names if len(names) > 1 else None
 

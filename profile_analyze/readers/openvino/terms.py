@@ -132,7 +132,7 @@ def dtype_of(precision: str) -> str | None:
 
 
 def dtype_of_primitive(primitive: str) -> str | None:
-    """Return the canonical dtype at the end of a name such as `brgconv_avx512_f32`."""
+    """Return the canonical dtype that a name such as `brgconv_avx512_f32` ends with, or None."""
     return DTYPES.get(primitive.rpartition("_")[2].lower())
 
 

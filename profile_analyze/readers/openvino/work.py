@@ -28,11 +28,12 @@ _UNKNOWN: Final = {
 
 
 class LayerWork(NamedTuple):
-    """The category of a layer, the work of one call, and the kind of convolution, if any."""
+    """The category of a layer, and the work of one call."""
 
     category: str
     work: Work = Work()
     conv_kind: str | None = None
+    """The kind of convolution; None if the layer is not a convolution."""
 
 
 def tensor_of(port: LayerPort) -> Tensor | None:

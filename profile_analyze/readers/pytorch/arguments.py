@@ -146,7 +146,7 @@ def _argument(shape: Any, type_: Any, strides: Any, value: Any) -> Argument:
 
 
 def _list_argument(shapes: Any, types: Any, strides: Any) -> Argument:
-    """Return a list of tensors as an argument. Old versions record only that it is a list."""
+    """Return a list of tensors as an argument. Old versions of torch do not record its tensors."""
     if not isinstance(shapes, list) or not shapes:
         return Argument(_TENSOR_LIST)
     of_each = types if isinstance(types, list) else ()

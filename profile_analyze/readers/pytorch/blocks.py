@@ -26,9 +26,10 @@ The next event may be empty: `{}`.
 _LIST_END: Final = re.compile(rb"\s*,?\s*(\]|$)")
 _CLOSING: Final = re.compile(rb"(?<=\})\s*(\])")
 _TRIED: Final = 100
-"""If the list of events is damaged, try up to this number of the last `}]` as its end."""
+"""If the list of events is damaged, the last `}]` in the file are tried as its end, at most this
+number of them."""
 _SEARCHED: Final = 1 << 16
-"""To find the last border between two events, search this number of last bytes first."""
+"""How many bytes at the end are searched first for the last border between two events."""
 _OVERLAP: Final = 1 << 10
 """More bytes than the comma and white space between two events usually take."""
 _BETWEEN: Final = b", \t\r\n"
@@ -91,7 +92,7 @@ class Blocks:
         )
 
     def _last_block(self, rest: bytes) -> bytes:
-        """Return the last event from the bytes after the other events.
+        """Return the last event. `rest` has all bytes after the other events.
 
         Store the JSON after the list of events, and whether the list is closed.
         """

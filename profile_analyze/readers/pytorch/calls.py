@@ -55,8 +55,8 @@ def _parameters(signature: str) -> tuple[Parameter, ...]:
 class Call:
     """One call of an operator.
 
-    Methods with a name as argument return the argument with that name. If it is unknown
-    or has another type, they raise `UnknownError`, except methods that state another result.
+    Methods that take a name return the call's argument with this name. If the argument is unknown
+    or has another type, they raise `UnknownError`, unless their docstrings say otherwise.
     """
 
     def __init__(self, name: str, arguments: Mapping[str, Argument]) -> None:

@@ -75,7 +75,7 @@ _OF_COLLECTIVES: Final = attrgetter(
 
 
 class Columns:
-    """The columns of host events, driver calls and work alike, with the events in file order."""
+    """The columns that host events, driver calls and work have in common, in file order."""
 
     def __init__(self) -> None:
         self.start_us = array("d")
@@ -137,8 +137,7 @@ class Events:
     """The events of a trace in columns, and counts of the events that were left out or repaired."""
 
     # A trace may have millions of events. `map` and `zip` are many times as fast as a loop in
-    # Python.
-    # An array is extended by another array in half the time that a tuple or list takes.
+    # Python. Extending an array by another array takes half the time of extending it by a list.
 
     def __init__(self, *, with_functions: bool = False) -> None:
         self._with_functions = with_functions
@@ -164,7 +163,7 @@ class Events:
         self.broken = 0
         """The number of events that were left out because they cannot be read as JSON."""
         self.mistyped = 0
-        """The number of events whose fields of a wrong type were left out."""
+        """The number of events that were read without some fields, which have a wrong type."""
         self.repaired = 0
         """The number of events that were read although they are not valid JSON."""
 

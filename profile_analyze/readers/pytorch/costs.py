@@ -48,21 +48,22 @@ def unknown(_: Call) -> Cost:
 
 
 class Entry(NamedTuple):
-    """How to name the arguments of an operator, and to compute the cost of a call."""
+    """How to name the arguments of an operator, and how to compute the cost of a call."""
 
     kind: str
     """The name of a kind in `kinds.KINDS`."""
     signatures: tuple[str, ...] = ()
     """The signatures of the operator's variants, the likeliest first."""
     translate: Translate = unknown
-    """Returns the cost of a call. Raises `UnknownError` if the arguments do not say it."""
+    """Returns the cost of a call. Raises `UnknownError` if the cost does not follow from the
+    arguments."""
     category: str | None = None
     """One of `terms.CATEGORIES`; None stands for the category of the kind."""
 
     def category_of(self, kind: str | None = None) -> str:
-        """Return the category of a call of `kind`, by default the kind of the entry.
+        """Return the category of the entry.
 
-        The category of the entry comes first, if it has one.
+        If the entry has no category, return the category of `kind`, by default the entry's kind.
         """
         return self.category or KINDS[kind or self.kind].category
 
@@ -142,7 +143,7 @@ def promoted(tensors: Iterable[Tensor], *, to_float: bool = False) -> str | None
 
 
 def axis_of(dimension: int, rank: int) -> int:
-    """Return the index of a dimension from 0. -1 stands for the last dimension."""
+    """Return a dimension as an index from 0 on. The `dimension` -1 stands for the last one."""
     if not -max(rank, 1) <= dimension < max(rank, 1):
         raise UnknownError
     return dimension % max(rank, 1)

@@ -113,7 +113,7 @@ def _moved_bytes(events: Events, facts: Sequence[DeviceFacts], fact: Indices) ->
 
 
 def communication(facts: DeviceFacts) -> Communication:
-    """Decode the facts of a message. All is N/A for a kernel that does not communicate."""
+    """Decode the facts of a message. All fields are unknown if a kernel does not communicate."""
     name = _decoded(facts.collective)
     if not isinstance(name, str) or not name:
         return Communication()
@@ -160,7 +160,7 @@ def columns_of_facts(
 
 
 def _same(values: Any) -> Any:
-    """Return the value that all `values` are equal to; None if they differ or are empty."""
+    """Return the value that all `values` are equal to; None if they differ or there is no value."""
     distinct = {*values}
     return distinct.pop() if len(distinct) == 1 else None
 

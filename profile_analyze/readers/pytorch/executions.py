@@ -117,7 +117,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
 
 
 def _common_factor(rows: Indices) -> int:
-    """Return the greatest common divisor of the counts of the rows; 1 without rows."""
+    """Return the greatest number that divides the count of each distinct row; 1 without rows."""
     counts = np.bincount(rows)
     return int(np.gcd.reduce(counts[counts > 0])) if len(rows) else 1
 
@@ -186,9 +186,9 @@ def _host(events: Events, timeline: Timeline) -> _Host:
 
 
 def _sequence(sequence: Indices, process: Indices) -> Indices:
-    """Return the sequence number of each host event, different in each process; -1 without one.
+    """Return the sequence number of each host event, or -1. No two processes share a number.
 
-    In the file, each process counts on its own, so that two processes have equal numbers.
+    In the file, each process counts on its own, so two processes may have equal numbers.
     """
     processes = int(process.max(initial=0)) + 1
     if processes == 1:
@@ -241,7 +241,7 @@ def _rows(
 def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indices) -> Indices:
     """Return the run of each execution.
 
-    Work belongs to the run of its launch. If the launch is unknown, its own start decides.
+    Work belongs to the run of its launch. If the launch is unknown, the start of the work decides.
 
     `processes` has the number of the process of each thread. `launching` has the host event that
     launched each piece of work, or -1.
@@ -261,15 +261,15 @@ def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indice
 
 
 def _submitted_s(timeline: Timeline, size: int) -> NDArray[np.float64]:
-    """Return when the launching call of each piece of work returned, in s, shape (size,).
+    """Return, in seconds, the time at which the launching call of each execution ended.
 
-    The time is NaN if there is no such call, and for host events and driver calls. `size` is the
-    number of executions.
+    If the execution started earlier, the time is its start. The time is NaN for host events, for
+    driver calls, and for work without such a call. `size` is the number of executions.
     """
     result = np.full(size, np.nan)
     call = timeline.launching_call
     ends_s = np.append(timeline.calls.end_ns / _NS_PER_S, np.nan)[call]
-    # Work may start before its launching call returns. It then did not wait.
+    # Work that starts before its launching call returns did not wait.
     result[size - len(call) :] = np.minimum(ends_s, timeline.work.start_ns / _NS_PER_S)
     return result
 

@@ -88,5 +88,5 @@ class FactsOfWork(dict[tuple[Any, ...], int]):
 
 
 def as_utf8(value: Any) -> bytes:
-    """Return the JSON of an argument as valid UTF-8. Decoding an event does not check it."""
+    """Return the JSON of an argument as valid UTF-8. Decoding an event checks no raw fields."""
     return bytes(value).decode("utf-8", "replace").encode()

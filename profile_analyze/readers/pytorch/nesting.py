@@ -25,7 +25,8 @@ def parents(thread: Indices, start: Indices, end: Indices) -> Indices:
     An event that starts when another event ends is not inside it. Of two events with equal times,
     the first one is the outer one.
 
-    Rounded times may let an event end after its parent. It then counts as ended with its parent.
+    Rounded times may let an event end after its parent. The event then counts as ended when its
+    parent ends.
     """
     result = np.full(len(start), -1)
     for rows in rows_by_start(thread, start, end):
@@ -125,7 +126,7 @@ def _nest_one_by_one(
     start: Indices, end: Indices, depth: Indices, wrong: Indices, result: Indices
 ) -> None:
     """Correct `result` where events overlap without being nested."""
-    # A group starts with each event of depth 0. Few groups have overlaps, and only these take the
+    # Each event of depth 0 starts a group. Few groups have overlaps, and only these groups take the
     # slow loop.
     first_of_group = np.flatnonzero(depth == 0)
     groups = np.unique(np.searchsorted(first_of_group, wrong, side="right") - 1)

@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 class HostKind(NamedTuple):
-    """The level, name and type in the table of operators for host events with the same facts."""
+    """The level, name and type of a row. Host events with the same facts have the same values."""
 
     level: str
     name: str

@@ -80,7 +80,7 @@ class Steps(NamedTuple):
 
 
 def _last_started(starts_ns: Indices, times_ns: Indices) -> Indices:
-    """Return, for each time, the index of the last start before or at it; 0 if all are later.
+    """Return, for each time, the index of the last start that is not later; 0 if all are later.
 
     `starts_ns` are ascending.
     """

@@ -133,7 +133,7 @@ def _with_shorter_functions(events: Events, host: Spans) -> Spans:
     parent = np.full(len(ends), -1)
     parent[functions] = np.append(functions, -1)[_parents(_chosen(host, functions))]
     function = _around_each(host, functions, regions)
-    while True:  # each pass looks at the functions around those of the last pass
+    while True:  # each pass looks at the functions around the functions of the last pass
         is_ended = (function >= 0) & (np.append(host.end_ns, 0)[function] < host.end_ns[regions])
         if not is_ended.any():
             return host._replace(end_ns=ends)

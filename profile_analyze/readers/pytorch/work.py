@@ -137,9 +137,10 @@ def _of_custom(name: str, last: str, arguments: Sequence[Argument]) -> Described
 
 
 def _entry(name: str) -> Entry | None:
-    """Return the entry of an operator or None: `add` and the in-place `add_` share an entry.
+    """Return the entry of an operator; None if the operator is unknown.
 
-    The backward operator of a known operator has an entry with the same category.
+    `add` and the in-place `add_` share an entry. The backward operator of a known operator has an
+    entry with the same category.
     """
     plain = name.rstrip("_")
     found = _TABLE.get(name) or _TABLE.get(plain)

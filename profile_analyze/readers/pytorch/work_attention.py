@@ -113,7 +113,7 @@ TABLE: Final[Mapping[str, Entry]] = {
         name: Entry(_ATTENTION, (one,), _attention_backward)
         for name, one in _OF_ATTENTION_BACKWARD.items()
     },
-    # It leaves its work to the operators that it calls.
+    # The following operator leaves its work to the operators that it calls.
     "_native_multi_head_attention": Entry(_ATTENTION),
 }
 """The entry of each operator. Keys are names without the namespace."""

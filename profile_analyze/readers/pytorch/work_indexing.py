@@ -98,7 +98,7 @@ _DEPENDENT: Final = (
 TABLE: Final[Mapping[str, Entry]] = {
     "index_select": Entry("gather", ("Tensor self, dim, Tensor index",), _index_select),
     "gather": Entry("gather", ("Tensor self, dim, Tensor index, sparse_grad",), _gather),
-    # Their indices are a list of tensors, whose shapes the file does not have.
+    # The indices of these operators are a list of tensors. The file does not have their shapes.
     **dict.fromkeys(("index", "_unsafe_index"), Entry("gather")),
     **entries(
         "copy",

@@ -109,8 +109,8 @@ def _gradient_of_part(call: Call) -> Cost:
 
 
 _TAPS: Final = {"nearest": 0, "linear": 2, "bilinear": 4, "trilinear": 8, "bicubic": 16}
-"""How many input values a resize reads for each value of its result, by a word in the operator's
-name. 0 stands for a copy."""
+"""How many input values a resize reads for each value of its result. The keys are words in names of
+operators. 0 stands for a copy."""
 
 
 def _resized(call: Call, image: Shape) -> Shape:

@@ -125,7 +125,7 @@ TABLE: Final[Mapping[str, Entry]] = {
         f"{_GRADIENT}, Tensor indices",
         translate=_pooling_backward,
     ),
-    # Their regions are values of a tensor, which the file does not have.
+    # The work of these operators depends on the values of a tensor, which the file does not have.
     **dict.fromkeys(("roi_align", "roi_pool", "ps_roi_align"), Entry("region pooling")),
 }
 """The entry of each operator. Keys are names without the namespace."""

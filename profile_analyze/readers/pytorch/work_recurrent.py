@@ -74,7 +74,7 @@ def _recurrent(call: Call) -> Cost:
         weights = tuple(call.tensor(f"weight{index}") for index in range(4))
     else:
         weights = call.tensors("params")
-    # `mkldnn_rnn_layer` computes one layer in one direction, even if the model has two.
+    # `mkldnn_rnn_layer` computes one layer in one direction, even if the model has two directions.
     has_two = not is_one_layer and call.flag("bidirectional")
     units = _units(weights) * (1 + has_two)
     states = [*call.listed("hx"), *call.listed("cx")]

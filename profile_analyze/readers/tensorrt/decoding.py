@@ -30,7 +30,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _NO_NUMBER: Final = re.compile(
     r'("(?:timeMs|averageMs|medianMs|percentage)"\s*:\s*)-?(?:nan(?:\([a-z]*\))?|inf)'
 )
-"""Windows writes the kind of `nan` behind it: `-nan(ind)`."""
+"""A number that is not finite. On Windows, a kind in brackets may follow: `-nan(ind)`."""
 
 
 def decoded(source: Source) -> Any:

@@ -107,7 +107,7 @@ def _bytes(tensors: Sequence[EngineTensor]) -> float:
 def _compute_dtype(layer: Layer) -> str | None:
     """Return the dtype that the layer computes in.
 
-    It follows from the weights. If there are no weights, it follows from the inputs and outputs.
+    This dtype follows from the weights, or if there are no weights, from the inputs and outputs.
     """
     inputs = [one.dtype for one in layer.constants[:1]] or [
         one.tensor.dtype for one in layer.inputs

@@ -62,7 +62,7 @@ class _Entry(msgspec.Struct, gc=False):
 def read(source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile in `source`.
 
-    Files beside it add the description of the engine, and the times of whole inferences.
+    Files beside `source` add the description of the engine, and the times of whole inferences.
     """
     entries = converted(decoded(source), list[_Entry], source.name)
     layers = [(entry.name, entry) for entry in entries if entry.name is not None]
@@ -126,8 +126,8 @@ def _mean_ms(entry: _Entry, count: int | None) -> float:
 def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_Layer], list[Note]]:
     """Return the layers of one optimization profile, and a note on the layers that are left out.
 
-    An inference uses only one profile. This is the first profile if the file has layers of it,
-    otherwise the profile of the first layer.
+    An inference uses only one profile. If the file has layers of the first profile, these are kept.
+    Otherwise, the layers in the profile of the file's first layer are kept.
     """
     scopes = [scope_of(name) for name, _ in layers]
     used = None if None in scopes else scopes[0]

@@ -75,7 +75,10 @@ class Part:
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes in the order of execution. If that table is missing, any other table counts."""
+        """The nodes in the order of execution.
+
+        If the table with this order is missing, these are the nodes of the first table.
+        """
         return self.tables.get(_RUN_ORDER) or next(iter(self.tables.values()), [])
 
 

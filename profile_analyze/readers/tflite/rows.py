@@ -76,7 +76,7 @@ def _parent(
 ) -> int:
     """Return the index of the only node of the main graph that can have run the inner rows.
 
-    Return -1 if there are several such nodes, or none. Also return -1 if the inner rows together
+    Return -1 if there is no such node, or more than one. Also return -1 if the inner rows together
     take longer than the node. This happens in two cases: Hexagon's delegate writes cycles instead
     of times, and subgraphs may call other subgraphs.
     """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 INSIDE: Final = "DelegateOpInvoke"
 """The type of nodes that ran inside of a delegate."""
 _INSIDE_NAME: Final = "Delegate/"
-"""The prefix of the names of nodes inside of a delegate, and of operators that it profiled."""
+"""The prefix of names of nodes inside of a delegate, or of operators that a delegate profiled."""
 CALLS_SUBGRAPHS: Final = frozenset(
     ("WHILE", "IF", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE", "STABLEHLO_COMPOSITE")
 )
@@ -65,7 +65,7 @@ _DTYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("QC8", "QS8", "S8", "QD8"), "int8"),
     **dict.fromkeys(("QU8", "U8"), "uint8"),
 }
-"""Canonical names of the dtypes in XNNPACK's types. A quantized dtype counts as its integer."""
+"""Canonical names of the dtypes in XNNPACK's types. A quantized dtype counts as an integer."""
 
 _CPU_DELEGATES: Final = frozenset(("XNNPack", "Flex"))
 _GPU_DELEGATES: Final = frozenset(("Gpu", "GpuV2", "Metal"))
