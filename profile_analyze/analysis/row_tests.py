@@ -67,6 +67,8 @@ _SHORTEST: Final = 1e-3
 """The first interval counts as at least this long. Its length may be 0 if many times are equal."""
 _DOUBLINGS: Final = 8
 """How often the search goes further out, each time twice as far. An end beyond is infinite."""
+_FURTHEST: Final = 200.0
+"""The largest shift that is tried. Moved by it, times are still far below the largest float."""
 
 
 class OperatorTimes(NamedTuple):
@@ -216,25 +218,26 @@ def _end(after: Callable[[Floats], Shift], inside: Floats, outside: Floats) -> F
     While the interval holds the shift `outside`, too, the search goes further out. After
     `_DOUBLINGS` steps, the end is infinite.
     """
+    direction = np.sign(outside - inside)
 
     def is_held(moved: Floats) -> Chosen:
         left = after(moved)
-        held: Chosen = (left.low <= 0) & (left.high >= 0) & (outside != inside)
+        held: Chosen = (left.low <= 0) & (left.high >= 0) & (direction != 0)
         return held
 
     held = is_held(outside)
     for _ in range(_DOUBLINGS):
         if not held.any():
             break
-        further = outside + 2 * held * (outside - inside)
-        inside, outside = np.where(held, outside, inside), further
+        further = np.clip(outside + 2 * (outside - inside), -_FURTHEST, _FURTHEST)
+        inside, outside = np.where(held, outside, inside), np.where(held, further, outside)
         held = is_held(outside)
-    infinite = np.where(held, np.copysign(np.inf, outside - inside), 0.0)
+    is_infinite = held
     for _ in range(_STEPS_TO_END):
         middle = (inside + outside) / 2
         is_inside = is_held(middle)
         inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
-    return outside + infinite
+    return np.where(is_infinite, np.copysign(np.inf, direction), outside)
 
 
 def _own_logs(own_s: Floats) -> Floats:
