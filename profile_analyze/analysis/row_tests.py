@@ -61,9 +61,14 @@ _STEPS_TO_ESTIMATE: Final = 4
 _STEPS_TO_END: Final = 10
 """How often the distance to an end of an interval is halved. Less than a thousandth of the distance
 is left."""
-_WIDEST: Final = 4.0
-"""An end is sought up to this many lengths of the first interval away from the estimate. An end
-beyond counts as infinite."""
+_FIRST_LENGTHS: Final = 4.0
+"""The ends are first sought within this many lengths of the first interval."""
+_SHORTEST: Final = 1e-3
+"""The first interval counts as at least this long. Its length may be 0 if many times are equal."""
+_DOUBLINGS: Final = 8
+"""How often the search goes further out, each time twice as far. An end beyond is infinite."""
+_FURTHEST: Final = 200.0
+"""The largest shift that is tried. Moved by it, times are still far below the largest float."""
 
 
 class OperatorTimes(NamedTuple):
@@ -202,32 +207,41 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
     for _ in range(_STEPS_TO_ESTIMATE):
         estimate = estimate + np.where(moving, after(estimate).estimate, 0.0)
     length = np.zeros(len(moving))
-    length[moving] = at_first.high[moving] - at_first.low[moving]
+    length[moving] = np.maximum(at_first.high[moving] - at_first.low[moving], _SHORTEST)
     low, high = (
-        _end(after, estimate, estimate + direction * _WIDEST * length) for direction in (-1, 1)
+        _end(after, estimate, estimate + direction * _FIRST_LENGTHS * length)
+        for direction in (-1, 1)
     )
     pairs = zip((estimate, low, high), at_first, strict=True)
     return Shift(*(np.where(moving, found, first) for found, first in pairs))
 
 
 def _end(after: Callable[[Floats], Shift], inside: Floats, outside: Floats) -> Floats:
-    """Return the end of the interval between a shift `inside` it and a shift `outside` it.
+    """Return the end of the interval, which is sought between `inside` and `outside` first.
 
-    The end is infinite if the interval holds the shift `outside`, too.
+    While the interval holds the shift `outside`, too, the search goes further out. After
+    `_DOUBLINGS` steps, the end is infinite.
     """
+    direction = np.sign(outside - inside)
 
     def is_held(moved: Floats) -> Chosen:
         left = after(moved)
-        held: Chosen = (left.low <= 0) & (left.high >= 0)
+        held: Chosen = (left.low <= 0) & (left.high >= 0) & (direction != 0)
         return held
 
-    is_infinite = is_held(outside) & (outside != inside)
-    infinite = np.where(outside > inside, np.inf, -np.inf)
+    held = is_held(outside)
+    for _ in range(_DOUBLINGS):
+        if not held.any():
+            break
+        further = np.clip(outside + 2 * (outside - inside), -_FURTHEST, _FURTHEST)
+        inside, outside = np.where(held, outside, inside), np.where(held, further, outside)
+        held = is_held(outside)
+    is_infinite = held
     for _ in range(_STEPS_TO_END):
         middle = (inside + outside) / 2
-        held = is_held(middle)
-        inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
-    return np.where(is_infinite, infinite, outside)
+        is_inside = is_held(middle)
+        inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
+    return np.where(is_infinite, np.copysign(np.inf, direction), outside)
 
 
 def _own_logs(own_s: Floats) -> Floats:

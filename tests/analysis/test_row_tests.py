@@ -310,6 +310,18 @@ def test_intervals_include_the_shown_ratio(by: tuple[str, ...]) -> None:
     assert (table["relative_ratio"] <= table["relative_high"])[relative].all()
 
 
+def test_an_end_of_an_interval_is_also_sought_further_out() -> None:
+    """The two intervals end 2 and 300 times the first distance from the estimate."""
+    ends = np.array([0.5, -75.0])
+
+    def left_after(moved: Floats) -> Shift:
+        outward = np.where(np.abs(moved) <= np.abs(ends), 0.0, 1.0)
+        return Shift(outward, outward, outward)
+
+    found = _end(left_after, np.zeros(2), np.array([0.25, -0.25]))
+    assert found.tolist() == pytest.approx(ends.tolist(), rel=1e-2)
+
+
 def test_an_end_of_an_interval_that_is_not_found_is_infinite() -> None:
     zero = np.zeros(2)
     far = np.array([4.0, -4.0])
