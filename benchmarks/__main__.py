@@ -19,7 +19,6 @@ from benchmarks.cases import (
     FLOOR,
     INFERENCE,
     JSON_LOAD,
-    LOCAL_POOL,
     ORIGINAL,
     OURS,
     ROOT,
@@ -27,8 +26,6 @@ from benchmarks.cases import (
     Case,
     cached,
     compressed,
-    engines,
-    many,
     models,
     onnx_runtime,
     pytorch,
@@ -36,6 +33,7 @@ from benchmarks.cases import (
     starts,
 )
 from benchmarks.cases import ours as our_command
+from benchmarks.fleets import FILES, LOCAL_POOL, THOUSAND, data_sets, engines, many
 from benchmarks.generate import write
 from benchmarks.processes import Cost, side_by_side
 
@@ -87,6 +85,7 @@ def _cases(chosen: list[str], original: Path | None) -> Iterator[Case]:
     if "155 MB" in chosen:
         yield from compressed()
     yield from many()
+    yield from data_sets()
     yield from engines()
     yield from models()
     yield from onnx_runtime()
@@ -141,6 +140,8 @@ LIMITS = (
     ("154 KB", "default table", ORIGINAL, "seconds", 1 / 4),
     ("154 KB", "default table", FLOOR, "seconds", 1.3),
     ("1,000 x 154 KB", "by type", JSON_LOAD, "seconds", 1 / 2),
+    ("10,000 x 154 KB", "by type", THOUSAND, "seconds", 12),
+    ("10,000 x 154 KB", "data set", FILES, "seconds", 1 / 10),
     ("10,000 x 154 KB", "--engine dask", LOCAL_POOL, "seconds", 1.3),
     ("80 KB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),
     ("102 MB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),

@@ -24,14 +24,12 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 DATA = Path(__file__).parent / "data"
 SMALL = ROOT / "tests" / "fixtures" / "profiles" / "resnet18.json"
-RUNS = ROOT / "tests" / "fixtures" / "runs" / "base"
 SIZES = {"15 MB": 9_400, "155 MB": 94_000, "1.5 GB": 940_000}
 
 OURS = "profile_analyze"
 ORIGINAL = "original"
 FLOOR = "floor"
 COLD = "--no-cache"
-LOCAL_POOL = "--engine local"
 AT_155_MB = "at 155 MB"
 AT_HALF_A_MILLION = "at half a million events"
 JSON_LOAD = "json.load"
@@ -68,10 +66,6 @@ LIBRARIES = {
     "load() and run()": "import sys; from profile_analyze import Query, load, run; "
     "run(Query(by='type'), load(sys.argv[1], wanted=())).rows",
 }
-_JSON_OF_FOLDER = (
-    "import json, pathlib, sys; "
-    "[json.load(path.open()) and None for path in pathlib.Path(sys.argv[1]).iterdir()]"
-)
 _INFERENCE = (
     "import onnx, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1]), data_prop=True)"
 )
@@ -158,31 +152,6 @@ def compressed() -> Iterator[Case]:
         yield Case("155 MB", f"by type, {name}", commands)
 
 
-def many() -> Iterator[Case]:
-    """Yield cases with a hundred and with a thousand files, to show how memory grows."""
-    for count in (100, 1000):
-        folder = DATA / f"{count}-files"
-        _write_runs(folder, count)
-        commands = {
-            OURS: ours(str(folder), "--aggregate-by", "type"),
-            JSON_LOAD: python(_JSON_OF_FOLDER, str(folder)),
-        }
-        yield Case(f"{count:,} x 154 KB", "by type", commands)
-
-
-def engines() -> Iterator[Case]:
-    """Yield the case with ten thousand files, read by a local cluster of Dask and without it.
-
-    The time includes the start and the end of the cluster. The system decides how many workers
-    there are: one for each core.
-    """
-    folder = DATA / "10000-files"
-    _write_runs(folder, 10_000)
-    arguments = (str(folder), "--aggregate-by", "type")
-    commands = {OURS: ours(*arguments, "--engine", "dask"), LOCAL_POOL: ours(*arguments)}
-    yield Case("10,000 x 154 KB", "--engine dask", commands)
-
-
 def onnx_runtime() -> Iterator[Case]:
     """Yield the cases with profiles of ONNX Runtime: a small profile, and a million events."""
     small, large = str(_small_profile_of_onnx_runtime()), DATA / "1000000-events.json"
@@ -254,16 +223,6 @@ def models() -> Iterator[Case]:
 def _model(size: str, path: Path) -> Case:
     commands = {OURS: ours(str(path)), INFERENCE: python(_INFERENCE, str(path))}
     return Case(size, "ResNet-50 as ONNX", commands)
-
-
-def _write_runs(folder: Path, count: int) -> None:
-    """Write `count` files to a folder: the real runs of one model, repeated."""
-    folder.mkdir(parents=True, exist_ok=True)
-    runs = [gzip.decompress(path.read_bytes()) for path in sorted(RUNS.glob("*.json.gz"))]
-    for number in range(count):
-        path = folder / f"{number:04}.json"
-        if not path.exists():
-            path.write_bytes(runs[number % len(runs)])
 
 
 def _original(interpreter: Path, file: str, arguments: list[str]) -> list[str]:
