@@ -23,6 +23,8 @@ UNKNOWN_WORK: Final = "unknown work"
 RESIDUAL: Final = "residual"
 CAUSES: Final = (MORE_WORK, LESS_WORK, PER_WORK, UNKNOWN_WORK, ADDED, REMOVED, RESIDUAL)
 """All causes, in the order in which the summary lists them."""
+WORK_CAUSES: Final = (MORE_WORK, LESS_WORK, ADDED, REMOVED)
+"""The causes that are work: operators do more or less of it, or only one side has them."""
 _MOST_OPERATORS: Final = 3
 _NO_RESIDUAL: Final = 1e-9
 """A smaller residual is an error of rounding. The limit is a fraction of the baseline's time, or of
