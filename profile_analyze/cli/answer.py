@@ -31,6 +31,7 @@ from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
+from profile_analyze.report.labels import DISTINGUISHING
 from profile_analyze.report.output_formats import (
     find_explanation_renderer,
     find_renderer,
@@ -216,7 +217,8 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     if request.sql is not None:
         return query.wanted | all_optional_columns() | {*of_work}
     of_stacks = (FRAMES,) if request.has_stacks else ()
-    columns = query.wanted | optional_columns_of((*of_tables, *of_summary))
+    of_picture = () if request.plot is None else DISTINGUISHING
+    columns = query.wanted | optional_columns_of((*of_tables, *of_summary, *of_picture))
     return columns | {*of_work, *of_model, *of_stacks}
 
 
