@@ -54,15 +54,14 @@ def _details(columns: Sequence[Sequence[str]]) -> list[str]:
         more = len({*zip(*chosen, column, strict=True)})
         if more > kinds:
             kinds = more
-            chosen.append(_without_common_start(column))
+            chosen.append(_innermost_parts(column))
     return [", ".join(filter(None, texts)) for texts in zip(*chosen, strict=True)]
 
 
-def _without_common_start(paths: Sequence[str]) -> list[str]:
-    """Return paths without the outer parts that all have in common: `b/x` of `net/a/b/x`."""
+def _innermost_parts(paths: Sequence[str]) -> list[str]:
+    """Return as few innermost parts of paths as tell them apart: `a/x` and `b/x` of `net/a/x`."""
     parts = [path.split("/") for path in paths]
-    shortest = min(map(len, parts)) - 1  # each path keeps its innermost part
-    common = 0
-    while common < shortest and len({path[common] for path in parts}) == 1:
-        common += 1
-    return ["/".join(path[common:]) for path in parts]
+    count = 1
+    while len({tuple(path[-count:]) for path in parts}) < len({*paths}):
+        count += 1
+    return ["/".join(path[-count:]) for path in parts]

@@ -201,6 +201,55 @@ def test_notes_on_executions_outside_of_all_rows() -> None:
     assert at_level(profile, "module").notes == (
         "left out 1 call into the driver (1.50 s) that ran outside of all modules; no level has them",
         "left out 1 operator (1.00 s) that ran outside of all modules; --level operator has them",
+        "the modules took 3.00 s (60.0% of the time) outside of all operators, as in Python code; "
+        "--level operator leaves this time out",
+    )
+
+
+BETWEEN = "outside of all operators, as in Python code; --level operator leaves this time out"
+
+
+@pytest.mark.parametrize(
+    ("parents", "note"),
+    [
+        # The outer module has 10 s, the inner module 4 s, and the operators 3 s and 1 s.
+        ((-1, 0, 1, 2), f"the modules took 7.00 s (70.0% of the time) {BETWEEN}"),
+        ((-1, 0, 0, 1), f"the modules took 6.00 s (60.0% of the time) {BETWEEN}"),
+        # The inner module is inside the first operator, so its time is not between operators.
+        ((-1, 2, 0, 1), f"the modules took 7.00 s (70.0% of the time) {BETWEEN}"),
+    ],
+)
+def test_a_note_on_the_time_of_modules_between_operators(
+    parents: tuple[int, ...], note: str
+) -> None:
+    names = ({"name": "outer", "level": "module"}, {"name": "inner", "level": "module"})
+    inside_s = 2.0 if parents[1] == 2 else 4.0
+    profile = profile_of(
+        [*names, {"name": "a"}, {"name": "b"}],
+        [
+            {"operator": row, "duration_s": time_s, "parent": parent}
+            for row, (time_s, parent) in enumerate(
+                zip((10.0, inside_s, 3.0, 1.0), parents, strict=True)
+            )
+        ],
+        tracks=[CPU],
+    )
+    assert at_level(profile, "module").notes == (note,)
+
+
+def test_the_note_on_time_between_operators_is_about_a_run() -> None:
+    profile = profile_of(
+        [{"name": "net", "level": "module"}, {"name": "a"}],
+        [
+            {"operator": row, "duration_s": time_s, "parent": parent, "run": run}
+            for run, start in ((0, 0), (1, 2))
+            for row, time_s, parent in ((0, 5.0, -1), (1, 2.0 + run, start))
+        ],
+        tracks=[CPU],
+        runs=[Run(), Run()],
+    )
+    assert at_level(profile, "module").notes == (
+        f"the modules took 2.50 s (50.0% of the time) in each run, on average, {BETWEEN}",
     )
 
 
