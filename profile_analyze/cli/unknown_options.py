@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.option_values import column_names
+from profile_analyze.cli.option_words import (
+    ABSENT_OPTIONS,
+    CHOOSING_A_VIEW,
+    OPTION_WORDS,
+    OPTION_WORDS_OF_VALUE,
+)
 from profile_analyze.cli.options import OPTIONS
 from profile_analyze.column_words import meant_column
 from profile_analyze.errors import QueryError
-from profile_analyze.query.catalog import CATALOG
+from profile_analyze.query.catalog import CATALOG, find_column, split_names
 from profile_analyze.readers.paths import SUFFIXES
-from profile_analyze.suggestions import (
-    ABSENT_OPTIONS,
-    LONGEST_ADVISED,
-    OPTION_WORDS,
-    OPTION_WORDS_OF_VALUE,
-    did_you_mean,
-    likely_names,
-    plain_name,
-)
+from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, likely_names, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,8 +100,8 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     value = _value(argument, arguments[start:])
     if meant := _meant_with_value(plain, value):
         return did_you_mean([meant])
-    if plain in ABSENT_OPTIONS:
-        return ABSENT_OPTIONS[plain]
+    if advice := _advice_on_absent(plain, value):
+        return advice
     if plain not in OPTION_WORDS and f"--{plain}" not in _OPTION_OF:
         for column in CATALOG:
             if column.name == plain:
@@ -112,6 +111,13 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     if len(names) == 1:
         return did_you_mean([_with_value(names[0], value)])
     return did_you_mean(names)
+
+
+def _advice_on_absent(word: str, value: str) -> str:
+    """Return the advice on an option that has no counterpart here; empty for other words."""
+    if word in CHOOSING_A_VIEW and (advice := advice_on_word(value)):
+        return advice
+    return ABSENT_OPTIONS.get(word, "")
 
 
 def _meant_with_value(word: str, value: str) -> str:
@@ -144,6 +150,16 @@ def _value(argument: str, following: Sequence[str]) -> str:
     return following[1]
 
 
+def _columns(value: str) -> str:
+    """Return the columns that `value` names or means; empty if one of them does not exist."""
+    names = [meant_column(name) or name for name in split_names(value)]
+    with suppress(QueryError):
+        for name in names:
+            find_column(name.lstrip("+-"))
+        return ",".join(names)
+    return ""
+
+
 def _with_value(meant: str, value: str) -> str:
     """Return `meant`, an entry of `OPTION_WORDS`, with the user's value or with an example."""
     option = _OPTION_OF[meant.partition(" ")[0]]
@@ -151,11 +167,11 @@ def _with_value(meant: str, value: str) -> str:
     is_profile = value.endswith(SUFFIXES) and not option.names_file
     if is_profile or len(value) > LONGEST_ADVISED or not option.accepts(value):
         value = ""
-    if option.settings.get("type") is column_names:
-        value = meant_column(value) or value
     if meant not in _OPTION_OF:
         safe = value if shlex.quote(value) == value else ""
         return re.sub(r"\{(.+?)\}", safe or r"\1", meant)
     if not option.takes_values:
         return meant
+    if option.settings.get("type") is column_names:
+        value = _columns(value)
     return f"{meant} {shlex.quote(value)}" if value else f"{meant}, such as {option.example_call}"

@@ -67,6 +67,12 @@ if TYPE_CHECKING:
 
 _NONE: Final = -1
 
+_NEEDS: Final = {
+    KERNEL: "only traces that recorded the work of a GPU have kernels",
+    MODULE: "only traces that recorded modules or named regions have them",
+    TOP: "no operator ran inside another",
+}
+"""What a profile needs to have a level."""
 _LEAST_BETWEEN: Final = 0.001
 """Less time outside of operators, as a share of the time of modules, needs no note."""
 _UNOWNED: Final = {
@@ -113,7 +119,8 @@ def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = 
     chosen = level or next(iter(known), OPERATOR)
     if chosen not in known:
         has = f"it has {', '.join(known)}" if known else "it has no rows at all"
-        raise QueryError(f"level: the profile has no level {chosen!r}; {has}")
+        why = f": {_NEEDS[chosen]}" if known and chosen in _NEEDS else ""
+        raise QueryError(f"level: the profile has no level {chosen!r}{why}; {has}")
     if chosen == KERNEL:  # kernels do not nest, so their times are as recorded
         kernels = profile.executions.changed(kernel=_kernel_names(profile))
         result = _rows_of(profile, kernels, KERNEL, profile.operators)

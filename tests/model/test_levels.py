@@ -91,14 +91,22 @@ def test_a_note_on_kernels_that_nothing_launched() -> None:
 
 
 def test_a_missing_level_is_an_error_that_lists_the_others() -> None:
-    for profile, level, has in (
-        (static(), "kernel", "operator"),
-        (four_steps(), "top", "operator"),
-        (profile_of([{"name": "k", "level": "kernel"}]), "module", "kernel"),
+    for profile, level, text in (
+        (
+            static(),
+            "kernel",
+            "only traces that recorded the work of a GPU have kernels; it has operator",
+        ),
+        (four_steps(), "top", "no operator ran inside another; it has operator"),
+        (
+            profile_of([{"name": "k", "level": "kernel"}]),
+            "module",
+            "only traces that recorded modules or named regions have them; it has kernel",
+        ),
     ):
         with pytest.raises(QueryError) as caught:
             at_level(profile, level)
-        assert str(caught.value) == f"level: the profile has no level {level!r}; it has {has}"
+        assert str(caught.value) == f"level: the profile has no level {level!r}: {text}"
     with pytest.raises(QueryError, match="it has no rows at all"):
         at_level(profile_of([]), "kernel")
 
