@@ -26,12 +26,11 @@ from profile_analyze.model.notes import Importance, Note, by_importance, most_im
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, SHAPES
-from profile_analyze.query.catalog import all_optional_columns, optional_columns_of
+from profile_analyze.query.catalog import DISTINGUISHING, all_optional_columns, optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
-from profile_analyze.report.labels import DISTINGUISHING
 from profile_analyze.report.output_formats import (
     find_explanation_renderer,
     find_renderer,

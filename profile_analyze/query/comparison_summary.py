@@ -22,6 +22,7 @@ from profile_analyze.model.iterations import copies_in, required_noun, unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.change_causes import causes_of, work_change
+from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
@@ -48,6 +49,8 @@ class Contribution(NamedTuple):
 
     label: str
     """The values of the group's keys, or the operator's name."""
+    detail: str
+    """What tells the operator apart from others with this name; empty for groups."""
     difference_s: float
     share: float
     """The share of the total difference; NaN if the total difference is 0."""
@@ -229,10 +232,13 @@ def _contributions(
         if not verdicts or row_verdicts[index] in verdicts
     ]
     labels = rows.labels if rows.query.by else rows.texts("name")
-    for index in chosen[:_MOST_CONTRIBUTIONS]:
+    largest = chosen[:_MOST_CONTRIBUTIONS]
+    details = [""] * len(largest) if rows.query.grouped else details_of(rows, largest)
+    for index, detail in zip(largest, details, strict=True):
         difference_s = float(differences[index])
         yield Contribution(
             label=labels[index],
+            detail=detail,
             difference_s=difference_s,
             share=difference_s / whole_s if whole_s else np.nan,
             ratio=float(rows["ratio"][index]),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.visible import visible
-from profile_analyze.report.distinct_names import names_with_details
+from profile_analyze.query.distinct_names import details_of
+from profile_analyze.report.labels import join_keys, row_labels
 from profile_analyze.report.sentence_parts import in_brackets
 from profile_analyze.report.text_layout import shortened_in_middle, text_width
 
@@ -73,6 +74,14 @@ def names(table: Table, width: int) -> list[str]:
     return [
         fitted(f"{name}{in_brackets(detail)}", width) for name, detail in names_with_details(table)
     ]
+
+
+def names_with_details(table: Table) -> list[tuple[str, str]]:
+    """Return the name of each row, and what tells the row apart from others with this name."""
+    names_of_rows = [join_keys(label)[0] for label in row_labels(table)]
+    if table.query.grouped:
+        return [(name, "") for name in names_of_rows]
+    return [*zip(names_of_rows, details_of(table, range(len(table))), strict=True)]
 
 
 def fitted(text: str, width: int) -> str:

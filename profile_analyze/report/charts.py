@@ -14,8 +14,14 @@ from matplotlib.text import Text
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.model.visible import visible
 from profile_analyze.report.bar_chart import draw_times
-from profile_analyze.report.chart_texts import ELLIPSIS, fitted, rows_with_dots, sides, title
-from profile_analyze.report.distinct_names import names_with_details
+from profile_analyze.report.chart_texts import (
+    ELLIPSIS,
+    fitted,
+    names_with_details,
+    rows_with_dots,
+    sides,
+    title,
+)
 from profile_analyze.report.text_layout import shortened
 from profile_analyze.report.times import AUTO, times_for
 from profile_analyze.report.work_chart import draw_work

@@ -10,7 +10,16 @@ from profile_analyze.model.visible import visible
 from profile_analyze.query.comparison_summary import CALLED
 from profile_analyze.report.cause_facts import FACTS as CAUSE_FACTS
 from profile_analyze.report.comparison_verdict import verdict_in_words
-from profile_analyze.report.facts import COUNT, NUMBER, TEXT, VERDICT, Fact, FactGroup, list_schema
+from profile_analyze.report.facts import (
+    COUNT,
+    DETAIL,
+    NUMBER,
+    TEXT,
+    VERDICT,
+    Fact,
+    FactGroup,
+    list_schema,
+)
 from profile_analyze.report.sentence_parts import (
     in_brackets,
     interval_text,
@@ -106,10 +115,11 @@ def _called_sentences(summary: Summary, times: Times) -> Iterator[str]:
     remark = iterations_remark(_change(summary).unit)
     for one in _change(summary).called if _is_known(summary) else ():
         difference = times.text(one.difference_s, signed=True)
+        label = f"{one.label}{in_brackets(one.detail)}"
         is_of_work = one.verdict in (MORE_WORK, LESS_WORK)
         work = f" with {three_digits(one.work_ratio)} times the work" if is_of_work else ""
         yield (
-            f"{one.verdict}: {visible(one.label, 'utf-8')} {difference}, "
+            f"{one.verdict}: {visible(label, 'utf-8')} {difference}, "
             f"{three_digits(one.ratio)} times the baseline{work}{remark}"
         )
 
@@ -136,6 +146,7 @@ def _verdict_counts(summary: Summary, _: Times) -> Iterator[str]:
 
 _CONTRIBUTION_SCHEMA: Final = {
     "label": TEXT,
+    "detail": DETAIL,
     "difference_s": {"type": "number"},
     "share": {"description": "The share of the whole difference.", **NUMBER},
     "ratio": NUMBER,

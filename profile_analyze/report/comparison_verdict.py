@@ -60,7 +60,7 @@ def _needed_runs(change: Change) -> str:
     outcome = "settle it" if is_change else f"rule out a change of {percent(change.threshold)}"
     estimate = signed(change.estimate - 1, percent)
     runs = f"{change.runs_needed:.0f} {change.unit}"
-    return f"; if the estimate, {estimate}, is right, about {runs} a side {outcome}"
+    return f"; if the true change is the estimated {estimate}, about {runs} a side {outcome}"
 
 
 def _explained_by_work(change: Change, times: Times) -> str:

@@ -11,9 +11,6 @@ from profile_analyze.units import NOT_AVAILABLE
 if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
-DISTINGUISHING: Final = ("launched_by", "scope", "in_shapes", "input_dtype")
-"""Columns that may tell operators with equal names apart, in the order in which pictures try them.
-"""
 _ALL_OPERATORS: Final = "all"
 """The label of the single group if there is no group key."""
 

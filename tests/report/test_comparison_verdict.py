@@ -97,7 +97,7 @@ def test_an_uncertain_verdict_names_the_change_that_its_number_of_runs_assumes()
     new = side(CONV, times=(1.1, 1.3, 1.7, 1.8))
     assert sentence(new, base) == (
         f"{start}150.000 us instead of 130.000 us, +15.4%, which may be noise alone; anything from "
-        "-31.2% to +80.0% is possible; if the estimate, +11.2%, is right, about 167 runs a side "
+        "-31.2% to +80.0% is possible; if the true change is the estimated +11.2%, about 167 runs a side "
         "settle it"
     )
     assert sentence(side(CONV, times=(1.01, 1.21, 1.39, 1.6)), base) == (
@@ -116,5 +116,5 @@ def test_more_runs_of_the_same_times_settle_nothing() -> None:
         "0.0%, which may be noise alone; anything from -5.5% to +5.8% is possible"
     )
     assert sentence(side(CONV, times=close), side(CONV, times=(1.0005, *close[1:]))).endswith(
-        "; if the estimate, 0.0%, is right, about 45 runs a side rule out a change of 3.0%"
+        "; if the true change is the estimated 0.0%, about 45 runs a side rule out a change of 3.0%"
     )

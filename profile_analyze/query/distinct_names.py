@@ -1,49 +1,45 @@
-"""Details that tell rows with equal names apart, where no column shows them."""
+"""Details that tell operators with equal names apart, where no column shows them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from profile_analyze.report.labels import DISTINGUISHING, join_keys, row_labels
+from profile_analyze.query.catalog import DISTINGUISHING, find_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.query.table import Table
 
 
-def names_with_details(table: Table) -> list[tuple[str, str]]:
-    """Return the name of each row, and what tells the row apart from others with this name.
+def details_of(table: Table, rows: Sequence[int]) -> list[str]:
+    """Return, for each of `rows`, what tells it apart from other rows with its name.
 
     The detail has the values of as few columns as possible. If no column tells some rows apart,
-    they have their ids. It is empty for unique names, and for groups.
+    they have their ids. It is empty for a unique name. The rows of `table` are operators.
     """
-    names = [join_keys(label)[0] for label in row_labels(table)]
-    details = [""] * len(names)
-    if table.query.keys is None and len({*names}) < len(names):
-        columns = [*_columns(table)]
-        for rows in _rows_with_equal_values(names):
-            of_rows = [[texts[row] for row in rows] for texts in columns]
-            for row, detail in zip(rows, _details(of_rows), strict=True):
-                details[row] = detail
-    return [*zip(names, details, strict=True)]
+    rows_with = defaultdict(list)
+    for row, name in enumerate(table.texts("name")):
+        rows_with[name].append(row)
+    wanted = {*rows}
+    namesakes = [of_name for of_name in rows_with.values() if len(of_name) > 1]
+    details: dict[int, str] = {}
+    columns = [*_columns(table)] if any(map(wanted.intersection, namesakes)) else []
+    for of_name in namesakes:
+        if wanted.intersection(of_name):
+            of_rows = [[texts[row] for row in of_name] for texts in columns]
+            details.update(zip(of_name, _details(of_rows), strict=True))
+    return [details.get(row, "") for row in rows]
 
 
 def _columns(table: Table) -> Iterator[list[str]]:
     """Yield the texts of the columns that may tell rows apart, and ids, which always do."""
+    loaded = {"", *table.shown.profile.operators.optional}
     for name in DISTINGUISHING:
-        if table.has_values(name):
+        if find_column(name).optional in loaded and table.has_values(name):
             yield table.texts(name)
     yield [f"id {text}" for text in table.texts("id")]
-
-
-def _rows_with_equal_values(values: Iterable[str]) -> list[list[int]]:
-    """Return the indices of each value that occurs several times."""
-    rows = defaultdict(list)
-    for row, value in enumerate(values):
-        rows[value].append(row)
-    return [of_value for of_value in rows.values() if len(of_value) > 1]
 
 
 def _details(columns: Sequence[Sequence[str]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Names of rows in pictures: rows with equal names have details that tell them apart."""
+"""Operators with equal names have details that tell them apart, in pictures and sentences."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.report.bar_chart import draw_times
+from profile_analyze.report.chart_texts import names_with_details
 from profile_analyze.report.charts import draw_roofline
-from profile_analyze.report.distinct_names import names_with_details
 from profile_analyze.report.sections import Chart
 from tests.conftest import run_command
 from tests.in_memory import profile_of
@@ -116,3 +116,30 @@ def test_a_picture_has_shapes_that_its_table_does_not_show(tmp_path: Path) -> No
     assert ">aten::convolution_backward ({2,16,28,28}, {2,16,28,28}, {16,16,3,3})<" in (
         file.read_text(encoding="utf-8")
     )
+
+
+def test_the_summary_of_a_comparison_tells_equal_names_apart() -> None:
+    def side(times_us: tuple[int, ...], files: str, work: float = 10.0) -> pa.Profile:
+        return pa.join_runs(
+            profile_of(
+                [
+                    {"name": "conv", "type": "Conv", "scope": (layer,), "computation": amount}
+                    for layer, amount in (("first", 10.0), ("last", work))
+                ],
+                [
+                    {"operator": row, "duration_s": (time_us + index / 100) * 1e-6}
+                    for row, time_us in enumerate(times_us)
+                ],
+                processes=(f"{files}{index}.json",),
+            )
+            for index in range(8)
+        )
+
+    comparison = pa.compare(side((100, 200), "new", 20.0), side((100, 100), "base"))
+    text = pa.render(pa.Report.of(pa.summarise(comparison), ()), "plain")
+    assert text.splitlines()[-4:] == [
+        "difference by cause: more work +100.035 us (conv (last))",
+        "largest differences by type: Conv +100.000 us, 100.0% of the difference (more work)",
+        "more work: conv (last) +100.000 us, 2.00 times the baseline with 2.00 times the work",
+        "2 operators with a time: 1 more work (66.7% of the time), 1 same (33.3%)",
+    ]
