@@ -81,7 +81,9 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "top_level_events_only": "--level top",
     **dict.fromkeys(("units", "time_units"), "--time-unit"),
     **dict.fromkeys(("verdict", "verdicts"), "--where 'verdict == {slower}'"),
-    **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
+    **dict.fromkeys(("summary", "summary_only", "total", "totals"), "--print-only summary"),
+    "stack": "--format collapsed",
+    **dict.fromkeys(("percent", "percentage", "percentages"), "--columns name,time,share"),
     **dict.fromkeys(("chart", "graph", "picture", "svg", "png", "pdf"), "--plot"),
     **dict.fromkeys(("no_color", "no_colour", "nocolor", "nocolour"), "--color never"),
     "monochrome": "--color never",
@@ -99,6 +101,7 @@ A message completes the option with the value that the user gave, or with an exa
 `-t 5` for `--limit 5`. In a text, the user's value replaces the word in braces.
 """
 
+_BY: Final = "(?:group_by|groupby|by|per)_"
 OPTION_WORDS_OF_VALUE: Final = (
     (r"only (slower|faster|within noise|added|removed)", r"--where 'verdict == \1'"),
     (
@@ -108,6 +111,16 @@ OPTION_WORDS_OF_VALUE: Final = (
     (r"(?:filter|query|condition|if) ([\w.]+)", r"--where 'name ~ \1'"),
     (r"top_?(\d+) .*", r"-t \1"),
     (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
+    (rf"{_BY}(name|type|category|scope|step|phase|rank|device|stream) .*", r"--aggregate-by \1"),
+    (rf"{_BY}modules? .*", "--aggregate-by scope"),
+    (
+        rf"{_BY}layers? .*",
+        "--aggregate-by scope, or --aggregate-by 'name~PATTERN' if names contain the layers",
+    ),
+    (rf"{_BY}(input_)?shapes? .*", "--aggregate-by type,in_shapes"),
+    (r"(only|just|show)_(summary|totals?) .*", "--print-only summary"),
+    (r"(no|hide|disable)_(notes?|warnings?) .*", "--notes none"),
+    (r"(no|hide|without)_(host|cpu) .*", "--print-only device"),
 )
 """Each entry has a pattern for a word, a blank and the value after it, which may be empty, and what
 to write instead of both. These entries take precedence over the other tables of options."""
@@ -133,9 +146,6 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         ("title", "dpi", "figsize"),
         "--plot sets title and size itself; the texts and the size of an .svg can be edited",
     ),
-    "flamegraph": (
-        "--plot times.svg draws the longest times as bars; --aggregate-by scope adds up modules"
-    ),
     "tree": (
         "--aggregate-by scope/2 groups by the outer modules; --format collapsed writes the stacks"
     ),
@@ -158,6 +168,11 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("delimiter", "separator", "sep"),
         "--format csv separates by commas, --format jsonl has a JSON object in each line",
+    ),
+    **dict.fromkeys(
+        ("idle", "exclude_idle", "show_idle"),
+        "rows are operators, so no row is idle time; the summary has the time of a run outside of "
+        "all operators, if the profile has it",
     ),
     "report": "there are no named reports; --aggregate-by, --level and --columns choose the rows",
     **dict.fromkeys(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from profile_analyze.cli.option_types import Option
+    from profile_analyze.model.columns import Column
 
 _FILE_WORDS: Final = (
     *("i", "input", "in", "file", "files", "filename", "profile", "path"),
@@ -105,7 +106,7 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     if plain not in OPTION_WORDS and f"--{plain}" not in _OPTION_OF:
         for column in CATALOG:
             if column.name == plain:
-                return _advice_on_column(column.name, needs_peaks=column.needs_peaks)
+                return _advice_on_column(column, value)
     cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
     names = likely_names(name, _OPTION_OF, OPTION_WORDS, cutoff=cutoff)
     if len(names) == 1:
@@ -133,9 +134,13 @@ def _meant_with_value(word: str, value: str) -> str:
     return ""
 
 
-def _advice_on_column(name: str, *, needs_peaks: bool) -> str:
+def _advice_on_column(column: Column, value: str) -> str:
+    """Return how to use a column. With a value, a group key was probably meant as a filter."""
+    name = column.name
+    if column.is_key and value and not value.endswith(SUFFIXES) and len(value) <= LONGEST_ADVISED:
+        return did_you_mean([f"--where {shlex.quote(f'{name} == {value}')}"])
     columns = ",".join(dict.fromkeys(("name", "time", name)))
-    peaks = "; add --peaks, which it needs" if needs_peaks else ""
+    peaks = "; add --peaks, which it needs" if column.needs_peaks else ""
     return f"{name} is a column: write --columns {columns} or --order-by {name}{peaks}"
 
 

@@ -75,6 +75,12 @@ CALLS = (
     ),
     *(f"{FILE} {option}" for option in ("--cpu", "--cuda", "--trace-handler x", "--view x")),
     *(f"{FILE} --view {name}" for name in ("timeline", "kernels")),
+    *(f"{FILE} {option}" for option in ("--group-by-shape", "--by-layer", "--per-type", "--idle")),
+    *(
+        f"{FILE} {option}"
+        for option in ("--no-notes", "--only-summary", "--hide-host", "--percent")
+    ),
+    *(f"{FILE} {option}" for option in ("--phase backward", "--rank 0", "--category 'a b'")),
     f"{FILE} --order-by self_cuda_memory_usage",
     f"{FILE} --step-region forward",
     f"{FILE} --level top",
