@@ -284,8 +284,8 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
     is_inside = is_operator & (operator_above < 0) & (owned.above >= 0)
     is_inside |= owned.is_row & (operator_above >= 0) & (owned.above < 0)
     on_device = on_side(profile, DEVICE)
-    whole_s = total(own_s[owned.is_row & on_device])
-    between_s = whole_s - total(executions.duration_s[is_inside & on_device])
+    whole_s = float(np.nansum(own_s[owned.is_row & on_device]))
+    between_s = whole_s - float(np.nansum(executions.duration_s[is_inside & on_device]))
     if whole_s > 0 and between_s >= _LEAST_BETWEEN * whole_s:
         runs = len(profile.runs)
         per_run = " in each run, on average," if runs > 1 else ""

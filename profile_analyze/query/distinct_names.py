@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from profile_analyze.query.catalog import DISTINGUISHING, find_column
 
@@ -19,17 +20,17 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
     The detail has the values of as few columns as possible. If no column tells some rows apart,
     they have their ids. It is empty for a unique name. The rows of `table` are operators.
     """
-    rows_with = defaultdict(list)
-    for row, name in enumerate(table.texts("name")):
-        rows_with[name].append(row)
-    wanted = {*rows}
-    namesakes = [of_name for of_name in rows_with.values() if len(of_name) > 1]
+    codes = table.shown["name"].codes
+    chosen = codes[rows]
+    is_shared = np.bincount(codes + 1)[chosen + 1] > 1  # + 1, because the code of N/A is -1
+    if not is_shared.any():
+        return [""] * len(chosen)
+    columns = [*_columns(table)]
     details: dict[int, str] = {}
-    columns = [*_columns(table)] if any(map(wanted.intersection, namesakes)) else []
-    for of_name in namesakes:
-        if wanted.intersection(of_name):
-            of_rows = [[texts[row] for row in of_name] for texts in columns]
-            details.update(zip(of_name, _details(of_rows), strict=True))
+    for code in {*chosen[is_shared].tolist()}:
+        namesakes = np.flatnonzero(codes == code).tolist()
+        of_rows = [[texts[row] for row in namesakes] for texts in columns]
+        details.update(zip(namesakes, _details(of_rows), strict=True))
     return [details.get(row, "") for row in rows]
 
 

@@ -223,6 +223,8 @@ BETWEEN = "outside of all operators, as in Python code; --level operator leaves 
         # The outer module has 10 s, the inner module 4 s, and the operators 3 s and 1 s.
         ((-1, 0, 1, 2), f"the modules took 7.00 s (70.0% of the time) {BETWEEN}"),
         ((-1, 0, 0, 1), f"the modules took 6.00 s (60.0% of the time) {BETWEEN}"),
+        # No operator is inside a module.
+        ((-1, 0, -1, -1), f"the modules took 10.0 s (100.0% of the time) {BETWEEN}"),
         # The inner module is inside the first operator, so its time is not between operators.
         ((-1, 2, 0, 1), f"the modules took 7.00 s (70.0% of the time) {BETWEEN}"),
     ],
@@ -242,7 +244,22 @@ def test_a_note_on_the_time_of_modules_between_operators(
         ],
         tracks=[CPU],
     )
-    assert at_level(profile, "module").notes == (note,)
+    assert at_level(profile, "module").notes[-1] == note
+
+
+def test_a_module_inside_an_operator_takes_no_time_between_operators() -> None:
+    profile = profile_of(
+        [{"name": "a"}, {"name": "inner", "level": "module"}, {"name": "b"}],
+        [
+            {"operator": row, "duration_s": time_s, "parent": row - 1}
+            for row, time_s in enumerate((5.0, 3.0, 1.0))
+        ],
+        tracks=[CPU],
+    )
+    assert at_level(profile).total_s() == 5.0
+    assert at_level(profile, "module").notes == (
+        "left out 1 operator (5.00 s) that ran outside of all modules; --level operator has them",
+    )
 
 
 def test_the_note_on_time_between_operators_is_about_a_run() -> None:
