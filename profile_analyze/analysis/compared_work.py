@@ -67,7 +67,7 @@ def work_ratio(rows: Rows) -> Floats:
 def with_work(
     codes: NDArray[np.int64], shift: Shift, work: ComparedWork, threshold: float
 ) -> NDArray[np.int64]:
-    """Return the verdicts, with `more work` and `less work` where work explains the change.
+    """Return the verdicts, with `more work` and `less work` where only the work changed clearly.
 
     `codes` has the verdicts on the times, as indices in `VERDICTS`. `shift` is the shift of the
     logarithms of the times that the verdicts are based on. The result has indices in

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from profile_analyze.query.catalog import DISTINGUISHING, find_column
+from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,11 +36,14 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
 
 
 def _columns(table: Table) -> Iterator[list[str]]:
-    """Yield the texts of the columns that may tell rows apart, and ids, which always do."""
+    """Yield the texts of the columns that may tell rows apart, and ids, which always do.
+
+    The text of an unknown value is empty, because a detail without it is easier to read.
+    """
     loaded = {"", *table.shown.profile.operators.optional}
     for name in DISTINGUISHING:
         if find_column(name).optional in loaded and table.has_values(name):
-            yield table.texts(name)
+            yield ["" if text == NOT_AVAILABLE else text for text in table.texts(name)]
     yield [f"id {text}" for text in table.texts("id")]
 
 

@@ -29,6 +29,9 @@ ROWS: list[dict[str, Any]] = [
     {"name": "add", "scope": ("net", "b", "x"), "in_shapes": ()},
     {"name": "mul", "scope": ("net",), "in_shapes": ()},
     {"name": "mul", "scope": ("net",), "in_shapes": ()},
+    {"name": "exp", "scope": None, "in_shapes": ((8,),)},
+    {"name": "exp", "scope": ("net", "c"), "in_shapes": ((8,),)},
+    {"name": "exp", "scope": None, "in_shapes": ((9,),)},
 ]
 
 
@@ -36,7 +39,13 @@ def table_of(rows: list[dict[str, Any]], query: pa.Query | None = None) -> pa.Ta
     """Return the rows in this order, because each takes less time than the one before."""
     columns = {"optional": {"in_shapes": Categorical.of([row["in_shapes"] for row in rows])}}
     operators = [
-        {"type": "T", "computation": 1e9, "memory": 1e6, **row, "scope": tuple(row["scope"])}
+        {
+            "type": "T",
+            "computation": 1e9,
+            "memory": 1e6,
+            **row,
+            "scope": row["scope"] and tuple(row["scope"]),
+        }
         for row in rows
     ]
     executions = [
@@ -55,9 +64,14 @@ def test_only_equal_names_have_details() -> None:
         ("add", "b/x"),
         ("mul", "id 6"),
         ("mul", "id 7"),
+        ("exp", "{8}"),
+        ("exp", "c, {8}"),
+        ("exp", "{9}"),
     ]
     groups = table_of(ROWS, pa.Query(by="name"))
-    assert names_with_details(groups) == [("conv", ""), ("add", ""), ("mul", ""), ("relu", "")]
+    assert names_with_details(groups) == [
+        (name, "") for name in ("conv", "add", "exp", "mul", "relu")
+    ]
 
 
 def test_bars_and_the_list_of_the_roofline_have_the_details() -> None:
@@ -90,7 +104,7 @@ def test_bars_and_the_list_of_the_roofline_have_the_details() -> None:
         st.fixed_dictionaries(
             {
                 "name": st.sampled_from("ab"),
-                "scope": st.lists(st.sampled_from("xy"), max_size=2),
+                "scope": st.none() | st.lists(st.sampled_from("xy"), min_size=1, max_size=2),
                 "in_shapes": st.sampled_from([None, (), ((1,),), ((2,),)]),
             }
         ),
