@@ -80,6 +80,7 @@ CALLS = (
         f"{FILE} {option}"
         for option in ("--no-notes", "--only-summary", "--hide-host", "--percent")
     ),
+    *(f"{FILE} {option}" for option in ("--to-csv", "--save-as x.csv", "--inclusive", "--stack")),
     *(f"{FILE} {option}" for option in ("--phase backward", "--rank 0", "--category 'a b'")),
     f"{FILE} --order-by self_cuda_memory_usage",
     f"{FILE} --step-region forward",
