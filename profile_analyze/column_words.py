@@ -99,6 +99,10 @@ _ABSENT: Final = (
         r"(time_)?p\d\d?",
         "percentiles exist only for groups, as in --aggregate-by type --columns type,time.p90",
     ),
+    (
+        rf"((self|peak|max)_)?((cpu|{_DEVICE})_)?(memory|mem)_?(usage|allocated|reserved|peak)",
+        "no column says how much memory was allocated; memory is what an operator reads and writes",
+    ),
     (r"all", "--columns all shows all columns, and takes no other name"),
     (r"defaults?", "without --columns, the default columns are shown"),
     (

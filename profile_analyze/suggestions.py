@@ -9,183 +9,7 @@ if TYPE_CHECKING:
 
 # Each table maps the words of other tools (SQL, pandas, profilers, Unix commands) to the names of
 # this tool. The words are in lower case, with _ for a blank or a hyphen. `column_words.py`
-# has the words for columns.
-
-OPTION_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("sort", "sort_by", "orderby", "order", "s", "metric"), "--order-by"),
-    **dict.fromkeys(("reverse", "ascending", "asc", "r", "fastest"), "--order-by +time"),
-    **dict.fromkeys(("descending", "desc"), "--order-by time"),
-    **dict.fromkeys(("group", "group_by", "groupby", "by", "g"), "--aggregate-by"),
-    **dict.fromkeys(("agg", "func"), "--aggregate"),
-    **dict.fromkeys(("n", "limit", "top_k", "topk", "head", "rows", "num", "row_limit"), "-t"),
-    **dict.fromkeys(("max_rows", "max_number", "count", "k", "l", "slowest", "longest"), "-t"),
-    **dict.fromkeys(("all", "a", "no_limit"), "-t 0"),
-    **dict.fromkeys(("filter", "query", "condition", "if"), "--where"),
-    **dict.fromkeys(("name", "regex", "pattern", "grep", "include", "e"), "--opr-name"),
-    **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type"),
-    "dtype": "--input-dtype",
-    **dict.fromkeys(("column", "fields", "select", "show"), "--columns"),
-    **dict.fromkeys(("list_columns", "help_columns"), "--columns help"),
-    **dict.fromkeys(("wide", "all_columns"), "--columns all"),
-    **dict.fromkeys(("threads", "num_threads"), "--peaks here:{1}"),
-    **{name: f"--format {name}" for name in ("json", "jsonl", "csv", "markdown", "junit")},
-    **dict.fromkeys(("collapsed", "folded", "flamegraph", "stacks"), "--format collapsed"),
-    **dict.fromkeys(("output_format", "out_format", "fmt", "f"), "--format"),
-    "md": "--format markdown",
-    "text": "--format plain",
-    "github": "--format github",
-    **dict.fromkeys(("out", "save", "outfile", "output_file"), "-o"),
-    **dict.fromkeys(("overwrite", "y", "yes"), "--force"),
-    **dict.fromkeys(("base", "baseline", "diff", "reference", "ref", "against"), "--compare"),
-    **dict.fromkeys(("vs", "before", "old"), "--compare"),
-    **dict.fromkeys(("tolerance", "epsilon"), "--threshold"),
-    **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if"),
-    **dict.fromkeys(
-        ("fail_on_regression", "max_regression", "fail_if_slower", "fail_slower", "fail_above"),
-        "--fail-if 'total > +{5%}'",
-    ),
-    **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first", "skip_warmup"), "--skip-runs"),
-    **dict.fromkeys(("stat", "statistic"), "--run-stat"),
-    **{unit: f"--time-unit {unit}" for unit in ("ms", "us", "ns")},
-    **dict.fromkeys(
-        ("exclude", "ignore"),
-        "--where 'type != {TYPE}' for a type, or --where 'name !~ {PATTERN}' for names",
-    ),
-    **dict.fromkeys(("run", "iteration"), "--where 'run == {NUMBER}'"),
-    **{name: f"--aggregate {name}" for name in ("mean", "median", "std", "sum")},
-    **dict.fromkeys(("percentile", "percentiles"), "--aggregate p{90}"),
-    **dict.fromkeys(
-        ("batch", "batch_size", "batchsize", "bs"),
-        "--dim SYMBOL={8}, with a symbol of the model, which --dim {8} names",
-    ),
-    **dict.fromkeys(("shape", "shapes", "input_shapes", "input_size"), "--input-shape"),
-    **dict.fromkeys(("gpu", "hardware", "roofline", "peak", "roof", "roofs"), "--peaks"),
-    "device": "--peaks SPEC for peak rates, or --where 'device == {NAME}' for its operators",
-    "flops": (
-        "--columns name,time,flops for the column, or --peaks {FLOPS}:BANDWIDTH for peak rates"
-    ),
-    "bandwidth": (
-        "--columns name,time,bandwidth for the column, or --peaks FLOPS:{BANDWIDTH} for peak rates"
-    ),
-    **dict.fromkeys(("list_devices", "devices"), "--peaks list"),
-    **dict.fromkeys(("kernel", "kernels"), "--level kernel"),
-    **dict.fromkeys(("module", "modules"), "--level module"),
-    **dict.fromkeys(("layer", "layers"), "--level operator or --level module"),
-    "host": "--show-host",
-    **dict.fromkeys(("only", "kernel_regex", "kernel_name"), "--where 'name ~ {PATTERN}'"),
-    **dict.fromkeys(
-        ("group_by_input_shape", "group_by_input_shapes"), "--aggregate-by type,in_shapes"
-    ),
-    "key_averages": "--aggregate-by name",
-    **dict.fromkeys(
-        ("group_by_stack_n", "group_by_stack", "group_by_module"), "--aggregate-by scope"
-    ),
-    "top_level_events_only": "--level top",
-    **dict.fromkeys(("units", "time_units"), "--time-unit"),
-    **dict.fromkeys(("verdict", "verdicts"), "--where 'verdict == {slower}'"),
-    **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
-    **dict.fromkeys(("chart", "graph", "picture", "svg", "png", "pdf"), "--plot"),
-    **dict.fromkeys(("no_color", "no_colour", "nocolor", "nocolour"), "--color never"),
-    "monochrome": "--color never",
-    "colour": "--color",
-    **dict.fromkeys(("completion", "completions"), "--print-completion"),
-    **dict.fromkeys(("meaning", "describe", "info"), "--explain"),
-    **dict.fromkeys(("verbose", "debug"), "--notes all"),
-    **dict.fromkeys(("quiet", "q", "silent"), "--notes none"),
-    "v": "--version",
-    "?": "--help",
-}
-"""Each entry maps a word to an option, or to a text that begins with an option.
-
-A message completes the option with the value that the user gave, or with an example: it suggests
-`-t 5` for `--limit 5`. In a text, the user's value replaces the word in braces.
-"""
-
-OPTION_WORDS_OF_VALUE: Final = (
-    (r"only (slower|faster|within noise|added|removed)", r"--where 'verdict == \1'"),
-    (
-        r"(?:fail\w*|gate|assert|max_regression) \+?(\d+(?:\.\d*)?)%?",
-        r"--fail-if 'total > +\1%'",
-    ),
-    (r"(?:filter|query|condition|if) ([\w.]+)", r"--where 'name ~ \1'"),
-    (r"top_?(\d+) .*", r"-t \1"),
-    (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
-)
-"""Each entry has a pattern, and what to write instead of a text that matches. Such a text has a
-word, a blank and the value after the word, which may be empty. These entries take precedence over
-the other tables of options."""
-
-_NO_OTHER_LEVEL: Final = (
-    "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
-    "--threshold sets the smallest change that counts, such as --threshold 5%"
-)
-ABSENT_OPTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("alpha", "confidence", "confidence_level", "significance"), _NO_OTHER_LEVEL),
-    "html": "write --format markdown or --format wiki for a page, --plot run.svg for a picture",
-    **dict.fromkeys(
-        ("precision", "digits", "decimals", "round"),
-        "--format csv and --format json have all digits; --time-unit us has more for short times",
-    ),
-    **dict.fromkeys(
-        ("plot_type", "plot_kind", "chart_type"),
-        "--plot draws the roofline with --peaks, and the longest times as bars without",
-    ),
-    **dict.fromkeys(
-        ("title", "dpi", "figsize"),
-        "--plot sets title and size itself; the texts and the size of an .svg can be edited",
-    ),
-    "flamegraph": (
-        "--plot times.svg draws the longest times as bars; --aggregate-by scope adds up modules"
-    ),
-    "tree": (
-        "--aggregate-by scope/2 groups by the outer modules; --format collapsed writes the stacks"
-    ),
-    **dict.fromkeys(
-        ("timeline", "gantt", "trace"),
-        "the tool draws no timeline; https://ui.perfetto.dev shows one of a trace, --format "
-        "collapsed writes stacks",
-    ),
-    **dict.fromkeys(
-        ("stats", "statistics", "describe_times", "histogram"),
-        "--columns name,time,spread,time_min,time_max shows how much times vary",
-    ),
-    **dict.fromkeys(("stdio", "tui"), "leave it out: the answer is text on standard output"),
-    **dict.fromkeys(
-        ("width", "max_width", "max_name_column_width", "max_src_column_width"),
-        "tables fit the terminal, whose width COLUMNS=80 before the command sets; --format csv "
-        "has whole names",
-    ),
-    "no_header": "--format jsonl has no header; of --format csv, tail -n +2 leaves it out",
-    **dict.fromkeys(
-        ("delimiter", "separator", "sep"),
-        "--format csv separates by commas, --format jsonl has a JSON object in each line",
-    ),
-    "report": "there are no named reports; --aggregate-by, --level and --columns choose the rows",
-    **dict.fromkeys(
-        ("avgruns", "avg_runs"),
-        "a time is the median of all runs in the profile; --run-stat mean takes their mean, "
-        "--skip-runs 1 leaves out the first",
-    ),
-    **dict.fromkeys(
-        ("export_chrome_trace", "export_stacks", "export_memory_timeline"),
-        "it is a method of torch.profiler that writes a trace; name the trace without an option, "
-        "and write the answer with -o report.json or -o report.csv",
-    ),
-    **dict.fromkeys(
-        (
-            *("record_shapes", "with_stack", "with_modules", "with_flops", "profile_memory"),
-            *("activities", "schedule", "on_trace_ready"),
-        ),
-        "it is an argument of torch.profiler.profile, which records the trace; name its file "
-        "without an option",
-    ),
-    "dumpprofile": "leave it out: the profile is always shown",
-    **dict.fromkeys(
-        ("exportprofile", "exporttimes"),
-        "it is an option of trtexec, which records the profile; name its file without an option",
-    ),
-}
-"""Options of other tools for settings that this tool lacks, each with the advice to print."""
+# has the words for columns, and `cli/option_words.py` the words for options.
 
 CHOICE_WORDS: Final[Mapping[str, str]] = {
     "md": "markdown",
@@ -202,7 +26,12 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("text", "txt", "simple"), "plain"),
     **dict.fromkeys(("box", "boxes", "grid"), "table"),
     **dict.fromkeys(("jira", "confluence"), "wiki"),
-    **dict.fromkeys(("layer", "layers", "op", "ops"), "operator"),
+    **dict.fromkeys(
+        ("layer", "layers"),
+        "operator (in most formats, each operator is a layer) or module (the layers of a trace "
+        "that recorded modules)",
+    ),
+    **dict.fromkeys(("op", "ops"), "operator"),
     "gpu": "kernel",
     **dict.fromkeys(("verdict", "verdicts", "totals", "total"), "summary"),
     **dict.fromkeys(("tables", "table", "rows", "operators"), "device"),

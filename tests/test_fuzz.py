@@ -69,7 +69,9 @@ def test_no_input_breaks_an_invariant(part: int) -> None:
 def test_no_data_set_label_or_query_breaks_an_invariant(part: int) -> None:
     tally = data_sets.check_inputs(20, range(part, INPUTS, PARTS))
     assert tally.broken == []
-    assert {*tally.codes} == {"0", "1", "2"}
+    assert {*tally.codes} <= {"0", "1", "2"}
+    if IS_FULL:
+        assert {*tally.codes} == {"0", "1", "2"}
 
 
 def test_random_command_lines_use_every_column_key_and_output_format() -> None:

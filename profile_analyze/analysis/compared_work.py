@@ -67,7 +67,7 @@ def work_ratio(rows: Rows) -> Floats:
 def with_work(
     codes: NDArray[np.int64], shift: Shift, work: ComparedWork, threshold: float
 ) -> NDArray[np.int64]:
-    """Return the verdicts, with `more work` and `less work` where work explains the change.
+    """Return the verdicts, with `more work` and `less work` where only the work changed clearly.
 
     `codes` has the verdicts on the times, as indices in `VERDICTS`. `shift` says how far the
     logarithms of these times changed. The result has indices in `WORK_VERDICTS`.

@@ -185,21 +185,21 @@ COLUMNS: Final = (
         "verdict",
         "",
         "slower, faster, same, uncertain, more work, less work, added or removed; more work is "
-        "longer because of more work, not slower per work, and less work is the opposite; N/A with "
-        "fewer than four runs on a side",
+        "slower with more work, but not slower per work beyond noise and threshold, and less work "
+        "is the opposite; N/A with fewer than four runs on a side",
         kind="text",
         worked="from {test} times: ratio {ratio} ({ratio_low} to {ratio_high}), relative ratio "
         "{relative_ratio} ({relative_low} to {relative_high}), {p_value}, {threshold} and "
         "{ratio_per_work}; slower or faster if p_value is at most 0.05, the interval excludes 1, "
         "and the ratio is at least 1 + threshold or at most 1 / (1 + threshold); same if the "
         "intervals are between these two; more work or less work instead of slower or faster if "
-        "the work changed, and the time per work did not change in this direction",
+        "the work changed in this direction, but the time per work not beyond noise and threshold",
     ),
     _same(
         "runs_needed",
         "count",
         "how many runs of each side would settle an uncertain verdict in four of five comparisons, "
-        "if the measured change is right; N/A for other verdicts, and if more than 1,000 runs are "
+        "if the estimated change is right; N/A for other verdicts, and if more than 1,000 runs are "
         "needed",
         worked="from the confidence interval, whose length shrinks with the square root of the "
         "number of runs",

@@ -68,6 +68,9 @@ class Peaks(NamedTuple):
     doubt: float = 0.0
     """How much too low the rates may be, as a share of the real rates; 0 if they were not
     measured."""
+    measured_by: str = ""
+    """The value of `--peaks` that measures the rates again, such as `here!`; empty if the rates
+    were not measured."""
     dtype_is_named: bool = False
     """Whether the user named `dtype`. It may then replace FP32: see `roofline.replaces_fp32`."""
 

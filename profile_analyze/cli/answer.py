@@ -27,7 +27,7 @@ from profile_analyze.model.notes import Importance, Note, by_importance, most_im
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, SHAPES
-from profile_analyze.query.catalog import all_optional_columns, optional_columns_of
+from profile_analyze.query.catalog import DISTINGUISHING, all_optional_columns, optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
@@ -218,7 +218,8 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     if request.sql is not None:
         return query.wanted | all_optional_columns() | {*of_work}
     of_stacks = (FRAMES,) if request.has_stacks else ()
-    columns = query.wanted | optional_columns_of((*of_tables, *of_summary))
+    of_picture = () if request.plot is None else DISTINGUISHING
+    columns = query.wanted | optional_columns_of((*of_tables, *of_summary, *of_picture))
     return columns | {*of_work, *of_model, *of_stacks}
 
 

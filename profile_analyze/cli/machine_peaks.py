@@ -102,8 +102,7 @@ def _measured(threads: Sequence[int], say: Callable[[str], None], *, afresh: boo
         _cache(machine, best)
     again = f"here:{threads[0]}!" if len(threads) == 1 else "here!"
     slower = [_slower_text(cached[count], measured[count]) for count in measured if count in cached]
-    remarks = [*filter(None, slower), f"{again} measures again"]
-    return _peaks([best[count] for count in threads], "; ".join(remarks))
+    return _peaks([best[count] for count in threads], [*filter(None, slower)], again)
 
 
 def _faster(kept: Measured, new: Measured) -> Measured:
@@ -153,8 +152,11 @@ def _doubt_text(doubt: float) -> str:
     return f"up to {percent(doubt)} too low"
 
 
-def _peaks(tried: Sequence[Measured], remarks: str) -> Peaks:
-    """Return the highest FLO/s and the highest bandwidth in `tried` as the peaks to use."""
+def _peaks(tried: Sequence[Measured], remarks: Sequence[str], again: str) -> Peaks:
+    """Return the highest FLO/s and the highest bandwidth in `tried` as the peaks to use.
+
+    `again` is the value of `--peaks` that measures them again.
+    """
     flops = max(tried, key=lambda one: one.flops)
     bandwidth = max(tried, key=lambda one: one.bandwidth)
     doubt = max(flops.flops_doubt, bandwidth.bandwidth_doubt)
@@ -173,10 +175,12 @@ def _peaks(tried: Sequence[Measured], remarks: str) -> Peaks:
         (("fp32", flops.flops),),
         bandwidth.bandwidth,
         f"{how}: the best of NumPy's single-precision matrix products and of copies of large "
-        f"arrays; {_doubt_text(doubt)}; measured on {when}; {remarks}",
+        f"arrays; {_doubt_text(doubt)}; measured on {when}; "
+        f"{'; '.join([*remarks, f'{again} measures again'])}",
         device_kind=CPU,
         threads=max(flops.threads, bandwidth.threads),
         doubt=doubt,
+        measured_by=again,
     )
 
 

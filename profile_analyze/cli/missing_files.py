@@ -56,6 +56,9 @@ _SUBCOMMANDS: Final = {
 _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
 """Words that people write between two profiles, or before both, to compare them."""
 
+_BETWEEN_SIDES: Final = r"\.{2,3}|->|:"
+"""What people write between the names of two files, the baseline first, as in `git diff A..B`."""
+
 _MOST_PARTS: Final = 8
 """The largest number of arguments that are joined to find one name with blanks."""
 
@@ -165,6 +168,9 @@ def _advice(name: str, names: Sequence[str]) -> str:
     parts = name.split(",")
     if len(parts) > 1 and all(map(_exists, parts)):
         return "separate files with blanks, not with commas"
+    sides = [*filter(None, re.split(_BETWEEN_SIDES, name))]
+    if len(sides) == 2 and all(map(_exists, sides)):
+        return f"to compare: {shlex.quote(sides[1])} --compare {shlex.quote(sides[0])}"
     return _meant_option(name) or next(matching, "") or did_you_mean(_similar_files(name))
 
 

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.option_values import column_names
+from profile_analyze.cli.option_words import (
+    ABSENT_OPTIONS,
+    CHOOSING_A_VIEW,
+    OPTION_WORDS,
+    OPTION_WORDS_OF_VALUE,
+)
 from profile_analyze.cli.options import OPTIONS
 from profile_analyze.column_words import meant_column
 from profile_analyze.errors import QueryError
-from profile_analyze.query.catalog import CATALOG
+from profile_analyze.query.catalog import CATALOG, find_column, split_names
 from profile_analyze.readers.paths import SUFFIXES
-from profile_analyze.suggestions import (
-    ABSENT_OPTIONS,
-    LONGEST_ADVISED,
-    OPTION_WORDS,
-    OPTION_WORDS_OF_VALUE,
-    did_you_mean,
-    likely_names,
-    plain_name,
-)
+from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, likely_names, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from profile_analyze.cli.option_types import Option
+    from profile_analyze.model.columns import Column
 
 _FILE_WORDS: Final = (
     *("i", "input", "in", "file", "files", "filename", "profile", "path"),
@@ -102,17 +102,24 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     value = _value(argument, arguments[start:])
     if meant := _meant_with_value(plain, value):
         return did_you_mean([meant])
-    if plain in ABSENT_OPTIONS:
-        return ABSENT_OPTIONS[plain]
+    if advice := _advice_on_absent(plain, value):
+        return advice
     if plain not in OPTION_WORDS and f"--{plain}" not in _OPTION_OF:
         for column in CATALOG:
             if column.name == plain:
-                return _advice_on_column(column.name, needs_peaks=column.needs_peaks)
+                return _advice_on_column(column, value)
     cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
     names = likely_names(name, _OPTION_OF, OPTION_WORDS, cutoff=cutoff)
     if len(names) == 1:
         return did_you_mean([_with_value(names[0], value)])
     return did_you_mean(names)
+
+
+def _advice_on_absent(word: str, value: str) -> str:
+    """Return the advice on an option that has no counterpart here; empty for other words."""
+    if word in CHOOSING_A_VIEW and (advice := advice_on_word(value)):
+        return advice
+    return ABSENT_OPTIONS.get(word, "")
 
 
 def _meant_with_value(word: str, value: str) -> str:
@@ -128,9 +135,13 @@ def _meant_with_value(word: str, value: str) -> str:
     return ""
 
 
-def _advice_on_column(name: str, *, needs_peaks: bool) -> str:
+def _advice_on_column(column: Column, value: str) -> str:
+    """Return how to use a column. With a value, a group key was probably meant as a filter."""
+    name = column.name
+    if column.is_key and value and not value.endswith(SUFFIXES) and len(value) <= LONGEST_ADVISED:
+        return did_you_mean([f"--where {shlex.quote(f'{name} == {value}')}"])
     columns = ",".join(dict.fromkeys(("name", "time", name)))
-    peaks = "; add --peaks, which it needs" if needs_peaks else ""
+    peaks = "; add --peaks, which it needs" if column.needs_peaks else ""
     return f"{name} is a column: write --columns {columns} or --order-by {name}{peaks}"
 
 
@@ -145,6 +156,16 @@ def _value(argument: str, following: Sequence[str]) -> str:
     return following[1]
 
 
+def _columns(value: str) -> str:
+    """Return the columns that `value` names or means; empty if one of them does not exist."""
+    names = [meant_column(name) or name for name in split_names(value)]
+    with suppress(QueryError):
+        for name in names:
+            find_column(name.lstrip("+-"))
+        return ",".join(names)
+    return ""
+
+
 def _with_value(meant: str, value: str) -> str:
     """Return `meant`, an entry of `OPTION_WORDS`, with the user's value or with an example."""
     option = _OPTION_OF[meant.partition(" ")[0]]
@@ -152,11 +173,11 @@ def _with_value(meant: str, value: str) -> str:
     is_profile = value.endswith(SUFFIXES) and not option.names_file
     if is_profile or len(value) > LONGEST_ADVISED or not option.accepts(value):
         value = ""
-    if option.settings.get("type") is column_names:
-        value = meant_column(value) or value
     if meant not in _OPTION_OF:
         safe = value if shlex.quote(value) == value else ""
         return re.sub(r"\{(.+?)\}", safe or r"\1", meant)
     if not option.takes_values:
         return meant
+    if option.settings.get("type") is column_names:
+        value = _columns(value)
     return f"{meant} {shlex.quote(value)}" if value else f"{meant}, such as {option.example_call}"

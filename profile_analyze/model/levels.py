@@ -29,10 +29,12 @@ from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import AMOUNTS
 from profile_analyze.model.frozen import constant
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.measuring import on_side
+from profile_analyze.model.notes import Importance, Note, time_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import with_owned_work
 from profile_analyze.model.ownership import (
+    Ownership,
     is_at_level,
     nested_targets,
     ownership,
@@ -40,6 +42,7 @@ from profile_analyze.model.ownership import (
 )
 from profile_analyze.model.ranks import collective_notes
 from profile_analyze.model.terms import (
+    DEVICE,
     KERNEL,
     LEVELS,
     MODULE,
@@ -64,6 +67,14 @@ if TYPE_CHECKING:
 
 _NONE: Final = -1
 
+_NEEDS: Final = {
+    KERNEL: "only traces that recorded the work of a GPU have kernels",
+    MODULE: "only traces that recorded modules or named regions have them",
+    TOP: "no operator ran inside another",
+}
+"""What a profile needs to have a level."""
+_LEAST_BETWEEN: Final = 0.001
+"""Less time outside of operators, as a share of the time of modules, needs no note."""
 _UNOWNED: Final = {
     KERNEL: ("kernel", "--level kernel has them"),
     RUNTIME: ("call into the driver", "no level has them"),
@@ -108,7 +119,8 @@ def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = 
     chosen = level or next(iter(known), OPERATOR)
     if chosen not in known:
         has = f"it has {', '.join(known)}" if known else "it has no rows at all"
-        raise QueryError(f"level: the profile has no level {chosen!r}; {has}")
+        why = f": {_NEEDS[chosen]}" if known and chosen in _NEEDS else ""
+        raise QueryError(f"level: the profile has no level {chosen!r}{why}; {has}")
     if chosen == KERNEL:  # kernels do not nest, so their times are as recorded
         kernels = profile.executions.changed(kernel=_kernel_names(profile))
         result = _rows_of(profile, kernels, KERNEL, profile.operators)
@@ -171,7 +183,11 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     ).take(owned.shown)
     operators = with_owned_work(profile, parent, owner, is_row)
     result = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
-    notes = (*result.notes, *_notes_on_unowned(profile, owner, parent, level))
+    notes = (
+        *result.notes,
+        *_notes_on_unowned(profile, owner, parent, level),
+        *(_notes_on_time_between(profile, owned, own_s) if level == MODULE else ()),
+    )
     return result.changed(level=level, notes=notes)
 
 
@@ -253,3 +269,29 @@ def _notes_on_unowned(
                 f"left out {counted(len(rows), noun)} ({time_s}) that {why}; {advice}",
                 Importance.INCOMPLETE,
             )
+
+
+def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) -> Iterator[Note]:
+    """Yield a note on the device time of modules that passed outside of all operators.
+
+    `owned` is the ownership at level `module`, and `own_s` the time of each execution without
+    the modules inside.
+    """
+    executions = profile.executions
+    is_operator = is_at_level(profile, OPERATOR)
+    operator_above = innermost_above(owned.parent, is_operator)
+    # Each part of the time is counted once: operators in modules, and modules in other operators.
+    is_inside = is_operator & (operator_above < 0) & (owned.above >= 0)
+    is_inside |= owned.is_row & (operator_above >= 0) & (owned.above < 0)
+    on_device = on_side(profile, DEVICE)
+    whole_s = float(np.nansum(own_s[owned.is_row & on_device]))
+    between_s = whole_s - float(np.nansum(executions.duration_s[is_inside & on_device]))
+    if whole_s > 0 and between_s >= _LEAST_BETWEEN * whole_s:
+        runs = len(profile.runs)
+        per_run = " in each run, on average," if runs > 1 else ""
+        yield Note(
+            f"the modules took {time_and_share(between_s / runs)}{per_run} outside of all "
+            "operators, as in Python code; --level operator leaves this time out",
+            Importance.INCOMPLETE,
+            between_s / whole_s,
+        )

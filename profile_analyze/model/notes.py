@@ -7,7 +7,7 @@ from functools import partial
 from math import isnan, nan
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from profile_analyze.units import counted, percent
+from profile_analyze.units import counted, percent, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -124,6 +124,11 @@ def notes_with_share(
 def counted_and_share(count: int, noun: str) -> str:
     """Return the count with its noun, and the placeholder of `operators_and_share`."""
     return f"{counted(count, noun)}{_SHARE}"
+
+
+def time_and_share(time_s: float) -> str:
+    """Return the time with its unit, and the placeholder of `operators_and_share`."""
+    return f"{short_time(time_s)}{_SHARE}"
 
 
 def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:

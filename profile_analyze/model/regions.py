@@ -191,7 +191,10 @@ def _unknown_region(profile: Profile, name: str, missing: list[tuple[int, int]])
         of_rank = "" if len(ranks_of(profile)) < 2 else f" on rank {rank}"
         return f"step_region: no region {name!r}{of_rank} in {profile.processes[process]}"
     if not known:
-        return f"step_region: no regions in {profile.file}"
+        return (
+            f"step_region: no regions in {profile.file}: only traces that recorded modules or "
+            "named regions have them; leave out the option"
+        )
     more = f" and {len(known) - _MOST_LISTED} more" if len(known) > _MOST_LISTED else ""
     listed = ", ".join(known[:_MOST_LISTED])
     return f"step_region: no region {name!r} in {profile.file}; it has {listed}{more}"

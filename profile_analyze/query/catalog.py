@@ -242,6 +242,11 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     return (*keys, *names[:after_time], *extra, *names[after_time:], *labels)
 
 
+DISTINGUISHING: Final = ("launched_by", "scope", "in_shapes", "input_dtype")
+"""Columns that may tell operators with equal names apart, in the order in which pictures and
+sentences try them."""
+
+
 def optional_columns_of(names: Iterable[str]) -> frozenset[str]:
     """Return the optional columns of the profile that the columns in `names` need."""
     return frozenset({find_column(name).optional for name in names} - {""})

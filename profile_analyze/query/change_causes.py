@@ -9,6 +9,7 @@ import numpy as np
 from profile_analyze.model.numbers import difference, total
 from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
+from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.time_shares import share_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ UNKNOWN_WORK: Final = "unknown work"
 RESIDUAL: Final = "residual"
 CAUSES: Final = (MORE_WORK, LESS_WORK, PER_WORK, UNKNOWN_WORK, ADDED, REMOVED, RESIDUAL)
 """All causes, in the order in which the summary lists them."""
+WORK_CAUSES: Final = (MORE_WORK, LESS_WORK, ADDED, REMOVED)
+"""The causes that are work: operators do more or less of it, or only one side has them."""
 _MOST_OPERATORS: Final = 3
 _NO_RESIDUAL: Final = 1e-9
 """A smaller residual is a rounding error. The limit is a fraction of the baseline's time, or of the
@@ -33,6 +36,8 @@ class CauseOperator(NamedTuple):
     """How much one operator adds to a cause."""
 
     name: str
+    detail: str
+    """What tells the operator apart from others with this name: see `details_of`."""
     difference_s: float
 
 
@@ -120,9 +125,13 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
         known = np.flatnonzero(np.abs(parts_s) > TIME_TOLERANCE_S)
         if len(known):
             largest = known[np.argsort(-np.abs(parts_s[known]), kind="stable")][:_MOST_OPERATORS]
-            names = operators["name"][largest].tolist()
-            pairs = zip(names, parts_s[largest].tolist(), strict=True)
-            yield Cause(cause, cause_s, len(known), tuple(CauseOperator(*pair) for pair in pairs))
+            columns = (
+                operators["name"][largest].tolist(),
+                details_of(operators, largest.tolist()),
+                parts_s[largest].tolist(),
+            )
+            of_operators = tuple(CauseOperator(*one) for one in zip(*columns, strict=True))
+            yield Cause(cause, cause_s, len(known), of_operators)
     residual_s = difference_s - sum_s
     if abs(residual_s) > _NO_RESIDUAL * max(total(operators["base"]), abs(difference_s)):
         yield Cause(RESIDUAL, residual_s, 0, ())

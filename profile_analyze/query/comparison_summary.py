@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.analysis.comparison_formulas import tests_of
+from profile_analyze.analysis.intervals import ratios_of
 from profile_analyze.analysis.statistics import (
     FASTER,
     LEAST_RUNS,
@@ -21,6 +22,7 @@ from profile_analyze.model.iterations import copies_in, required_noun, unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.change_causes import causes_of, work_change
+from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
@@ -47,10 +49,13 @@ class Contribution(NamedTuple):
 
     label: str
     """The values of the group's keys, or the operator's name."""
+    detail: str
+    """What tells the operator apart from others with this name; empty for groups."""
     difference_s: float
     share: float
     """The share of the total difference; NaN if the total difference is 0."""
     ratio: float
+    work_ratio: float
     verdict: str | None
 
 
@@ -86,8 +91,12 @@ class Change(NamedTuple):
     p_value: float
     verdict: str | None
     """A verdict on rows that both sides have, such as `slower`. None if there are too few runs."""
+    estimate: float
+    """The ratio that `p_value`, `verdict` and `runs_needed` are based on: the median over all pairs
+    of a run and a run of the baseline. `ratio` is a ratio of two medians, which may differ."""
     runs_needed: float
-    """How many runs of each side would probably settle an uncertain verdict."""
+    """How many runs of each side would probably settle an uncertain verdict. N/A if both sides
+    have the same times, because they are probably the same runs."""
     too_few_runs: str
     """Which side has too few runs for verdicts; empty if no side has too few."""
     work: WorkChange
@@ -130,7 +139,8 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         high=_number(whole, "ratio_high"),
         p_value=_number(whole, "p_value"),
         verdict=_only_value(whole, "verdict"),
-        runs_needed=_number(whole, "runs_needed"),
+        estimate=_estimate(whole),
+        runs_needed=np.nan if _have_equal_times(whole) else _number(whole, "runs_needed"),
         too_few_runs=_too_few_runs(query, comparison),
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),
@@ -195,6 +205,19 @@ def _number(whole: Table, name: str) -> float:
     return np.nan if value is None else float(value)
 
 
+def _estimate(whole: Table) -> float:
+    """Return `Change.estimate`."""
+    if not len(whole):
+        return np.nan
+    return float(ratios_of(whole.shown.of_all_rows(tests_of).chosen.estimate)[0])
+
+
+def _have_equal_times(whole: Table) -> bool:
+    """Return whether both sides have the same total times, in any order."""
+    times, base = (np.sort(whole.shown.per_unit(name), axis=None) for name in ("time", "base"))
+    return np.array_equal(times, base)
+
+
 def _contributions(
     rows: Table, whole_s: float, verdicts: tuple[str, ...] = ()
 ) -> Iterator[Contribution]:
@@ -210,13 +233,17 @@ def _contributions(
         if not verdicts or row_verdicts[index] in verdicts
     ]
     labels = rows.labels if rows.query.by else rows.texts("name")
-    for index in chosen[:_MOST_CONTRIBUTIONS]:
+    largest = chosen[:_MOST_CONTRIBUTIONS]
+    details = [""] * len(largest) if rows.query.grouped else details_of(rows, largest)
+    for index, detail in zip(largest, details, strict=True):
         difference_s = float(differences[index])
         yield Contribution(
             label=labels[index],
+            detail=detail,
             difference_s=difference_s,
             share=difference_s / whole_s if whole_s else np.nan,
             ratio=float(rows["ratio"][index]),
+            work_ratio=float(rows["work_ratio"][index]),
             verdict=row_verdicts[index],
         )
 

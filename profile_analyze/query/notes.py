@@ -297,9 +297,11 @@ def _order_notes(
         values = rows[order.column.name]
         unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         if unknown.all():
-            times = "" if np.isnan(rows["time"]).all() else "; --order-by time ranks them"
+            advice = "" if np.isnan(rows["time"]).all() else "; --order-by time ranks them"
+            if is_static:
+                advice = "; the file has no times, so leave out --order-by to rank by work"
             yield Note(
-                f"{order.column.name} is N/A in all rows, so ordering by it has no effect{times}",
+                f"{order.column.name} is N/A in all rows, so ordering by it has no effect{advice}",
                 Importance.ANSWER,
             )
         elif not query.grouped:

@@ -40,7 +40,8 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
         yield Note(
             f"the peaks may be up to {percent(rows.peaks.doubt)} too low, because the measurements "
             "differ or other programs ran meanwhile; efficiency is then too high, and lost and "
-            "gain are too low; stop other programs and measure again, as in --peaks 'here!'",
+            "gain are too low; stop other programs; then "
+            f"--peaks {rows.peaks.measured_by!r} measures again",
             Importance.WRONG,
             share=1.0,
         )

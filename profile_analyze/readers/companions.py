@@ -9,6 +9,9 @@ _PROFILE: Final = re.compile(r"(|.*[._-])profile\.json(\.gz|\.zst)?", re.DOTALL)
 _COMPRESSED: Final = ("", ".gz", ".zst")
 
 
+_DESCRIPTION: Final = re.compile(_PROFILE.pattern.replace("profile", "graph"), re.DOTALL)
+
+
 def companions_of(name: str) -> tuple[str, ...]:
     """Return the names of all files that may belong to the profile `name`."""
     return (*descriptions_of(name), *inference_times_of(name))
@@ -19,7 +22,7 @@ def descriptions_of(name: str) -> tuple[str, ...]:
 
     `X.graph.json` describes the layers in `X.profile.json`, a profile of TensorRT.
     """
-    return _beside(name, "graph")
+    return _beside(_PROFILE, name, "graph")
 
 
 def inference_times_of(name: str) -> tuple[str, ...]:
@@ -27,9 +30,18 @@ def inference_times_of(name: str) -> tuple[str, ...]:
 
     `X.times.json` or `X.timing.json` has the times for `X.profile.json`, a profile of TensorRT.
     """
-    return (*_beside(name, "times"), *_beside(name, "timing"))
+    return (*_beside(_PROFILE, name, "times"), *_beside(_PROFILE, name, "timing"))
 
 
-def _beside(name: str, content: str) -> tuple[str, ...]:
-    found = _PROFILE.fullmatch(name)
+def profiles_of(name: str) -> tuple[str, ...]:
+    """Return the names of profiles whose operators the file `name` may describe.
+
+    This is the reverse of `descriptions_of`.
+    """
+    return _beside(_DESCRIPTION, name, "profile")
+
+
+def _beside(pattern: re.Pattern[str], name: str, content: str) -> tuple[str, ...]:
+    """Return the names that have `content` in place of the content that `pattern` expects."""
+    found = pattern.fullmatch(name)
     return () if found is None else tuple(f"{found[1]}{content}.json{one}" for one in _COMPRESSED)

@@ -56,19 +56,29 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         "file of --exportProfile",
         rb'\[\s*\{\s*"startEnqMs"|\[\s*\{[^}]*"latencyMs"',
     ),
-    _Signature("a summary of OpenVINO's benchmark_app, without layers", rb'\{\s*"cmd_options"\s*:'),
+    _Signature(
+        "a summary of OpenVINO's benchmark_app, without layers; name the file of -exec_graph_path "
+        "or that of -report_type detailed_counters",
+        rb'\{\s*"cmd_options"\s*:',
+    ),
     _Signature(
         "a JAX or TensorFlow (XLA) trace", rb'\{.*("highres-ticks"|"name"\s*:\s*"/(host|device):)'
     ),
     # Paddle writes schemaVersion as a text, PyTorch as a number.
     _Signature("a Paddle profile", rb'\{.*("span_index"|"schemaVersion"\s*:\s*")'),
     _Signature("a Chrome timeline", rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:'),
-    _Signature("an onnx-tool table", rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),"),
+    _Signature(
+        "an onnx-tool table; name the ONNX model that it describes",
+        rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),",
+    ),
     _Signature(
         "a log of OpenVINO's benchmark_app; name the file of -exec_graph_path or -report_type",
         rb"\[Step 1/\d+\]",
     ),
-    _Signature("a trtexec log", rb".*=== Profile \(\d+ iterations? \) ==="),
+    _Signature(
+        "a trtexec log; name the file of --exportProfile",
+        rb".*=== Profile \(\d+ iterations? \) ===",
+    ),
     _Signature(
         "a table of key_averages() (PyTorch), which has only sums; name the trace that "
         "export_chrome_trace wrote",
@@ -117,7 +127,10 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         "a pointer of Git LFS, not the file itself; run git lfs pull",
         rb"version https://git-lfs\.github\.com",
     ),
-    _Signature("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
+    _Signature(
+        "a MegEngine model, not a profile; run it with load_and_run --profile run.json",
+        rb".{0,16}mgv[0-9]|mgb[0-9]",
+    ),
     # `Source` has already decompressed the outer gzip layer.
     _Signature("a gzip file inside another; unpack it once", rb"\x1f\x8b"),
     _Signature("a bzip2 file; unpack it first", rb"BZh[1-9]"),

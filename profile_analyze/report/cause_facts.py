@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.analysis.compared_work import WORK_TOLERANCE
 from profile_analyze.model.visible import visible
 from profile_analyze.query.change_causes import CAUSES, PER_WORK, RESIDUAL, UNKNOWN_WORK
-from profile_analyze.report.facts import NUMBER, TEXT, Fact, list_schema, object_schema
+from profile_analyze.report.facts import DETAIL, NUMBER, TEXT, Fact, list_schema, object_schema
 from profile_analyze.report.sentence_parts import in_brackets, signed
 from profile_analyze.units import counted, percent, scaled_text, three_digits
 
@@ -91,7 +91,7 @@ def _cause_text(cause: Cause, times: Times) -> str:
     if cause.cause == RESIDUAL:
         return f"{text} (medians do not add up)"
     first = cause.largest[0]
-    name = visible(first.name, "utf-8")
+    name = visible(f"{first.name}{in_brackets(first.detail)}", "utf-8")
     if cause.operators == 1:
         return f"{text}{in_brackets(name)}"
     largest = f"{name} {times.text(first.difference_s, signed=True)}"
@@ -158,7 +158,9 @@ FACTS: Final = (
                 "cause": {"enum": list(CAUSES)},
                 "difference_s": {"type": "number"},
                 "operators": {"type": "integer", "minimum": 0},
-                "largest": list_schema({"name": TEXT, "difference_s": {"type": "number"}}),
+                "largest": list_schema(
+                    {"name": TEXT, "detail": DETAIL, "difference_s": {"type": "number"}}
+                ),
             }
         ),
         sentences=_causes_sentence,

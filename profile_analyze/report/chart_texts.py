@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from profile_analyze.model.visible import visible
+from profile_analyze.query.distinct_names import details_of
 from profile_analyze.report.labels import join_keys, row_labels
+from profile_analyze.report.sentence_parts import in_brackets
 from profile_analyze.report.text_layout import shortened_in_middle, text_width
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def sides(table: Table) -> list[str]:
             for name, file, one in zip(base_names, files, profiles, strict=True)
         ]
     return [
-        shortened_in_middle(visible(f"{side}{file}", "utf-8"), _SIDE_WIDTH, ELLIPSIS)
+        fitted(f"{side}{file}", _SIDE_WIDTH)
         for side, file in zip(("", "baseline "), files, strict=False)
     ]
 
@@ -67,17 +68,25 @@ def _files(profile: Profile) -> str:
 def names(table: Table, width: int) -> list[str]:
     """Return the name of each row, in at most `width` columns.
 
-    If several operators have the same name, the innermost scope follows the name. Long names often
+    If several rows have the same name, what tells them apart follows the name. Long names often
     differ only at their end, so they are cut in the middle.
     """
-    labels = [join_keys(label)[0] for label in row_labels(table)]
-    if table.query.keys is None and len({*labels}) < len(labels):
-        rows_with = Counter(labels)
-        labels = [
-            f"{label} ({scope[-1]})" if scope and rows_with[label] > 1 else label
-            for label, scope in zip(labels, table["scope"].tolist(), strict=True)
-        ]
-    return [shortened_in_middle(visible(label, "utf-8"), width, ELLIPSIS) for label in labels]
+    return [
+        fitted(f"{name}{in_brackets(detail)}", width) for name, detail in names_with_details(table)
+    ]
+
+
+def names_with_details(table: Table) -> list[tuple[str, str]]:
+    """Return the name of each row, and what tells the row apart from others with this name."""
+    names_of_rows = [join_keys(label)[0] for label in row_labels(table)]
+    if table.query.grouped:
+        return [(name, "") for name in names_of_rows]
+    return [*zip(names_of_rows, details_of(table, range(len(table))), strict=True)]
+
+
+def fitted(text: str, width: int) -> str:
+    """Return `text` without control characters, cut in the middle to at most `width` columns."""
+    return shortened_in_middle(visible(text, "utf-8"), width, ELLIPSIS)
 
 
 def rows_with_dots(table: Table) -> NDArray[np.int64]:

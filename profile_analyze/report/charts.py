@@ -14,7 +14,14 @@ from matplotlib.text import Text
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.model.visible import visible
 from profile_analyze.report.bar_chart import draw_times
-from profile_analyze.report.chart_texts import ELLIPSIS, names, rows_with_dots, sides, title
+from profile_analyze.report.chart_texts import (
+    ELLIPSIS,
+    fitted,
+    names_with_details,
+    rows_with_dots,
+    sides,
+    title,
+)
 from profile_analyze.report.text_layout import shortened
 from profile_analyze.report.times import AUTO, times_for
 from profile_analyze.report.work_chart import draw_work
@@ -239,8 +246,15 @@ def _draw_dots(
 
 
 def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: TimeUnit) -> None:
-    """Write a list beside the axes: the number, name, time and share of each of `rows`."""
-    labels, times_s, shares = names(table, _NAME_WIDTH), table["time"][rows], table["share"][rows]
+    """Write a list beside the axes: the number, name, time and share of each of `rows`.
+
+    A row whose name is not unique has a further line that tells it apart.
+    """
+    labels = [
+        "\n     ".join(fitted(text, _NAME_WIDTH) for text in texts if text)
+        for texts in names_with_details(table)
+    ]
+    times_s, shares = table["time"][rows], table["share"][rows]
     times = times_for(times_s.tolist(), time_unit)
     lines = [
         f"{number}  {labels[row]}\n     {times.text(time_s)}, {percent(share)}"

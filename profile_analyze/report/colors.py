@@ -34,8 +34,8 @@ _START_COLORS: Final = {
     **_WORD_COLORS,
     "slower than the baseline": _RED,
     "faster than the baseline": _GREEN,
-    "slower than the baseline because of more work": _YELLOW,
-    "faster than the baseline because of less work": _YELLOW,
+    "slower than the baseline, with more work": _YELLOW,
+    "faster than the baseline, with less work": _YELLOW,
     "cannot tell whether it is slower, faster or the same": _DIM,
     "FAILED": _RED,
     "uncertain": _YELLOW,  # an outcome of `--fail-if`, which nobody should overlook

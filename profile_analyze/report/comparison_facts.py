@@ -5,12 +5,21 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
-from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
+from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from profile_analyze.model.visible import visible
 from profile_analyze.query.comparison_summary import CALLED
 from profile_analyze.report.cause_facts import FACTS as CAUSE_FACTS
-from profile_analyze.report.facts import COUNT, NUMBER, TEXT, VERDICT, Fact, FactGroup, list_schema
+from profile_analyze.report.comparison_verdict import verdict_in_words
+from profile_analyze.report.facts import (
+    COUNT,
+    DETAIL,
+    NUMBER,
+    TEXT,
+    VERDICT,
+    Fact,
+    FactGroup,
+    list_schema,
+)
 from profile_analyze.report.sentence_parts import (
     in_brackets,
     interval_text,
@@ -26,18 +35,6 @@ if TYPE_CHECKING:
     from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
-
-_VERDICT_IN_WORDS: Final = {
-    "slower": "slower than the baseline",
-    "faster": "faster than the baseline",
-    MORE_WORK: "slower than the baseline because of more work",
-    LESS_WORK: "faster than the baseline because of less work",
-    "same": "the same as the baseline, within the threshold",
-    "uncertain": "cannot tell whether it is slower, faster or the same",
-    ADDED: "the baseline has none of these operators",
-    REMOVED: "the profile has none of the operators of the baseline",
-    None: "no verdict",
-}
 
 
 def comparison_caption(summary: Summary, times: Times) -> str:
@@ -88,28 +85,8 @@ def _is_known(summary: Summary) -> bool:
 
 
 def _verdict_sentence(summary: Summary, times: Times) -> Iterator[str]:
-    change = _change(summary)
     if _is_known(summary):
-        yield (
-            f"{_VERDICT_IN_WORDS[change.verdict]}: {times.text(summary.device_time_s)} "
-            f"instead of {times.text(change.base_time_s)}, "
-            f"{signed(change.change, percent)}{_possible_changes(change)}"
-            f"{iterations_remark(change.unit)}"
-        )
-
-
-def _possible_changes(change: Change) -> str:
-    """Return which changes an uncertain verdict leaves possible; empty for other verdicts."""
-    if change.verdict != UNCERTAIN:
-        return ""
-    noise = "" if change.p_value <= SIGNIFICANT else ", which may be noise alone"
-    ends = (signed(end - 1, percent) for end in (change.low, change.high))
-    possible = "" if isnan(change.low) else f"; anything from {' to '.join(ends)} is possible"
-    if isnan(change.runs_needed):
-        return f"{noise}{possible}"
-    runs = f"{change.runs_needed:.0f} {change.unit}"
-    needed = f"if this change is real, about {runs} a side settle it"
-    return f"{noise}{possible}; {needed}"
+        yield verdict_in_words(_change(summary), summary.device_time_s, times)
 
 
 def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
@@ -138,9 +115,12 @@ def _called_sentences(summary: Summary, times: Times) -> Iterator[str]:
     remark = iterations_remark(_change(summary).unit)
     for one in _change(summary).called if _is_known(summary) else ():
         difference = times.text(one.difference_s, signed=True)
+        label = f"{one.label}{in_brackets(one.detail)}"
+        is_of_work = one.verdict in (MORE_WORK, LESS_WORK)
+        work = f" with {three_digits(one.work_ratio)} times the work" if is_of_work else ""
         yield (
-            f"{one.verdict}: {visible(one.label, 'utf-8')} {difference}, "
-            f"{three_digits(one.ratio)} times the baseline{remark}"
+            f"{one.verdict}: {visible(label, 'utf-8')} {difference}, "
+            f"{three_digits(one.ratio)} times the baseline{work}{remark}"
         )
 
 
@@ -166,9 +146,11 @@ def _verdict_counts(summary: Summary, _: Times) -> Iterator[str]:
 
 _CONTRIBUTION_SCHEMA: Final = {
     "label": TEXT,
+    "detail": DETAIL,
     "difference_s": {"type": "number"},
     "share": {"description": "The share of the whole difference.", **NUMBER},
     "ratio": NUMBER,
+    "work_ratio": {"description": "The work / the baseline's work.", **NUMBER},
     "verdict": VERDICT,
 }
 
@@ -251,10 +233,17 @@ GROUP: Final = FactGroup(
             sentences=_verdict_sentence,
         ),
         Fact(
+            "estimate",
+            "The ratio that p_value, verdict and runs_needed are based on: the median over all "
+            "pairs of a run and a run of the baseline.",
+            lambda summary: _change(summary).estimate,
+            shown_with="verdict",
+        ),
+        Fact(
             "runs_needed",
             "How many runs of each side would settle an uncertain verdict in four of five "
-            "comparisons, if the ratio is right; null for other verdicts, and if more than 1,000 "
-            "runs are needed.",
+            "comparisons, if `estimate` is right; null for other verdicts, if more than 1,000 runs "
+            "are needed, and if both sides have the same times.",
             lambda summary: _change(summary).runs_needed,
             shown_with="verdict",
         ),

@@ -23,6 +23,11 @@ NUMBER: Final = {"$ref": "#/$defs/number"}
 INTEGER: Final = {"type": "integer"}
 COUNT: Final = {"type": "integer", "minimum": 1}
 TEXT: Final = {"type": "string"}
+DETAIL: Final = {
+    "description": "What tells the operator apart from others with this name; empty if none has it "
+    "or for groups.",
+    "type": "string",
+}
 VERDICT: Final = {"$ref": "#/$defs/verdict"}
 
 

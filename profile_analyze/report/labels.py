@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.terms import TOP
@@ -11,7 +11,7 @@ from profile_analyze.units import NOT_AVAILABLE
 if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
-_ALL_OPERATORS = "all"
+_ALL_OPERATORS: Final = "all"
 """The label of the single group if there is no group key."""
 
 

@@ -86,12 +86,15 @@ def _gain_sentence(summary: Summary, times: Times) -> str:
     """Return a sentence on how much faster the whole model could be."""
     judgement = _judgement(summary)
     gain = f"{judgement.gain:.2f}"
-    if gain == "1.00":
-        return "with these peaks, the whole model could gain next to nothing"
     unjudged = percent(1 - judgement.judged)
+    is_whole = unjudged == percent(0)
+    if gain == "1.00":
+        judged = f"the judged operators, {percent(judgement.judged)} of the time,"
+        which = "the whole model" if is_whole else judged
+        return f"with these peaks, {which} could gain next to nothing"
     but = (
         ""
-        if unjudged == percent(0)
+        if is_whole
         else f"; the operators that are not judged, {unjudged} of the time, keep their times"
     )
     return (

@@ -189,6 +189,7 @@ def test_this_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
         device_kind="cpu",
         threads=1,
         doubt=0.02,
+        measured_by="here:1!",
     )
     assert resolve("here:1") == first
     assert measured.calls == [1]
@@ -255,7 +256,7 @@ def test_rates_that_are_not_stable_are_kept_with_their_doubt(
     assert outcome.err.splitlines()[0] == (
         "note: the peaks may be up to 24.5% too low, because the measurements differ or other "
         "programs ran meanwhile; efficiency is then too high, and lost and gain are too low; stop "
-        "other programs and measure again, as in --peaks 'here!'"
+        "other programs; then --peaks 'here!' measures again"
     )
 
 

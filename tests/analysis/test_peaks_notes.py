@@ -78,12 +78,12 @@ FOUR = CPU._replace(name="four", threads=4)
         ),
         (ON_CPU._replace(doubt=0.03), (CPU._replace(threads=2),) * 2, ()),
         (
-            ON_CPU._replace(doubt=0.031),
+            ON_CPU._replace(doubt=0.031, measured_by="here:1!"),
             (CPU._replace(threads=2),) * 2,
             (
                 "the peaks may be up to 3.1% too low, because the measurements differ or other "
                 "programs ran meanwhile; efficiency is then too high, and lost and gain are too "
-                "low; stop other programs and measure again, as in --peaks 'here!'",
+                "low; stop other programs; then --peaks 'here:1!' measures again",
             ),
         ),
     ],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 import profile_analyze as pa
 from tests.conftest import PROFILES, TABLE_FORMATS, run_command
+from tests.in_memory import profile_of
 
 RESNET = str(PROFILES / "resnet18.json")
 
@@ -154,3 +156,26 @@ def test_groups_are_named_with_their_keys() -> None:
         "4 operators of out_shapes, type {1,64,56,56}, ConvolutionForward, 25.0% of the time, run at 35.7% of the roof: if these alone ran at the roof, the model would take 87.078 ms, 1.19 times as fast",
         "5 operators of out_shapes, type {1,128,28,28}, ConvolutionForward, 20.6% of the time, run at 38.4% of the roof: if these alone ran at the roof, the model would take 90.568 ms, 1.15 times as fast",
     ]
+
+
+def test_nothing_is_said_about_the_gain_of_operators_that_are_not_judged() -> None:
+    query = pa.Query(peaks=pa.parse_peaks("1T:1G"))
+    operators: list[dict[str, Any]] = [
+        {"name": "copy", "computation": 0.0, "memory": 9e5},  # 0.9 ms at 1 GB/s
+        {"name": "send"},
+    ]
+
+    def sentence(other_s: float) -> str:
+        executions = [
+            {"operator": row, "duration_s": time_s} for row, time_s in enumerate((0.001, other_s))
+        ]
+        profile = profile_of(operators, executions)
+        text = pa.render(pa.Report.of(pa.summarise(profile, judged_by=query), ()), "plain")
+        (found,) = [line for line in text.splitlines() if "next to nothing" in line]
+        return found
+
+    assert sentence(0.999) == (
+        "with these peaks, the judged operators, 0.1% of the time, could gain next to nothing"
+    )
+    operators[1] |= {"computation": 0.0, "memory": 0.999e9}
+    assert sentence(0.999) == "with these peaks, the whole model could gain next to nothing"

@@ -19,6 +19,7 @@ WRONG = {
     "--min-time": "5x",
     "--max-time": "-1s",
     "--max-size": "16",
+    "--engine": "spark",
     "--where": "tme > 1",
     "--having": "count > 1",
     "--aggregate-by": "bogus",

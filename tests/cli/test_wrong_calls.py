@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze import column_words, suggestions
+from profile_analyze import column_words
+from profile_analyze.cli import option_words
 from profile_analyze.cli.options import OPTION_GROUPS, OPTIONS
 from profile_analyze.query.catalog import CATALOG, find_column
 from tests.conftest import run_command
@@ -29,6 +30,8 @@ FILE = "profiles/resnet18.json"
 NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"
 """A call with a short answer, for mistakes that only get a note."""
 
+TRACE = "pytorch/cnn-train.json.gz"
+"""A trace of a CPU."""
 MODEL = "classifiers/classifier.onnx"
 SMALL = "classifiers/smallcnn.onnx"
 DYNAMIC = "models/cnn_script.onnx"
@@ -66,6 +69,22 @@ CALLS = (
         for option in ("--device gpu0", '--device="it\'s"', "--skip 1", "--run 3")
     ),
     *(f"{FILE} {option}" for option in ("--percentile 95", "--exclude Copy", "--mean", "--skip=x")),
+    *(
+        f"{FILE} --sort-by {name}"
+        for name in ("self_cuda_memory_usage", "cuda_time_total", "name,dur")
+    ),
+    *(f"{FILE} {option}" for option in ("--cpu", "--cuda", "--trace-handler x", "--view x")),
+    *(f"{FILE} --view {name}" for name in ("timeline", "kernels")),
+    *(f"{FILE} {option}" for option in ("--group-by-shape", "--by-layer", "--per-type", "--idle")),
+    *(
+        f"{FILE} {option}"
+        for option in ("--no-notes", "--only-summary", "--hide-host", "--percent")
+    ),
+    *(f"{FILE} {option}" for option in ("--to-csv", "--save-as x.csv", "--inclusive", "--stack")),
+    *(f"{FILE} {option}" for option in ("--phase backward", "--rank 0", "--category 'a b'")),
+    f"{FILE} --order-by self_cuda_memory_usage",
+    f"{FILE} --step-region forward",
+    f"{FILE} --level top",
     f"--skip-first {FILE}",
     f"{FILE} -- --skip 1",
     # options without their values
@@ -75,6 +94,7 @@ CALLS = (
     ),
     # values of options
     *(f"{FILE} --format {name}" for name in ("jso", "JSON", "md", "html", "'json '")),
+    f"{TRACE} --level kernel",
     *(f"{FILE} --level {name}" for name in ("kernels", "layer", "kernel", "gpu stream")),
     *(f"{FILE} --print-only {name}" for name in ("hots", "both")),
     *(f"{FILE} {option}" for option in ("--run-stat average", "--color no", "--match names")),
@@ -155,6 +175,7 @@ CALLS = (
     f"{FILE} \u2014top 5",
     f"{FILE} \u2014explain time",
     *(f"{FILE} {words}" for words in ("vs", "changed vs base", "desc", "help")),
+    *(f"runs/{name}" for name in ("base..runs/changed", "base:runs/changed", "base...runs/none")),
     "compare old.json new.json",
     "profiles/resnet18",
     f"profiles/tiny.json,{FILE}",
@@ -439,7 +460,7 @@ def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None
     assert set(column_words.COLUMN_WORDS.values()) <= columns
     assert not set(column_words.COLUMN_WORDS) & columns
     flags = {flag for group in OPTION_GROUPS for option in group.options for flag in option.flags}
-    for word, meant in suggestions.OPTION_WORDS.items():
+    for word, meant in option_words.OPTION_WORDS.items():
         assert f"--{word.replace('_', '-')}" not in flags
         flag, *value = shlex.split(meant)
         assert flag in flags | {"--help", "--version"}
@@ -514,7 +535,7 @@ def test_a_call_without_a_file_tells_how_to_read_a_pipe() -> None:
 
 def test_only_names_that_nearly_fit_are_suggested() -> None:
     assert "did you mean" not in run_command("none.json", "--confidence", "3").err
-    assert run_command("none.json", "--ordr-by", "3").err.endswith("mean --order-by 3?\n")
+    assert run_command("none.json", "--ordr-by", "name").err.endswith("mean --order-by name?\n")
 
 
 def test_two_hyphens_take_no_value() -> None:

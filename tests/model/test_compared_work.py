@@ -247,7 +247,10 @@ def test_the_causes_of_a_difference() -> None:
         "added": (near(7), 1),
         "removed": (near(-5), 1),
     }
-    assert found["more work"][2] == [("wide", near(50e-6)), ("copy", near(10e-6))]
+    assert found["more work"][2] == [
+        ("wide", "", near(50e-6)),
+        ("copy", "", near(10e-6)),
+    ]
 
 
 def plain_summary(new: pa.Profile, base: pa.Profile) -> list[str]:

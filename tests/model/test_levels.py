@@ -91,14 +91,22 @@ def test_a_note_on_kernels_that_nothing_launched() -> None:
 
 
 def test_a_missing_level_is_an_error_that_lists_the_others() -> None:
-    for profile, level, has in (
-        (static(), "kernel", "operator"),
-        (four_steps(), "top", "operator"),
-        (profile_of([{"name": "k", "level": "kernel"}]), "module", "kernel"),
+    for profile, level, text in (
+        (
+            static(),
+            "kernel",
+            "only traces that recorded the work of a GPU have kernels; it has operator",
+        ),
+        (four_steps(), "top", "no operator ran inside another; it has operator"),
+        (
+            profile_of([{"name": "k", "level": "kernel"}]),
+            "module",
+            "only traces that recorded modules or named regions have them; it has kernel",
+        ),
     ):
         with pytest.raises(QueryError) as caught:
             at_level(profile, level)
-        assert str(caught.value) == f"level: the profile has no level {level!r}; it has {has}"
+        assert str(caught.value) == f"level: the profile has no level {level!r}: {text}"
     with pytest.raises(QueryError, match="it has no rows at all"):
         at_level(profile_of([]), "kernel")
 
@@ -201,6 +209,72 @@ def test_notes_on_executions_outside_of_all_rows() -> None:
     assert at_level(profile, "module").notes == (
         "left out 1 call into the driver (1.50 s) that ran outside of all modules; no level has them",
         "left out 1 operator (1.00 s) that ran outside of all modules; --level operator has them",
+        "the modules took 3.00 s (60.0% of the time) outside of all operators, as in Python code; "
+        "--level operator leaves this time out",
+    )
+
+
+BETWEEN = "outside of all operators, as in Python code; --level operator leaves this time out"
+
+
+@pytest.mark.parametrize(
+    ("parents", "note"),
+    [
+        # The outer module has 10 s, the inner module 4 s, and the operators 3 s and 1 s.
+        ((-1, 0, 1, 2), f"the modules took 7.00 s (70.0% of the time) {BETWEEN}"),
+        ((-1, 0, 0, 1), f"the modules took 6.00 s (60.0% of the time) {BETWEEN}"),
+        # No operator is inside a module.
+        ((-1, 0, -1, -1), f"the modules took 10.0 s (100.0% of the time) {BETWEEN}"),
+        # The inner module is inside the first operator, so its time is not between operators.
+        ((-1, 2, 0, 1), f"the modules took 7.00 s (70.0% of the time) {BETWEEN}"),
+    ],
+)
+def test_a_note_on_the_time_of_modules_between_operators(
+    parents: tuple[int, ...], note: str
+) -> None:
+    names = ({"name": "outer", "level": "module"}, {"name": "inner", "level": "module"})
+    inside_s = 2.0 if parents[1] == 2 else 4.0
+    profile = profile_of(
+        [*names, {"name": "a"}, {"name": "b"}],
+        [
+            {"operator": row, "duration_s": time_s, "parent": parent}
+            for row, (time_s, parent) in enumerate(
+                zip((10.0, inside_s, 3.0, 1.0), parents, strict=True)
+            )
+        ],
+        tracks=[CPU],
+    )
+    assert at_level(profile, "module").notes[-1] == note
+
+
+def test_a_module_inside_an_operator_takes_no_time_between_operators() -> None:
+    profile = profile_of(
+        [{"name": "a"}, {"name": "inner", "level": "module"}, {"name": "b"}],
+        [
+            {"operator": row, "duration_s": time_s, "parent": row - 1}
+            for row, time_s in enumerate((5.0, 3.0, 1.0))
+        ],
+        tracks=[CPU],
+    )
+    assert at_level(profile).total_s() == 5.0
+    assert at_level(profile, "module").notes == (
+        "left out 1 operator (5.00 s) that ran outside of all modules; --level operator has them",
+    )
+
+
+def test_the_note_on_time_between_operators_is_about_a_run() -> None:
+    profile = profile_of(
+        [{"name": "net", "level": "module"}, {"name": "a"}],
+        [
+            {"operator": row, "duration_s": time_s, "parent": parent, "run": run}
+            for run, start in ((0, 0), (1, 2))
+            for row, time_s, parent in ((0, 5.0, -1), (1, 2.0 + run, start))
+        ],
+        tracks=[CPU],
+        runs=[Run(), Run()],
+    )
+    assert at_level(profile, "module").notes == (
+        f"the modules took 2.50 s (50.0% of the time) in each run, on average, {BETWEEN}",
     )
 
 

@@ -149,7 +149,12 @@ def test_an_unknown_region_is_an_error() -> None:
     )
     for profile, name, text in [
         (nested(), "linear", "no region 'linear' in made.json; it has net"),
-        (bare(), "net", "no regions in made.json"),
+        (
+            bare(),
+            "net",
+            "no regions in made.json: only traces that recorded modules or named regions have "
+            "them; leave out the option",
+        ),
         (
             many,
             "r",

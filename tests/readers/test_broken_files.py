@@ -74,14 +74,24 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b'[{"name": "a", "ph": "X"}]', "looks like a Chrome timeline"),
     (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
     (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
-    (b'{"cmd_options": {}}', "looks like a summary of OpenVINO's benchmark_app, without layers"),
-    (b"Name,Type,Forward_MACs,x", "looks like an onnx-tool table"),
+    (
+        b'{"cmd_options": {}}',
+        "looks like a summary of OpenVINO's benchmark_app, without layers; name the file of "
+        "-exec_graph_path or that of -report_type detailed_counters",
+    ),
+    (
+        b"Name,Type,Forward_MACs,x",
+        "looks like an onnx-tool table; name the ONNX model that it describes",
+    ),
     (
         b"[Step 1/11] Parsing and validating input arguments",
         "looks like a log of OpenVINO's benchmark_app; name the file of -exec_graph_path or "
         "-report_type",
     ),
-    (b"[I] === Profile (10 iterations ) ===", "looks like a trtexec log"),
+    (
+        b"[I] === Profile (10 iterations ) ===",
+        "looks like a trtexec log; name the file of --exportProfile",
+    ),
     (
         b"-----  ------  \n Name    Self CPU %      Self CPU ",
         "looks like a table of key_averages() (PyTorch), which has only sums; name the trace that "
@@ -125,7 +135,10 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         b"version https://git-lfs.github.com/spec/v1\noid sha256:0",
         "looks like a pointer of Git LFS, not the file itself; run git lfs pull",
     ),
-    (b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2", "looks like a MegEngine model, not a profile"),
+    (
+        b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2",
+        "looks like a MegEngine model, not a profile; run it with load_and_run --profile run.json",
+    ),
     ("{}".encode("utf-16"), "is text in UTF-16, as PowerShell's > writes it; convert it to UTF-8"),
     (
         b"\xfe\xff" + "{}".encode("utf-16-be"),

@@ -41,7 +41,7 @@ NO_SHAPES: Final = (
 def notes_on_graph(rows: Sequence[Row], layers: Iterable[Layer]) -> Iterator[Note]:
     """Yield notes on an execution graph."""
     if all(row.layer.time_us is None for row in rows):
-        yield Note(NO_TIMES, Importance.INCOMPLETE)
+        yield Note(NO_TIMES, Importance.ANSWER, dropped_beside="profile")
     ran = [row for row in rows if row.layer.time_us is not None] or [*rows]
     times = [row.layer.time_us or 0.0 for row in ran]
     stored = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
 from profile_analyze.model.visible import escaped
+from profile_analyze.readers.companions import profiles_of
 from profile_analyze.readers.tensorrt.layers import read_engine
 from profile_analyze.readers.tensorrt.tables import EngineTables
 from profile_analyze.readers.tensorrt.work import Cost, cost_of
@@ -51,7 +53,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
         tensors=tables.tensors(),
         uses=tables.uses(),
         model=_model(tables, engine.layers, costs),
-        notes=tuple(_notes(engine.layers, costs)),
+        notes=(_no_times(source), *_notes(engine.layers, costs)),
     )
 
 
@@ -132,6 +134,21 @@ def _model(tables: EngineTables, layers: Sequence[Layer], costs: Sequence[Cost])
 
 def _port(tensor: EngineTensor) -> Port:
     return Port(tensor.name, tensor.tensor.shape, tensor.tensor.dtype)
+
+
+def _no_times(source: Source) -> Note:
+    """Return a note that says where the times are, for people who expect some in this file."""
+    beside = next(filter(source.has_neighbour, profiles_of(Path(source.name).name)), None)
+    where = (
+        f"{beside} beside it has them; name that file"
+        if beside
+        else "name the file that trtexec --exportProfile=FILE writes, and this one after --model"
+    )
+    return Note(
+        f"a description of an engine has no times; {where}",
+        Importance.ANSWER,
+        dropped_beside="profile",
+    )
 
 
 def _notes(layers: Sequence[Layer], costs: Sequence[Cost]) -> Iterator[Note]:

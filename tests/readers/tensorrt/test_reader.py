@@ -23,6 +23,9 @@ LACKS = (
     "no types, shapes or work: pass --model graph.json, which trtexec "
     "--exportLayerInfo=graph.json --profilingVerbosity=detailed writes"
 )
+NO_TIMES = (
+    "a description of an engine has no times; net.profile.json beside it has them; name that file"
+)
 UNKNOWN = (
     "the description does not say what 3 operators compute, so the computation is N/A: kgen, Myelin"
 )
@@ -133,7 +136,27 @@ def test_a_description_on_its_own() -> None:
         "110.59 K     896   6.97 KiB  {2,32,8,8}  Convolution  conv1 + relu1\n"
         " 81.92 K     660  21.29 KiB  {2,20,8,8}  Convolution  conv3 + add + relu3\n"
     )
-    assert done.err == f"note: {UNKNOWN}\nnote: {OTHERS}\n"
+    assert done.err == f"note: {NO_TIMES}\nnote: {UNKNOWN}\nnote: {OTHERS}\n"
+
+
+def test_a_description_says_where_the_times_are(tmp_path: Path) -> None:
+    alone = tmp_path / "net.graph.json"
+    alone.write_bytes(description(CONV))
+    assert run_command(str(alone), "-t", "1", "--print-only", "device").err == (
+        "note: a description of an engine has no times; name the file that trtexec "
+        "--exportProfile=FILE writes, and this one after --model\n"
+    )
+    (tmp_path / "net.profile.json.gz").write_bytes(gzip.compress(times(("a", 1.0, 1.0))))
+    (note,) = pa.load(alone).notes
+    assert note == NO_TIMES.replace("net.profile.json", "net.profile.json.gz")
+
+
+def test_an_order_by_an_unknown_time_says_what_ranks_by_work() -> None:
+    done = run_command(GRAPH, "-t", "1", "--order-by", "time", "--print-only", "device")
+    assert done.err.splitlines()[1] == (
+        "note: time is N/A in all rows, so ordering by it has no effect; the file has no times, so "
+        "leave out --order-by to rank by work"
+    )
 
 
 @pytest.mark.parametrize("more", [(), (PROFILE,)])

@@ -1,0 +1,68 @@
+"""Details that tell operators with equal names apart, where no column shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.query.catalog import DISTINGUISHING, find_column
+from profile_analyze.units import NOT_AVAILABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from profile_analyze.query.table import Table
+
+
+def details_of(table: Table, rows: Sequence[int]) -> list[str]:
+    """Return, for each of `rows`, what tells it apart from other rows with its name.
+
+    The detail has the values of as few columns as possible. If no column tells some rows apart,
+    they have their ids. It is empty for a unique name. The rows of `table` are operators.
+    """
+    codes = table.shown["name"].codes
+    chosen = codes[rows]
+    is_shared = np.bincount(codes + 1)[chosen + 1] > 1  # + 1, because the code of N/A is -1
+    if not is_shared.any():
+        return [""] * len(chosen)
+    columns = [*_columns(table)]
+    details: dict[int, str] = {}
+    for code in {*chosen[is_shared].tolist()}:
+        namesakes = np.flatnonzero(codes == code).tolist()
+        of_rows = [[texts[row] for row in namesakes] for texts in columns]
+        details.update(zip(namesakes, _details(of_rows), strict=True))
+    return [details.get(row, "") for row in rows]
+
+
+def _columns(table: Table) -> Iterator[list[str]]:
+    """Yield the texts of the columns that may tell rows apart, and ids, which always do.
+
+    The text of an unknown value is empty, because a detail without it is easier to read.
+    """
+    loaded = {"", *table.shown.profile.operators.optional}
+    for name in DISTINGUISHING:
+        if find_column(name).optional in loaded and table.has_values(name):
+            yield ["" if text == NOT_AVAILABLE else text for text in table.texts(name)]
+    yield [f"id {text}" for text in table.texts("id")]
+
+
+def _details(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return a text for each row, of the columns that tell more rows apart than those before."""
+    chosen: list[Sequence[str]] = []
+    kinds = 1
+    for column in columns:
+        more = len({*zip(*chosen, column, strict=True)})
+        if more > kinds:
+            kinds = more
+            chosen.append(_innermost_parts(column))
+    return [", ".join(filter(None, texts)) for texts in zip(*chosen, strict=True)]
+
+
+def _innermost_parts(paths: Sequence[str]) -> list[str]:
+    """Return as few innermost parts of paths as tell them apart: `a/x` and `b/x` of `net/a/x`."""
+    parts = [path.split("/") for path in paths]
+    count = 1
+    while len({tuple(path[-count:]) for path in parts}) < len({*paths}):
+        count += 1
+    return ["/".join(path[-count:]) for path in parts]

@@ -1,0 +1,85 @@
+"""The sentence with the verdict of a comparison, and what is known about the change."""
+
+from __future__ import annotations
+
+from math import isnan, log, log1p
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
+from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
+from profile_analyze.query.change_causes import WORK_CAUSES
+from profile_analyze.query.conditions import TIME_TOLERANCE_S
+from profile_analyze.report.sentence_parts import iterations_remark, signed
+from profile_analyze.units import percent
+
+if TYPE_CHECKING:
+    from profile_analyze.query.comparison_summary import Change
+    from profile_analyze.report.times import Times
+
+_IN_WORDS: Final = {
+    "slower": "slower than the baseline",
+    "faster": "faster than the baseline",
+    MORE_WORK: "slower than the baseline, with more work",
+    LESS_WORK: "faster than the baseline, with less work",
+    "same": "the same as the baseline, within the threshold",
+    "uncertain": "cannot tell whether it is slower, faster or the same",
+    ADDED: "the baseline has none of these operators",
+    REMOVED: "the profile has none of the operators of the baseline",
+    None: "no verdict",
+}
+
+
+def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
+    """Return the sentence with the verdict. `time_s` is the device time of all operators."""
+    return (
+        f"{_IN_WORDS[change.verdict]}: {times.text(time_s)} "
+        f"instead of {times.text(change.base_time_s)}, "
+        f"{signed(change.change, percent)}{_possible_changes(change)}"
+        f"{_explained_by_work(change, times)}{iterations_remark(change.unit)}"
+    )
+
+
+def _possible_changes(change: Change) -> str:
+    """Return which changes are possible, if the verdict is uncertain; empty for other verdicts."""
+    if change.verdict != UNCERTAIN:
+        return ""
+    noise = "" if change.p_value <= SIGNIFICANT else ", which may be noise alone"
+    ends = (signed(end - 1, percent) for end in (change.low, change.high))
+    possible = "" if isnan(change.low) else f"; anything from {' to '.join(ends)} is possible"
+    return f"{noise}{possible}{_needed_runs(change)}"
+
+
+def _needed_runs(change: Change) -> str:
+    """Return how many runs would settle an uncertain verdict, and which change this assumes.
+
+    The estimate may differ from the ratio of the medians, even in its direction.
+    """
+    if isnan(change.runs_needed):
+        return ""
+    is_change = abs(log(change.estimate)) >= log1p(change.threshold)
+    outcome = "settle it" if is_change else f"rule out a change of {percent(change.threshold)}"
+    estimate = signed(change.estimate - 1, percent)
+    runs = f"{change.runs_needed:.0f} {change.unit}"
+    return f"; if the true change is the estimated {estimate}, about {runs} a side {outcome}"
+
+
+def _explained_by_work(change: Change, times: Times) -> str:
+    """Return how much of the difference the work explains, as the sentence on causes has it.
+
+    Empty for verdicts on the time alone. It is also empty if the operators that changed their work
+    moved the total in the other direction.
+    """
+    if change.verdict not in (MORE_WORK, LESS_WORK):
+        return ""
+    sign = 1 if change.verdict == MORE_WORK else -1
+    by_work_s = sum(one.difference_s for one in change.causes if one.cause in WORK_CAUSES)
+    rest_s = change.difference_s - by_work_s
+    if by_work_s * sign <= 0:
+        return ""
+    explained = f"; {change.verdict} explains {times.text(by_work_s, signed=True)}"
+    if rest_s * sign <= TIME_TOLERANCE_S:
+        return explained
+    return (
+        f"{explained}; the rest, {times.text(rest_s, signed=True)}, is within noise or the "
+        f"threshold of {percent(change.threshold)}"
+    )

@@ -1,0 +1,159 @@
+"""Operators with equal names have details that tell them apart, in pictures and sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+import profile_analyze as pa
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.report.bar_chart import draw_times
+from profile_analyze.report.chart_texts import names_with_details
+from profile_analyze.report.charts import draw_roofline
+from profile_analyze.report.sections import Chart
+from tests.conftest import run_command
+from tests.in_memory import profile_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS: list[dict[str, Any]] = [
+    {"name": "conv", "scope": ("net", "a"), "in_shapes": ((8, 3), (3, 3))},
+    {"name": "conv", "scope": ("net", "b"), "in_shapes": ((8, 3), (3, 3))},
+    {"name": "conv", "scope": ("net", "b"), "in_shapes": ((8, 3), (5, 5))},
+    {"name": "relu", "scope": ("net", "a"), "in_shapes": ((8, 3),)},
+    {"name": "add", "scope": ("net", "a", "x"), "in_shapes": ()},
+    {"name": "add", "scope": ("net", "b", "x"), "in_shapes": ()},
+    {"name": "mul", "scope": ("net",), "in_shapes": ()},
+    {"name": "mul", "scope": ("net",), "in_shapes": ()},
+    {"name": "exp", "scope": None, "in_shapes": ((8,),)},
+    {"name": "exp", "scope": ("net", "c"), "in_shapes": ((8,),)},
+    {"name": "exp", "scope": None, "in_shapes": ((9,),)},
+]
+
+
+def table_of(rows: list[dict[str, Any]], query: pa.Query | None = None) -> pa.Table:
+    """Return the rows in this order, because each takes less time than the one before."""
+    columns = {"optional": {"in_shapes": Categorical.of([row["in_shapes"] for row in rows])}}
+    operators = [
+        {
+            "type": "T",
+            "computation": 1e9,
+            "memory": 1e6,
+            **row,
+            "scope": row["scope"] and tuple(row["scope"]),
+        }
+        for row in rows
+    ]
+    executions = [
+        {"operator": index, "duration_s": 1.0 / (index + 1)} for index in range(len(rows))
+    ]
+    return pa.run(query or pa.Query(), profile_of(operators, executions, columns=columns))
+
+
+def test_only_equal_names_have_details() -> None:
+    assert names_with_details(table_of(ROWS)) == [
+        ("conv", "a, {8,3}, {3,3}"),
+        ("conv", "b, {8,3}, {3,3}"),
+        ("conv", "b, {8,3}, {5,5}"),
+        ("relu", ""),
+        ("add", "a/x"),
+        ("add", "b/x"),
+        ("mul", "id 6"),
+        ("mul", "id 7"),
+        ("exp", "{8}"),
+        ("exp", "c, {8}"),
+        ("exp", "{9}"),
+    ]
+    groups = table_of(ROWS, pa.Query(by="name"))
+    assert names_with_details(groups) == [
+        (name, "") for name in ("conv", "add", "exp", "mul", "relu")
+    ]
+
+
+def test_bars_and_the_list_of_the_roofline_have_the_details() -> None:
+    bars, roofline = Figure(), Figure()
+    draw_times(bars, Chart("times", table_of(ROWS[1:4])))
+    assert [label.get_text() for label in bars.axes[0].get_yticklabels()] == [
+        "conv ({8,3}, {3,3})",
+        "conv ({8,3}, {5,5})",
+        "relu",
+    ]
+    query = pa.Query(peaks=pa.parse_peaks("1T:1G"))
+    draw_roofline(roofline, Chart("roofline", table_of(ROWS[1:4], query)))
+    (listed,) = [
+        text.get_text() for text in roofline.axes[0].texts if text.get_text().startswith("1  ")
+    ]
+    assert listed.splitlines() == [
+        "1  conv",
+        "     {8,3}, {3,3}",
+        "     1.000 s, 54.5%",
+        "2  conv",
+        "     {8,3}, {5,5}",
+        "     0.500 s, 27.3%",
+        "3  relu",
+        "     0.333 s, 18.2%",
+    ]
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "name": st.sampled_from("ab"),
+                "scope": st.none() | st.lists(st.sampled_from("xy"), min_size=1, max_size=2),
+                "in_shapes": st.sampled_from([None, (), ((1,),), ((2,),)]),
+            }
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_no_two_rows_have_the_same_name_and_detail(rows: list[dict[str, Any]]) -> None:
+    found = names_with_details(table_of(rows))
+    names = [row["name"] for row in rows]
+    assert [name for name, _ in found] == names
+    assert len({*found}) == len(rows)
+    assert not any(detail for name, detail in found if names.count(name) == 1)
+
+
+def test_a_picture_has_shapes_that_its_table_does_not_show(tmp_path: Path) -> None:
+    file = tmp_path / "times.svg"
+    outcome = run_command(
+        *("tests/fixtures/pytorch/cnn-train.json.gz", "--columns", "name,time", "-t", "8"),
+        *("--plot", str(file)),
+    )
+    assert outcome.code == 0
+    assert ">aten::convolution_backward ({2,16,28,28}, {2,16,28,28}, {16,16,3,3})<" in (
+        file.read_text(encoding="utf-8")
+    )
+
+
+def test_the_summary_of_a_comparison_tells_equal_names_apart() -> None:
+    def side(times_us: tuple[int, ...], files: str, work: float = 10.0) -> pa.Profile:
+        return pa.join_runs(
+            profile_of(
+                [
+                    {"name": "conv", "type": "Conv", "scope": (layer,), "computation": amount}
+                    for layer, amount in (("first", 10.0), ("last", work))
+                ],
+                [
+                    {"operator": row, "duration_s": (time_us + index / 100) * 1e-6}
+                    for row, time_us in enumerate(times_us)
+                ],
+                processes=(f"{files}{index}.json",),
+            )
+            for index in range(8)
+        )
+
+    comparison = pa.compare(side((100, 200), "new", 20.0), side((100, 100), "base"))
+    text = pa.render(pa.Report.of(pa.summarise(comparison), ()), "plain")
+    assert text.splitlines()[-4:] == [
+        "difference by cause: more work +100.035 us (conv (last))",
+        "largest differences by type: Conv +100.000 us, 100.0% of the difference (more work)",
+        "more work: conv (last) +100.000 us, 2.00 times the baseline with 2.00 times the work",
+        "2 operators with a time: 1 more work (66.7% of the time), 1 same (33.3%)",
+    ]

@@ -1,0 +1,120 @@
+"""The sentence with the verdict of a comparison: how much work explains, and how many runs help."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import profile_analyze as pa
+from tests.small import Operator, profile_of
+
+TIMES = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07)
+CONV = Operator("conv", "Conv", 100, work=(1000, 1))
+NOISY = (1.0, 1.2, 1.4, 1.6)
+
+
+def side(*operators: Operator, times: tuple[float, ...] = TIMES) -> pa.Profile:
+    """Return a run for each factor in `times`, which all times of the operators are scaled by."""
+    return pa.join_runs(
+        profile_of(
+            [
+                Operator(one.name, one.type, (one.time_us or 0) * factor, work=one.work)
+                for one in operators
+            ],
+            f"{index}.json",
+        )
+        for index, factor in enumerate(times)
+    )
+
+
+def sentence(new: pa.Profile, base: pa.Profile) -> str:
+    """Return the sentence after the line with the verdict."""
+    text = pa.render(pa.Report.of(pa.summarise(pa.compare(new, base)), ()), "plain")
+    lines = text.splitlines()
+    return lines[1 + next(row for row, line in enumerate(lines) if line.startswith("verdict "))]
+
+
+@pytest.mark.parametrize(
+    ("new", "base", "expected"),
+    [
+        (  # 1.5 times the work in 1.53 times the time
+            [Operator("conv", "Conv", 153, work=(1500, 1))],
+            [CONV],
+            "slower than the baseline, with more work: 158.355 us instead of 103.500 us, +53.0%; "
+            "more work explains +51.750 us; the rest, +3.105 us, is within noise or the threshold "
+            "of 3.0%",
+        ),
+        (
+            [CONV],
+            [Operator("conv", "Conv", 153, work=(1500, 1))],
+            "faster than the baseline, with less work: 103.500 us instead of 158.355 us, -34.6%; "
+            "less work explains -52.785 us; the rest, -2.070 us, is within noise or the threshold "
+            "of 3.0%",
+        ),
+        (  # The work alone would have taken longer.
+            [Operator("conv", "Conv", 140, work=(1500, 1))],
+            [CONV],
+            "slower than the baseline, with more work: 144.900 us instead of 103.500 us, +40.0%; "
+            "more work explains +51.750 us",
+        ),
+        (  # An operator that only one side has is work, too.
+            [CONV, Operator("more", "Conv", 50, work=(500, 1))],
+            [CONV],
+            "slower than the baseline, with more work: 155.250 us instead of 103.500 us, +50.0%; "
+            "more work explains +51.750 us",
+        ),
+        (  # The slow operator has less work, but the total work grew.
+            [
+                Operator("conv", "Conv", 130, work=(900, 1)),
+                Operator("fc", "Gemm", 10, work=(2000, 1)),
+            ],
+            [CONV, Operator("fc", "Gemm", 9, work=(1000, 1))],
+            "slower than the baseline, with more work: 144.900 us instead of 112.815 us, +28.4%",
+        ),
+    ],
+)
+def test_a_verdict_says_how_much_work_explains(
+    new: list[Operator], base: list[Operator], expected: str
+) -> None:
+    assert sentence(side(*new), side(*base)) == expected
+
+
+def test_real_runs_are_not_slower_because_of_more_work_alone() -> None:
+    new, base = (
+        pa.load_runs([f"tests/fixtures/runs/{name}/0{number}.json.gz" for number in range(5, 9)])
+        for name in ("changed", "base")
+    )
+    assert sentence(new, base) == (
+        "slower than the baseline, with more work: 193.010 ms instead of 157.223 ms, +22.8%; more "
+        "work explains +14.878 ms; the rest, +20.909 ms, is within noise or the threshold of 3.0%"
+    )
+
+
+def test_an_uncertain_verdict_names_the_change_that_its_number_of_runs_assumes() -> None:
+    base = side(CONV, times=NOISY)
+    start = "cannot tell whether it is slower, faster or the same: "
+    new = side(CONV, times=(1.1, 1.3, 1.7, 1.8))
+    assert sentence(new, base) == (
+        f"{start}150.000 us instead of 130.000 us, +15.4%, which may be noise alone; anything from "
+        "-31.2% to +80.0% is possible; if the true change is the estimated +11.2%, about 167 runs a side "
+        "settle it"
+    )
+    assert sentence(side(CONV, times=(1.01, 1.21, 1.39, 1.6)), base) == (
+        f"{start}130.000 us instead of 130.000 us, 0.0%, which may be noise alone; anything from "
+        "-36.9% to +60.0% is possible"
+    )
+    report = pa.Report.of(pa.summarise(pa.compare(new, base)), ())
+    found = json.loads(pa.render(report, "json"))["summary"]["comparison"]
+    assert (round(found["estimate"], 3), found["runs_needed"]) == (1.112, 167)
+
+
+def test_more_runs_of_the_same_times_settle_nothing() -> None:
+    close = (1.0, 1.02, 1.04, 1.06, 1.08, 1.1)
+    assert sentence(side(CONV, times=close), side(CONV, times=close[::-1])) == (
+        "cannot tell whether it is slower, faster or the same: 105.000 us instead of 105.000 us, "
+        "0.0%, which may be noise alone; anything from -5.5% to +5.8% is possible"
+    )
+    assert sentence(side(CONV, times=close), side(CONV, times=(1.0005, *close[1:]))).endswith(
+        "; if the true change is the estimated 0.0%, about 45 runs a side rule out a change of 3.0%"
+    )
