@@ -224,7 +224,7 @@ class Executions:
     @property
     def have_ancestors(self) -> bool:
         """Whether any execution has a parent, or was launched by another execution."""
-        return bool((self.parent >= 0).any() or (self.launched_by >= 0).any())
+        return any((_distinct(getattr(self, name)) >= 0).any() for name in PARENTS)
 
     @property
     def above(self) -> NDArray[np.int64]:
@@ -295,6 +295,11 @@ class ExecutionParts:
 def _unpickled(arrays: Mapping[str, Any], texts: Mapping[str, Any]) -> Executions:
     columns: dict[str, Any] = {name: unpacked(*array) for name, array in arrays.items()}
     return Executions(**columns, **texts)
+
+
+def _distinct(values: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return `values`, or only the first if the column stores one value for all rows."""
+    return values[:1] if is_constant(values) else values
 
 
 def _taken(values: Any, rows: NDArray[np.int64]) -> Any:

@@ -149,9 +149,8 @@ class Profile:
         """
         if self.origin.times == ABSENT:  # a static model shows all operators
             return np.ones(len(self), np.bool_)
-        is_recorded = np.zeros(len(self), np.bool_)
-        is_recorded[self.executions.operator[on_side(self, side)]] = True
-        return is_recorded
+        operators = self.executions.operator[on_side(self, side)]
+        return np.bincount(operators, minlength=len(self)) > 0
 
     def in_bodies(self) -> NDArray[np.bool_]:
         """Return whether each operator is in a body, such as a loop's, shape (operators,).
@@ -186,8 +185,8 @@ class Profile:
         With several runs, each total is the median over the runs. It is NaN if no time is known.
         """
         medians = over_runs(total_by_track(self, side), "median").tolist()
-        used = set(self.executions.track[on_side(self, side)].tolist())
-        return {self.tracks[index]: medians[index] for index in sorted(used)}
+        used = np.flatnonzero(np.bincount(self.executions.track[on_side(self, side)]))
+        return {self.tracks[index]: medians[index] for index in used.tolist()}
 
     @property
     def run_files(self) -> tuple[str, ...]:

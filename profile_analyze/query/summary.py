@@ -265,8 +265,9 @@ def _notes_on_times_of(profile: Profile) -> Iterator[Note]:
 
 def _track_notes(profile: Profile) -> Iterator[Note]:
     """Yield a note if several ranks or tracks of the device have times, which may overlap."""
+    by_track = profile.total_by_track(DEVICE)
     by_rank: dict[int, float] = {}
-    for track, total in profile.total_by_track(DEVICE).items():
+    for track, total in by_track.items():
         if track.rank is not None:
             by_rank[track.rank] = by_rank.get(track.rank, 0.0) + total
     if len(by_rank) > 1:
@@ -274,7 +275,7 @@ def _track_notes(profile: Profile) -> Iterator[Note]:
         yield from notes_on_incomplete_runs(profile)
         return
     by_line: dict[Track, float] = {}
-    for track, total in profile.total_by_track(DEVICE).items():
+    for track, total in by_track.items():
         by_line[track.line] = by_line.get(track.line, 0.0) + total
     if len(by_line) < 2:
         return
