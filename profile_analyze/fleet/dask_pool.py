@@ -14,7 +14,7 @@ from distributed import KilledWorker
 from distributed import TimeoutError as DaskTimeoutError
 
 from profile_analyze.errors import EngineError, InputError
-from profile_analyze.readers.pool import parts_of, read_part
+from profile_analyze.readers.pool import FILES_PER_PART, parts_of, read_part
 from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ _PARTS_PER_THREAD: Final = 4
 """How many parts are submitted at a time for each thread of the workers. Results wait on the
 workers until all earlier parts are merged, so this number also limits the memory that they take."""
 _FEWEST_PARTS: Final = 4
+_LARGEST_PARTS: Final = 4
+"""Parts are up to this many times as large as in the local pool, if each thread still gets several.
+Dask takes some milliseconds for each part."""
 _DIED: Final = "the workers that read this or one of the next files died: out of memory?"
 _PATIENCE_S: Final = 10.0
 """After this time, the scheduler is asked whether there still are workers."""
@@ -47,7 +50,8 @@ class DaskPool:
         """Make a pool. `name` is the name of the cluster, for messages."""
         self._client = client
         self._name = name
-        self._unread = parts_of([os.fspath(path) for path in paths])
+        self._paths = [os.fspath(path) for path in paths]
+        self._unread: Iterator[Paths] = iter(())
         self._submitted: deque[tuple[Paths, Future[PartResult]]] = deque()
         # The current folder of a worker may be another one.
         self._read = partial(_read, VERSION, read_files=read_files, within=os.getcwd())  # noqa: PTH109  # names are texts
@@ -57,6 +61,8 @@ class DaskPool:
         with self._dask_errors():
             threads = sum(self._client.nthreads().values())
         most = max(_FEWEST_PARTS, _PARTS_PER_THREAD * threads)
+        times = len(self._paths) // (most * FILES_PER_PART)
+        self._unread = parts_of(self._paths, min(max(times, 1), _LARGEST_PARTS))
         self._submit(most)
         while self._submitted:
             paths, future = self._submitted[0]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # The work is divided into parts. A part ends when it reaches one of these limits. They are large
 # enough that sending results costs little, and small enough that all processes are busy until the
 # end.
-_FILES_PER_PART: Final = 25
+FILES_PER_PART: Final = 25
 _BYTES_PER_PART: Final = 8 << 20
 
 
@@ -100,15 +100,18 @@ class ReaderPool:
                 worker.results.close()
 
 
-def parts_of(paths: Paths) -> Iterator[Paths]:
-    """Yield `paths` in parts of `_FILES_PER_PART` files or about `_BYTES_PER_PART` bytes."""
+def parts_of(paths: Paths, times: int = 1) -> Iterator[Paths]:
+    """Yield `paths` in parts of `FILES_PER_PART` files or about `_BYTES_PER_PART` bytes.
+
+    Parts may be a number of `times` as large.
+    """
     part: list[str | PathLike[str]] = []
     size = 0
     for path in paths:
         part.append(path)
         with suppress(OSError, ValueError):  # the process that reads the file reports the error
             size += os.stat(path).st_size  # noqa: PTH116  # `Path` changes some names
-        if len(part) >= _FILES_PER_PART or size >= _BYTES_PER_PART:
+        if len(part) >= times * FILES_PER_PART or size >= times * _BYTES_PER_PART:
             yield part
             part, size = [], 0
     if part:

@@ -184,7 +184,7 @@ def pids_of(client: Client) -> list[int]:
 def test_a_worker_that_is_killed_changes_nothing(
     folder: Path, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
     files = sorted(folder.iterdir())
     left = pids_of(client)
 
@@ -238,7 +238,7 @@ def test_any_partition_and_number_of_workers_gives_the_same_profile(
     cuts = data.draw(st.sets(st.integers(1, len(chosen))))
     client = threads[data.draw(st.sampled_from([1, 2, 4]))]
 
-    def cut(paths: Sequence[str]) -> Iterator[Paths]:
+    def cut(paths: Sequence[str], _: int) -> Iterator[Paths]:
         ends = sorted({*cuts, len(paths)})
         for first, end in zip([0, *ends], ends, strict=False):
             yield paths[first:end]
@@ -253,11 +253,11 @@ def test_few_parts_wait_for_their_turn(
     folder: Path, threads: dict[int, Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The results of later parts take memory until earlier parts are merged."""
-    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
     asked: list[int] = []
 
-    def counted(paths: Sequence[str]) -> Iterator[Paths]:
-        for number, part in enumerate(parts_of(paths), start=1):
+    def counted(paths: Sequence[str], times: int) -> Iterator[Paths]:
+        for number, part in enumerate(parts_of(paths, times), start=1):
             asked.append(number)
             yield part
 
@@ -270,6 +270,21 @@ def test_few_parts_wait_for_their_turn(
     )
     assert max(pending) == 8  # four for each of the two threads
     assert len(asked) == FILES
+
+
+@pytest.mark.parametrize(
+    "parts", [[1], [25] * 8, [25] * 15 + [24], [50] * 8, [100] * 99 + [99]], ids=sum
+)
+def test_many_files_are_read_in_larger_parts(threads: dict[int, Client], parts: list[int]) -> None:
+    """Each of the two threads gets several parts."""
+
+    def pretend(_: RunJoiner, paths: Paths, /, *, within: str = "") -> Iterator[Step]:
+        assert within == os.getcwd()  # noqa: PTH109  # as text
+        yield len(paths), ()
+
+    pool = DaskPool(threads[2], ["a.json"] * sum(parts), pretend, name="cluster")
+    assert [files for files, _ in pool.merge_into(RunJoiner())] == parts
+    pool.shut_down()
 
 
 @contextmanager

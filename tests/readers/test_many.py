@@ -205,7 +205,7 @@ def test_several_processes_give_the_same_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
-    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 3)
+    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 3)
     files = []
     for index in range(8):
         more = [Operator("add", "Add", 2)] if index in (4, 7) else []
@@ -252,7 +252,7 @@ def test_a_process_that_dies_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail: Callable[..., None]
 ) -> None:
     monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
-    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
     monkeypatch.setattr("profile_analyze.readers.pool.read_part", fail)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     with pytest.raises(pa.InputError) as caught:
@@ -273,7 +273,7 @@ def test_a_process_that_dies_while_it_sends_a_result_is_an_error(
         os._exit(1)
 
     monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
-    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
     monkeypatch.setattr("profile_analyze.readers.pool._send_results", send_half)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     with pytest.raises(pa.InputError, match="died: out of memory"):
@@ -291,7 +291,7 @@ def test_an_error_does_not_wait_for_other_processes(
 
     original = pool.read_part
     monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
-    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
     monkeypatch.setattr("profile_analyze.readers.pool.read_part", read_part)
     files = [
         str(tmp_path / "missing.json"),
