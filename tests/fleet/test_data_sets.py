@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from profile_analyze.model.profile import Origin
 from profile_analyze.model.recorded import RecordedFact
 from profile_analyze.query.catalog import all_optional_columns
 from profile_analyze.readers.content import MAX_SIZE
-from tests.conftest import FIXTURES, PROFILES, examples, run_command, some_of
+from tests.conftest import FIXTURES, PROFILES, ROOT, examples, run_command, some_of
 from tests.readers.megengine_timeline.events import document as timeline
 from tests.readers.megengine_timeline.events import op
 from tests.readers.tiny_file import write_bytes
@@ -197,6 +198,16 @@ def test_two_exports_at_the_same_time_both_add_their_parts(tmp_path: Path) -> No
     export(str(tmp_path / "set"), files[:1], max_size=MAX_SIZE, progress=read_while_another_exports)
     found = [partial_of(part).processes for part in parts_of(str(tmp_path / "set"))]
     assert found == [(files[1],), (files[0],)]
+
+
+def test_duckdb_alone_answers_the_query_in_the_documentation(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "fleet.md").read_text(encoding="utf-8")
+    query = text.partition("```sql\n")[2].partition("```")[0]
+    files = [small(tmp_path, f"{n}.json", time_us) for n, time_us in enumerate((3.0, 4.0, 8.0))]
+    data_set = exported(tmp_path / "set", files, files_per_part=2)
+    with duckdb.connect() as connection:
+        rows = connection.execute(query.replace("profiles.dataset", data_set)).fetchall()
+    assert rows == [("Conv", 3, pytest.approx(15e-6), pytest.approx(4e-6))]
 
 
 def test_tables_state_units_and_meanings(tmp_path: Path) -> None:
