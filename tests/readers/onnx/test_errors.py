@@ -168,8 +168,8 @@ def test_without_the_package_the_extra_is_named(
     assert (outcome.code, outcome.out, outcome.err) == (
         1,
         "",
-        f"profile_analyze: error: {file}: is an ONNX model, which needs onnx, the extra onnx: pip "
-        "install 'profile_analyze[onnx]'\n",
+        f"profile_analyze: error: {file}: is an ONNX model; to read it, install the extra onnx: "
+        "pip install 'profile_analyze[onnx]'\n",
     )
 
 
