@@ -64,22 +64,22 @@ class Outcome(NamedTuple):
 
     found: float
     """The share of the changed rows whose verdict is `slower`."""
-    called: int
+    slower_or_faster: int
     """How many rows have the verdict `slower` or `faster`."""
     wrong: int
     """How many of these rows did not change, or changed in the other direction."""
 
     @property
     def share_wrong(self) -> float:
-        """The share of wrong verdicts among `called`; 0 if no row is slower or faster."""
-        return self.wrong / max(self.called, 1)
+        """The share of `wrong` in `slower_or_faster`; 0 if no row is slower or faster."""
+        return self.wrong / max(self.slower_or_faster, 1)
 
 
 def outcome(codes: Integers, changed: Integers) -> Outcome:
     """Return what the verdicts say about rows that became slower. `changed` has their indices."""
     found = codes[changed] == IS_SLOWER
-    called = int(np.isin(codes, (IS_SLOWER, IS_FASTER)).sum())
-    return Outcome(float(found.mean()) if len(found) else 0.0, called, called - int(found.sum()))
+    total = int(np.isin(codes, (IS_SLOWER, IS_FASTER)).sum())
+    return Outcome(float(found.mean()) if len(found) else 0.0, total, total - int(found.sum()))
 
 
 def changed_splits(

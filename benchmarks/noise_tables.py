@@ -111,12 +111,12 @@ def no_change_table(models: Sequence[Model], splits: int) -> Iterator[str]:
         for model in models:
             row_of = {table: rows_of(model, table) for table, _, _ in cases}
             for runs in (size for size in SIZES if 2 * size <= model.runs):
-                called = [
+                reported = [
                     np.isin(codes(one, row_of[table]), (IS_SLOWER, IS_FASTER)).any()
                     for one in draw(model, runs, splits)
                     for table, _, codes in cases
                 ]
-                by_case = np.array(called).reshape(splits, len(cases)).T
+                by_case = np.array(reported).reshape(splits, len(cases)).T
                 yield model.name, str(runs), *map(_share, by_case)
 
     columns = "model", "runs a side", *(f"{table}: {name}" for table, name, _ in cases)
@@ -136,7 +136,7 @@ def detection_table(models: Sequence[Model], splits: int) -> Iterator[str]:
                     *(_share(one.wrong > 0 for one in outcomes) for outcomes in found),
                 )
 
-    columns = "change", "table", "model", *_both("found"), *_both("another row called")
+    columns = "change", "table", "model", *_both("found"), *_both("another row slower or faster")
     return markdown(columns, rows(), 3)
 
 
@@ -162,7 +162,9 @@ def real_change_table(_: Sequence[Model], splits: int) -> Iterator[str]:
             )
             yield str(runs), *shares[0], *shares[1]
 
-    return markdown(("runs a side", *_both("found"), *_both("wrong among called")), rows(), 1)
+    return markdown(
+        ("runs a side", *_both("found"), *_both("wrong among slower or faster")), rows(), 1
+    )
 
 
 def smallest_table(models: Sequence[Model], splits: int) -> Iterator[str]:
@@ -227,7 +229,7 @@ def drift_table(models: Sequence[Model], splits: int) -> Iterator[str]:
                     )
 
     texts = "change", "drift correction", "model", "table"
-    return markdown((*texts, *_both("found"), *_both("wrong among called")), rows(), 4)
+    return markdown((*texts, *_both("found"), *_both("wrong among slower or faster")), rows(), 4)
 
 
 def coverage_table(models: Sequence[Model], splits: int) -> Iterator[str]:

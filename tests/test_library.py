@@ -481,8 +481,8 @@ def test_an_order_that_leaves_out_most_of_the_time_has_a_note(
     known = Operator("a", "T", 5, work=(1, 1))
     profile = profile_of([known, Operator("b", "T", unknown_us)])
     note = (
-        "computation is N/A for 1 operator (54.5% of the time), which come last; --order-by time "
-        "ranks them, too"
+        "computation is N/A for 1 operator (54.5% of the time); rows with N/A come last; "
+        "--order-by time ranks them, too"
     )
     for query in (pa.Query(order="computation"), pa.Query(order="computation", where="name == a")):
         expected = [note] if is_most and not query.where else []

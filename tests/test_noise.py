@@ -193,7 +193,7 @@ def test_an_outcome_counts_rows_that_are_found_and_wrong() -> None:
     codes = np.array([IS_SLOWER, IS_UNCERTAIN, IS_FASTER, IS_SAME, IS_SLOWER])
     # Rows 0, 1 and 2 became slower: one is found, and rows 2 and 4 are wrong.
     result = outcome(codes, np.array([0, 1, 2]))
-    assert (result.found, result.called, result.wrong) == (1 / 3, 3, 2)
+    assert (result.found, result.slower_or_faster, result.wrong) == (1 / 3, 3, 2)
     assert result.share_wrong == 2 / 3
     assert outcome(codes[[1, 3]], np.array([], np.int64)).share_wrong == 0
 

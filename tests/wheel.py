@@ -118,20 +118,22 @@ def check_extras(installed: Installation, version: str, extras: tuple[str, ...])
     assert outcome == Outcome(0, f"profile_analyze {version} ({'; '.join(named)})\n", ""), outcome
 
     outcome = installed.answer(str(TINY), "--plot", "a.svg", "--force")
-    missing = "--plot needs matplotlib, the extra plot: pip install 'profile_analyze[plot]'"
+    missing = "--plot needs matplotlib; install the extra plot: pip install 'profile_analyze[plot]'"
     assert outcome.err == ("" if "plot" in have else f"{ERROR}{missing}\n"), outcome
     assert outcome.code == (0 if "plot" in have else 1)
 
     outcome = installed.answer(str(MODEL), "--print-only", "summary")
     missing = (
-        f"{MODEL}: is an ONNX model, which needs onnx, the extra onnx: "
+        f"{MODEL}: is an ONNX model; to read it, install the extra onnx: "
         "pip install 'profile_analyze[onnx]'"
     )
     assert outcome.err == ("" if "onnx" in have else f"{ERROR}{missing}\n"), outcome
     assert outcome.code == (0 if "onnx" in have else 1)
 
     outcome = installed.answer(str(TINY), "--export", "profiles.dataset")
-    missing = "--export needs pyarrow, the extra fleet: pip install 'profile_analyze[fleet]'"
+    missing = (
+        "--export needs pyarrow; install the extra fleet: pip install 'profile_analyze[fleet]'"
+    )
     assert outcome.err.startswith("" if "fleet" in have else f"{ERROR}{missing}\n"), outcome
     assert outcome.code == (0 if "fleet" in have else 1)
     if "fleet" in have:
@@ -144,7 +146,7 @@ def check_extras(installed: Installation, version: str, extras: tuple[str, ...])
     (installed.folder / "tiny.json.zst").write_bytes(zstd_frame(TINY.read_bytes()))
     outcome = installed.answer("tiny.json.zst")
     missing = (
-        "tiny.json.zst: is compressed by zstd, which needs zstandard, the extra zstd: "
+        "tiny.json.zst: is compressed by zstd; to read it, install the extra zstd: "
         "pip install 'profile_analyze[zstd]'"
     )
     assert outcome.err == ("" if "zstd" in have else f"{ERROR}{missing}\n"), outcome

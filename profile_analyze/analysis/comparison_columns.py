@@ -184,9 +184,9 @@ COLUMNS: Final = (
     _same(
         "verdict",
         "",
-        "slower, faster, same, uncertain, more work, less work, added or removed; more work is "
-        "slower with more work, but not slower per work beyond noise and threshold, and less work "
-        "is the opposite; N/A with fewer than four runs on a side",
+        "slower, faster, same, uncertain, more work, less work, added or removed; more work "
+        "means slower with more work, but not slower per work beyond noise and threshold; less "
+        "work means the opposite; N/A with fewer than four runs on a side",
         kind="text",
         worked="from {test} times: ratio {ratio} ({ratio_low} to {ratio_high}), relative ratio "
         "{relative_ratio} ({relative_low} to {relative_high}), {p_value}, {threshold} and "

@@ -111,10 +111,10 @@ def _corrected(profile: Profile, each_s: Floats) -> Profile:
     )
     least, most = short_time(float(each_s.min())), short_time(float(each_s.max()))
     wait = most if least == most else f"{least} to {most}"
-    note = f"times are corrected for synchronisation: {wait} less for each call"
+    note = f"times are corrected for synchronisation: without the wait of {wait} in each call"
     if len(gone):
         count = "counts" if len(gone) == 1 else "count"
-        note += f"; {counted(len(gone), 'operator')} took less than that and {count} as 0"
+        note += f"; {counted(len(gone), 'operator')} took less than the wait and {count} as 0"
     return profile.changed(
         executions=changed,
         origin=profile.origin._replace(synchronised=False),

@@ -47,7 +47,10 @@ def _defaults(words: Sequence[str]) -> dict[str, Any]:
         raise QueryError(f"{VARIABLE}: {error}") from None
     if others:
         known = ", ".join(option.flags[-1] for option in _ALLOWED)
-        raise QueryError(f"{VARIABLE}: {others[0]} is none of {known}; write it in the call")
+        raise QueryError(
+            f"{VARIABLE}: {others[0]} cannot be a default, only {known} can; write {others[0]} in "
+            "the call"
+        )
     defaults = vars(values)
     output_format = defaults.get("format")
     if output_format is not None and find_renderer(output_format).for_programs:

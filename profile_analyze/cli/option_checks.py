@@ -283,7 +283,10 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
         unit = "microseconds" if renderer.has_stacks else "seconds"
         raise QueryError(f"{name} has times in {unit}, so --time-unit has no effect; leave it out")
     if renderer.needs == "conditions" and not arguments.fail_if:
-        raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
+        raise QueryError(
+            f"--format {name} has a test case for each --fail-if, but no --fail-if is given; "
+            "add one"
+        )
     shows_change = _compares(arguments) and arguments.print_only in (None, "summary")
     if renderer.needs == "findings" and not (arguments.fail_if or shows_change):
         raise QueryError(f"--format {name} annotates what --fail-if and --compare find; add one")

@@ -79,7 +79,7 @@ def _check_dtype(spec: str, dtype: str) -> None:
         raise PeaksError(f"{spec}: write auto, or auto: and one of {', '.join(DTYPES)}")
 
 
-def check_that_they_are_one_value(spec: str, files: Sequence[str]) -> None:
+def check_that_value_is_not_split(spec: str, files: Sequence[str]) -> None:
     """Raise `QueryError` if the user wrote `--peaks here 1` instead of `--peaks here:1`.
 
     argparse then takes 1 for the name of a file.

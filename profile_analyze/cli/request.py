@@ -215,9 +215,9 @@ def _peaks(
     if spec is None:
         return None, None, None
     # Imported here, because only calls with `--peaks` need the roofline.
-    from profile_analyze.cli.peaks import check_that_they_are_one_value, find_peaks
+    from profile_analyze.cli.peaks import check_that_value_is_not_split, find_peaks
 
-    check_that_they_are_one_value(spec, files)
+    check_that_value_is_not_split(spec, files)
     peaks, measure, of_profile = find_peaks(spec)
 
     def measured() -> Peaks:

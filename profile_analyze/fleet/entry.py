@@ -49,6 +49,6 @@ def __getattr__(name: str) -> Any:
             raise
         extra = "sql" if module == "sql" else _EXTRAS[error.name]
         raise OutputError(
-            f"{purpose} needs {error.name}, the extra {extra}: "
+            f"{purpose} needs {error.name}; install the extra {extra}: "
             f"pip install 'profile_analyze[{extra}]'"
         ) from None

@@ -122,7 +122,10 @@ def _check_executions(profile: Profile) -> Iterator[str]:
         if _has_cycle(up):
             yield "executions: an execution is its own ancestor through parent or launched_by"
     if profile.origin.times == ABSENT and rows:
-        yield f"executions: there are {rows}, but the origin says that times are absent"
+        yield (
+            "executions: the origin says that times are absent, but the table has "
+            f"{counted(rows, 'row')}"
+        )
 
 
 def _check_origin_and_tracks(profile: Profile) -> Iterator[str]:

@@ -299,7 +299,7 @@ _LOCATION: Final = (
         meaning="the ranks, in a distributed job, of the processes that ran the operator",
         kind="mixed",
     ),
-    _execution_key("kernel", meaning="the kernels that it launched; of a kernel, its name"),
+    _execution_key("kernel", meaning="the kernels the operator launched; for a kernel, its name"),
 )
 
 _PARAMETERS: Final = (

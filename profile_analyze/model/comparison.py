@@ -248,8 +248,8 @@ def _check_that_both_have_run(profile: Profile, base: Profile) -> None:
     runs = [side.file for side in (profile, base) if side.model is None]
     if models and runs:
         raise QueryError(
-            f"{models[0]} is a model that has not run, so it has no times to compare with those of "
-            f"{runs[0]}; name the profile, and the model after --model"
+            f"{models[0]} is a model that has not run, so it has no times to compare with the "
+            f"times of {runs[0]}; name the profile, and the model after --model"
         )
 
 

@@ -75,8 +75,8 @@ _COMMUNICATION: Final = (
     Column(
         "message_bytes",
         "byte",
-        "bytes of the messages of all calls in a run; of each message, the larger of what a rank "
-        "sends and what it receives",
+        "bytes of the messages of all calls in a run; for each message, the larger of the bytes "
+        "that a rank sends and the bytes that it receives",
         AGGREGATED,
         timed=True,
         optional="message_bytes",

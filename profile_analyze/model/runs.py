@@ -284,9 +284,9 @@ def _check_that_it_ran(profile: Profile) -> None:
     """Raise `QueryError` for a model that has not run."""
     if profile.model is not None:
         raise QueryError(
-            f"{profile.file} is a model that has not run, so it has no runs to join with those of "
-            "other files; name one model after --compare to compare two, or the model of a profile "
-            "after --model"
+            f"{profile.file} is a model that has not run, so it has no runs to join with the runs "
+            "of other files; name one model after --compare to compare two, or the model of a "
+            "profile after --model"
         )
 
 

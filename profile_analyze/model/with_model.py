@@ -232,6 +232,8 @@ def _note(profile: Profile, matches: Matches) -> Note:
     other_shapes = int(left[[*matches.other_shapes]].sum())
     if not counts:
         text, importance = f"none of {without} matches a node of this model", Importance.ANSWER
+        if left.sum() == 1:
+            text = f"{without} matches no node of this model"
     else:
         text = f"{counted(counts[NAME], 'operator')} matched by name, {counts[ORDER]} by order"
         importance = Importance.ANSWER if left.any() else Importance.CONTEXT

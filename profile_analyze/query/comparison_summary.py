@@ -101,7 +101,7 @@ class Change(NamedTuple):
     """Which side has too few runs for verdicts; empty if no side has too few."""
     work: WorkChange
     causes: tuple[Cause, ...]
-    """The parts of the difference, which add up to it."""
+    """The parts of the difference. They add up to the whole difference."""
     contributions: tuple[Contribution, ...]
     """At most three groups, the largest differences first. `by` has the keys of the groups."""
     called: tuple[Contribution, ...]

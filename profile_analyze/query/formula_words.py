@@ -33,7 +33,7 @@ class Formula(NamedTuple):
         if keys is None or (rule == SAME and column.name not in keys):
             return cls._parse(column.worked)
         if column.name in keys or rule is None:
-            return cls("the operators of a group share it")
+            return cls("the value that all operators of the group share")
         if rule == FORMULA:
             return cls._parse(column.worked_of_groups)
         found = find_aggregate(aggregate)

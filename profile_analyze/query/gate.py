@@ -186,7 +186,7 @@ def _hint(condition: FailCondition, table: Table) -> str:
     if is_absolute and condition.above and _median(table.shown.per_unit("base")) > condition.limit:
         before, _, limit = condition.text.rpartition(">")
         change = f"{before.rstrip()} > +{limit.lstrip()}"
-        return f"; the baseline is beyond it, too: for a change write {change!r}"
+        return f"; the baseline is beyond this limit, too; to limit the change, write {change!r}"
     return ""
 
 

@@ -64,7 +64,7 @@ def _scope_notes(query: Query, operators: OperatorRows, selection: Selection) ->
                 Importance.ANSWER,
             )
         else:
-            advice = f"--aggregate-by {key.name},type tells them apart"
+            advice = f"--aggregate-by {key.name},type groups operators without a scope by type"
             yield from _note_on_group_of_unknown(operators, selection, key.name, _NO_SCOPE, advice)
 
 

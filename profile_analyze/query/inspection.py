@@ -171,7 +171,7 @@ def _parents(profile: Profile, rows: Indices) -> Listing:
     groups = _grouped(executions.operator[above[above >= 0]], executions.duration_s[inside])
     found = [(*_names(profile, one), count, time_s) for one, count, time_s in groups]
     columns = (*_NAMES, ("calls", "count"), ("time", "s"))
-    return _listing("parents", "parents: what it ran in, or what launched it", columns, found)
+    return _listing("parents", "parents: what contained or launched the operator", columns, found)
 
 
 def _children(profile: Profile, rows: Indices) -> Listing:
@@ -212,7 +212,7 @@ def _kernels(profile: Profile, rows: Indices) -> Listing:
         ("kernel", ""), ("key", ""), ("launched_by", ""), ("calls", "count"), ("time", "s"),
         ("queue", "s"),
     )  # fmt: skip
-    return _listing("kernels", "kernels that it launched", columns, found)
+    return _listing("kernels", "kernels that the operator launched", columns, found)
 
 
 def launched_work(profile: Profile, rows: Indices) -> tuple[Indices, Indices]:

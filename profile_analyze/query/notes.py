@@ -189,7 +189,7 @@ def group_notes(rows: GroupRows, matching: int) -> Iterator[Note]:
     groups = len(rows.sizes)
     yield from bare_number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
     if groups and not matching:
-        yield Note(f"none of {counted(groups, 'group')} matches", Importance.ANSWER)
+        yield Note(_none_matches(groups, "group"), Importance.ANSWER)
 
 
 def _parameter_notes(query: Query, profile: Profile) -> Iterator[Note]:
@@ -202,10 +202,10 @@ def _parameter_notes(query: Query, profile: Profile) -> Iterator[Note]:
     known = {name for of_operator in parameters.categories for name, _ in of_operator}
     for name in asked:
         if name.removeprefix(PARAMETER) not in known:
-            yield Note(
-                f"{name}: no operator has it; there are {', '.join(sorted(known)) or 'none'}",
-                Importance.ANSWER,
-            )
+            text = f"{name}: the profile has no parameters of operators"
+            if known:
+                text = f"{name}: no operator has it; the parameters are {', '.join(sorted(known))}"
+            yield Note(text, Importance.ANSWER)
 
 
 def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[Note]:
@@ -228,12 +228,17 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         without = selection.not_recorded
         but = f"; {counted(without, 'operator')} without one would match" if without else ""
         timed = "" if profile.origin.times == ABSENT else f" with a {side} time"
-        yield Note(
-            f"none of {counted(selection.recorded, 'operator')}{timed} matches{but}",
-            Importance.ANSWER,
-        )
+        none_matches = _none_matches(selection.recorded, "operator", timed)
+        yield Note(f"{none_matches}{but}", Importance.ANSWER)
         if query.name:
             yield from _pattern_notes(query.name, profile)
+
+
+def _none_matches(count: int, noun: str, which: str = "") -> str:
+    """Return a text that says that none of `count` rows passes the filters."""
+    if count == 1:
+        return f"the only {noun}{which} does not match"
+    return f"none of {counted(count, noun)}{which} matches"
 
 
 def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
@@ -317,8 +322,8 @@ def _unranked_notes(
     share = share_of(operators, left_out)
     if share > _MOST:
         yield Note(
-            f"{name} is N/A for {operators_and_share(left_out.sum())}, which come last; --order-by "
-            "time ranks them, too",
+            f"{name} is N/A for {operators_and_share(left_out.sum())}; rows with N/A come last; "
+            "--order-by time ranks them, too",
             Importance.ANSWER,
             share,
         )

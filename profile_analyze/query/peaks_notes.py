@@ -93,7 +93,8 @@ def _other_threads_notes(rows: OperatorRows, threads: int) -> Iterator[Note]:
             yield Note(
                 f"the peaks are of {counted(threads, 'thread')}, but "
                 f"{operators_and_share(ran.sum())} ran on {counted(others, 'thread')}; "
-                f"--peaks here:{others} measures that, on the machine of the profile",
+                f"on the machine of the profile, --peaks here:{others} measures the rates of "
+                f"{counted(others, 'thread')}",
                 Importance.WRONG,
                 share_of(rows, ran),
             )

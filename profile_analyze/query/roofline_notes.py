@@ -110,7 +110,7 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
     elif _may_be_tf32(rows, faster):
         reason = (
             f"operators in {DEFAULT_DTYPE} probably ran in {TF32}, and --peaks DEVICE:{TF32} "
-            "counts with its rate; otherwise, check the device"
+            f"uses the rate of {TF32}; otherwise, check the device"
         )
     else:
         reason = _reason_for_low_peaks(rows)

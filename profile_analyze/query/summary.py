@@ -225,16 +225,17 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
     if profile.origin.times == MEAN:
         count = profile.origin.averaged_over
         inferences = "several inferences" if count is None else counted(count, "inference")
-        kind = f"means over {inferences}" if count != 1 else "those of a single inference"
+        kind = f"means over {inferences}" if count != 1 else "from a single inference"
         yield Note(f"times are {kind}; how much they vary is not known", Importance.CONTEXT)
     recorded = int(profile.recorded(DEVICE).sum())
     # Profiles often lack a few times. Only a profile that lacks most of its times gets a note.
     # If the rows are of a level, no time is missing: an operator without a device time launched no
     # kernel, or its time belongs to the row around it.
     if profile.level is None and 0 < recorded < operators / 2:
+        have = "has" if recorded == 1 else "have"
         yield Note(
-            f"only {recorded} of {operators} operators have a device time; totals and shares "
-            "cover only those",
+            f"only {recorded} of {operators} operators {have} a device time; totals and shares "
+            "leave out the other operators",
             Importance.INCOMPLETE,
         )
     yield from _track_notes(profile)

@@ -329,7 +329,7 @@ def _zstd(file: str) -> _Compression:
     except ImportError:
         raise InputError(
             file,
-            "is compressed by zstd, which needs zstandard, the extra zstd: "
+            "is compressed by zstd; to read it, install the extra zstd: "
             "pip install 'profile_analyze[zstd]'",
         ) from None
     # The default `write_size` is so large that every call gets new memory from the system.

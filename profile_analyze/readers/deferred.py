@@ -67,7 +67,7 @@ class DeferredReader:
                 raise
             raise InputError(
                 source.name,
-                f"is an {self.format}, which needs {self._extra}, the extra {self._extra}: "
+                f"is an {self.format}; to read it, install the extra {self._extra}: "
                 f"pip install 'profile_analyze[{self._extra}]'",
             ) from None
         profile: Profile = module.read(source, wanted)

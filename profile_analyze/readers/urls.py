@@ -70,7 +70,7 @@ def remote_path(url: str) -> RemotePath:
             raise
         raise InputError(
             url,
-            "is a URL, which needs fsspec 2025.5 or later, the extra fleet: "
+            "is a URL, which needs fsspec 2025.5 or later; install the extra fleet: "
             "pip install 'profile_analyze[fleet]'",
         ) from None
     path: RemotePath = remote.RemotePath(url)

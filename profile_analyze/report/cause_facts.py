@@ -144,14 +144,17 @@ FACTS: Final = (
                     "type": "integer",
                     "minimum": 0,
                 },
-                "left_out_share": {"description": "Their share of the device time.", **NUMBER},
+                "left_out_share": {
+                    "description": "The share of the device time of operators with unknown work.",
+                    **NUMBER,
+                },
             }
         ),
         sentences=_work_sentence,
     ),
     Fact(
         "causes",
-        "The parts of the difference, which add up to it.",
+        "The parts of the difference. They add up to the whole difference.",
         lambda summary: list(map(_cause_record, _change(summary).causes)),
         list_schema(
             {

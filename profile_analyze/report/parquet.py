@@ -21,7 +21,7 @@ try:
     from pyarrow import parquet as pq
 except ModuleNotFoundError as error:
     raise OutputError(
-        f"parquet needs {error.name}, the extra fleet: pip install 'profile_analyze[fleet]'"
+        f"parquet needs {error.name}; install the extra fleet: pip install 'profile_analyze[fleet]'"
     ) from None
 
 if TYPE_CHECKING:

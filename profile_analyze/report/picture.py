@@ -27,8 +27,10 @@ class PictureRenderer(TablelessRenderer):
             # Imports matplotlib, which is optional.
             from profile_analyze.report.charts import picture
         except ImportError:
-            message = "--plot needs matplotlib, the extra plot: pip install 'profile_analyze[plot]'"
-            raise OutputError(message) from None
+            raise OutputError(
+                "--plot needs matplotlib; install the extra plot: pip install "
+                "'profile_analyze[plot]'"
+            ) from None
         for chart in report.all_of(Chart):
             yield picture(chart, self.name, display.time_unit)
 

@@ -133,7 +133,7 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     for dtype, rate, share in judgement.rates:
         if isnan(rate):  # no rate is known, so the judged operators of this dtype only move data
             continue
-        # If the user gave two rates, they hold for every dtype, so the roof needs no name.
+        # If the user gave two rates, these apply to every dtype, so the roof needs no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"

@@ -158,7 +158,7 @@ def _track() -> dict[str, Any]:
         "process": _OPTIONAL_TEXT,
         "rank": _OPTIONAL_COUNT,
         "device_kind": _described(
-            "The kind of device; null if it is unknown, or another kind.",
+            "The kind of device; null if it is unknown or none of these.",
             {"enum": [*DEVICE_KINDS, None]},
         ),
         "threads": _described("How many CPU threads work together.", _OPTIONAL_COUNT),
@@ -170,7 +170,11 @@ def _condition() -> dict[str, Any]:
         {
             "condition": _described("The condition as it was written.", TEXT),
             "outcome": _described(
-                "uncertain: beyond the limit, but noise may explain that.",
+                "met: beyond the limit; for times, also beyond noise. uncertain: beyond the limit, "
+                "but noise may explain that; with --fail-uncertain not-ruled-out, also within the "
+                "limit if a change beyond the limit is not ruled out. passed: within the limit. "
+                "unjudged: the condition cannot be judged, for example because there are too few "
+                "runs.",
                 {"enum": ["met", "uncertain", "passed", "unjudged"]},
             ),
             "reason": TEXT,
@@ -185,7 +189,7 @@ def _condition() -> dict[str, Any]:
                 NUMBER,
             ),
             "time_high_s": _described("The upper end of the same interval.", NUMBER),
-            "p_value": _described("Corrected for the number of conditions.", NUMBER),
+            "p_value": _described("The p-value, corrected for the number of conditions.", NUMBER),
             "unit": _described(
                 "What the statistics count.", {"enum": ["runs", "processes", "iterations"]}
             ),

@@ -51,8 +51,8 @@ CPU_OVER_GPU = (
     "--peaks list shows the known ones"
 )
 THREADS = (
-    "the peaks are of 2 threads, but {} ran on 1 thread; --peaks here:1 measures that, on the "
-    "machine of the profile"
+    "the peaks are of 2 threads, but {} ran on 1 thread; on the machine of the profile, "
+    "--peaks here:1 measures the rates of 1 thread"
 )
 FOUR = CPU._replace(name="four", threads=4)
 
@@ -73,7 +73,7 @@ FOUR = CPU._replace(name="four", threads=4)
             (
                 THREADS.format("1 operator (16.7% of the time)"),
                 "the peaks are of 2 threads, but 1 operator (33.3% of the time) ran on 4 threads; "
-                "--peaks here:4 measures that, on the machine of the profile",
+                "on the machine of the profile, --peaks here:4 measures the rates of 4 threads",
             ),
         ),
         (ON_CPU._replace(doubt=0.03), (CPU._replace(threads=2),) * 2, ()),
@@ -369,8 +369,8 @@ def fp32_notes(peaks: pa.Peaks) -> tuple[str, ...]:
 def test_operators_in_fp32_that_are_too_fast_probably_ran_in_tf32() -> None:
     assert fp32_notes(TENSOR_CORES) == (
         "faster than their roof: 1 operator (100.0% of the time), with an efficiency of up to "
-        "400.0%; operators in fp32 probably ran in tf32, and --peaks DEVICE:tf32 counts with its "
-        "rate; otherwise, check the device",
+        "400.0%; operators in fp32 probably ran in tf32, and --peaks DEVICE:tf32 uses the rate "
+        "of tf32; otherwise, check the device",
     )
     assert fp32_notes(TENSOR_CORES._replace(dtype="tf32", dtype_is_named=True)) == ()
 

@@ -34,7 +34,7 @@ Integers: TypeAlias = "NDArray[np.int64]"
 
 CATEGORIES = np.arange(40) % 4
 """The categories of forty operators, ten of each."""
-CALLED = (VERDICTS.index(FASTER), VERDICTS.index(SLOWER))
+SLOWER_OR_FASTER = (VERDICTS.index(FASTER), VERDICTS.index(SLOWER))
 
 
 def noisy_times(seed: int, runs: int = 16) -> Floats:
@@ -126,20 +126,22 @@ def test_operators_that_are_in_no_row_belong_to_the_others() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", range(4))
 @pytest.mark.parametrize(("factor", "verdict"), [(1.2, SLOWER), (1 / 1.2, FASTER)])
-def test_a_kind_that_changed_is_called_and_no_other(kind: int, factor: float, verdict: str) -> None:
-    called = np.zeros(40, np.int64)
+def test_only_the_kind_that_changed_is_slower_or_faster(
+    kind: int, factor: float, verdict: str
+) -> None:
+    changed = np.zeros(40, np.int64)
     for seed in some_of(range(10), 3):
         times_s = noisy_times(seed)
         times_s[kind == CATEGORIES, :8] *= factor
         found = codes_of(times_s, CATEGORIES)
         assert found[kind] == VERDICTS.index(verdict)
-        assert not np.isin(np.delete(found, kind), CALLED).any()
+        assert not np.isin(np.delete(found, kind), SLOWER_OR_FASTER).any()
         # Its operators are found one by one, too.
         of_operators = codes_of(times_s, np.arange(40))
         assert (of_operators[kind == CATEGORIES] == VERDICTS.index(verdict)).all()
-        called += np.isin(of_operators, CALLED)
+        changed += np.isin(of_operators, SLOWER_OR_FASTER)
     # On average, one in twenty of the verdicts slower and faster may be due to chance.
-    assert called[kind != CATEGORIES].sum() <= 0.05 * called.sum()
+    assert changed[kind != CATEGORIES].sum() <= 0.05 * changed.sum()
 
 
 def test_a_kind_that_changed_does_not_tell_the_level() -> None:
@@ -175,7 +177,7 @@ def test_a_change_of_everything_is_tested_by_own_times() -> None:
     assert np.exp(tests.own.estimate) == pytest.approx([1.5], abs=0.15)
     assert codes_of(times_s, np.zeros(40, np.int64)).tolist() == [VERDICTS.index(SLOWER)]
     # The kinds changed alike, so their relative times say nothing about them.
-    assert np.isin(codes_of(times_s, CATEGORIES), CALLED).all()
+    assert np.isin(codes_of(times_s, CATEGORIES), SLOWER_OR_FASTER).all()
 
 
 def test_an_operator_from_nothing_to_something_is_slower() -> None:
@@ -263,7 +265,9 @@ def real_times() -> tuple[Floats, pa.Profile]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["operator", "category"])
-def test_at_most_one_of_twenty_tables_of_unchanged_runs_has_a_called_row(key: str) -> None:
+def test_at_most_one_of_twenty_tables_of_unchanged_runs_has_a_slower_or_faster_row(
+    key: str,
+) -> None:
     times_s, profile = real_times()
     categories = profile.operators.category.codes
     row = np.arange(len(times_s)) if key == "operator" else categories
@@ -272,11 +276,11 @@ def test_at_most_one_of_twenty_tables_of_unchanged_runs_has_a_called_row(key: st
     deals = some_of([generator.permutation(16) for _ in range(300)], 6)
     found = np.array([codes_of(times_s[:, deal], row, categories) for deal in deals])
     # 5 % are permitted. This sample of a single set of runs may have slightly more.
-    assert np.isin(found, CALLED).any(axis=1).mean() <= 0.07
+    assert np.isin(found, SLOWER_OR_FASTER).any(axis=1).mean() <= 0.07
 
 
 @pytest.mark.slow
-def test_convolutions_of_real_runs_that_are_half_slower_are_called() -> None:
+def test_convolutions_of_real_runs_that_are_half_slower_are_found() -> None:
     times_s, profile = real_times()
     names = profile.operators.category
     convolution = names.categories.index("convolution")
@@ -288,7 +292,7 @@ def test_convolutions_of_real_runs_that_are_half_slower_are_called() -> None:
         found.append(codes_of(dealt, names.codes, names.codes))
     of_convolutions = np.array(found)[:, convolution]
     assert np.mean(of_convolutions == VERDICTS.index(SLOWER)) >= 0.95
-    others = np.delete(np.isin(np.array(found), CALLED), convolution, axis=1)
+    others = np.delete(np.isin(np.array(found), SLOWER_OR_FASTER), convolution, axis=1)
     assert others.any(axis=1).mean() <= 0.1  # 5 % are permitted, but a small sample may have more
 
 

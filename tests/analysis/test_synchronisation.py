@@ -13,8 +13,8 @@ from profile_analyze.model.executions import Run
 from tests.in_memory import averages, synchronised
 
 CORRECTED = (
-    "times are corrected for synchronisation: 250 us less for each call; 1 operator took less "
-    "than that and counts as 0"
+    "times are corrected for synchronisation: without the wait of 250 us in each call; 1 operator "
+    "took less than the wait and counts as 0"
 )
 
 

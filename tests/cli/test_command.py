@@ -328,7 +328,8 @@ def test_a_note_says_if_few_operators_have_times() -> None:
     assert outcome.err == (
         "note: the device time is the sum of 2 comp nodes, which may have run at the same time: "
         '6.01 ms on CompNode("cpu0:0" from "xpux:0"), 1.00 us on CompNode("cpu1:0" from "xpu1:0")\n'
-        "note: only 3 of 26 operators have a device time; totals and shares cover only those\n"
+        "note: only 3 of 26 operators have a device time; totals and shares leave out the other "
+        "operators\n"
         "note: the copy time is 1.00 us, too short for four decimals; --format plain shows it\n"
     )
 

@@ -73,13 +73,13 @@ def test_an_empty_variable_changes_nothing(monkeypatch: pytest.MonkeyPatch, defa
         ("--format csv", "--format csv is for programs; write it in the call"),
         (
             "-t 5 --where x",
-            "--where is none of --top, --format, --notes, --time-unit, --color; write it in the "
-            "call",
+            "--where cannot be a default, only --top, --format, --notes, --time-unit, --color can; "
+            "write --where in the call",
         ),
         (
             "run.json",
-            "run.json is none of --top, --format, --notes, --time-unit, --color; write it in the "
-            "call",
+            "run.json cannot be a default, only --top, --format, --notes, --time-unit, --color "
+            "can; write run.json in the call",
         ),
     ],
 )

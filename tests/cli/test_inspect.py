@@ -50,7 +50,7 @@ name    key  level     time (ms)
 net     0    module       12.000
 linear  1    operator      5.000
 
-parents: what it ran in, or what launched it:
+parents: what contained or launched the operator:
 
 name    key  level     calls  time (ms)
 linear  1    operator      1      3.000
@@ -60,7 +60,7 @@ children: what ran inside:
 name    key  level    calls  time (ms)  share
 launch  4    runtime      1      1.000  33.3%
 
-kernels that it launched:
+kernels that the operator launched:
 
 kernel  key  launched by     calls  time (ms)  queue (ms)
 gemm    5    addmm > launch      1      3.000           0
@@ -283,5 +283,5 @@ def test_options_about_rows_are_rejected(arguments: tuple[str, ...], option: str
 @pytest.mark.parametrize("output_format", ["table", "wiki", "markdown", "plain"])
 def test_every_format_for_people_has_the_lists(output_format: str) -> None:
     text = shown(nested(), "addmm", output_format)
-    assert "kernels that it launched" in text
+    assert "kernels that the operator launched" in text
     assert "gemm" in text

@@ -83,7 +83,7 @@ def test_an_explanation_uses_the_total_of_the_label() -> None:
     assert out == (
         "label.host (`host`): the label host of the file that the run was read from\n"
         "The first row of this answer is alpha (2 operators):\n"
-        "  label.host = alpha: the operators of a group share it\n"
+        "  label.host = alpha: the value that all operators of the group share\n"
     )
 
 

@@ -52,7 +52,7 @@ def test_a_model_is_not_compared_with_a_profile(sides: tuple[str, ...]) -> None:
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
         f"profile_analyze: error: {SMALL} is a model that has not run, so it has no times to "
-        f"compare with those of {PROFILE}; name the profile, and the model after --model\n"
+        f"compare with the times of {PROFILE}; name the profile, and the model after --model\n"
     )
 
 
@@ -70,8 +70,8 @@ def test_models_are_not_joined(arguments: tuple[str, ...]) -> None:
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
         f"profile_analyze: error: {SMALL} is a model that has not run, so it has no runs to join "
-        "with those of other files; name one model after --compare to compare two, or the model of "
-        "a profile after --model\n"
+        "with the runs of other files; name one model after --compare to compare two, or the model "
+        "of a profile after --model\n"
     )
 
 

@@ -505,7 +505,7 @@ def test_dask_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delitem(sys.modules, "profile_analyze.fleet.dask_engine")
     monkeypatch.setitem(sys.modules, "dask", None)
     assert refused("--engine", "dask", folder=folder) == (
-        "--engine dask needs dask, the extra fleet: pip install 'profile_analyze[fleet]'"
+        "--engine dask needs dask; install the extra fleet: pip install 'profile_analyze[fleet]'"
     )
 
 

@@ -332,7 +332,7 @@ def test_an_operator_that_launched_nothing_lacks_no_time() -> None:
         operators, [*executions, {"operator": 2, "duration_s": 2.0}], tracks=[STREAM, THREAD]
     )
     assert summarise(without_levels).notes == (
-        "only 1 of 3 operators have a device time; totals and shares cover only those",
+        "only 1 of 3 operators has a device time; totals and shares leave out the other operators",
     )
 
 

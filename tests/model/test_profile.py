@@ -131,7 +131,7 @@ ROW = np.zeros(1, np.int32)
         ({"tracks": (THREAD._replace(threads=0), THREAD)}, "tracks: threads is less than 1"),
         (
             {"origin": Origin("x", times="absent")},
-            "executions: there are 8, but the origin says that times are absent",
+            "executions: the origin says that times are absent, but the table has 8 rows",
         ),
         (
             {"uses": Uses(ROW, ROW + 4, np.array([True]))},

@@ -383,7 +383,7 @@ def test_notes_on_the_matching() -> None:
     assert note == "net.onnx: 1 operator matched by name, 0 by order"
     assert (note.importance, note.share != note.share) == (Importance.CONTEXT, True)
     (note,) = pa.with_model(run_of(("reorder", "ReorderOutput")), model_of(CHAIN)).notes
-    assert note == "net.onnx: none of 1 operator (100.0% of the time) matches a node of this model"
+    assert note == "net.onnx: 1 operator (100.0% of the time) matches no node of this model"
     assert note.importance == Importance.ANSWER
     # A constant has no work that the model could add.
     assert notes(run_of(("n0", "Conv"), ("five", "Constant")), model_of(CHAIN)) == [

@@ -13,6 +13,7 @@ from profile_analyze.query.conditions import Condition
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES
+from tests.in_memory import profile_of as in_memory
 from tests.small import Operator, profile_of
 
 RESNET = str(PROFILES / "resnet18.json")
@@ -256,8 +257,32 @@ def test_a_value_that_no_operator_has_gets_a_note_with_similar_values() -> None:
     message = "input_dtype == Float32: no operator has this value; did you mean 'Float32, N/A'?"
     assert notes[1] == message
     notes = pa.run(pa.Query(by="param.stride"), profile).notes
-    assert notes[0].startswith("param.stride: no operator has it; there are axis, compute_mode, d")
+    assert notes[0].startswith("param.stride: no operator has it; the parameters are axis, comp")
     assert pa.run(pa.Query(where="in_shapes == {1,512,7,7},{512,512,3,3}"), profile).notes == ()
+
+
+def test_a_parameter_gets_a_note_if_no_operator_has_parameters() -> None:
+    profile = in_memory([{"name": "a"}], [{"operator": 0, "duration_s": 1.0}])
+    notes = pa.run(pa.Query(by="param.stride"), profile).notes
+    assert notes == ("param.stride: the profile has no parameters of operators",)
+
+
+@pytest.mark.parametrize(
+    ("count", "of_operators", "of_groups"),
+    [
+        (1, "the only operator with a device time does not match", "the only group does not match"),
+        (2, "none of 2 operators with a device time matches", "none of 2 groups matches"),
+    ],
+)
+def test_filters_that_match_nothing_get_a_note(
+    count: int, of_operators: str, of_groups: str
+) -> None:
+    profile = in_memory(
+        [{"name": f"op{n}"} for n in range(count)],
+        [{"operator": n, "duration_s": 1.0} for n in range(count)],
+    )
+    assert pa.run(pa.Query(where="time > 2s"), profile).notes == (of_operators,)
+    assert pa.run(pa.Query(by="name", having="time > 2s"), profile).notes == (of_groups,)
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ STEADY = [100.0 + 10 * index for index in range(12)]
 SLOWER = (
     "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.20: either "
     "the machine was slower, or all operators changed; profile both sides in turns to tell; "
-    "--correct-drift divides the times of the operators by what they share"
+    "--correct-drift divides the times of the operators by the ratio that they share"
 )
 FASTER = (
     "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.800: either "
     "the machine was faster, or all operators changed; profile both sides in turns to tell; "
-    "--correct-drift divides the times of the operators by what they share"
+    "--correct-drift divides the times of the operators by the ratio that they share"
 )
 
 

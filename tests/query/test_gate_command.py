@@ -219,7 +219,10 @@ def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
     ("options", "message"),
     [
         (["--fail-if", "total > +5%"], "argument --fail-if: 'total > +5%' is relative to a baseline; name one with --compare"),
-        (["--format", "junit"], "--format junit has a test case for each --fail-if, and there is none"),
+        (
+            ["--format", "junit"],
+            "--format junit has a test case for each --fail-if, but no --fail-if is given; add one",
+        ),
         (["--format", "github"], "--format github annotates what --fail-if and --compare find; add one"),
         (["--format", "junit", "--columns", "name"], "junit has no tables and no totals, so --columns has no effect"),
         (["--format", "github", "--copy-time"], "github has no tables and no totals, so --copy-time has no effect"),

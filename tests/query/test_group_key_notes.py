@@ -63,7 +63,7 @@ def test_operators_without_a_scope() -> None:
     (note,) = pa.run(pa.Query(by="scope/1"), with_scopes).notes
     assert note == (
         "1 operator (50.0% of the time) has no scope: its group is N/A; --aggregate-by scope/1,type "
-        "tells them apart"
+        "groups operators without a scope by type"
     )
 
 

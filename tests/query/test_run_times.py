@@ -9,6 +9,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run, Track
+from profile_analyze.model.profile import Origin
 from profile_analyze.query.summary import Summary, summarise
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
@@ -155,3 +156,20 @@ def test_only_operators_of_one_thread_explain_a_run(
     )
     expected = pytest.approx((4.0, outside_s, 1 - outside_s / 4), nan_ok=True)
     assert explained(summarise(profile)) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "origin"),
+    [
+        (None, "means over several inferences"),
+        (1, "from a single inference"),
+        (2, "means over 2 inferences"),
+    ],
+)
+def test_mean_times_have_a_note(count: int | None, origin: str) -> None:
+    profile = profile_of(
+        [{"name": "relu"}],
+        [{"operator": 0, "duration_s": 1.0}],
+        origin=Origin("made-up", times="mean", averaged_over=count),
+    )
+    assert summarise(profile).notes == (f"times are {origin}; how much they vary is not known",)

@@ -138,6 +138,6 @@ def test_zstd_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("sys.version_info", (3, 10))
     path = write_bytes(tmp_path, zstandard.ZstdCompressor().compress(TINY))
     assert failure(path) == (
-        "is compressed by zstd, which needs zstandard, the extra zstd: "
+        "is compressed by zstd; to read it, install the extra zstd: "
         "pip install 'profile_analyze[zstd]'"
     )

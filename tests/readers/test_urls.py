@@ -307,7 +307,7 @@ def test_fsspec_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch, *, is_old
     with pytest.raises(pa.InputError) as caught:
         pa.load("s3://bucket/a.json")
     assert str(caught.value) == (
-        "s3://bucket/a.json: is a URL, which needs fsspec 2025.5 or later, the extra fleet: "
+        "s3://bucket/a.json: is a URL, which needs fsspec 2025.5 or later; install the extra fleet: "
         "pip install 'profile_analyze[fleet]'"
     )
 

@@ -121,11 +121,11 @@ def test_the_library_writes_no_text() -> None:
 @pytest.mark.parametrize(
     ("arguments", "missing", "message"),
     [
-        (("-o", "a.parquet"), "pyarrow", "parquet needs pyarrow, the extra fleet"),
-        (("--export", "set"), "pyarrow", "--export needs pyarrow, the extra fleet"),
-        (("--sql", "from runs"), "duckdb", "--sql needs duckdb, the extra sql"),
-        (("--sql", "from runs"), "pyarrow", "--sql needs pyarrow, the extra sql"),
-        (("--sql", "help"), "duckdb", "--sql help needs duckdb, the extra sql"),
+        (("-o", "a.parquet"), "pyarrow", "parquet needs pyarrow; install the extra fleet"),
+        (("--export", "set"), "pyarrow", "--export needs pyarrow; install the extra fleet"),
+        (("--sql", "from runs"), "duckdb", "--sql needs duckdb; install the extra sql"),
+        (("--sql", "from runs"), "pyarrow", "--sql needs pyarrow; install the extra sql"),
+        (("--sql", "help"), "duckdb", "--sql help needs duckdb; install the extra sql"),
     ],
 )
 def test_a_missing_package_is_named_with_its_extra(

@@ -544,6 +544,6 @@ def test_without_matplotlib(tmp_path: Path) -> None:
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "profile_analyze: error: --plot needs matplotlib, the extra plot: "
+        "profile_analyze: error: --plot needs matplotlib; install the extra plot: "
         "pip install 'profile_analyze[plot]'\n"
     )

@@ -31,7 +31,7 @@ _NO_INPUTS: Final = (
 _UNKNOWN: Final = unknown_work("name and shapes")
 _NESTED: Final = (
     "{} ran inside others (if, loop): their times count once here, but twice in the report's "
-    "Total instructions time; those inside a loop are the mean of one pass"
+    "Total instructions time; times inside a loop are means over its iterations"
 )
 
 

@@ -56,7 +56,7 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
     return (
         *(
             [
-                f"other sizes than in the model: {some(dims.changes)}; values of operators that "
+                f"sizes differ from the model's: {some(dims.changes)}; values of operators that "
                 "cannot run with these sizes are N/A"
             ]
             if dims.changes

@@ -248,7 +248,14 @@ def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
         return None
     first, *others = missing
     more = f" and {counted(len(others), 'other file')}" if others else ""
+    files = "files" if others else "file"
     values = f"the values of {counted(sum(missing.values()), 'tensor')} are in {first}{more}"
     if is_url(source.path):
-        return f"{values}, not read from a URL; for their sparsity, copy all to a local folder"
-    return f"{values}, not found beside the model; copy it there for their sparsity"
+        return (
+            f"{values}, not read from a URL; to get the sparsity of these values, copy the model "
+            f"and the {files} to a local folder"
+        )
+    return (
+        f"{values}, not found beside the model; to get the sparsity of these values, copy the "
+        f"{files} there"
+    )

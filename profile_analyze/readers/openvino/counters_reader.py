@@ -71,9 +71,8 @@ def _check(file: str, report: Report) -> None:
             "average counters as JSON; use detailed_counters, or CSV (without -json_stats)",
         )
     count = sum(len(section.counters) for section in report.sections)
-    raise MalformedProfileError(
-        file, f"has no layer that ran, of {counted(count, 'layer')}; record it with -pc"
-    )
+    layers = f"{counted(count, 'layer')}, but none that ran" if count else "no layers"
+    raise MalformedProfileError(file, f"has {layers}; record again with -pc")
 
 
 def _rows_of(

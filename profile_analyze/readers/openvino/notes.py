@@ -18,11 +18,14 @@ _REDUCED: Final = ("bf16", "fp16")
 _KEEPS_FP32: Final = (
     "-infer_precision f32 of benchmark_app, or the property INFERENCE_PRECISION_HINT, keeps fp32"
 )
-_STORED_TEXT: Final = "{} compute in {}, which tensors of the model have, too"
-_CHOSEN_TEXT: Final = (
-    "{} compute in {}, which OpenVINO chooses by itself on devices that support it; " + _KEEPS_FP32
+_STORED_TEXT: Final = (
+    "the compute dtype of {} is {}, which inputs or constants of the model have, too"
 )
-_UNCLEAR_TEXT: Final = "{} compute in {}; if the model is in fp32, " + _KEEPS_FP32
+_CHOSEN_TEXT: Final = (
+    "the compute dtype of {} is {}, which OpenVINO chooses by itself on devices that support it; "
+    + _KEEPS_FP32
+)
+_UNCLEAR_TEXT: Final = "the compute dtype of {} is {}; if the model is in fp32, " + _KEEPS_FP32
 _FUSED_TEXT: Final = (
     "the computation of {} is unknown: a Subgraph runs several operators in one, and the file does "
     "not say which"

@@ -155,7 +155,7 @@ def _notes(layers: Sequence[Layer], costs: Sequence[Cost]) -> Iterator[Note]:
     others = sum(layer.scope is not None for layer in layers)
     if others:
         yield Note(
-            f"totals leave out {counted(others, 'operator')} of further optimization profiles; "
+            f"totals leave out {counted(others, 'operator')} of other optimization profiles; "
             "the column scope names the profile",
             Importance.CONTEXT,
             dropped_beside="profile",

@@ -138,8 +138,8 @@ def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_
         total(np.array([_mean_ms(entry, count) for _, entry in one])) for one in (kept, layers)
     )
     note = Note(
-        f"left out {operators_and_share(len(layers) - len(kept))} of further optimization "
-        "profiles: an inference uses one of them",
+        f"left out {operators_and_share(len(layers) - len(kept))} of other optimization profiles: "
+        "an inference uses only one profile",
         Importance.INCOMPLETE,
         1 - float(ratio(np.array(kept_ms), all_ms)),
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class EngineTables:
     """The tensors that layers read or write, and the weights that belong to one layer.
 
-    Layers of further optimization profiles are left out, because they execute the same network.
+    Layers of other optimization profiles are left out, because they execute the same network.
     """
 
     def __init__(self, engine: Engine) -> None:

@@ -84,7 +84,7 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
         ),
         (
             np.isnan(time_s),
-            "the time of {} is unknown: it was not called in every run",
+            "the time of {} is unknown: the log lacks the number of calls, or the total time",
             Importance.INCOMPLETE,
         ),
     ):

@@ -63,7 +63,7 @@ def _section(file: str, log: Log) -> Section:
     if log.unread:
         reason = f"line {log.unread[0]} is in a table, but is not a row of it"
     elif log.sections:
-        reason = f"has only the table of the initialisation, not that of the runs; {_ADVICE}"
+        reason = f"has only the table of the initialisation, not the table of the runs; {_ADVICE}"
     else:
         reason = f"has no table of nodes; {_ADVICE}"
     raise MalformedProfileError(file, reason)

@@ -90,8 +90,8 @@ KEEP = "keep the whole output of migraphx-driver perf"
                 "no time for 1 operator (0.0% of the time): MIGraphX prints nan for instructions "
                 "that it did not run",
                 "3 operators (35.7% of the time) ran inside others (if, loop): their times count "
-                "once here, but twice in the report's Total instructions time; those inside a loop "
-                "are the mean of one pass",
+                "once here, but twice in the report's Total instructions time; times inside a loop "
+                "are means over its iterations",
             ],
         ),
     ],
@@ -170,7 +170,7 @@ def test_corrected_times() -> None:
         "                8.420  13.8%   3.89 GFLOPS  9.06 GiB/s  gpu::pooling                                 @9",
     ]
     assert done.err == (
-        "note: times are corrected for synchronisation: 4.08 us less for each call; 14 operators "
-        "took less than that and count as 0\n"
+        "note: times are corrected for synchronisation: without the wait of 4.08 us in each call; "
+        "14 operators took less than the wait and count as 0\n"
         "note: times are means over several inferences; how much they vary is not known\n"
     )

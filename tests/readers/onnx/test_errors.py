@@ -168,8 +168,8 @@ def test_without_the_package_the_extra_is_named(
     assert (outcome.code, outcome.out, outcome.err) == (
         1,
         "",
-        f"profile_analyze: error: {file}: is an ONNX model, which needs onnx, the extra onnx: pip "
-        "install 'profile_analyze[onnx]'\n",
+        f"profile_analyze: error: {file}: is an ONNX model; to read it, install the extra onnx: "
+        "pip install 'profile_analyze[onnx]'\n",
     )
 
 
@@ -209,8 +209,8 @@ def test_external_data_that_is_missing_is_one_note(tmp_path: Path) -> None:
     assert read.graph.values["y"].dims == (2, 4)
     assert read.problems == ()
     note = (
-        "the values of 1 tensor are in w.bin, not found beside the model; copy it there for their "
-        "sparsity"
+        "the values of 1 tensor are in w.bin, not found beside the model; to get the sparsity of "
+        "these values, copy the file there"
     )
     assert run_command(file).err == ""
     assert run_command(file, "--columns", "sparsity").err == (
@@ -222,10 +222,22 @@ def test_external_data_that_is_missing_is_one_note(tmp_path: Path) -> None:
     with in_memory(files):
         url = f"memory://{Path(file).name}"
         assert run_command(url, "--columns", "sparsity").err == (
-            "note: the values of 1 tensor are in w.bin, not read from a URL; for their sparsity, "
-            "copy all to a local folder\n"
+            "note: the values of 1 tensor are in w.bin, not read from a URL; to get the sparsity "
+            "of these values, copy the model and the file to a local folder\n"
             "note: the sparsity of 1 weight is N/A: their values cannot be read\n"
         )
+
+
+def test_several_missing_files_of_external_data_are_one_note(tmp_path: Path) -> None:
+    proto = model("g (float[2, 3] x) => (float[2, 5] y) { h = MatMul (x, v) y = MatMul (h, w) }")
+    for name, dims in (("v", [3, 4]), ("w", [4, 5])):
+        tensor = proto.graph.initializer.add(name=name, data_type=1, dims=dims, data_location=1)
+        tensor.external_data.add(key="location", value=f"{name}.bin")
+    assert run_command(write_model(tmp_path, proto), "--columns", "sparsity").err == (
+        "note: the values of 2 tensors are in v.bin and 1 other file, not found beside the model; "
+        "to get the sparsity of these values, copy the files there\n"
+        "note: the sparsity of 2 weights is N/A: their values cannot be read\n"
+    )
 
 
 def test_an_unknown_operator_has_unknown_shapes_and_the_rest_has_known_ones() -> None:

@@ -248,7 +248,7 @@ def test_a_note_says_which_sizes_are_not_those_of_the_model() -> None:
     source.inputs = pa.ModelInputs.of(["x:8x3x5", "z:4"])
     read = read_model(source)
     assert read.problems == (
-        "other sizes than in the model: x (axis 0: 2 to 8), z (axis 0: 3 to 4); values of "
+        "sizes differ from the model's: x (axis 0: 2 to 8), z (axis 0: 3 to 4); values of "
         "operators that cannot run with these sizes are N/A",
     )
     assert read.graph.values["y"].dims is None

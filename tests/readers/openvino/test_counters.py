@@ -126,7 +126,8 @@ def test_a_gpu_has_host_times(tmp_path: Path) -> None:
     )
     assert out == "time_s,host_time_s,device,name\n0.00002,3e-6,GPU,a\n0.00001,1e-6,GPU,b\n"
     assert notes.startswith(
-        "note: 2 operators (100.0% of the time) compute in fp16; if the model is in fp32, "
+        "note: the compute dtype of 2 operators (100.0% of the time) is fp16; if the model is "
+        "in fp32, "
     )
 
 
@@ -210,9 +211,10 @@ def test_shapes_of_an_execution_graph(tmp_path: Path) -> None:
 
 
 BROKEN = [
-    (HEADER.encode(), "has no layer that ran, of 0 layers; record it with -pc"),
-    (report(ROWS[0], ROWS[2]), "has no layer that ran, of 2 layers; record it with -pc"),
-    (document(detailed_performance=[]), "has no layer that ran, of 0 layers; record it with -pc"),
+    (HEADER.encode(), "has no layers; record again with -pc"),
+    (report(ROWS[0]), "has 1 layer, but none that ran; record again with -pc"),
+    (report(ROWS[0], ROWS[2]), "has 2 layers, but none that ran; record again with -pc"),
+    (document(detailed_performance=[]), "has no layers; record again with -pc"),
     (
         document(detailed_performance=[{"nodes": [node("a", "Relu", "soon")]}]),
         "at $.detailed_performance[0].nodes[0].real_time: expected `float`, got `str`",

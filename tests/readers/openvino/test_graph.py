@@ -131,7 +131,7 @@ KEEPS_FP32 = (
             *("FP32", "FP16"),
             "bf16, which OpenVINO chooses by itself on devices that support it; " + KEEPS_FP32,
         ),
-        ("FP32", "BF16", "bf16, which tensors of the model have, too"),
+        ("FP32", "BF16", "bf16, which inputs or constants of the model have, too"),
         ("I32", "UNSPECIFIED", f"bf16; if the model is in fp32, {KEEPS_FP32}"),
     ],
 )
@@ -147,7 +147,9 @@ def test_a_precision_that_openvino_chose(
         layer(3, "b", "Relu", 10, ins=[("FP32", (1, 3))], outs=[("FP32", (1, 3))]),
     )
     _, notes = shown(tmp_path, content, "--print-only", "summary", "--notes", "all")
-    assert notes.splitlines()[0] == f"note: 1 operator (75.0% of the time) compute in {note}"
+    assert notes.splitlines()[0] == (
+        f"note: the compute dtype of 1 operator (75.0% of the time) is {note}"
+    )
     assert pa.load(write_bytes(tmp_path, content)).operators.categorical(
         "compute_dtype"
     ).values().tolist() == ["bf16", "fp32"]

@@ -30,8 +30,7 @@ UNKNOWN = (
     "the description does not say what 3 operators compute, so the computation is N/A: kgen, Myelin"
 )
 OTHERS = (
-    "totals leave out 1 operator of further optimization profiles; the column scope names the "
-    "profile"
+    "totals leave out 1 operator of other optimization profiles; the column scope names the profile"
 )
 CONV = convolution("a", [tensor("x", [1, 3, 8, 8])], [tensor("y", [1, 4, 6, 6])], [3, 3], 108)
 
@@ -231,7 +230,7 @@ def test_a_description_of_another_engine(tmp_path: Path) -> None:
     path = written(tmp_path, times(("b", 1.0, 1.0)), description(CONV))
     beside = tmp_path / "net.graph.json"
     assert pa.load(path).notes == (
-        f"{beside}: none of 1 operator (100.0% of the time) matches a node of this model",
+        f"{beside}: 1 operator (100.0% of the time) matches no node of this model",
     )
 
 
@@ -270,8 +269,8 @@ def test_times_of_several_optimization_profiles(tmp_path: Path) -> None:
         "a     N/A                    3.000\n"
     )
     assert done.err.splitlines() == [
-        "note: left out 2 operators (40.0% of the time) of further optimization profiles: an "
-        "inference uses one of them",
+        "note: left out 2 operators (40.0% of the time) of other optimization profiles: an "
+        "inference uses only one profile",
         f"note: {LACKS}",
         "note: times are means over 10 inferences; how much they vary is not known",
     ]

@@ -190,7 +190,8 @@ def test_a_node_that_is_not_called_in_every_run(tmp_path: Path) -> None:
         [1e-3, float("nan")], nan_ok=True
     )
     assert profile.notes[0] == (
-        "the time of 1 operator (0.0% of the time) is unknown: it was not called in every run"
+        "the time of 1 operator (0.0% of the time) is unknown: the log lacks the number of "
+        "calls, or the total time"
     )
 
 
@@ -259,8 +260,8 @@ def test_notes_on_files(text: str, note: str, tmp_path: Path) -> None:
         ),
         (
             log(initialisation=[CONV]),
-            "has only the table of the initialisation, not that of the runs; run benchmark_model with "
-            "--enable_op_profiling=true",
+            "has only the table of the initialisation, not the table of the runs; run "
+            "benchmark_model with --enable_op_profiling=true",
         ),
         (
             "\t[node type]\t[first]\t[avg ms]\t[Name]\nCONV_2D 1 2\n",
