@@ -118,16 +118,36 @@ def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats], rows: int)
     small: they take little memory, and fit into the processor's caches.
     """
     run = profile.executions.run
-    if len(run) <= _ROWS_PER_PART or (run[1:] < run[:-1]).any():
+    if len(run) <= _ROWS_PER_PART:
         return of_part(profile)
     result = np.full((rows, len(profile.runs)), np.nan)
+    ends = _ends_of_runs(run)
     start = 0
     while start < len(run):
-        first, last = int(run[start]), int(run[min(start + _ROWS_PER_PART, len(run)) - 1])
-        end = int(np.searchsorted(run, last, side="right"))
+        enough = int(np.searchsorted(ends, start + _ROWS_PER_PART))
+        end = int(ends[min(enough, len(ends) - 1)])
+        first, last = int(run[start:end].min()), int(run[start:end].max())
         result[:, first : last + 1] = of_part(_part(profile, slice(start, end), first, last))
         start = end
     return result
+
+
+def _ends_of_runs(run: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the rows, in ascending order, before which the last execution of some runs is.
+
+    `run` has the run of each execution, and is not empty. All executions of a run are on one side
+    of each of these rows: the lower runs before it, and the higher runs after it. The executions of
+    several files that were read together are in the order of their tracks, not of their runs.
+    """
+    counts = np.zeros(int(run.max()) + 1, np.int64)
+    for first in range(0, len(run), _ROWS_PER_PART):
+        counts += np.bincount(run[first : first + _ROWS_PER_PART], minlength=len(counts))
+    runs = np.flatnonzero(counts)
+    ends = np.cumsum(counts[runs])
+    # If only this run and lower runs are before its end, no lower run is after the end.
+    highest_before = np.maximum.accumulate(np.maximum.reduceat(run, ends - counts[runs]))
+    clean: NDArray[np.int64] = ends[highest_before == runs]
+    return clean
 
 
 def _part(profile: Profile, rows: slice, first_run: int, last_run: int) -> Profile:

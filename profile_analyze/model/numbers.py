@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
+_VALUES_AT_ONCE: Final = 1 << 20
+"""Large arrays are handled a few rows at a time, so that temporary arrays stay small."""
 _FEW_RANKS: Final = 8
 """Up to this number of ranks, selecting their values is faster than sorting all values."""
 
@@ -23,7 +25,9 @@ def floats(values: Iterable[float]) -> NDArray[np.float64]:
 
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `values` with NaN instead of infinite values, which no measurement can have."""
-    return np.where(np.isfinite(values), values, np.nan)
+    is_infinite = np.isinf(values)
+    # Hardly any array has infinite values. The others need no copy, which may be large.
+    return np.where(is_infinite, np.nan, values) if is_infinite.any() else values
 
 
 def difference(
@@ -81,6 +85,12 @@ def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.fl
     NaN is left out. Quantiles are interpolated linearly between neighbours, like the percentiles of
     groups.
     """
+    step = max(_VALUES_AT_ONCE // max(values.shape[1], 1), 1)
+    parts = [values[first : first + step] for first in range(0, len(values), step)] or [values]
+    return np.concatenate([_quantile(part, share) for part in parts])
+
+
+def _quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
     # `np.nanquantile` calls Python code for each row, which is slow for many rows.
     # If a row has only NaN, `last` is 0 and the result is the NaN at index 0.
     last = np.maximum((~np.isnan(values)).sum(axis=1) - 1, 0)

@@ -204,11 +204,14 @@ def test_measures_equal_a_plain_loop(
             assert found == pytest.approx(wanted, nan_ok=True)
 
 
-@given(EXECUTIONS, st.sampled_from(["sum", "max"]), st.integers(1, 5))
+@given(EXECUTIONS, st.sampled_from(["sum", "max"]), st.integers(1, 5), st.booleans())
 def test_a_large_profile_is_measured_in_parts(
-    rows: list[dict[str, Any]], together: Literal["sum", "max"], rows_per_part: int
+    rows: list[dict[str, Any]],
+    together: Literal["sum", "max"],
+    rows_per_part: int,
+    is_sorted: bool,  # noqa: FBT001  # of hypothesis
 ) -> None:
-    rows = sorted(rows, key=lambda row: row["run"])
+    rows = sorted(rows, key=lambda row: row["run"]) if is_sorted else rows
     with pytest.MonkeyPatch.context() as patch:
         whole = _measured(executed(rows, together))
         patch.setattr(measuring, "_ROWS_PER_PART", rows_per_part)
@@ -224,6 +227,20 @@ def _measured(profile: Profile) -> list[Any]:
         amounts(profile, "allocated_bytes"),
         total_by_track(profile, "device"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("run", "ends"),
+    [
+        ([0, 0, 1, 2, 2], [2, 3, 5]),
+        ([0, 1, 0, 1, 2, 3, 2], [4, 7]),
+        ([1, 0, 2], [2, 3]),
+        ([3, 1], [2]),
+        ([4, 4, 7], [2, 3]),
+    ],
+)
+def test_where_a_profile_may_be_divided(run: list[int], ends: list[int]) -> None:
+    assert measuring._ends_of_runs(np.array(run, np.int32)).tolist() == ends
 
 
 def test_parts_are_of_the_runs_that_have_executions(monkeypatch: pytest.MonkeyPatch) -> None:
