@@ -276,7 +276,8 @@ class LabelOptions(NamedTuple):
             file: {name: value for name, value in one.items() if value is not None}
             for file, one in zip(files, labels, strict=True)
         }
-        return known, tuple(_missing_label_notes(files, labels, self.labels.names))
+        shown = [display_name(file) for file in files]
+        return known, tuple(_missing_label_notes(shown, labels, self.labels.names))
 
 
 def stored_label_names(data_sets: Iterable[str]) -> list[str]:
