@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import PROFILES, ROOT
-from tests.small import Operator, document
+from tests.small import Operator, document, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,3 +169,19 @@ def test_signatures_are_not_shown(tmp_path: Path, server: str) -> None:
         f"profile_analyze: error: {shown}: permission denied: the server answered 403 (Forbidden); "
         "give the driver credentials that may read it\n",
     )
+
+
+def test_files_that_differ_in_their_queries_have_labels_of_their_own(
+    tmp_path: Path, server: str
+) -> None:
+    urls = [f"{server}/secret.json?key=right&host={number}" for number in range(3)]
+    bad = f"{server}/secret.json?key=wrong"
+    written(tmp_path / "secret.json", [Operator("conv", "Conv", 3)])
+    table = tmp_path / "labels.csv"
+    lines = ["file,host,day", *(f"{url},h{number},1" for number, url in enumerate([*urls, bad]))]
+    table.write_text("\n".join(lines))
+    question = ["--label", str(table), "--sql", "from runs select host, day", "--format", "csv"]
+    assert called(*urls, *question)[1] == "host,day\nh0,1\nh1,1\nh2,1\n"
+    # If one file is left out, only the labels that all of them share are known.
+    code, out, _ = called(bad, *urls, *question, "--skip-bad")
+    assert (code, out) == (0, "host,day\n,1\n,1\n,1\n")
