@@ -29,6 +29,7 @@ from profile_analyze.fleet.parts import (
 )
 from profile_analyze.fleet.stored_profiles import TABLES
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
+from profile_analyze.readers.pool import interrupts_delayed
 from profile_analyze.readers.urls import is_url
 
 if TYPE_CHECKING:
@@ -122,8 +123,9 @@ class NewParts:
         try:
             with locked(self._data_set):
                 repeated = self._read_new_sources().intersection(digests)
-                for folder in () if repeated else folders:
-                    _publish(folder, self._data_set)
+                with interrupts_delayed():  # Ctrl-C would leave only some of the parts
+                    for folder in () if repeated else folders:
+                        _publish(folder, self._data_set)
         except OSError as error:
             raise _output_error(str(self._data_set), error) from None
         return repeated
