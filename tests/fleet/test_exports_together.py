@@ -184,8 +184,9 @@ def test_parts_are_published_together_in_spite_of_an_interrupt(
     assert left_overs(tmp_path / "set") == []
 
 
-def test_an_export_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_export_on_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locking, "fcntl", None)
+    monkeypatch.delattr(signal, "pthread_sigmask")
     files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(2)]
     exported(tmp_path / "set", files)
     assert files_in(tmp_path / "set") == files
