@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,6 @@ from tests.small import Operator, document, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytest.importorskip("aiohttp")
 
@@ -27,6 +27,11 @@ class Handler(SimpleHTTPRequestHandler):
     def do_GET(self):
         if "secret" in self.path and "key=right" not in self.path:
             self.send_error(403)
+        elif "endless" in self.path and self.path.endswith("operators.parquet"):
+            self.send_response(200)
+            self.end_headers()
+            while True:
+                self.wfile.write(bytes(1 << 16))
         elif "short" in self.path:
             self.send_response(200)
             self.send_header("Content-Length", "1000")
@@ -185,3 +190,34 @@ def test_files_that_differ_in_their_queries_have_labels_of_their_own(
     # If one file is left out, only the labels that all of them share are known.
     code, out, _ = called(bad, *urls, *question, "--skip-bad")
     assert (code, out) == (0, "host,day\n,1\n,1\n,1\n")
+
+
+def test_damaged_data_sets_on_a_server(tmp_path: Path, server: str) -> None:
+    profile = written(tmp_path / "run.json", [Operator("conv", "Conv", 3)])
+    for name in ("endless", "lacking"):
+        assert called(str(profile), "--export", str(tmp_path / name))[0] == 0
+    part = Path("part=000001")
+    size = (tmp_path / "endless" / part / "operators.parquet").stat().st_size
+    (tmp_path / "lacking" / part / "runs.parquet").unlink()
+    for name, options, message in (
+        (
+            "endless",
+            [],
+            f"the data set is damaged: {part}: operators.parquet has more bytes than {size}; export "
+            "its files to a new folder",
+        ),
+        (
+            "endless",
+            ["--max-size", "1kB"],
+            f"{part}/operators.parquet holds more than 1000.00 byte, decompressed; --max-size raises "
+            "the limit",
+        ),
+        (
+            "lacking",
+            [],
+            f"the data set is damaged: {part}/runs.parquet: no such file; export its files to a new "
+            "folder",
+        ),
+    ):
+        url = f"{server}/{name}/"
+        assert called(url, *options) == (1, "", f"profile_analyze: error: {url}: {message}\n")
