@@ -79,7 +79,7 @@ class NewParts:
         self._data_set = Path(data_set)
         self._folder = self._data_set
         self._written = 0
-        self._seen: list[Folder] = []
+        self._seen: set[Folder] = set()
         self.known: list[SourceFile] = []
         """The files that the data set had when they were last read, without the new parts."""
         self._read_new_sources()
@@ -133,7 +133,7 @@ class NewParts:
     def _read_new_sources(self) -> frozenset[str]:
         """Add the files in parts that were not read before to `known`. Return their digests."""
         parts = parts_of(str(self._data_set), besides=self._seen)
-        self._seen += [part.folder for part in parts]
+        self._seen.update(part.folder for part in parts)
         sources = [source for part in parts for source in part.manifest.sources]
         self.known += sources
         # A file whose digest is unknown is never the same as another.
