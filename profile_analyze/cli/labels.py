@@ -5,6 +5,7 @@ Data sets store labels, too: a call with `--export` and `--label` stores the lab
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -256,14 +257,29 @@ class LabelOptions(NamedTuple):
         self, profile: Profile, files: Sequence[str]
     ) -> Sequence[Mapping[str, str | None]]:
         """Return the labels that `--label` gives each process. `profile` was read from `files`."""
-        file_of = {display_name(file): file for file in files}
+        files_of: dict[str, list[str]] = {}
+        for file in files:
+            files_of.setdefault(display_name(file), []).append(file)
         first = profile.processes[0]
-        if len(profile.processes) == 1 < len(files) and first not in file_of:
+        if len(profile.processes) == 1 < len(files) and first not in files_of:
             # These files are the ranks of one job. The job has the labels that all of them share.
-            return [shared_labels([self.labels.values_of(file) for file in files])]
+            return [self._shared_labels(files)]
+        # URLs are shown without their queries, so several files may have the same name. Processes
+        # are in the order of the files. If files were left out, nobody knows which ones remain.
+        counts = Counter(profile.processes)
+        in_order = {
+            name: iter(named) for name, named in files_of.items() if len(named) == counts[name]
+        }
         return [
-            self.labels.values_of(file_of.get(process, process)) for process in profile.processes
+            self.labels.values_of(next(in_order[process]))
+            if process in in_order
+            else self._shared_labels(files_of.get(process, [process]))
+            for process in profile.processes
         ]
+
+    def _shared_labels(self, files: Iterable[str]) -> Mapping[str, str]:
+        """Return the labels that `--label` gives all of the files alike."""
+        return shared_labels([self.labels.values_of(file) for file in files])
 
     def exported(self, files: list[str]) -> tuple[dict[str, dict[str, str]], tuple[Note, ...]]:
         """Return the labels of each file to export, and notes on missing labels.
@@ -276,7 +292,8 @@ class LabelOptions(NamedTuple):
             file: {name: value for name, value in one.items() if value is not None}
             for file, one in zip(files, labels, strict=True)
         }
-        return known, tuple(_missing_label_notes(files, labels, self.labels.names))
+        shown = [display_name(file) for file in files]
+        return known, tuple(_missing_label_notes(shown, labels, self.labels.names))
 
 
 def stored_label_names(data_sets: Iterable[str]) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import InputError, OutputError, QueryError
@@ -24,7 +26,6 @@ from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from profile_analyze.model.runs import Partial
 
@@ -133,6 +134,10 @@ class _Export:
                 raise OutputError(
                     "--export needs the names of files; save standard input to a file"
                 )
+            if _is_pipe(file):  # a second reading would wait for ever
+                raise OutputError(
+                    f"{file}: is a pipe, and --export reads files twice; save it to a file"
+                )
             if is_data_set(file):
                 raise OutputError(
                     f"{file}: is a data set already; --export takes the files themselves"
@@ -224,6 +229,12 @@ def _files_of(content: Partial, files: Sequence[_NewFile]) -> list[_NewFile]:
     # A file with several processes adds `, process 7` to its name.
     names = {*content.processes, *(one.rpartition(", process ")[0] for one in content.processes)}
     return [file for file in files if file.source.name in names]
+
+
+def _is_pipe(file: str) -> bool:
+    with suppress(OSError):  # reading the profile reports the error
+        return Path(file).is_fifo()
+    return False
 
 
 def _digest_of(file: str, max_size: int) -> str:

@@ -29,6 +29,7 @@ from profile_analyze.fleet.parts import (
 )
 from profile_analyze.fleet.stored_profiles import TABLES
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
+from profile_analyze.readers.pool import interrupts_delayed
 from profile_analyze.readers.urls import is_url
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class NewParts:
         self._data_set = Path(data_set)
         self._folder = self._data_set
         self._written = 0
-        self._seen: list[Folder] = []
+        self._seen: set[Folder] = set()
         self.known: list[SourceFile] = []
         """The files that the data set had when they were last read, without the new parts."""
         self._read_new_sources()
@@ -122,8 +123,9 @@ class NewParts:
         try:
             with locked(self._data_set):
                 repeated = self._read_new_sources().intersection(digests)
-                for folder in () if repeated else folders:
-                    _publish(folder, self._data_set)
+                with interrupts_delayed():  # Ctrl-C would leave only some of the parts
+                    for folder in () if repeated else folders:
+                        _publish(folder, self._data_set)
         except OSError as error:
             raise _output_error(str(self._data_set), error) from None
         return repeated
@@ -131,7 +133,7 @@ class NewParts:
     def _read_new_sources(self) -> frozenset[str]:
         """Add the files in parts that were not read before to `known`. Return their digests."""
         parts = parts_of(str(self._data_set), besides=self._seen)
-        self._seen += [part.folder for part in parts]
+        self._seen.update(part.folder for part in parts)
         sources = [source for part in parts for source in part.manifest.sources]
         self.known += sources
         # A file whose digest is unknown is never the same as another.

@@ -59,11 +59,14 @@ def read_table(file: Path | RemotePath, size: int, max_size: int) -> pa.Table:
     Raises `TooLargeError`. For damage, raises `OSError`, `ValueError`, `KeyError` or
     `pa.ArrowException`.
     """
+    if size > max_size:
+        raise TooLargeError(file.name)
     # A request to a store takes longer than its answer, so one request gets the whole file.
-    content = None if isinstance(file, Path) else file.read_bytes()
+    content = None if isinstance(file, Path) else file.read_bytes(size + 1)
     found = file.stat().st_size if isinstance(file, Path) else len(content or b"")
     if found != size:
-        raise ValueError(f"{file.name} has {found} bytes instead of {size}")
+        amount = f"{found} bytes instead of" if found < size else "more bytes than"
+        raise ValueError(f"{file.name} has {amount} {size}")
     name = file.name.removesuffix(_SUFFIX)
     with pq.ParquetFile(
         file if content is None else pa.BufferReader(content),

@@ -18,6 +18,7 @@ import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 import pyarrow as pa
@@ -27,7 +28,7 @@ from profile_analyze.fleet.parquet import TooLargeError, read_table
 from profile_analyze.fleet.stored_profiles import TABLES, Facts, restored
 from profile_analyze.readers.content import MAX_SIZE, too_large
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
-from profile_analyze.readers.urls import is_url, remote_path
+from profile_analyze.readers.urls import is_http, is_url, remote_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -167,6 +168,8 @@ def _decoded(content: bytes, kind: type[Any], data_set: str, what: str) -> Any:
 def _unreadable(data_set: str, error: OSError) -> InputError:
     """Return the error about a file that is missing or cannot be opened."""
     where = os.path.relpath(error.filename or data_set, data_set)
+    if is_http(data_set):
+        where = unquote(where)
     reason = (error.strerror or str(error)).lower()
     if isinstance(error, FileNotFoundError):
         return _damaged_part(data_set, where, reason)

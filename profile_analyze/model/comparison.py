@@ -14,6 +14,7 @@ from profile_analyze.model.fused_layers import with_parts
 from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.run_copies import digests_of
 from profile_analyze.model.splitting import split_alike
 from profile_analyze.model.terms import ADDED, CONTROL, REMOVED, SHAPES
 from profile_analyze.units import counted
@@ -258,7 +259,7 @@ def _notes_of(base: Profile) -> Iterator[Note]:
 
 
 def _notes_on(comparison: Comparison) -> Iterator[Note]:
-    shared = set(comparison.profile.processes) & set(comparison.base.processes)
+    shared = _shared_files(comparison)
     if shared:
         yield Note(
             f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}: the same runs "
@@ -272,6 +273,19 @@ def _notes_on(comparison: Comparison) -> Iterator[Note]:
             Importance.WRONG,
         )
     yield from _notes_on_matching(comparison)
+
+
+def _shared_files(comparison: Comparison) -> set[str]:
+    """Return the names of the files that are on both sides.
+
+    Files with the same name and other times count as different files: URLs are shown without their
+    queries.
+    """
+    sides = comparison.profile, comparison.base
+    if not {*sides[0].processes} & {*sides[1].processes}:
+        return set()
+    ours, theirs = ({*zip(side.processes, digests_of(side), strict=True)} for side in sides)
+    return {name for name, _ in ours & theirs}
 
 
 def _have_different_formats(comparison: Comparison) -> bool:

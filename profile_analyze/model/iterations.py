@@ -111,14 +111,18 @@ def by_unit(
 def unit_names(profile: Profile, unit: SampleUnit) -> list[str]:
     """Return a name for each unit of `by_unit`: its file, or the number and the file of a run."""
     own = [
-        (profile.processes[run.process], index)
+        (run.process, index)
         for run, index in zip(profile.runs, indices_in_process(profile.runs), strict=True)
         if not run.is_copy
     ]
-    files = list(dict.fromkeys(file for file, _ in own))
-    if unit == "process" or len(files) == len(own):
-        return files
-    return [f"run {profile.skipped_runs + 1 + index} of {file}" for file, index in own]
+    file_of = profile.processes
+    # Several processes may have the same name: URLs are shown without their queries.
+    distinct = list(dict.fromkeys(process for process, _ in own))
+    if unit == "process" or len(distinct) == len(own):
+        return [file_of[process] for process in distinct]
+    return [
+        f"run {profile.skipped_runs + 1 + index} of {file_of[process]}" for process, index in own
+    ]
 
 
 def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:

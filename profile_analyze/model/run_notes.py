@@ -56,7 +56,10 @@ def notes_on_runs(partial: Partial) -> Iterator[Note]:
 
 
 def _copy_notes(partial: Partial) -> Iterator[Note]:
-    repeated = len(partial.processes) - len(set(partial.processes))
+    # Files with the same name and other times are not the same: URLs are shown without their
+    # queries, and a file may change between two readings.
+    files = [*zip(partial.processes, partial.digests, strict=True)]
+    repeated = len(files) - len(set(files))
     if repeated:
         yield Note(
             f"{counted(repeated, 'file')} named again: the same run counts twice in totals, "

@@ -7,6 +7,7 @@ import signal
 from contextlib import contextmanager, suppress
 from itertools import cycle
 from multiprocessing import current_process, get_all_start_methods, get_context
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import InputError
@@ -139,11 +140,35 @@ def _receive(worker: _Worker, paths: Paths) -> PartResult:
 @contextmanager
 def interrupts_delayed() -> Iterator[None]:
     """Delay Ctrl-C until the end of the block. Processes that start in it never get Ctrl-C."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with _interrupt_raised_later():
+        if not hasattr(signal, "pthread_sigmask"):  # Windows, where no process is forked
+            yield
+            return
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _interrupt_raised_later() -> Iterator[None]:
+    """Delay an interrupt that another thread gets, such as a thread of pyarrow or of fsspec.
+
+    The block of a thread holds for this thread alone, but Python calls handlers in the main thread.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or handler is None:
+        yield
+        return
+    interrupts: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _send_results(

@@ -84,8 +84,15 @@ class RemotePath:
         stream: BufferedIOBase = BufferedReader(_RemoteStream(self.url, file))
         return OpenedFile(stream, size if isinstance(size, int) and not in_one else 0)
 
-    def read_bytes(self) -> bytes:
-        """Return the whole content of the file, with one request if possible."""
+    def read_bytes(self, most: int = -1) -> bytes:
+        """Return the whole content of the file, with one request if possible.
+
+        Of a file with more than `most` bytes on a web server, only the first bytes are returned. A
+        server may send bytes without end.
+        """
+        if is_http(self.url):
+            with self.open().stream as stream:
+                return stream.read(most)
         with _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
             return bytes(fs.cat_file(path))

@@ -271,7 +271,7 @@ def _path_beside(path: str | PathLike[str], name: str) -> str:
 def _path_within(folder: str, path: str | PathLike[str]) -> str | PathLike[str]:
     """Return where a file is, if relative paths are relative to `folder`."""
     name = os.fspath(path)
-    has_no_folder = name in ("", "-") or "://" in name  # an address is not in a folder
+    has_no_folder = name in ("", "-") or is_url(name)
     return path if not folder or has_no_folder else os.path.join(folder, name)  # noqa: PTH118  # `Path` changes some names
 
 

@@ -181,6 +181,7 @@ def test_passwords_appear_nowhere(tmp_path: Path) -> None:
             ["--label", "{a}:{b}@*/{name}", "--aggregate-by", "name,a"],
             ["--skip-bad", "--notes", "all", "--format", "json", urls[0] + "x"],
             ["--export", str(data_set), "--notes", "all"],
+            ["--export", str(tmp_path / "labelled"), "--label", "{a}ld.json"],
             ["-o", urls[0]],
             ["--max-size", "1"],
             ["--where", "time > 1h", "--format", "html"],

@@ -469,6 +469,8 @@ def test_a_relative_name_is_in_the_folder_of_the_caller(folder: Path) -> None:
     assert source.folder == folder / "a"
     for name in ("/a.json", "-", "", "memory://a.json"):
         assert Source(name, within=str(folder)).path == name
+    # No scheme is this short, so this is a local file.
+    assert Source("C://a.json", within=str(folder)).path == f"{folder}/C://a.json"
     beside = Source("00.json", within=str(folder)).neighbour("01.json")
     assert beside is not None
     assert (beside.name, beside.path) == ("01.json", str(folder / "01.json"))

@@ -128,6 +128,10 @@ def test_a_bad_file_adds_no_part_of_several(folder: Path) -> None:
             "--export needs the names of files; save standard input to a file",
         ),
         (
+            ("pipe", "--export", "set"),
+            "pipe: is a pipe, and --export reads files twice; save it to a file",
+        ),
+        (
             ("full", "--export", "set"),
             "full: is a data set already; --export takes the files themselves",
         ),
@@ -145,6 +149,7 @@ def test_a_bad_file_adds_no_part_of_several(folder: Path) -> None:
 def test_export_refuses(folder: Path, call: tuple[str, ...], message: str) -> None:
     exported(folder / "full", ["b.json"])
     (folder / "text").write_text("no folder", encoding="utf-8")
+    os.mkfifo(folder / "pipe")
     outcome = run_command(*call)
     assert (outcome.code in (1, 2), outcome.out, outcome.err) == (True, "", f"{ERROR}{message}\n")
 

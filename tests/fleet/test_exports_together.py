@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+from threading import Event, Thread
 from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.fleet import locking
+from profile_analyze.fleet import locking, new_parts
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import partial_of, parts_of
 from profile_analyze.readers.content import MAX_SIZE
@@ -161,8 +162,31 @@ def test_an_export_that_is_stopped_adds_nothing(tmp_path: Path, end: signal.Sign
     assert left_overs(data_set) == []
 
 
-def test_an_export_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_published_together_in_spite_of_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rename(folder: Path, target: Path) -> None:
+        folder.rename(target)
+        # The other thread gets the signal, because this thread blocks it.
+        os.kill(os.getpid(), signal.SIGINT)
+        sleep(0.1)
+
+    is_done = Event()
+    other = Thread(target=is_done.wait)
+    other.start()
+    monkeypatch.setattr(new_parts, "_rename_new", rename)
+    files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(3)]
+    with pytest.raises(KeyboardInterrupt):
+        export(str(tmp_path / "set"), files, max_size=MAX_SIZE, files_per_part=1)
+    is_done.set()
+    other.join()
+    assert files_in(tmp_path / "set") == files
+    assert left_overs(tmp_path / "set") == []
+
+
+def test_an_export_on_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locking, "fcntl", None)
+    monkeypatch.delattr(signal, "pthread_sigmask")
     files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(2)]
     exported(tmp_path / "set", files)
     assert files_in(tmp_path / "set") == files

@@ -140,6 +140,9 @@ def test_notes_on_matching() -> None:
     assert pa.compare(profile_of(NEW), profile_of(NEW)).notes == (
         "1 file on both sides, such as small.json: the same runs are compared with themselves",
     )
+    # URLs are shown without their queries, so the names of different files may be equal.
+    slow, fast = (profile_of([Operator("a", "Conv", time)], "url?***") for time in (1, 2))
+    assert pa.compare(slow, fast).notes == ()
     assert (
         repr(comparison)
         == "Comparison(Profile('new.json', 4 operators, 'MegEngine GraphProfiler JSON'), base='small.json')"

@@ -62,3 +62,6 @@ def test_the_names_of_processes_and_iterations() -> None:
     assert unit_names(later, "iteration") == [*numbers[2:4], *numbers[6:]]
     copied = [*profile.runs[:4], *(run._replace(is_copy=True) for run in profile.runs[4:])]
     assert unit_names(profile.changed(runs=tuple(copied)), "process") == ["a.json"]
+    # URLs are shown without their queries, so names may be equal.
+    alike = profile.changed(processes=("a.json", "a.json"))
+    assert unit_names(alike, "process") == ["a.json", "a.json"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.runs import RunJoiner
+from profile_analyze.model.runs import RunJoiner, join_runs
 from tests.in_memory import four_steps, profile_of
 
 
@@ -23,6 +23,12 @@ def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
         "name each run once",
         "the runs disagree on computation or memory of 1 operator; the first known value is used",
     )
+
+
+def test_only_equal_times_make_a_file_named_again() -> None:
+    # URLs are shown without their queries, so the names of different files may be equal.
+    joined = join_runs([four_steps("http://host/run?***", factor) for factor in (1.0, 2.0)])
+    assert joined.notes_on_runs == ()
 
 
 def test_a_partial_result_shares_nothing_with_its_joiner() -> None:

@@ -6,16 +6,16 @@ import gzip
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.conftest import PROFILES, ROOT
-from tests.small import Operator, document
+from tests.small import Operator, document, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytest.importorskip("aiohttp")
 
@@ -27,6 +27,11 @@ class Handler(SimpleHTTPRequestHandler):
     def do_GET(self):
         if "secret" in self.path and "key=right" not in self.path:
             self.send_error(403)
+        elif "endless" in self.path and self.path.endswith("operators.parquet"):
+            self.send_response(200)
+            self.end_headers()
+            while True:
+                self.wfile.write(bytes(1 << 16))
         elif "short" in self.path:
             self.send_response(200)
             self.send_header("Content-Length", "1000")
@@ -169,3 +174,50 @@ def test_signatures_are_not_shown(tmp_path: Path, server: str) -> None:
         f"profile_analyze: error: {shown}: permission denied: the server answered 403 (Forbidden); "
         "give the driver credentials that may read it\n",
     )
+
+
+def test_files_that_differ_in_their_queries_have_labels_of_their_own(
+    tmp_path: Path, server: str
+) -> None:
+    urls = [f"{server}/secret.json?key=right&host={number}" for number in range(3)]
+    bad = f"{server}/secret.json?key=wrong"
+    written(tmp_path / "secret.json", [Operator("conv", "Conv", 3)])
+    table = tmp_path / "labels.csv"
+    lines = ["file,host,day", *(f"{url},h{number},1" for number, url in enumerate([*urls, bad]))]
+    table.write_text("\n".join(lines))
+    question = ["--label", str(table), "--sql", "from runs select host, day", "--format", "csv"]
+    assert called(*urls, *question)[1] == "host,day\nh0,1\nh1,1\nh2,1\n"
+    # If one file is left out, only the labels that all of them share are known.
+    code, out, _ = called(bad, *urls, *question, "--skip-bad")
+    assert (code, out) == (0, "host,day\n,1\n,1\n,1\n")
+
+
+def test_damaged_data_sets_on_a_server(tmp_path: Path, server: str) -> None:
+    profile = written(tmp_path / "run.json", [Operator("conv", "Conv", 3)])
+    for name in ("endless", "lacking"):
+        assert called(str(profile), "--export", str(tmp_path / name))[0] == 0
+    part = Path("part=000001")
+    size = (tmp_path / "endless" / part / "operators.parquet").stat().st_size
+    (tmp_path / "lacking" / part / "runs.parquet").unlink()
+    for name, options, message in (
+        (
+            "endless",
+            [],
+            f"the data set is damaged: {part}: operators.parquet has more bytes than {size}; export "
+            "its files to a new folder",
+        ),
+        (
+            "endless",
+            ["--max-size", "1kB"],
+            f"{part}/operators.parquet holds more than 1000.00 byte, decompressed; --max-size raises "
+            "the limit",
+        ),
+        (
+            "lacking",
+            [],
+            f"the data set is damaged: {part}/runs.parquet: no such file; export its files to a new "
+            "folder",
+        ),
+    ):
+        url = f"{server}/{name}/"
+        assert called(url, *options) == (1, "", f"profile_analyze: error: {url}: {message}\n")
