@@ -188,7 +188,7 @@ def _trace(count: int) -> str:
 
 
 def cached() -> Iterator[Case]:
-    """Yield the cases of a second question about a large file, whose decoded profile is kept."""
+    """Yield the cases of a second question about a large file: its decoded profile is cached."""
     large = DATA / "1000000-events.json"
     events.write(large, 1_000_000)
     for name in ("default table", "by type"):

@@ -7,12 +7,10 @@
 
 A row is tested by its relative times under two conditions. Otherwise, its own times are tested.
 
-1. The relative times do not have much more noise than the own times: see `_MORE_NOISE`. Noise is
-   measured over the runs of both sides together. This condition alone would keep p exact, because
-   it does not depend on which run is on which side.
-2. The row changed more than the other operators: see `_changed_more_than_others`. Without this
-   condition, a change of the other operators would look like the opposite change of the row. This
-   condition depends on which run is on which side, so p is only approximate.
+1. The relative times do not have much more noise than the own times: see `_MORE_NOISE`.
+2. The row changed more than the other operators. Otherwise, a change of the other operators would
+   look like the opposite change of the row. This condition compares the sides of the comparison, so
+   p is only approximate.
 
 A change of a few operators hardly moves the level of their group. A group that is tested by its
 relative times is therefore tested by its own times, too: see `_OF_OWN`.
@@ -44,38 +42,33 @@ if TYPE_CHECKING:
 LEAST_OTHERS: Final = 8
 """With fewer other operators, a row has no relative times."""
 _HEAVY: Final = 0.01
-"""A row with at least this share of the weight is left out of the level that it is compared with,
-because it would move this level. Lighter rows hardly move the level. To save time, all lighter rows
-are compared with the same level."""
+"""Rows with at least this share of the weight are left out of the level of their other operators.
+Lighter rows hardly move this level. To save time, they are all compared with the same level."""
 _MORE_NOISE: Final = 2.0
-"""Relative times are used only if their noise, divided by the noise of the own times, is below this
-factor. The factor is above 1 because `_noise` makes own times look too quiet. A busy machine has
-quiet phases, in which own times have little noise. `_noise` measures such a phase, but the test
-uses all runs."""
+"""Relative times are used only if their noise is below this multiple of the noise of the own times.
+A busy machine has quiet phases, in which own times have little noise. `_noise` measures only such a
+phase, so own times have more noise than `_noise` returns."""
 _BY_TIME: Final = 0.25
 """The part of the permitted error rate that is divided among the rows in proportion to their times.
 The rest is divided equally. Rows that take much time matter more. They therefore get a larger part,
 and a verdict more easily (Genovese, Roeder and Wasserman, 2006)."""
 _OF_OWN: Final = 0.2
-"""The part of the permitted error rate of a group that the test of its own times gets. The test of
-its relative times gets the rest. Groups with only one of these tests are not affected. The relative
-times show a change of most operators, and the own times show a change of a few operators."""
+"""If a group has two tests, the part of the permitted error rate for the test of its own times. The
+relative times show a change of most operators, the own times a change of a few operators."""
 _STEPS_TO_ESTIMATE: Final = 4
 """How many times the estimate of the shift is corrected. Each correction shrinks the error."""
 _STEPS_TO_END: Final = 10
 """How many times the search for an end halves the distance that is left to search. Less than a
 thousandth of the distance remains."""
 _FIRST_LENGTHS: Final = 4.0
-"""The distance from the estimate at which the search for an end starts. Its unit is the length of
-the first interval, which is computed without removing a shift."""
+"""The search for an end starts this far from the estimate, in lengths of the first interval."""
 _SHORTEST: Final = 1e-3
 """The least length of the first interval. If many times are equal, the real length may be 0."""
 _DOUBLINGS: Final = 8
-"""How many times the search for an end goes further out. Each step is twice as long as the one
-before. If the end is still further out, it counts as infinite."""
+"""How many times the search for an end goes further out, each time twice as far. An end that is not
+found is infinite."""
 _FURTHEST: Final = 200.0
-"""The largest shift that is tried. Times that are moved by this shift stay far below the largest
-float."""
+"""The largest shift that is tried. Times moved by it stay far below the largest float."""
 
 
 class OperatorTimes(NamedTuple):
@@ -117,11 +110,8 @@ class RowTests(NamedTuple):
     weights: Floats
     """The weight of each row in the correction for the number of rows; 1 on average."""
     parts: Floats
-    """The part of the permitted error rate that the test of each row gets.
-
-    A row with one test has 1. A row with two tests has the larger of their two parts. A row counts
-    as having two tests if it would have them after changing more than the other operators.
-    """
+    """The part of the permitted error rate that the test of each row gets, if the row changed more
+    than the other operators. 1 for one test. A row with two tests has the larger of their parts."""
 
     @property
     def corrected(self) -> Floats:
@@ -169,8 +159,8 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
     """Test the rows of a comparison.
 
     `row` has the row of each operator, shape (operators,). It is -1 for operators in no row.
-    `own_times` turns the times of the operators into the times of the rows. These are in seconds
-    and have shape (rows, runs of both sides).
+    `own_times` turns times of the operators into times of the rows, shape (rows, runs of both
+    sides). All times are in seconds.
     """
     own_s = own_times(operators.times_s)
     relative = relative_times(operators, row, len(own_s))
@@ -198,9 +188,8 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
     shift would then be too small. A shift is therefore removed before the times are limited: the
     two sides are moved towards each other, each by half of the shift.
 
-    - The estimate is the shift that leaves 0 when it is removed.
-    - The interval is sought by removing shifts, too. It has the shifts whose removal leaves an
-      interval that includes 0.
+    If the estimate is removed, a shift of 0 is left. If a shift in the interval is removed, the
+    interval that is left includes 0.
     """
 
     def after(removed: Floats) -> Shift:
@@ -232,9 +221,8 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
 def _end(after: Callable[[Floats], Shift], inside: Floats, outside: Floats) -> Floats:
     """Return the lower or the upper end of the interval of each row.
 
-    The search starts between the shifts `inside` and `outside`. `inside` is in the interval. While
-    `outside` is in the interval, too, the search goes further out. If this is still so after
-    `_DOUBLINGS` steps, the end is infinite.
+    The search starts between `inside`, which is in the interval, and `outside`. While `outside` is
+    in the interval, too, the search goes further out: see `_DOUBLINGS`.
     """
     direction = np.sign(outside - inside)
 
@@ -269,8 +257,7 @@ def _noise(values: Floats) -> Floats:
     """Return the length of the shortest interval that holds three eighths of the runs.
 
     `values` has shape (rows, runs of both sides), and the result has shape (rows,). If the sides
-    differ much, the shortest interval has only runs of one side. A change thus hardly counts as
-    noise.
+    differ, the shortest interval is within one side, so a change does not count as noise.
     """
     ascending = np.sort(values, axis=1)
     held = max(3 * values.shape[1] // 8, 2)
@@ -286,14 +273,9 @@ def _changed_more_than_others(
 ) -> Chosen:
     """Return, for each row, whether it changed more than all other operators.
 
-    A row must meet three conditions:
-
-    - The row changed in the direction in which its relative times changed.
-    - The change of the row is larger than the change of the other operators.
-    - The change of the relative times is at least half as large as the change of the others. If the
-      row and the others changed alike, the relative times say nothing about the row.
-
-    `difference` is the shift of the relative times.
+    `difference` is the shift of the relative times. It must have the direction of the row's own
+    change, and at least half the size of the change of the others. If the row and the others
+    changed alike, relative times say nothing about the row.
     """
     inside = operators.shift(relative.inside).estimate
     outside = operators.shift(relative.outside).estimate
@@ -308,13 +290,9 @@ def _changed_more_than_others(
 def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relative:
     """Return the levels that the relative times of the rows are computed from; NaN is N/A.
 
-    A row has relative times only under two conditions:
-
-    - At least one of its operators has a usable time in every run: see `RunLevels.operators`.
-    - There are at least `LEAST_OTHERS` other operators.
-
-    The other operators are the operators outside the row whose category is unchanged: see
-    `unchanged_operators`. If there are too few of them, all operators outside the row count.
+    A row has relative times if at least one of its operators has a usable time in every run, and if
+    there are at least `LEAST_OTHERS` others. The others are the operators outside the row whose
+    category is unchanged. If these are too few, all operators outside the row count.
     """
     levels = RunLevels.of(operators.times_s)
     runs = operators.times_s.shape[1]
