@@ -91,7 +91,7 @@ DECLARED: Final[Mapping[str, tuple[Field, ...]]] = {
 """The columns of each table."""
 MEANINGS: Final = {
     "operators": "a row for each operator and run in which it ran",
-    "executions": "a row for each call of an operator on a track",
+    "executions": "a row for one call or several calls of an operator on a track",
     "tracks": "a row for each thread, stream or the like",
     "runs": "a row for each iteration of the network",
     "origin": "one row: the format of the files, and what their times are",
