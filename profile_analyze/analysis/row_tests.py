@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 LEAST_OTHERS: Final = 8
 """With fewer other operators, a row has no relative times."""
 _HEAVY: Final = 0.01
-"""Rows with at least this share of the weight are left out of the level of their other operators.
-Lighter rows hardly move this level. To save time, they are all compared with the same level."""
+"""A row with at least this share of the weight is left out of the level that the row is compared
+with. Lighter rows hardly move this level. To save time, they are all compared with one level."""
 _MORE_NOISE: Final = 2.0
 """Relative times are used only if their noise is below this multiple of the noise of the own times.
 A busy machine has quiet phases, in which own times have little noise. `_noise` measures only such a
