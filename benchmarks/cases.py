@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 DATA = Path(__file__).parent / "data"
 SMALL = ROOT / "tests" / "fixtures" / "profiles" / "resnet18.json"
-SIZES = {"15 MB": 9_400, "155 MB": 94_000, "1.5 GB": 940_000}
+SIZES = {"15 MB": 9_400, "151 MB": 94_000, "1.5 GB": 940_000}
 
 OURS = "profile_analyze"
 ORIGINAL = "original"
 FLOOR = "floor"
 COLD = "--no-cache"
-AT_155_MB = "at 155 MB"
+AT_151_MB = "at 151 MB"
 AT_HALF_A_MILLION = "at half a million events"
 JSON_LOAD = "json.load"
 INFERENCE = "onnx.load and shape_inference"
@@ -115,7 +115,7 @@ def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
         path = DATA / f"{SIZES[size]}.json"
         write(path, SIZES[size])
         if size == "1.5 GB":
-            write(DATA / f"{SIZES['155 MB']}.json", SIZES["155 MB"])
+            write(DATA / f"{SIZES['151 MB']}.json", SIZES["151 MB"])
         for name, query in QUERIES.items():
             if size == "1.5 GB" and name == "-t 0, full table":
                 continue  # the table would have 2 GB
@@ -123,7 +123,7 @@ def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
             if name == "by type":
                 commands[FLOOR] = python(_FLOOR, str(path))
                 if size == "1.5 GB":  # to compare the time per operator
-                    commands[AT_155_MB] = ours(str(DATA / f"{SIZES['155 MB']}.json"), *query)
+                    commands[AT_151_MB] = ours(str(DATA / f"{SIZES['151 MB']}.json"), *query)
                 else:  # at 1.5 GB, the libraries would need more memory than the machine has
                     commands |= {key: python(code, str(path)) for key, code in LIBRARIES.items()}
             if original and size != "1.5 GB" and name in ORIGINAL_QUERIES:
@@ -132,9 +132,9 @@ def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
 
 
 def compressed() -> Iterator[Case]:
-    """Yield the cases with the 155 MB profile, compressed and uncompressed."""
-    path = DATA / f"{SIZES['155 MB']}.json"
-    write(path, SIZES["155 MB"])
+    """Yield the cases with the 151 MB profile, compressed and uncompressed."""
+    path = DATA / f"{SIZES['151 MB']}.json"
+    write(path, SIZES["151 MB"])
     packed = {"gzip": path.with_suffix(".json.gz"), "zstd": path.with_suffix(".json.zst")}
     # Files are copied in steps, so that this process never has a whole file in memory.
     if not packed["gzip"].exists():
@@ -149,7 +149,7 @@ def compressed() -> Iterator[Case]:
             OURS: ours(str(compressed_path), *query),
             "not compressed": ours(str(path), *query),
         }
-        yield Case("155 MB", f"by type, {name}", commands)
+        yield Case("151 MB", f"by type, {name}", commands)
 
 
 def onnx_runtime() -> Iterator[Case]:
@@ -188,7 +188,7 @@ def _trace(count: int) -> str:
 
 
 def cached() -> Iterator[Case]:
-    """Yield the cases of a second question about a large file, whose decoded profile is kept."""
+    """Yield the cases of a second question about a large file: its decoded profile is cached."""
     large = DATA / "1000000-events.json"
     events.write(large, 1_000_000)
     for name in ("default table", "by type"):

@@ -58,8 +58,8 @@ def data_sets() -> Iterator[Case]:
 def engines() -> Iterator[Case]:
     """Yield the case with ten thousand files, read by a local cluster of Dask and without it.
 
-    The time includes the start and the end of the cluster. The system decides how many workers
-    there are: one for each core.
+    The time includes the start and the end of the cluster. The cluster has one worker for each
+    core, up to eight.
     """
     arguments = (str(_runs(10_000)), "--aggregate-by", "type")
     commands = {OURS: ours(*arguments, "--engine", "dask"), LOCAL_POOL: ours(*arguments)}

@@ -105,7 +105,7 @@ def test_the_commands_that_are_measured_succeed(name: str) -> None:
 
 def test_the_page_has_the_limits_of_the_program() -> None:
     page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    by_type = ("155 MB", "by type")
+    by_type = ("151 MB", "by type")
     trace = ("1.1 GB", "PyTorch, by type")
     limits = {
         "1/15 of the time of the original": (*by_type, ORIGINAL, "seconds", 1 / 15),

@@ -126,7 +126,7 @@ class DriftBetween(NamedTuple):
 def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
     """Return how the levels of the two sides differ; None if no operator tells the levels.
 
-    Only operators whose category did not change by itself tell the level of a run.
+    A level includes only operators whose category is unchanged: see `unchanged_operators`.
     """
     profile, base = comparison.profile, comparison.base
     times_s = np.concatenate([profile.measured(measure), base.measured(measure)], axis=1)

@@ -5,11 +5,12 @@
 - Its relative times: the times divided by the level of all other operators in the same run. The
   noise that all operators of a run share cancels out.
 
-A row is tested by its relative times, unless these have much more noise: see `_MORE_NOISE`. The
-noise is measured over the runs of both sides together, before the test looks at which run is on
-which side. The choice of the times thus keeps p exact. The relative times of a row also change if
-all other operators change. Relative times are therefore used only if the row itself changed more
-than the other operators.
+A row is tested by its relative times under two conditions. Otherwise, its own times are tested.
+
+1. The relative times do not have much more noise than the own times: see `_MORE_NOISE`.
+2. The row changed more than the other operators. Otherwise, a change of the other operators would
+   look like the opposite change of the row. This condition compares the sides of the comparison, so
+   p is only approximate.
 
 A change of a few operators hardly moves the level of their group. A group that is tested by its
 relative times is therefore tested by its own times, too: see `_OF_OWN`.
@@ -39,36 +40,35 @@ if TYPE_CHECKING:
     OwnTimes: TypeAlias = Callable[[Floats], Floats]
 
 LEAST_OTHERS: Final = 8
-"""The fewest other operators that tell the level of a run."""
+"""With fewer other operators, a row has no relative times."""
 _HEAVY: Final = 0.01
-"""A row with at least this share of the weight would move the level that it is compared with, so it
-is left out of that level. Lighter rows hardly move the level. To save time, they are all compared
-with the same level."""
+"""A row with at least this share of the weight is left out of the level that the row is compared
+with. Lighter rows hardly move this level. To save time, they are all compared with one level."""
 _MORE_NOISE: Final = 2.0
-"""Relative times are used if they have less than this many times the noise of the own times. A busy
-machine has quiet phases, in which own times have little noise. `_noise` measures only such a phase,
-but the test uses all runs."""
+"""Relative times are used only if their noise is below this multiple of the noise of the own times.
+A busy machine has quiet phases, in which own times have little noise. `_noise` measures only such a
+phase, so own times have more noise than `_noise` returns."""
 _BY_TIME: Final = 0.25
 """The part of the permitted error rate that is divided among the rows in proportion to their times.
-The rest is divided equally. Rows that take much time matter more, so they get a verdict more easily
-(Genovese, Roeder and Wasserman, 2006)."""
+The rest is divided equally. Rows that take much time matter more. They therefore get a larger part,
+and a verdict more easily (Genovese, Roeder and Wasserman, 2006)."""
 _OF_OWN: Final = 0.2
-"""The part of the permitted error rate that goes to the test of a group's own times, if the group
-is tested by its relative times, too. The relative times show a change of most of its operators, and
-the own times show a change of a few."""
+"""If a group has two tests, the part of the permitted error rate for the test of its own times. The
+relative times show a change of most operators, the own times a change of a few operators."""
 _STEPS_TO_ESTIMATE: Final = 4
-"""How often the estimate of the own times is corrected. Each correction shrinks the error."""
+"""How many times the estimate of the shift is corrected. Each correction shrinks the error."""
 _STEPS_TO_END: Final = 10
-"""How often the distance to an end of an interval is halved. Less than a thousandth of the distance
-is left."""
+"""How many times the search for an end halves the distance that is left to search. Less than a
+thousandth of the distance remains."""
 _FIRST_LENGTHS: Final = 4.0
-"""The ends are first sought within this many lengths of the first interval."""
+"""The search for an end starts this far from the estimate, in lengths of the first interval."""
 _SHORTEST: Final = 1e-3
-"""The first interval counts as at least this long. Its length may be 0 if many times are equal."""
+"""The least length of the first interval. If many times are equal, the real length may be 0."""
 _DOUBLINGS: Final = 8
-"""How often the search goes further out, each time twice as far. An end beyond is infinite."""
+"""How many times the search for an end goes further out, each time twice as far. An end that is not
+found is infinite."""
 _FURTHEST: Final = 200.0
-"""The largest shift that is tried. Moved by it, times are still far below the largest float."""
+"""The largest shift that is tried. Times moved by it stay far below the largest float."""
 
 
 class OperatorTimes(NamedTuple):
@@ -95,7 +95,7 @@ class OperatorTimes(NamedTuple):
 
 
 class RowTests(NamedTuple):
-    """How far each row changed, and how often chance alone makes such a change.
+    """How far each row changed, and how often chance alone causes such a change.
 
     All arrays have shape (rows,), and NaN is N/A. Shifts are differences of logarithms: a shift of
     0.1 is a ratio of exp(0.1).
@@ -106,12 +106,12 @@ class RowTests(NamedTuple):
     is_relative: Chosen
     """Whether the row is tested by its relative times."""
     p_values: Floats
-    """The p of the test that was chosen, without correction for the number of rows."""
+    """The p of each row, without the correction for the number of rows."""
     weights: Floats
     """The weight of each row in the correction for the number of rows; 1 on average."""
     parts: Floats
-    """The part of the permitted errors that the test of a row gets if the row changed by itself: 1
-    if it then has one test. Of two tests, the larger part counts."""
+    """The part of the permitted error rate that the test of each row gets, if the row changed more
+    than the other operators. 1 for one test. A row with two tests has the larger of their parts."""
 
     @property
     def corrected(self) -> Floats:
@@ -132,7 +132,7 @@ class RowTests(NamedTuple):
 class Relative(NamedTuple):
     """The two levels that the relative times of rows are computed from, as logarithms.
 
-    Both have shape (rows, runs of both sides). `inside - outside` has the relative times.
+    Both have shape (rows, runs of both sides). `inside - outside` is the relative times.
     """
 
     inside: Floats
@@ -142,12 +142,12 @@ class Relative(NamedTuple):
 
 
 def limited_times(times_s: Floats) -> Floats:
-    """Return the times with odd times of single operators limited, in the shape of `times_s`.
+    """Return a copy of `times_s` in which outliers are limited.
 
-    `times_s` has shape (operators, runs of both sides). Each time is limited to one robust standard
-    deviation around the median of its operator. The sum over many operators then has less noise. A
-    change between the sides remains visible. The median and the deviation are over the runs of both
-    sides, so the deviation grows with the change.
+    `times_s` has shape (operators, runs of both sides). In the copy, no time is further from the
+    median of its operator than one robust standard deviation. The sum over many operators then has
+    less noise. A change between the sides remains visible: the median and the deviation are over
+    the runs of both sides, so the deviation grows with the change.
     """
     middle = quantile_of_runs(times_s, 0.5)[:, np.newaxis]
     margin = robust_deviation(times_s)[:, np.newaxis]
@@ -158,9 +158,9 @@ def limited_times(times_s: Floats) -> Floats:
 def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> RowTests:
     """Test the rows of a comparison.
 
-    `row` has the row of each operator, shape (operators,), or -1 if the operator is in no row.
-    `own_times` returns the times of the rows in seconds, shape (rows, runs of both sides), from the
-    times of the operators.
+    `row` has the row of each operator, shape (operators,). It is -1 for operators in no row.
+    `own_times` turns times of the operators into times of the rows, shape (rows, runs of both
+    sides). All times are in seconds.
     """
     own_s = own_times(operators.times_s)
     relative = relative_times(operators, row, len(own_s))
@@ -168,7 +168,7 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
     difference = relative.inside - relative.outside
     shifts = _own_shift(operators, row, own_times), operators.shift(difference)
     is_quieter = _noise(difference) < _MORE_NOISE * _noise(own)
-    is_relative = is_quieter & _changed_itself(operators, relative, shifts[1])
+    is_relative = is_quieter & _changed_more_than_others(operators, relative, shifts[1])
     p_values = operators.p_values(np.where(is_relative[:, np.newaxis], difference, own_s))
     several = np.bincount(row[row >= 0], minlength=len(own_s)) > 1
     both = np.flatnonzero(is_relative & several)
@@ -184,19 +184,21 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
 def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> Shift:
     """Return the shift of the own times.
 
-    If the times of operators are limited, a change of all operators of a row is limited, too, and
-    the shift would be too small. A shift is therefore removed before the times are limited: the two
-    sides are moved together. The estimate is the shift whose removal leaves a shift of 0. The
-    interval holds all shifts whose removal leaves an interval that includes 0.
+    Limiting the times of operators also limits a change that all operators of a row share. The
+    shift would then be too small. A shift is therefore removed before the times are limited: the
+    two sides are moved towards each other, each by half of the shift.
+
+    If the estimate is removed, a shift of 0 is left. If a shift in the interval is removed, the
+    interval that is left includes 0.
     """
 
-    def after(moved: Floats) -> Shift:
-        """Return the shift that is left after the sides were moved together by `moved`."""
-        by = np.append(moved, 0.0)[row][:, np.newaxis] / 2  # row -1 is not moved
+    def after(removed: Floats) -> Shift:
+        """Return the shift that is left after the shift `removed` of each row was removed."""
+        by = np.append(removed, 0.0)[row][:, np.newaxis] / 2  # 0 for operators in no row
         ours, base = operators.split(operators.times_s)
         with np.errstate(over="ignore"):  # times near the largest float become infinite
-            together = np.concatenate([ours * np.exp(-by), base * np.exp(by)], axis=1)
-        return operators.shift(_own_logs(own_times(together)))
+            moved_s = np.concatenate([ours * np.exp(-by), base * np.exp(by)], axis=1)
+        return operators.shift(_own_logs(own_times(moved_s)))
 
     at_first = after(np.zeros(int(row.max(initial=-1)) + 1))
     several = np.bincount(row[row >= 0], minlength=len(at_first.estimate)) > 1
@@ -217,15 +219,15 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
 
 
 def _end(after: Callable[[Floats], Shift], inside: Floats, outside: Floats) -> Floats:
-    """Return the end of the interval, which is sought between `inside` and `outside` first.
+    """Return the lower or the upper end of the interval of each row.
 
-    While the interval holds the shift `outside`, too, the search goes further out. After
-    `_DOUBLINGS` steps, the end is infinite.
+    The search starts between `inside`, which is in the interval, and `outside`. While `outside` is
+    in the interval, too, the search goes further out: see `_DOUBLINGS`.
     """
     direction = np.sign(outside - inside)
 
-    def is_held(moved: Floats) -> Chosen:
-        left = after(moved)
+    def is_held(removed: Floats) -> Chosen:
+        left = after(removed)
         held: Chosen = (left.low <= 0) & (left.high >= 0) & (direction != 0)
         return held
 
@@ -254,7 +256,7 @@ def _own_logs(own_s: Floats) -> Floats:
 def _noise(values: Floats) -> Floats:
     """Return the length of the shortest interval that holds three eighths of the runs.
 
-    `values` has shape (rows, runs of both sides); the result has shape (rows,). If the sides
+    `values` has shape (rows, runs of both sides), and the result has shape (rows,). If the sides
     differ, the shortest interval is within one side, so a change does not count as noise.
     """
     ascending = np.sort(values, axis=1)
@@ -266,28 +268,31 @@ def _noise(values: Floats) -> Floats:
     return noise
 
 
-def _changed_itself(operators: OperatorTimes, relative: Relative, difference: Shift) -> Chosen:
-    """Return whether a change of the relative times is a change of the row, not of the others.
+def _changed_more_than_others(
+    operators: OperatorTimes, relative: Relative, difference: Shift
+) -> Chosen:
+    """Return, for each row, whether it changed more than all other operators.
 
-    The times of the row must have changed in the same direction, and more than the times of the
-    others. If the row and the others changed alike, the relative times say nothing about the row.
+    `difference` is the shift of the relative times. It must have the direction of the row's own
+    change, and at least half the size of the change of the others. If the row and the others
+    changed alike, relative times say nothing about the row.
     """
     inside = operators.shift(relative.inside).estimate
     outside = operators.shift(relative.outside).estimate
-    itself: Chosen = (
+    changed_more: Chosen = (
         (np.sign(inside) == np.sign(difference.estimate))
         & (np.abs(inside) > np.abs(outside))
         & (np.abs(difference.estimate) >= np.abs(outside) / 2)
     )
-    return itself
+    return changed_more
 
 
 def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relative:
-    """Return the relative times of the rows. A row without them is NaN.
+    """Return the levels that the relative times of the rows are computed from; NaN is N/A.
 
-    A row lacks relative times if none of its operators has a usable time in each run, or if there
-    are fewer than `LEAST_OTHERS` others. The others are the operators outside the row whose
-    category did not change. If these are too few, all operators outside the row count.
+    A row has relative times if at least one of its operators has a usable time in every run, and if
+    there are at least `LEAST_OTHERS` others. The others are the operators outside the row whose
+    category is unchanged. If these are too few, all operators outside the row count.
     """
     levels = RunLevels.of(operators.times_s)
     runs = operators.times_s.shape[1]
@@ -313,10 +318,10 @@ def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relati
 
 
 def unchanged_operators(operators: OperatorTimes, levels: RunLevels) -> Chosen:
-    """Return which operators of `levels` are of a category that did not change by itself.
+    """Return which operators of `levels` have a category that did not change more than the others.
 
-    The level of each category is tested relative to the level of all others. If too few operators
-    remain, all are returned.
+    The level of each category is tested relative to the level of all other categories. If fewer
+    than `LEAST_OTHERS` operators have an unchanged category, all operators are returned.
     """
     category = operators.categories[levels.operators]
     every = np.ones(len(category), np.bool_)
@@ -327,14 +332,14 @@ def unchanged_operators(operators: OperatorTimes, levels: RunLevels) -> Chosen:
     relative = Relative(inside, np.array([levels.level(category != code) for code in codes]))
     difference = relative.inside - relative.outside
     corrected = adjusted(operators.p_values(difference))
-    itself = _changed_itself(operators, relative, operators.shift(difference))
-    changed = np.array(codes)[(corrected <= SIGNIFICANT) & itself]
+    changed_more = _changed_more_than_others(operators, relative, operators.shift(difference))
+    changed = np.array(codes)[(corrected <= SIGNIFICANT) & changed_more]
     unchanged = (category[:, np.newaxis] != changed).all(axis=1)
     return unchanged if unchanged.sum() >= LEAST_OTHERS else every
 
 
 def _weights(own_s: Floats, p_values: Floats) -> Floats:
-    """Return `RowTests.weights`. Only rows with a p count in their average."""
+    """Return `RowTests.weights`. Rows without a p are left out of the average, which is 1."""
     medians = np.where(np.isnan(p_values), np.nan, quantile_of_runs(own_s, 0.5))
     known = np.maximum(int((~np.isnan(p_values)).sum()), 1)
     shares = ratio(medians, total(medians))

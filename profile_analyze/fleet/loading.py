@@ -44,7 +44,7 @@ def load_with_data_sets(
 
     The profile is the same as if the files in the data sets had been named instead. Data sets have
     all columns. `keeps` says which parts of data sets are read, and `found` is called with the
-    number of files in each data set. The other arguments are those of `readers.many.load_runs`.
+    number of files in each data set. The other arguments are as in `readers.many.load_runs`.
 
     Raises the errors of `load_runs` and of `parts_of`.
     """

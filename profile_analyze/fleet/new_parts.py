@@ -115,8 +115,8 @@ class NewParts:
     def publish(self, folders: Sequence[Path], digests: Collection[str]) -> frozenset[str]:
         """Give the parts in `folders` their final names.
 
-        `digests` are those of their files. If another export has added some of these files since
-        the data set was last read, return their digests, and publish nothing.
+        `digests` has the digests of the files in these parts. If another export has added some of
+        the files since the data set was last read, return their digests, and publish nothing.
 
         Raises `OutputError`, and the errors of `parts_of`.
         """

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _LEFT_OUT: Final = ("time", "rank_spread")
-"""`time` repeats the time column that options choose, and `rank_spread` compares ranks."""
+"""`time` has the values of another column, such as `device_time`. `rank_spread` compares ranks."""
 _ERRORS: Final = "backslashreplace"
 """Names of files need not be valid Unicode, but texts of DuckDB must be."""
 
@@ -91,7 +91,7 @@ DECLARED: Final[Mapping[str, tuple[Field, ...]]] = {
 """The columns of each table."""
 MEANINGS: Final = {
     "operators": "a row for each operator and run in which it ran",
-    "executions": "a row for each call of an operator on a track",
+    "executions": "a row for one call or several calls of an operator on a track",
     "tracks": "a row for each thread, stream or the like",
     "runs": "a row for each iteration of the network",
     "origin": "one row: the format of the files, and what their times are",
@@ -124,7 +124,8 @@ def tables_of(profile: Profile) -> dict[str, pa.Table]:
 def _labels(profile: Profile) -> dict[str, Categorical[str]]:
     """Return the labels of the processes, by the names of their columns.
 
-    A label whose name another column has gets a longer name. SQL ignores case in names.
+    If another column has the name of a label, the column of the label gets a longer name. SQL
+    ignores case in names.
     """
     taken = {field.name for field in (*OPERATORS, *RUNS)}
     labels = {}

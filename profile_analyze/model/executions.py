@@ -125,9 +125,9 @@ PARENTS: Final = ("parent", "launched_by")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Executions:
-    """The table of executions: a row for each call of an operator on a track.
+    """The table of executions: a row for one call or several calls of an operator on a track.
 
-    A row may also stand for several `calls`. Its duration is then the sum over the calls. If
+    If a row stands for several `calls`, its duration is the sum over these calls. If
     `Origin.times` is `mean`, durations are means over inferences. All columns have shape
     (executions,). Times are in seconds, and NaN is N/A. A column with the same value in all rows is
     stored once.

@@ -24,9 +24,8 @@ FIRST_SHAPES: Final = {
     "weight_shape": ("in_shapes", 1),
     "out_shape": ("out_shapes", 0),
 }
-"""Names for the shape of a single input or output. Each name has a column, and the position of the
-shape in the values of this column. In most operators with weights, the second input is the weight.
-"""
+"""Names for the shape of a single input or output. Each name stands for one position in the values
+of a column. In most operators with weights, the second input is the weight."""
 
 
 def identities(
@@ -93,7 +92,7 @@ def in_order_of_execution(profile: Profile) -> NDArray[np.int64]:
     executions = profile.executions
     first_start_s = np.full(len(profile), np.inf)
     counts = on_side(profile, DEVICE) & ~np.isnan(executions.start_s)
-    # Clocks of different runs cannot be compared.
+    # Clocks of different runs may differ, so the earliest start over all runs would mean nothing.
     counts &= executions.run == _first_run(profile)[executions.operator]
     np.minimum.at(first_start_s, executions.operator[counts], executions.start_s[counts])
     return np.lexsort((profile.operators.key_ranks(), first_start_s))

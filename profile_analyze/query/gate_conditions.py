@@ -169,7 +169,7 @@ class FailCondition(NamedTuple):
         if self.metric == _TOTAL:
             asked = asked.changed(**_NO_FILTERS)
         where = (*asked.where, self.subject) if self.subject else asked.where
-        # Two sides of a comparison may have different operators, so `amounts_of` adds up the work
-        # of each side by itself.
+        # The two sides of a comparison may have different operators, so `amounts_of` adds up the
+        # work of each side separately.
         aggregates = () if self.is_of_work else _ONE_ROW["aggregates"]
         return asked.changed(**{**_ONE_ROW, "where": where, "aggregates": aggregates})

@@ -141,7 +141,7 @@ class RemotePath:
 
 
 class _RemoteStream(RawIOBase):
-    """The bytes of a file that a driver has opened. Errors are those of `RemotePath`."""
+    """The bytes of a file that a driver has opened. Raises the errors of `RemotePath`."""
 
     def __init__(self, url: str, file: Any) -> None:
         self._url = url

@@ -103,5 +103,5 @@ def test_rows_are_grouped_by_their_known_runs() -> None:
         (2, 3, "only 2 of the 4 required runs, and 3 of the baseline"),
     ],
 )
-def test_what_too_few_runs_are_called(runs: int, base_runs: int | None, text: str) -> None:
+def test_the_text_about_too_few_runs(runs: int, base_runs: int | None, text: str) -> None:
     assert too_few_runs("runs", runs, base_runs) == text

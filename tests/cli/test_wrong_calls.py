@@ -182,7 +182,7 @@ CALLS = (
     "file:///tmp/run.json",
     f"'$' profile-analyze {FILE}",
     *(f"{FILE} -o {file}" for file in ("chart.png", "result.xlsx")),
-    # options that do not exist: another option is meant, or nothing can be meant
+    # options that do not exist, with and without another option that fits
     *(f"{FILE} {option}" for option in ("--unit ms", "-top 5", "--only slower", "--precision 2")),
     *(f"{option} {FILE}" for option in ("--input", "-i", "--file")),
     f"{FILE} --verdict slower --confidence 0.9",
@@ -239,7 +239,7 @@ CALLS = (
     *(f"{FILE} {option}" for option in ("--format excel", "--unit runs", "--time-unit millis")),
     *(f"{FILE} {option}" for option in ("--plot times", "--where 'total > 1ms'")),
     f"{FILE} --peaks 100G-20G",
-    # fractions that are meant as per cent
+    # per cent without the sign %; notations of shapes, patterns and units
     f"{NOTES} --where 'share >= 1'",
     *(f"{NOTES} --where 'out_shapes == {text}'" for text in ("[1, 64, 56, 56]", "(1,64)", "1x9")),
     *(f"{FILE} --where 'name {text}'" for text in ("starts with conv", "not ends with conv")),
@@ -493,7 +493,7 @@ def test_a_missing_value_gets_an_example_that_is_valid(option: Option) -> None:
         )
 
 
-def test_long_texts_get_no_advice() -> None:
+def test_long_texts_are_not_compared_with_known_words() -> None:
     with pytest.raises(pa.UnknownColumnError, match="the columns are"):
         find_column("Time" + " " * 200)
     where = f"name == {'a' * 200} and time > 1"
@@ -538,13 +538,13 @@ def test_only_names_that_nearly_fit_are_suggested() -> None:
     assert run_command("none.json", "--ordr-by", "name").err.endswith("mean --order-by name?\n")
 
 
-def test_two_hyphens_take_no_value() -> None:
+def test_a_name_with_a_hyphen_after_two_hyphens_is_an_unknown_option() -> None:
     assert run_command("--", "-none.json").err.startswith(
         "profile_analyze: error: unrecognized arguments: -none.json; "
     )
 
 
-def test_a_time_range_that_only_the_baseline_is_in_gets_no_note() -> None:
+def test_no_note_if_only_the_baseline_is_in_the_time_range() -> None:
     fast, slow = (profile_of([Operator("a", "A", time)]) for time in (100, 300))
     query = pa.Query(compared=True, min_time_s=2e-4)
     assert not any("the longest" in note for note in pa.run(query, pa.compare(fast, slow)).notes)

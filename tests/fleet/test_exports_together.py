@@ -70,7 +70,7 @@ def test_a_file_that_another_export_adds_meanwhile_is_left_out(tmp_path: Path) -
     assert (outcome.added, outcome.files, [*outcome.notes]) == (3, 6, [note])
     assert files_in(tmp_path / "set") == [files[n] for n in (1, 4, 3, 0, 2, 5)]
     assert left_overs(tmp_path / "set") == []
-    # The rows are those of the files, and in the order of the parts.
+    # The rows are the rows of the files, in the order of the parts.
     answer = run_command(str(tmp_path / "set"), *QUESTION)
     assert answer == run_command(*files_in(tmp_path / "set"), *QUESTION)
 

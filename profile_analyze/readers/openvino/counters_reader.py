@@ -37,7 +37,8 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
     with gc_paused():
         report = read_report(source)
         _check(source.name, report)
-        # All requests of a stream have the counters of the stream. Each stream is one run.
+        # All requests of a stream have the same counters, so sections with equal counters are one
+        # stream. Each stream is one run.
         streams = [*dict.fromkeys(tuple(section.counters) for section in report.sections)]
         operators: dict[tuple[Counter, int], int] = {}
         rows = [

@@ -104,7 +104,7 @@ def test_computation(
         ("gpu::pooling", [IMAGE], IMAGE, "pooling"),
     ],
 )
-def test_what_does_not_follow_is_unknown(
+def test_computation_is_unknown_if_the_shapes_do_not_show_it(
     type_: str, inputs: list[Sizes], output: Sizes, category: str
 ) -> None:
     found = work(type_, inputs, output)
@@ -113,8 +113,8 @@ def test_what_does_not_follow_is_unknown(
     assert not isnan(found.work.memory)
 
 
-def test_a_weight_is_told_from_an_image_of_the_same_shape() -> None:
-    """A batch of as many images as channels has the shape of a weight with a large kernel."""
+def test_a_weight_is_told_from_images_that_could_be_a_weight() -> None:
+    """A batch with as many images as channels could also be a weight with a large kernel."""
     images, weight = (16, 16, 8, 8), (16, 16, 3, 3)
     inputs = [images, weight, images]
     name = CODE + "mlir_convolution_add"
@@ -174,7 +174,9 @@ words = st.lists(
 
 
 @given(words, st.lists(sizes, max_size=5), sizes)
-def test_no_shapes_are_an_error(parts: list[str], inputs: list[Sizes], output: Sizes) -> None:
+def test_any_shapes_give_a_valid_answer(
+    parts: list[str], inputs: list[Sizes], output: Sizes
+) -> None:
     found = work(f"{CODE}mlir_{'_'.join(parts)}", inputs, output)
     assert found.category in CATEGORIES
     assert not found.work.computation < 0

@@ -311,7 +311,8 @@ def events_of(call: Any) -> list[dict[str, Any]]:
     by_name: dict[str, list[int]] = {}
     for one in counted:
         by_name.setdefault(one.name, []).append(one.flops or 0)
-    # torch merges an operator into an outer one of the same name, and counts no operations.
+    # torch merges an operator into an outer operator of the same name. The trace then has more
+    # operators of this name than torch has counts. Operators without a count get 0.
     return [{**one, "flops": (by_name.get(one["name"]) or [0]).pop(0)} for one in operators]
 
 
