@@ -92,7 +92,7 @@ _FAMILIES: Final = (
 _ABSENT: Final = (
     (
         r"(start|end|begin)(_?time(stamp)?)?|ts|timestamps?",
-        "no column says when an operator ran; --inspect NAME shows that, --from and --to select a "
+        "no column says when an operator ran, but --inspect NAME does; --from and --to select a "
         "part of the profile",
     ),
     (

@@ -71,7 +71,7 @@ def test_the_hint_is_the_same_in_every_option() -> None:
     [
         (
             "start_time",
-            "no column says when an operator ran; --inspect NAME shows that, --from and --to select "
+            "no column says when an operator ran, but --inspect NAME does; --from and --to select "
             "a part of the profile",
         ),
         (

@@ -273,7 +273,7 @@ def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
     words = set(words_of(name))
     if words & _CPU_WORDS:
         return (
-            "the table has no CPUs; --peaks here measures this machine, and --peaks 768G:51G gives "
+            "the list has no CPUs; --peaks here measures this machine, and --peaks 768G:51G gives "
             "FLO/s and bytes per second"
         )
     # The first word of a device, such as `h100`, matters most. Drivers add words, as in

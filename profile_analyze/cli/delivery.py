@@ -49,7 +49,7 @@ def check_destinations(request: Request, sources: Sources) -> None:
         check_destination(file, [*sources.all, *sources.lists], force=request.force)
         other = named.setdefault(os.path.realpath(file), option)
         if other != option:
-            raise OutputError(f"{file}: {other} and {option} name the same file; name two")
+            raise OutputError(f"{file}: {other} and {option} name the same file; name two files")
 
 
 def deliver(
@@ -89,8 +89,8 @@ def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
         # A damaged or hostile model may name any file of the machine.
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise OutputError(
-                f"{file}: the model has values in {escaped(name)}, outside of its folder, which "
-                f"are not copied; write the new model to {model.folder}"
+                f"{file}: the model has values in {escaped(name)}, and values outside of its "
+                f"folder are not copied; write the new model to {model.folder}"
             )
         path, copy = model.folder / name, folder / name
         # A missing file is no error: the original model lacks it, too.

@@ -110,7 +110,7 @@ def _check_writing(arguments: argparse.Namespace) -> None:
     for problem, given in (
         ("and --model adds a model to a profile; name the model itself as FILE", arguments.model),
         ("so it needs one FILE", len(arguments.files) > 1),
-        ("and a pipe can be read once; name a file", any(map(_is_pipe, arguments.files))),
+        ("but a pipe can be read only once; name a file", any(map(_is_pipe, arguments.files))),
     ):
         if given:
             raise QueryError(f"--write-model splits the model FILE, {problem}")
@@ -128,7 +128,7 @@ def check_tiles(columns: Sequence[str], query: Query, tile: str | None) -> None:
     named = (*columns, *(column.name for column in query.used))
     of_tiles = [name for name in named if name.partition(".")[0] in TILE_NAMES]
     if of_tiles and tile is None:
-        raise QueryError(f"{of_tiles[0]} needs the size of tiles; add {_TILE}")
+        raise QueryError(f"the column {of_tiles[0]} needs the size of tiles; add {_TILE}")
 
 
 def _check_input_dtype(dtype: str | None) -> None:

@@ -68,7 +68,7 @@ def _peaks_of_profile(profile: Profile, dtype: str | None) -> Peaks:
             raise
         rows = OperatorRows(at_level(profile, None, keep_nested=True), Query())
         raise PeaksError(
-            "--peaks auto: the operators ran on a CPU, and the table has no CPUs; "
+            "--peaks auto: the operators ran on a CPU, and the list of devices has no CPUs; "
             f"{cpu_peaks_advice(rows)}"
         ) from None
 
@@ -88,7 +88,9 @@ def check_that_value_is_not_split(spec: str, files: Sequence[str]) -> None:
         whole = f"{spec}:{name}"
         with suppress(PeaksError):
             if not os.path.exists(name) and find_peaks(whole):  # noqa: PTH110  # `Path` changes some names
-                raise QueryError(f"argument --peaks: has one value; did you mean --peaks {whole}?")
+                raise QueryError(
+                    f"argument --peaks: takes one value; did you mean --peaks {whole}?"
+                )
 
 
 def resolve(spec: str) -> Peaks:
@@ -108,7 +110,7 @@ def _in_file(file: str, rest: str) -> Peaks:
     try:
         text = Source(file).content().decode()
     except UnicodeDecodeError:
-        raise PeaksError(f"{file}: is not text in UTF-8, as TOML is") from None
+        raise PeaksError(f"{file}: is not UTF-8, but TOML files must be") from None
     except InputError as error:
         raise PeaksError(str(error)) from None
     devices = read_devices(file, text)

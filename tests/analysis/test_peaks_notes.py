@@ -118,8 +118,8 @@ def test_peaks_of_a_cpu_are_not_in_the_table() -> None:
     outcome = run_command(str(PROFILES / "resnet18.json"), "--peaks", "auto")
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
-        "profile_analyze: error: --peaks auto: the operators ran on a CPU, and the table has no "
-        f"CPUs; {CPU_ADVICE}\n"
+        "profile_analyze: error: --peaks auto: the operators ran on a CPU, and the list of "
+        f"devices has no CPUs; {CPU_ADVICE}\n"
     )
 
 
@@ -161,8 +161,8 @@ def test_advice_on_a_cpu_without_known_rates() -> None:
     file = str(FIXTURES / "tflite" / "run.csv")
     outcome = run_command(file, "--peaks", "auto")
     assert outcome.err == (
-        "profile_analyze: error: --peaks auto: the operators ran on a CPU, and the table has no "
-        "CPUs; --peaks here measures that CPU, on the machine of the profile; elsewhere, give its "
+        "profile_analyze: error: --peaks auto: the operators ran on a CPU, and the list of "
+        "devices has no CPUs; --peaks here measures that CPU, on the machine of the profile; elsewhere, give its "
         "two rates, as in --peaks 768G:51G\n"
     )
 

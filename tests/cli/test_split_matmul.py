@@ -94,14 +94,17 @@ def test_models_without_products(graph: str, tile: str, message: str, tmp_path: 
             "--write-model splits the model FILE, and --model adds a model to a profile; name the "
             "model itself as FILE",
         ),
-        (("--columns", "tiles"), "tiles needs the size of tiles; add --split-matmul 64,64,64"),
+        (
+            ("--columns", "tiles"),
+            "the column tiles needs the size of tiles; add --split-matmul 64,64,64",
+        ),
         (
             ("--where", "tile_efficiency < 50%"),
-            "tile_efficiency needs the size of tiles; add --split-matmul 64,64,64",
+            "the column tile_efficiency needs the size of tiles; add --split-matmul 64,64,64",
         ),
         (
             ("--aggregate-by", "type", "--order-by", "tiles.max"),
-            "tiles.max needs the size of tiles; add --split-matmul 64,64,64",
+            "the column tiles.max needs the size of tiles; add --split-matmul 64,64,64",
         ),
         (
             ("--inspect", "fc1", *TILE),
@@ -123,8 +126,8 @@ def test_a_pipe_cannot_be_split(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     for file in ("-", pipe):
         assert run_command(file, "--write-model", "s.onnx", *TILE).err == (
-            "profile_analyze: error: --write-model splits the model FILE, and a pipe can be read "
-            "once; name a file\n"
+            "profile_analyze: error: --write-model splits the model FILE, but a pipe can be read "
+            "only once; name a file\n"
         )
 
 
@@ -356,7 +359,7 @@ def test_files_outside_of_the_folder_of_a_model_are_not_copied(
     assert (outcome.code, outcome.err) == (
         1,
         f"profile_analyze: error: {other / 'split.onnx'}: the model has values in {location}, "
-        f"outside of its folder, which are not copied; write the new model to {folder}\n",
+        f"and values outside of its folder are not copied; write the new model to {folder}\n",
     )
     assert not [*other.iterdir()]
     assert run_command(*call, str(folder / "split.onnx")).code == 0
@@ -366,7 +369,7 @@ def test_one_name_for_two_files(tmp_path: Path) -> None:
     name = str(tmp_path / "a.onnx")
     outcome = run_command(DIGITS, *TILE, "--write-model", name, "-o", name, "--format", "json")
     assert outcome.err == (
-        f"profile_analyze: error: {name}: -o and --write-model name the same file; name two\n"
+        f"profile_analyze: error: {name}: -o and --write-model name the same file; name two files\n"
     )
     assert not [*tmp_path.iterdir()]
 

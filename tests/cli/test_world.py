@@ -180,7 +180,7 @@ def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
         ("folder.toml", "is a directory; name a file in it"),
         ("zero.toml", "is a device, not a file"),
         ("empty.toml", "has no device; a device is a table such as [my-card]"),
-        ("latin.toml", "is not text in UTF-8, as TOML is"),
+        ("latin.toml", "is not UTF-8, but TOML files must be"),
     ]:
         assert message_on(f"{tmp_path}/{name}") == f"{tmp_path}/{name}: {reason}\n"
     assert message_on("a\0b.toml") == "a\\x00b.toml: no such file: the name has a NUL character\n"

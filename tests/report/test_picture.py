@@ -306,7 +306,7 @@ def test_picture_and_answer_need_two_files(tmp_path: Path) -> None:
     file = str(tmp_path / "a.svg")
     outcome = run_command(RESNET, "--plot", file, "-o", file, "--format", "csv", "--force")
     assert outcome.code == 1
-    assert outcome.err.endswith("a.svg: -o and --plot name the same file; name two\n")
+    assert outcome.err.endswith("a.svg: -o and --plot name the same file; name two files\n")
     assert list(tmp_path.iterdir()) == []
 
 
