@@ -114,7 +114,7 @@ class StoredNote(msgspec.Struct, frozen=True):
     text: str
     importance: int
     dropped_beside: str
-    files: list[tuple[str, float | None]]
+    files: Annotated[list[tuple[str, float | None]], msgspec.Meta(min_length=1)]
     """The files, and the share of the time that the note is about in each of them."""
 
 
@@ -216,7 +216,19 @@ def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
         labels=(facts.labels,) * len(facts.processes),
     )
     _check_references(partial)
+    _check_counts(partial)
     return partial
+
+
+def _check_counts(partial: Partial) -> None:
+    """Raise `ValueError` if a number that counts or numbers something is negative."""
+    for what, numbers in (
+        ("rank", [track.rank for track in partial.tracks]),
+        ("number of threads", [track.threads for track in partial.tracks]),
+        ("number of inferences", [origin.averaged_over for origin in partial.origins]),
+    ):
+        if any(number is not None and number < 0 for number in numbers):
+            raise ValueError(f"a {what} is negative")
 
 
 def _check_references(partial: Partial) -> None:

@@ -19,7 +19,8 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
     """Return, for each of `rows`, what tells it apart from other rows with its name.
 
     The detail has the values of as few columns as possible. If no column tells some rows apart,
-    they have their ids. It is empty for a unique name. The rows of `table` are operators.
+    they have their ids. In a comparison, an added and a removed operator may even have the same id.
+    The detail is empty for them, and for a unique name. The rows of `table` are operators.
     """
     codes = table.shown["name"].codes
     chosen = codes[rows]
@@ -36,7 +37,7 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
 
 
 def _columns(table: Table) -> Iterator[list[str]]:
-    """Yield the texts of the columns that may tell rows apart, and ids, which always do.
+    """Yield the texts of the columns that may tell rows apart, and at last the ids.
 
     The text of an unknown value is empty, because a detail without it is easier to read.
     """
@@ -56,6 +57,8 @@ def _details(columns: Sequence[Sequence[str]]) -> list[str]:
         if more > kinds:
             kinds = more
             chosen.append(_innermost_parts(column))
+    if not chosen:
+        return [""] * len(columns[0])
     return [", ".join(filter(None, texts)) for texts in zip(*chosen, strict=True)]
 
 

@@ -271,6 +271,38 @@ def test_a_reference_to_a_row_that_does_not_exist(folder: Path, column: str, wha
     assert run_command("set") == Outcome(1, "", f"{ERROR}{message}\n")
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "what"),
+    [
+        ("tracks", "rank", "rank"),
+        ("tracks", "threads", "number of threads"),
+        ("origin", "averaged_over", "number of inferences"),
+    ],
+)
+def test_a_negative_number_is_recognised(folder: Path, table: str, column: str, what: str) -> None:
+    exported(folder / "set", ["a.json"])
+
+    def negative(rows: pyarrow.Table) -> pyarrow.Table:
+        wrong = pyarrow.array([-1] * len(rows), pyarrow.int64())
+        index = rows.column_names.index(column)
+        return rows.set_column(index, rows.schema.field(column), wrong)
+
+    replaced(table, negative)
+    message = f"{DAMAGED}part=000001: a {what} is negative{ADVICE}"
+    assert run_command("set") == Outcome(1, "", f"{ERROR}{message}\n")
+
+
+def test_a_note_on_no_file_is_recognised(folder: Path) -> None:
+    exported(folder / "set", ["a.json"])
+    manifest = json.loads((PART / "_part.json").read_text(encoding="utf-8"))
+    note = {"text": "x", "importance": 1, "dropped_beside": "", "files": []}
+    manifest["facts"]["notes"].append(note)
+    (PART / "_part.json").write_text(json.dumps(manifest), encoding="utf-8")
+    outcome = run_command("set")
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (1, "", 1)
+    assert "Expected `array` of length >= 1" in outcome.err
+
+
 def replaced(table: str, change: Callable[[pyarrow.Table], pyarrow.Table]) -> None:
     """Write a table of the part `PART` again, with its new size in the manifest."""
     file = PART / f"{table}.parquet"

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.query.distinct_names import details_of
 from profile_analyze.report.bar_chart import draw_times
 from profile_analyze.report.chart_texts import names_with_details
 from profile_analyze.report.charts import draw_roofline
@@ -157,3 +158,13 @@ def test_the_summary_of_a_comparison_tells_equal_names_apart() -> None:
         "more work: conv (last) +100.000 us, 2.00 times the baseline with 2.00 times the work",
         "2 operators with a time: 1 more work (66.7% of the time), 1 same (33.3%)",
     ]
+
+
+def test_an_added_and_a_removed_operator_may_be_equal_in_all_columns() -> None:
+    sides = [
+        profile_of([{"name": "conv", "type": kind}], [{"operator": 0, "duration_s": 1.0}])
+        for kind in ("Conv", "Convolution")
+    ]
+    table = pa.run(pa.Query(compared=True), pa.compare(*sides))
+    assert table.texts("match") == ["added", "removed"]
+    assert details_of(table, [0, 1]) == ["", ""]
