@@ -57,6 +57,11 @@ class Comparison:
     """How many operators the baseline has."""
     notes: tuple[Note, ...]
     """Notes on the baseline and on the matching."""
+    mismatch: str = ""
+    """Why a change between the two sides means nothing: they have files in common, or are runs of
+    different models. Empty if neither is true. Two formats may match few operators even if the
+    model is the same. Models that have not run are often compared to choose one of two designs.
+    Neither counts as a mismatch."""
     uncorrected: Comparison | None = None
     """The comparison with the times as measured; None unless a drift correction was tried. If the
     correction was refused, the times of both comparisons are equal: see `analysis.drift`."""
@@ -146,7 +151,11 @@ def compare(
         profile, base, notes = added
         base_row_of, how = matched_rows(profile, base, steps)
     comparison = _with_matches(profile, base, base_row_of, how)
-    return replace(comparison, notes=(*_notes_of(base), *_notes_on(comparison), *notes))
+    return replace(
+        comparison,
+        notes=(*_notes_of(base), *_notes_on(comparison), *notes),
+        mismatch=_mismatch(comparison),
+    )
 
 
 def _with_matches(
@@ -257,14 +266,30 @@ def _notes_of(base: Profile) -> Iterator[Note]:
     return (note.about("baseline") for note in (*base.notes, *base.notes_on_runs))
 
 
-def _notes_on(comparison: Comparison) -> Iterator[Note]:
+def _mismatch(comparison: Comparison) -> str:
+    """Return `Comparison.mismatch`, with what to do."""
+    if same_runs := _same_runs(comparison):
+        return f"{same_runs}; name other files for one side"
+    if _have_different_formats(comparison) or comparison.profile.model is not None:
+        return ""
+    other_model = _other_model(comparison)
+    return other_model and f"{other_model}; name profiles of the same model on both sides"
+
+
+def _same_runs(comparison: Comparison) -> str:
+    """Return a text that says which files are on both sides; empty if there are none."""
     shared = set(comparison.profile.processes) & set(comparison.base.processes)
-    if shared:
-        yield Note(
-            f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}: the same runs "
-            "are compared with themselves",
-            Importance.WRONG,
-        )
+    if not shared:
+        return ""
+    return (
+        f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}: the same runs are "
+        "compared with themselves"
+    )
+
+
+def _notes_on(comparison: Comparison) -> Iterator[Note]:
+    if same_runs := _same_runs(comparison):
+        yield Note(same_runs, Importance.WRONG)
     if _have_different_formats(comparison):
         yield Note(
             f"the two sides are of different formats, {comparison.profile.origin.format} and "
@@ -280,34 +305,39 @@ def _have_different_formats(comparison: Comparison) -> bool:
 
 def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
     """Yield a note if some operators are not matched."""
+    if other_model := _other_model(comparison):
+        # Types of different formats are hardly ever equal.
+        kind = "category" if _have_different_formats(comparison) else "type"
+        yield Note(f"{other_model}; --aggregate-by {kind} compares them by kind", Importance.ANSWER)
+        return
     in_profile, in_base = comparison.on_sides()
-    # The note suggests a key for groups. Types of different formats are hardly ever equal.
-    kind = "category" if _have_different_formats(comparison) else "type"
     both = int((in_profile & in_base).sum())
     added, removed = int((~in_base).sum()), int((~in_profile).sum())
-    if not both:
-        yield Note(
-            "no operator of the baseline was matched, so all are added or removed: these are "
-            f"different models; --aggregate-by {kind} compares them by kind",
-            Importance.ANSWER,
-        )
-        return
-    # Constants do not count, because constants of different models often match by their shapes.
-    category = comparison.profile.operators.category
-    works = ~category.where(one == CONTROL for one in category.categories)
-    shared = int((in_profile & in_base & works).sum())
-    fewest = min(int((side & works).sum()) for side in (in_profile, in_base))
-    if shared < _LEAST_SHARED * fewest:
-        how_many = f"only {shared}" if shared else "none"
-        yield Note(
-            f"{how_many} of {counted(fewest, 'operator')} matched with the baseline, not "
-            "counting constants and other bookkeeping: these look like different models; "
-            f"--aggregate-by {kind} compares them by kind",
-            Importance.ANSWER,
-        )
-    elif added or removed:
+    if added or removed:
         yield Note(
             f"{counted(both, 'operator')} matched with the baseline, {added} added, {removed} "
             "removed; the column match says how",
             Importance.CONTEXT,
         )
+
+
+def _other_model(comparison: Comparison) -> str:
+    """Return a text that says how few operators match; empty if enough of them match."""
+    in_profile, in_base = comparison.on_sides()
+    if not (in_profile & in_base).any():
+        return (
+            "no operator of the baseline was matched, so all are added or removed: these are "
+            "different models"
+        )
+    # Constants do not count, because constants of different models often match by their shapes.
+    category = comparison.profile.operators.category
+    works = ~category.where(one == CONTROL for one in category.categories)
+    shared = int((in_profile & in_base & works).sum())
+    fewest = min(int((side & works).sum()) for side in (in_profile, in_base))
+    if shared >= _LEAST_SHARED * fewest:
+        return ""
+    return (
+        f"{f'only {shared}' if shared else 'none'} of {counted(fewest, 'operator')} matched with "
+        "the baseline, not counting constants and other bookkeeping: these look like different "
+        "models"
+    )
