@@ -57,11 +57,6 @@ class Comparison:
     """How many operators the baseline has."""
     notes: tuple[Note, ...]
     """Notes on the baseline and on the matching."""
-    mismatch: str = ""
-    """Why a change between the two sides means nothing: they have files in common, or are runs of
-    different models. Empty if neither is true. Two formats may match few operators even if the
-    model is the same. Models that have not run are often compared to choose one of two designs.
-    Neither counts as a mismatch."""
     uncorrected: Comparison | None = None
     """The comparison with the times as measured; None unless a drift correction was tried. If the
     correction was refused, the times of both comparisons are equal: see `analysis.drift`."""
@@ -73,6 +68,21 @@ class Comparison:
     def as_measured(self) -> Comparison:
         """The comparison without drift correction."""
         return self if self.uncorrected is None else self.uncorrected
+
+    @property
+    def mismatch(self) -> str:
+        """Why a change between the two sides means nothing, and what to do; empty if it counts.
+
+        The sides have files in common, or are runs of different models. Two formats may match few
+        operators even if the model is the same. Models that have not run are often compared to
+        choose one of two designs. Neither counts as a mismatch.
+        """
+        if same_runs := _same_runs(self):
+            return f"{same_runs}; name other files for one side"
+        if _have_different_formats(self) or self.profile.model is not None:
+            return ""
+        other_model = _other_model(self)
+        return other_model and f"{other_model}; name profiles of the same model on both sides"
 
     @property
     def operators(self) -> int:
@@ -151,11 +161,7 @@ def compare(
         profile, base, notes = added
         base_row_of, how = matched_rows(profile, base, steps)
     comparison = _with_matches(profile, base, base_row_of, how)
-    return replace(
-        comparison,
-        notes=(*_notes_of(base), *_notes_on(comparison), *notes),
-        mismatch=_mismatch(comparison),
-    )
+    return replace(comparison, notes=(*_notes_of(base), *_notes_on(comparison), *notes))
 
 
 def _with_matches(
@@ -264,16 +270,6 @@ def _check_that_both_have_run(profile: Profile, base: Profile) -> None:
 
 def _notes_of(base: Profile) -> Iterator[Note]:
     return (note.about("baseline") for note in (*base.notes, *base.notes_on_runs))
-
-
-def _mismatch(comparison: Comparison) -> str:
-    """Return `Comparison.mismatch`, with what to do."""
-    if same_runs := _same_runs(comparison):
-        return f"{same_runs}; name other files for one side"
-    if _have_different_formats(comparison) or comparison.profile.model is not None:
-        return ""
-    other_model = _other_model(comparison)
-    return other_model and f"{other_model}; name profiles of the same model on both sides"
 
 
 def _same_runs(comparison: Comparison) -> str:

@@ -118,27 +118,32 @@ def judge_conditions(
     """
     source = source if isinstance(source, Profile) else source.as_measured
     obstacles = [_obstacle(condition, source) for condition in conditions]
-    timed = [
-        condition
-        for condition, obstacle in zip(conditions, obstacles, strict=True)
-        if not (condition.is_of_work or obstacle)
-    ]
-    measured = [_measure(condition, query, source) for condition in timed]
-    p_values = adjusted(np.array([_p_value(one) for one in measured]))
-    of_times = iter(
-        [
-            _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
-            for condition, one, p in zip(timed, measured, p_values, strict=True)
-        ]
-    )
+    pairs = [*zip(conditions, obstacles, strict=True)]
+    timed = [one for one, obstacle in pairs if not (one.is_of_work or obstacle)]
+    of_times = iter(_verdicts_on_times(timed, query, source, strict=strict))
     return tuple(
         FailVerdict(condition, "unjudged", obstacle)
         if obstacle
         else _verdict_on_work(condition, query, source)
         if condition.is_of_work
         else next(of_times)
-        for condition, obstacle in zip(conditions, obstacles, strict=True)
+        for condition, obstacle in pairs
     )
+
+
+def _verdicts_on_times(
+    conditions: Sequence[FailCondition],
+    query: Query,
+    source: Profile | Comparison,
+    *,
+    strict: bool,
+) -> list[FailVerdict]:
+    measured = [_measure(condition, query, source) for condition in conditions]
+    p_values = adjusted(np.array([_p_value(one) for one in measured]))
+    return [
+        _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
+        for condition, one, p in zip(conditions, measured, p_values, strict=True)
+    ]
 
 
 def _obstacle(condition: FailCondition, source: Profile | Comparison) -> str:
