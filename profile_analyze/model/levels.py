@@ -303,10 +303,10 @@ def _notes_on_missing_modules(profile: Profile) -> Iterator[Note]:
     if share > _MOST_WITHOUT_SCOPE:
         count = int(unknown.sum())
         yield Note(
-            f"{operators_and_share(count)} {NO_SCOPE[count > 1]}, so most of the time is in no "
-            "module, only in steps; record modules, too (for PyTorch, with with_stack=True); "
-            "until then, --level operator --aggregate-by type,in_shapes groups operators without "
-            "modules",
+            f"{operators_and_share(count)} {NO_SCOPE[count > 1]}: the profile has hardly any "
+            "modules, only steps or regions; record modules, too (for PyTorch, with "
+            "with_stack=True); until then, --level operator --aggregate-by type,in_shapes groups "
+            "operators without modules",
             Importance.ANSWER,
             share,
         )

@@ -437,14 +437,14 @@ def test_levels_equal_a_plain_recursion(rows: list[dict[str, Any]], level: str) 
     [
         (
             (None, ("net",)),
-            "1 operator (75.0% of the time) has no scope, so most of the time is in no module, "
-            "only in steps; record modules, too (for PyTorch, with with_stack=True); until then, "
+            "1 operator (75.0% of the time) has no scope: the profile has hardly any modules, "
+            "only steps or regions; record modules, too (for PyTorch, with with_stack=True); until then, "
             "--level operator --aggregate-by type,in_shapes groups operators without modules",
         ),
         (
             (None, None),
-            "2 operators (100.0% of the time) have no scope, so most of the time is in no module, "
-            "only in steps; record modules, too (for PyTorch, with with_stack=True); until then, "
+            "2 operators (100.0% of the time) have no scope: the profile has hardly any modules, "
+            "only steps or regions; record modules, too (for PyTorch, with with_stack=True); until then, "
             "--level operator --aggregate-by type,in_shapes groups operators without modules",
         ),
         ((("net",), None), None),
