@@ -132,9 +132,10 @@ def _meant_rate(word: str, value: str, arguments: Sequence[str]) -> str:
         return ""
     start = next((n for n, one in enumerate(arguments) if one.partition("=")[0] == "--peaks"), -1)
     spec = _value(arguments[start], arguments[start:]) if start >= 0 else ""
-    # Two rates, such as 19.5T:1555G, apply to every dtype.
     device, colon, dtype = spec.partition(":")
-    if not device or (colon and dtype.lower() not in DTYPES) or shlex.quote(device) != device:
+    # Measured rates (here), and two rates such as 19.5T:1555G, apply to every dtype.
+    has_one_rate = device.rstrip("!") == "here" or (colon and dtype.lower() not in DTYPES)
+    if not device or has_one_rate or shlex.quote(device) != device:
         return ""
     return f"--peaks {device}:{value.lower()}"
 

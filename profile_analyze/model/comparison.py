@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def mismatch(self) -> str:
-        """Why a change between the two sides means nothing, and what to do; empty if it counts.
+        """Why a change between the two sides means nothing, and what to do; usually empty.
 
         The sides have files in common, or are runs of different models. Two formats may match few
         operators even if the model is the same. Models that have not run are often compared to

@@ -210,8 +210,11 @@ def time_range_notes(query: Query, operators: OperatorRows, selection: Selection
 def _advice_on_minimum(minimum_s: float, times_s: NDArray[np.float64]) -> str:
     """Return the minimum with the unit that the user probably forgot, such as 1ms instead of 1.
 
-    Empty if this minimum would also keep all times or none.
+    Empty if this minimum would also keep all times or none. It is also empty for a fraction of a
+    second, which the user may have written with a unit, such as 10ms.
     """
+    if minimum_s < 1:
+        return ""
     meant = f"{minimum_s:g}{suitable_unit(float(times_s.max()), 's')}"
     if not _divides(times_s >= parse_quantity(meant, "s")):
         return ""

@@ -357,12 +357,13 @@ CALLS = (
             ("fp16", " --peaks a100-40gb"),
             ("FP16", " --peaks=auto:fp32"),
             ("fp16", " --peaks 19.5T:1555G"),
+            ("fp16", " --peaks here"),
             ("Float32", " --peaks a100-40gb"),
         )
     ),
     *(
         f"{FILE} --min-time {time} --print-only device --format csv --columns time -t 1"
-        for time in ("1", "5", "9", "1ms")
+        for time in ("1", "5", "9", "10ms")
     ),
     f"{FILE} --input-dtype fp16 --peaks a100-40gb --print-only device --format csv --columns name",
     *(f"{FILE} {option}" for option in ("--roof 100G:20G", "--roofs", "--threads 1")),
