@@ -48,7 +48,7 @@ def notes_on_answer(
     for table in tables:
         yield from renderer.notes(table)
     if not tables and _filters_rows_only(request):
-        yield Note("the totals cover all operators, whatever the filters", Importance.CONTEXT)
+        yield Note("the totals cover all operators, whatever the filters", Importance.ANSWER)
     arranges_rows = request.query.grouped or not request.query.has_default_order
     if arranges_rows and not (tables or request.plot):
         yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)

@@ -58,6 +58,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     ),
     **dict.fromkeys(("shape", "shapes", "input_shapes", "input_size"), "--input-shape"),
     **dict.fromkeys(("gpu", "hardware", "roofline", "peak", "roof", "roofs"), "--peaks"),
+    **dict.fromkeys(("gpu_type", "gpu_model", "gpu_name", "device_type"), "--peaks"),
     "device": "--peaks SPEC for peak rates, or --where 'device == {NAME}' for its operators",
     "flops": (
         "--columns name,time,flops for the column, or --peaks {FLOPS}:BANDWIDTH for peak rates"

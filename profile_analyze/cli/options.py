@@ -247,10 +247,10 @@ COMPARISON: Final = OptionGroup(
             choices=("not-ruled-out", "yes", "unjudged", "no"),
             # It has no default, because `check_options` rejects any value without `--fail-if`.
             help="when to exit with 4 if no condition is met. unjudged: if a condition cannot be "
-            "judged, because there are too few runs or no operators; yes: also if the median is "
-            "beyond the limit, but noise may explain that; not-ruled-out: also if the median is "
-            "within the limit, but a change beyond it is not ruled out; no: never (default: "
-            "unjudged)",
+            "judged, because of too few runs, no operators or mixed-up files; yes: also if the "
+            "median is beyond the limit, but noise may explain that; not-ruled-out: also if the "
+            "median is within the limit, but a change beyond it is not ruled out; no: never "
+            "(default: unjudged)",
         ),
     ),
 )

@@ -7,6 +7,7 @@ import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.analysis.devices import DTYPES
 from profile_analyze.cli.option_values import column_names
 from profile_analyze.cli.option_words import (
     ABSENT_OPTIONS,
@@ -100,7 +101,7 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     # argparse may have split an argument such as `-xt5`, so `argument` may not be in `arguments`.
     start = arguments.index(argument) if argument in arguments else len(arguments)
     value = _value(argument, arguments[start:])
-    if meant := _meant_with_value(plain, value):
+    if meant := _meant_with_value(plain, value) or _meant_rate(plain, value, arguments):
         return did_you_mean([meant])
     if advice := _advice_on_absent(plain, value):
         return advice
@@ -120,6 +121,23 @@ def _advice_on_absent(word: str, value: str) -> str:
     if word in CHOOSING_A_VIEW and (advice := advice_on_word(value)):
         return advice
     return ABSENT_OPTIONS.get(word, "")
+
+
+def _meant_rate(word: str, value: str, arguments: Sequence[str]) -> str:
+    """Return `--peaks` with the dtype `value`, if the user probably meant the rate of this dtype.
+
+    Empty if there is no `--peaks`, or if its value cannot have this dtype.
+    """
+    if OPTION_WORDS.get(word) != "--input-dtype" or value.lower() not in DTYPES:
+        return ""
+    start = next((n for n, one in enumerate(arguments) if one.partition("=")[0] == "--peaks"), -1)
+    spec = _value(arguments[start], arguments[start:]) if start >= 0 else ""
+    device, colon, dtype = spec.partition(":")
+    # Measured rates (here), and two rates such as 19.5T:1555G, apply to every dtype.
+    has_one_rate = device.rstrip("!") == "here" or (colon and dtype.lower() not in DTYPES)
+    if not device or has_one_rate or shlex.quote(device) != device:
+        return ""
+    return f"--peaks {device}:{value.lower()}"
 
 
 def _meant_with_value(word: str, value: str) -> str:

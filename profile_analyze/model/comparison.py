@@ -71,6 +71,21 @@ class Comparison:
         return self if self.uncorrected is None else self.uncorrected
 
     @property
+    def mismatch(self) -> str:
+        """Why a change between the two sides means nothing, and what to do; usually empty.
+
+        The sides have files in common, or are runs of different models. Two formats may match few
+        operators even if the model is the same. Models that have not run are often compared to
+        choose one of two designs. Neither counts as a mismatch.
+        """
+        if same_runs := _same_runs(self):
+            return f"{same_runs}; name other files for one side"
+        if _have_different_formats(self) or self.profile.model is not None:
+            return ""
+        other_model = _other_model(self)
+        return other_model and f"{other_model}; name profiles of the same model on both sides"
+
+    @property
     def operators(self) -> int:
         """How many operators the profile has."""
         return int(self.on_sides()[0].sum())
@@ -258,14 +273,20 @@ def _notes_of(base: Profile) -> Iterator[Note]:
     return (note.about("baseline") for note in (*base.notes, *base.notes_on_runs))
 
 
-def _notes_on(comparison: Comparison) -> Iterator[Note]:
+def _same_runs(comparison: Comparison) -> str:
+    """Return a text that says which files are on both sides; empty if there are none."""
     shared = _shared_files(comparison)
-    if shared:
-        yield Note(
-            f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}: the same runs "
-            "are compared with themselves",
-            Importance.WRONG,
-        )
+    if not shared:
+        return ""
+    return (
+        f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}: the same runs are "
+        "compared with themselves"
+    )
+
+
+def _notes_on(comparison: Comparison) -> Iterator[Note]:
+    if same_runs := _same_runs(comparison):
+        yield Note(same_runs, Importance.WRONG)
     if _have_different_formats(comparison):
         yield Note(
             f"the two sides are of different formats, {comparison.profile.origin.format} and "
@@ -294,34 +315,39 @@ def _have_different_formats(comparison: Comparison) -> bool:
 
 def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
     """Yield a note if some operators are not matched."""
+    if other_model := _other_model(comparison):
+        # Types of different formats are hardly ever equal.
+        kind = "category" if _have_different_formats(comparison) else "type"
+        yield Note(f"{other_model}; --aggregate-by {kind} compares them by kind", Importance.ANSWER)
+        return
     in_profile, in_base = comparison.on_sides()
-    # The note suggests a key for groups. Types of different formats are hardly ever equal.
-    kind = "category" if _have_different_formats(comparison) else "type"
     both = int((in_profile & in_base).sum())
     added, removed = int((~in_base).sum()), int((~in_profile).sum())
-    if not both:
-        yield Note(
-            "no operator of the baseline was matched, so all are added or removed: these are "
-            f"different models; --aggregate-by {kind} compares them by kind",
-            Importance.ANSWER,
-        )
-        return
-    # Constants do not count, because constants of different models often match by their shapes.
-    category = comparison.profile.operators.category
-    works = ~category.where(one == CONTROL for one in category.categories)
-    shared = int((in_profile & in_base & works).sum())
-    fewest = min(int((side & works).sum()) for side in (in_profile, in_base))
-    if shared < _LEAST_SHARED * fewest:
-        how_many = f"only {shared}" if shared else "none"
-        yield Note(
-            f"{how_many} of {counted(fewest, 'operator')} matched with the baseline, not "
-            "counting constants and other bookkeeping: these look like different models; "
-            f"--aggregate-by {kind} compares them by kind",
-            Importance.ANSWER,
-        )
-    elif added or removed:
+    if added or removed:
         yield Note(
             f"{counted(both, 'operator')} matched with the baseline, {added} added, {removed} "
             "removed; the column match says how",
             Importance.CONTEXT,
         )
+
+
+def _other_model(comparison: Comparison) -> str:
+    """Return a text that says how few operators match; empty if enough of them match."""
+    in_profile, in_base = comparison.on_sides()
+    if not (in_profile & in_base).any():
+        return (
+            "no operator of the baseline was matched, so all are added or removed: these are "
+            "different models"
+        )
+    # Constants do not count, because constants of different models often match by their shapes.
+    category = comparison.profile.operators.category
+    works = ~category.where(one == CONTROL for one in category.categories)
+    shared = int((in_profile & in_base & works).sum())
+    fewest = min(int((side & works).sum()) for side in (in_profile, in_base))
+    if shared >= _LEAST_SHARED * fewest:
+        return ""
+    return (
+        f"{f'only {shared}' if shared else 'none'} of {counted(fewest, 'operator')} matched with "
+        "the baseline, not counting constants and other bookkeeping: these look like different "
+        "models"
+    )

@@ -30,8 +30,14 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import AMOUNTS
 from profile_analyze.model.frozen import constant
 from profile_analyze.model.measuring import on_side
-from profile_analyze.model.notes import Importance, Note, time_and_share
-from profile_analyze.model.numbers import total
+from profile_analyze.model.notes import (
+    NO_SCOPE,
+    Importance,
+    Note,
+    operators_and_share,
+    time_and_share,
+)
+from profile_analyze.model.numbers import quantile_of_runs, ratio, total, totals
 from profile_analyze.model.owned_work import with_owned_work
 from profile_analyze.model.ownership import (
     Ownership,
@@ -75,6 +81,9 @@ _NEEDS: Final = {
 """What a profile needs to have a level."""
 _LEAST_BETWEEN: Final = 0.001
 """Less time outside of operators, as a share of the time of modules, needs no note."""
+_MOST_WITHOUT_SCOPE: Final = 0.5
+"""If operators without a scope take a larger share of the time, the profile has too few modules to
+say which of them are slow."""
 _UNOWNED: Final = {
     KERNEL: ("kernel", "--level kernel has them"),
     RUNTIME: ("call into the driver", "no level has them"),
@@ -186,7 +195,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     notes = (
         *result.notes,
         *_notes_on_unowned(profile, owner, parent, level),
-        *(_notes_on_time_between(profile, owned, own_s) if level == MODULE else ()),
+        *(_notes_on_modules(profile, owned, own_s) if level == MODULE else ()),
     )
     return result.changed(level=level, notes=notes)
 
@@ -271,8 +280,40 @@ def _notes_on_unowned(
             )
 
 
+def _notes_on_modules(profile: Profile, owned: Ownership, own_s: Floats) -> Iterator[Note]:
+    """Yield the notes on rows at level `module`. For the arguments see `_notes_on_time_between`."""
+    yield from _notes_on_missing_modules(profile)
+    yield from _notes_on_time_between(profile, owned, own_s)
+
+
+def _notes_on_missing_modules(profile: Profile) -> Iterator[Note]:
+    """Yield a note if most of the time is in operators without a scope, thus in no module.
+
+    Rows at level `module` are then mostly steps, which do not say which modules are slow.
+    """
+    level = profile.operators.level
+    is_operator = level.where(one == OPERATOR for one in level.categories)
+    if not (is_operator & (profile.operators.scope.codes < 0)).any():
+        return
+    operators = at_level(profile, OPERATOR)
+    unknown = operators.operators.scope.codes < 0
+    times_s = operators.measured("time")
+    shares = ratio(totals(times_s[unknown]), totals(times_s))
+    share = float(quantile_of_runs(shares[np.newaxis], 0.5)[0])
+    if share > _MOST_WITHOUT_SCOPE:
+        count = int(unknown.sum())
+        yield Note(
+            f"{operators_and_share(count)} {NO_SCOPE[count > 1]}: the profile has hardly any "
+            "modules, only steps or regions; record modules, too (for PyTorch, with "
+            "with_stack=True); until then, --level operator --aggregate-by type,in_shapes groups "
+            "operators without modules",
+            Importance.ANSWER,
+            share,
+        )
+
+
 def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) -> Iterator[Note]:
-    """Yield a note on the device time of modules that passed outside of all operators.
+    """Yield a note on the device time of modules and regions that passed outside of all operators.
 
     `owned` is the ownership at level `module`, and `own_s` the time of each execution without
     the modules inside.
@@ -290,7 +331,7 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
         runs = len(profile.runs)
         per_run = " in each run, on average," if runs > 1 else ""
         yield Note(
-            f"the modules took {time_and_share(between_s / runs)}{per_run} outside of all "
+            f"modules and regions took {time_and_share(between_s / runs)}{per_run} outside of all "
             "operators, as in Python code; --level operator leaves this time out",
             Importance.INCOMPLETE,
             between_s / whole_s,

@@ -18,6 +18,8 @@ _NOTEWORTHY_SHARE: Final = 0.001
 _SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """The placeholder for the share of the time in `Note.pattern`."""
 
+NO_SCOPE: Final = ("has no scope", "have no scope")
+"""The words for one operator without a scope, and for several of them."""
 
 Beside: TypeAlias = Literal["", "model", "profile"]
 

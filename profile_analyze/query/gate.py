@@ -101,7 +101,8 @@ def judge_conditions(
     """Return the verdict on each condition.
 
     If `strict` is set and only a part of the confidence interval is within the limit, a condition
-    is uncertain instead of passed. If a file is damaged, no condition can be judged.
+    is uncertain instead of passed. If a file is damaged, no condition can be judged. If the two
+    sides do not belong together, no condition on a change can be judged: see `Comparison.mismatch`.
 
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
     estimate is the median over the runs. If the limit is relative, the estimate is the ratio of the
@@ -116,21 +117,42 @@ def judge_conditions(
       interval is beyond the limit.
     """
     source = source if isinstance(source, Profile) else source.as_measured
-    if damage := _damage(source):
-        return tuple(FailVerdict(condition, "unjudged", damage) for condition in conditions)
-    timed = [condition for condition in conditions if not condition.is_of_work]
-    measured = [_measure(condition, query, source) for condition in timed]
-    p_values = adjusted(np.array([_p_value(one) for one in measured]))
-    of_times = iter(
-        [
-            _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
-            for condition, one, p in zip(timed, measured, p_values, strict=True)
-        ]
-    )
+    obstacles = [_obstacle(condition, source) for condition in conditions]
+    pairs = [*zip(conditions, obstacles, strict=True)]
+    timed = [one for one, obstacle in pairs if not (one.is_of_work or obstacle)]
+    of_times = iter(_verdicts_on_times(timed, query, source, strict=strict))
     return tuple(
-        _verdict_on_work(condition, query, source) if condition.is_of_work else next(of_times)
-        for condition in conditions
+        FailVerdict(condition, "unjudged", obstacle)
+        if obstacle
+        else _verdict_on_work(condition, query, source)
+        if condition.is_of_work
+        else next(of_times)
+        for condition, obstacle in pairs
     )
+
+
+def _verdicts_on_times(
+    conditions: Sequence[FailCondition],
+    query: Query,
+    source: Profile | Comparison,
+    *,
+    strict: bool,
+) -> list[FailVerdict]:
+    measured = [_measure(condition, query, source) for condition in conditions]
+    p_values = adjusted(np.array([_p_value(one) for one in measured]))
+    return [
+        _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
+        for condition, one, p in zip(conditions, measured, p_values, strict=True)
+    ]
+
+
+def _obstacle(condition: FailCondition, source: Profile | Comparison) -> str:
+    """Return why no value of the condition can be trusted; empty if there is no such reason."""
+    if damage := _damage(source):
+        return damage
+    if isinstance(source, Profile) or not condition.relative:
+        return ""
+    return source.mismatch
 
 
 def _damage(source: Profile | Comparison) -> str:

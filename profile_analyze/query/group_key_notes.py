@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import FirstOf, PartOf
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import NO_SCOPE, Importance, Note, operators_and_share
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import advice_on_pattern, distinct, renaming_advice
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NEARLY_ALL: Final = 0.95
 """If one group has a larger share of the time, grouping tells nearly nothing."""
 _SCOPE: Final = "scope"
-_NO_SCOPE: Final = ("has no scope: its group is N/A", "have no scope: their group is N/A")
+_NO_SCOPE: Final = (f"{NO_SCOPE[0]}: its group is N/A", f"{NO_SCOPE[1]}: their group is N/A")
 
 
 def group_key_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:

@@ -65,7 +65,7 @@ def notes_on(
     profile = operators.profile
     return (
         *_run_notes(query, profile),
-        *shape_set_notes(operators, rows),
+        *shape_set_notes(operators, rows, shown),
         *_type_notes(query, profile),
         *_dtype_notes(query, operators, selection),
         *_unjudged_notes(operators, selection.unjudged),
@@ -140,7 +140,8 @@ def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) ->
         meant = [one for one in known if _same_dtype(one, query.input_dtype)]
         advice = did_you_mean(meant) or f"the known dtypes are {', '.join(known)}"
         yield Note(
-            f"input dtype {query.input_dtype}: no input is known to have it; {advice}",
+            f"input dtype {query.input_dtype}: no input is known to have it; {advice}"
+            f"{_advice_on_rate(query)}",
             Importance.ANSWER,
         )
         if meant:  # a misspelt dtype says nothing about the inputs of unknown dtype
@@ -153,6 +154,14 @@ def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) ->
             Importance.INCOMPLETE,
             share_of(operators, left_out),
         )
+
+
+def _advice_on_rate(query: Query) -> str:
+    """Return how to choose the peak rate of a dtype; empty if the user did not mean a rate."""
+    dtype = (query.input_dtype or "").lower()
+    if query.peaks is None or dtype not in dict(query.peaks.flops):
+        return ""
+    return f"; --peaks DEVICE:{dtype} chooses the peak rate of {dtype}"
 
 
 def _same_dtype(one: str, other: str) -> bool:
@@ -268,15 +277,17 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
 
 
 def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
-    if (
-        query.measure not in _OBVIOUS_MEASURES
-        and len(selection.operators)
-        and not isnan(operators.total_s)
-    ):
+    if query.measure in _OBVIOUS_MEASURES or not len(selection.operators):
+        return
+    measure = MEASURES[query.measure]
+    if not isnan(operators.total_s):
         total = short_time(operators.total_s)
+        yield Note(f"shares are relative to the total {measure.title}, {total}", Importance.CONTEXT)
+    elif measure.field == "first_kernel":
         yield Note(
-            f"shares are relative to the total {MEASURES[query.measure].title}, {total}",
-            Importance.CONTEXT,
+            f"no operator has a {measure.title}: the profile does not say when the first kernel of "
+            "an operator started; --top-end-key end shows whole times",
+            Importance.ANSWER,
         )
 
 
@@ -298,6 +309,8 @@ def _order_notes(
     is_static = rows.profile.origin.times == ABSENT
     if len(selection.operators) < 2 or (query.has_default_order and is_static):
         return
+    if isnan(operators.total_s) and MEASURES[query.measure].field == "first_kernel":
+        return  # another note says that there are no times to order by
     for order in query.parsed_order:
         values = rows[order.column.name]
         unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)

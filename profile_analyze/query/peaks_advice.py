@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.analysis.roofline import is_below_clock_resolution
 from profile_analyze.model.constants import CONSTANT_BYTES
-from profile_analyze.units import scaled
+from profile_analyze.units import parse_quantity, scaled
 
 if TYPE_CHECKING:
     from profile_analyze.query.rows import OperatorRows
@@ -24,7 +24,18 @@ def highest_rates(rows: OperatorRows) -> str:
     if not ((flops > 0).any() and (bandwidth > 0).any()):
         return ""
     highest = ((flops, "FLO/s"), (bandwidth, "byte/s"))
-    return ":".join("".join(scaled(float(np.nanmax(values)), unit)) for values, unit in highest)
+    return ":".join(_rounded_up(float(np.nanmax(values)), unit) for values, unit in highest)
+
+
+def _rounded_up(rate: float, unit: str) -> str:
+    """Return a rate with two decimals, such as `493.43GFLOPS`, which is never less than `rate`.
+
+    With a lower rate as its peak, the fastest operator would be faster than its roof.
+    """
+    number, prefixed = scaled(rate, unit)
+    if parse_quantity(number + prefixed, unit) < rate:
+        number = f"{float(number) + 0.01:.2f}"
+    return number + prefixed
 
 
 def highest_rates_advice(rows: OperatorRows) -> str:

@@ -18,13 +18,19 @@ if TYPE_CHECKING:
 
     from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.rows import OperatorRows
+    from profile_analyze.query.shown_rows import ShownRows
 
 _MOST_SHARES: Final = 1.05
 """Shares add up to about 1 if all rows cover the same runs. A sum above this limit gets a note."""
 
 
-def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> Iterator[Note]:
-    """Yield a note if shares add up to more than 1, because rows cover different runs."""
+def shape_set_notes(
+    operators: OperatorRows, rows: OperatorRows | GroupRows, shown: ShownRows
+) -> Iterator[Note]:
+    """Yield a note if shares add up to more than 1, because rows cover different runs.
+
+    `shown` are the rows of the table. If all of them cover all runs, the note is less important.
+    """
     runs = operators.profile.runs
     if len(runs) < 2 or operators.comparison is not None:
         return
@@ -47,7 +53,9 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
     shares = float(np.nansum(rows["share"]))
     if shares <= _MOST_SHARES:
         return
-    if sets > 1:
+    if sets == 1:
+        yield _note_on_partial_rows(int(is_partial.sum()), len(runs), shares, shown)
+    else:
         yield Note(
             f"the runs have {sets} sets of input shapes: a row covers only the runs of its shapes, "
             f"and its share is of their totals, so all shares add up to {percent(shares)}; "
@@ -55,14 +63,17 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
             "--skip-runs N leaves out the first runs",
             Importance.ANSWER,
         )
-    else:
-        partial = int(np.count_nonzero(is_partial))
-        yield Note(
-            f"{counted(partial, 'operator')} ran in only some of the {len(runs)} runs: a share is "
-            f"of the totals of these runs, so all shares add up to {percent(shares)}; "
-            "--aggregate-by run shows each run",
-            Importance.CONTEXT,
-        )
+
+
+def _note_on_partial_rows(partial: int, runs: int, shares: float, shown: ShownRows) -> Note:
+    """Return the note on `partial` operators that did not run in each of the runs."""
+    is_visible = bool(np.isnan(shown.per_run("time")).any())
+    return Note(
+        f"{counted(partial, 'operator')} ran in only some of the {runs} runs: a share is of the "
+        f"totals of these runs, so all shares add up to {percent(shares)}; --aggregate-by run "
+        "shows each run",
+        Importance.WRONG if is_visible else Importance.CONTEXT,
+    )
 
 
 def _has_other_shapes_in_each_run(

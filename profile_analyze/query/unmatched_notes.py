@@ -195,7 +195,8 @@ def time_range_notes(query: Query, operators: OperatorRows, selection: Selection
     if query.min_time_s is not None and known.max() < query.min_time_s:
         longest = short_time(float(known.max()))
         yield Note(
-            f"no operator took {short_time(query.min_time_s)}; the longest took {longest}",
+            f"no operator took {short_time(query.min_time_s)}; the longest took {longest}"
+            f"{_advice_on_minimum(query.min_time_s, known)}",
             Importance.ANSWER,
         )
     if query.max_time_s is not None and known.min() > query.max_time_s:
@@ -204,6 +205,20 @@ def time_range_notes(query: Query, operators: OperatorRows, selection: Selection
         yield Note(
             f"every operator took over {limit}; the shortest took {shortest}", Importance.ANSWER
         )
+
+
+def _advice_on_minimum(minimum_s: float, times_s: NDArray[np.float64]) -> str:
+    """Return the minimum with the unit that the user probably forgot, such as 1ms instead of 1.
+
+    Empty if this minimum would also keep all times or none. It is also empty for a fraction of a
+    second, which the user may have written with a unit, such as 10ms.
+    """
+    if minimum_s < 1:
+        return ""
+    meant = f"{minimum_s:g}{suitable_unit(float(times_s.max()), 's')}"
+    if not _divides(times_s >= parse_quantity(meant, "s")):
+        return ""
+    return f"; {did_you_mean([f'--min-time {meant}'])}"
 
 
 def examples_of(texts: Sequence[str]) -> str:

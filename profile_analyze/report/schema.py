@@ -174,7 +174,7 @@ def _condition() -> dict[str, Any]:
                 "but noise may explain that; with --fail-uncertain not-ruled-out, also within the "
                 "limit if a change beyond the limit is not ruled out. passed: within the limit. "
                 "unjudged: the condition cannot be judged, for example because there are too few "
-                "runs.",
+                "runs, or because the two sides are of different models.",
                 {"enum": ["met", "uncertain", "passed", "unjudged"]},
             ),
             "reason": TEXT,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Track
-from profile_analyze.units import scaled
+from profile_analyze.units import parse_quantity, scaled
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
@@ -42,7 +45,7 @@ GPU_OVER_CPU = (
 )
 CPU_ADVICE = (
     "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two rates; "
-    "the highest rates in this profile are --peaks 44.14GFLOPS:55.90GiB/s, a lower limit unless data was "
+    "the highest rates in this profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was "
     "in caches"
 )
 """The advice on resnet18.json."""
@@ -129,7 +132,7 @@ def test_rates_that_are_too_low_get_the_highest_of_the_profile() -> None:
     assert outcome.err.splitlines()[0] == (
         "note: faster than their roof: 36 operators (92.7% of the time), with an efficiency of up "
         "to 622.1%; the peaks are probably too low; check the device, the dtype and the number of "
-        "threads; the highest rates in this profile are --peaks 493.42GFLOPS:115.87GiB/s, a lower "
+        "threads; the highest rates in this profile are --peaks 493.43GFLOPS:115.88GiB/s, a lower "
         "limit unless data was in caches"
     )
 
@@ -143,7 +146,7 @@ def test_peaks_of_this_machine_that_are_too_low_get_the_highest_rates_of_the_pro
     )
     summary = pa.summarise(profile, judged_by=pa.Query(peaks=ON_CPU))
     highest = (
-        "the highest rates in this profile are --peaks 4.00PFLOPS:1.86GiB/s, a lower limit unless "
+        "the highest rates in this profile are --peaks 4.00PFLOPS:1.87GiB/s, a lower limit unless "
         "data was in caches"
     )
     assert summary.notes == (
@@ -201,11 +204,28 @@ def test_the_advised_rates_are_the_highest_of_all_operators(
         [{"operator": n, "duration_s": time_s} for n, (time_s, _, _) in enumerate(operators)],
         tracks=(CPU,),
     )
-    flops = "".join(scaled(max(work / time_s for time_s, work, _ in operators), "FLO/s"))
-    bandwidth = "".join(scaled(max(size / time_s for time_s, _, size in operators), "byte/s"))
     notes_on_cpu = [one for one in pa.run(pa.Query(peaks=ON_GPU), profile).notes if "CPU" in one]
     assert len(notes_on_cpu) == 1
-    assert f" --peaks {flops}:{bandwidth}, " in notes_on_cpu[0]
+    advised = re.search(r" --peaks (\S+), ", notes_on_cpu[0])
+    assert advised is not None
+    peaks = pa.parse_peaks(advised[1])
+    highest = (
+        (peaks.rate(None), max(work / time_s for time_s, work, _ in operators), "FLO/s"),
+        (peaks.bandwidth, max(size / time_s for time_s, _, size in operators), "byte/s"),
+    )
+    for rate, fastest, unit in highest:
+        # Rounding up to two decimals adds less than one unit of the last decimal.
+        number, prefixed = scaled(fastest, unit)
+        step = parse_quantity(f"0.01{prefixed}", unit)
+        assert fastest <= rate <= (fastest + step) * (1 + 1e-12), (number, prefixed)
+
+
+def test_with_the_advised_rates_no_operator_is_faster_than_its_roof() -> None:
+    profile = pa.load(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
+    table = pa.run(pa.Query(peaks=pa.parse_peaks("493.43GFLOPS:115.88GiB/s")), profile)
+    assert np.nanmax(table["efficiency"]) == pytest.approx(1, abs=1e-4)
+    assert np.nanmin(table["lost"]) >= 0
+    assert not [note for note in table.notes if note.startswith("faster than their roof")]
 
 
 def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
@@ -219,7 +239,7 @@ def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
         "judged              100.0%\n"
         "efficiency, judged  0.2%\n"
         "lost                103.514 ms\n"
-        "these are peaks of a GPU, but operators on a CPU take 100.0% of the time: efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks 44.14GFLOPS:55.90GiB/s, a lower limit unless data was in caches\n"
+        "these are peaks of a GPU, but operators on a CPU take 100.0% of the time: efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was in caches\n"
         "peaks: PyTorch Lightning's, PyTorch's and nsys-ai's tables; at least two sources agree\n"
     )
 
@@ -266,7 +286,7 @@ def test_rates_that_are_probably_swapped(peaks: str, suggestion: str | None) -> 
     too_low = (
         "operators faster than their roofs take 99.1% of the time: these peaks are too low, so "
         "efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks "
-        "44.14GFLOPS:55.90GiB/s, a lower limit unless data was in caches\n"
+        "44.15GFLOPS:55.91GiB/s, a lower limit unless data was in caches\n"
     )
     assert outcome.out.endswith(too_low) == (peaks != "100G:20G")
 

@@ -302,7 +302,10 @@ def test_f17_a_wrong_pattern_is_a_usage_error() -> None:
 def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:
     path = edited(tmp_path, "tiny", kern=None)
     outcome = run_command(path, "--print-only", "device", "--top-end-key", "kern", "-t", "1")
-    note = "note: time is N/A in all rows, so ordering by it has no effect\n"
+    note = (
+        "note: no operator has a device wait time: the profile does not say when the first kernel "
+        "of an operator started; --top-end-key end shows whole times\n"
+    )
     assert (outcome.code, outcome.err) == (0, note)
     assert outcome.out.splitlines()[3:6] == [
         "│ #0                 │ N/A          │ data            │ N/A           │ N/A     │ 0.00     "

@@ -78,7 +78,7 @@ def test_both_sides_of_a_comparison_have_the_model() -> None:
         ),
         (("--where", "params >= 0"), 3, "FAILED: params > 100: 9.11 K: beyond the limit"),
         (
-            ("--compare", PROFILE, "--fail-if", "params > +0"),
+            ("--compare", "{copy}", "--fail-if", "params > +0"),
             4,
             "cannot be judged: params > +0: params is N/A for 24 operators, which match no node of "
             "the model",
@@ -86,8 +86,10 @@ def test_both_sides_of_a_comparison_have_the_model() -> None:
     ],
 )
 def test_conditions_on_work_need_a_filter(
-    arguments: tuple[str, ...], code: int, verdict: str
+    arguments: tuple[str, ...], code: int, verdict: str, tmp_path: Path
 ) -> None:
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(Path(PROFILE).read_bytes())
     outcome = run_command(
         PROFILE,
         "--model",
@@ -96,7 +98,7 @@ def test_conditions_on_work_need_a_filter(
         "summary",
         "--fail-if",
         "params > 100",
-        *arguments,
+        *(argument.format(copy=copy) for argument in arguments),
     )
     assert (outcome.code, outcome.out.splitlines()[-1]) == (code, verdict)
 

@@ -349,6 +349,23 @@ CALLS = (
     *(f"{FILE} --show {names}" for names in ("type", "name,time")),
     *(f"{FILE} --fail-on {limit}" for limit in ("5%", "'total > +5%'", "'conv: time > +5%'")),
     *(f"{FILE} {option}" for option in ("--fail-if-slower 5", "--fail-slower +5%", "--fail-above")),
+    *(f"{FILE} --gpu-{word} a100-40gb" for word in ("type", "model", "name")),
+    *(
+        f"{FILE} --dtype {dtype}{peaks}"
+        for dtype, peaks in (
+            ("fp16", ""),
+            ("fp16", " --peaks a100-40gb"),
+            ("FP16", " --peaks=auto:fp32"),
+            ("fp16", " --peaks 19.5T:1555G"),
+            ("fp16", " --peaks here"),
+            ("Float32", " --peaks a100-40gb"),
+        )
+    ),
+    *(
+        f"{FILE} --min-time {time} --print-only device --format csv --columns time -t 1"
+        for time in ("1", "5", "9", "10ms")
+    ),
+    f"{FILE} --input-dtype fp16 --peaks a100-40gb --print-only device --format csv --columns name",
     *(f"{FILE} {option}" for option in ("--roof 100G:20G", "--roofs", "--threads 1")),
     *(
         f'{FILE} --where "{text}"'

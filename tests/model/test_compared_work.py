@@ -121,7 +121,7 @@ def answer_by(**options: Any) -> list[dict[str, Any]]:
 
 
 def test_work_that_one_side_knows_counts_on_neither() -> None:
-    base = side(Operator("a", "Conv", 99, work=(10, 1)), Operator("b", "Conv", 1))
+    base = side(Operator("a", "Conv", 98, work=(10, 1)), Operator("b", "Conv", 1))
     new = side(
         Operator("a", "Conv", 99, work=(10, 1)), Operator("b", "Conv", 1, work=(90, 1))
     )  # fmt: skip

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run, Track
 from profile_analyze.model.levels import at_level, common_level, levels_of
+from profile_analyze.model.notes import Importance
 from profile_analyze.query.summary import summarise
 from tests.in_memory import CPU, STREAM, THREAD, four_steps, nested, profile_of, static
 
@@ -191,9 +192,9 @@ def test_notes_on_executions_outside_of_all_rows() -> None:
     profile = profile_of(
         [
             {"name": "step", "level": "module"},
-            {"name": "a"},
+            {"name": "a", "scope": ("net",)},
             {"name": "sync", "level": "runtime"},
-            {"name": "b"},
+            {"name": "b", "scope": ("net",)},
         ],
         [
             {"operator": 0, "duration_s": 5.0},
@@ -209,7 +210,7 @@ def test_notes_on_executions_outside_of_all_rows() -> None:
     assert at_level(profile, "module").notes == (
         "left out 1 call into the driver (1.50 s) that ran outside of all modules; no level has them",
         "left out 1 operator (1.00 s) that ran outside of all modules; --level operator has them",
-        "the modules took 3.00 s (60.0% of the time) outside of all operators, as in Python code; "
+        "modules and regions took 3.00 s (60.0% of the time) outside of all operators, as in Python code; "
         "--level operator leaves this time out",
     )
 
@@ -221,12 +222,12 @@ BETWEEN = "outside of all operators, as in Python code; --level operator leaves 
     ("parents", "note"),
     [
         # The outer module has 10 s, the inner module 4 s, and the operators 3 s and 1 s.
-        ((-1, 0, 1, 2), f"the modules took 7.00 s (70.0% of the time) {BETWEEN}"),
-        ((-1, 0, 0, 1), f"the modules took 6.00 s (60.0% of the time) {BETWEEN}"),
+        ((-1, 0, 1, 2), f"modules and regions took 7.00 s (70.0% of the time) {BETWEEN}"),
+        ((-1, 0, 0, 1), f"modules and regions took 6.00 s (60.0% of the time) {BETWEEN}"),
         # No operator is inside a module.
-        ((-1, 0, -1, -1), f"the modules took 10.0 s (100.0% of the time) {BETWEEN}"),
+        ((-1, 0, -1, -1), f"modules and regions took 10.0 s (100.0% of the time) {BETWEEN}"),
         # The inner module is inside the first operator, so its time is not between operators.
-        ((-1, 2, 0, 1), f"the modules took 7.00 s (70.0% of the time) {BETWEEN}"),
+        ((-1, 2, 0, 1), f"modules and regions took 7.00 s (70.0% of the time) {BETWEEN}"),
     ],
 )
 def test_a_note_on_the_time_of_modules_between_operators(
@@ -235,7 +236,7 @@ def test_a_note_on_the_time_of_modules_between_operators(
     names = ({"name": "outer", "level": "module"}, {"name": "inner", "level": "module"})
     inside_s = 2.0 if parents[1] == 2 else 4.0
     profile = profile_of(
-        [*names, {"name": "a"}, {"name": "b"}],
+        [*names, {"name": "a", "scope": ("net",)}, {"name": "b", "scope": ("net",)}],
         [
             {"operator": row, "duration_s": time_s, "parent": parent}
             for row, (time_s, parent) in enumerate(
@@ -249,7 +250,11 @@ def test_a_note_on_the_time_of_modules_between_operators(
 
 def test_a_module_inside_an_operator_takes_no_time_between_operators() -> None:
     profile = profile_of(
-        [{"name": "a"}, {"name": "inner", "level": "module"}, {"name": "b"}],
+        [
+            {"name": "a", "scope": ("net",)},
+            {"name": "inner", "level": "module"},
+            {"name": "b", "scope": ("net",)},
+        ],
         [
             {"operator": row, "duration_s": time_s, "parent": row - 1}
             for row, time_s in enumerate((5.0, 3.0, 1.0))
@@ -264,7 +269,7 @@ def test_a_module_inside_an_operator_takes_no_time_between_operators() -> None:
 
 def test_the_note_on_time_between_operators_is_about_a_run() -> None:
     profile = profile_of(
-        [{"name": "net", "level": "module"}, {"name": "a"}],
+        [{"name": "net", "level": "module"}, {"name": "a", "scope": ("net",)}],
         [
             {"operator": row, "duration_s": time_s, "parent": parent, "run": run}
             for run, start in ((0, 0), (1, 2))
@@ -274,7 +279,7 @@ def test_the_note_on_time_between_operators_is_about_a_run() -> None:
         runs=[Run(), Run()],
     )
     assert at_level(profile, "module").notes == (
-        f"the modules took 2.50 s (50.0% of the time) in each run, on average, {BETWEEN}",
+        f"modules and regions took 2.50 s (50.0% of the time) in each run, on average, {BETWEEN}",
     )
 
 
@@ -425,3 +430,42 @@ def test_levels_equal_a_plain_recursion(rows: list[dict[str, Any]], level: str) 
     for measure, times in (("host_time", host), ("time", device)):
         found = np.nan_to_num(shown.measured(measure)[:, 0])
         assert found == pytest.approx([times[operator] for operator in targets])
+
+
+@pytest.mark.parametrize(
+    ("scopes", "note"),
+    [
+        (
+            (None, ("net",)),
+            "1 operator (75.0% of the time) has no scope: the profile has hardly any modules, "
+            "only steps or regions; record modules, too (for PyTorch, with with_stack=True); until then, "
+            "--level operator --aggregate-by type,in_shapes groups operators without modules",
+        ),
+        (
+            (None, None),
+            "2 operators (100.0% of the time) have no scope: the profile has hardly any modules, "
+            "only steps or regions; record modules, too (for PyTorch, with with_stack=True); until then, "
+            "--level operator --aggregate-by type,in_shapes groups operators without modules",
+        ),
+        ((("net",), None), None),
+    ],
+)
+def test_a_note_on_rows_that_are_steps_instead_of_modules(
+    scopes: tuple[tuple[str, ...] | None, ...], note: str | None
+) -> None:
+    operators: list[dict[str, Any]] = [
+        {"name": name, "scope": scope} for name, scope in zip("ab", scopes, strict=True)
+    ]
+    profile = profile_of(
+        [{"name": "step", "level": "module"}, *operators],
+        [
+            {"operator": 0, "duration_s": 4.0},
+            {"operator": 1, "duration_s": 3.0, "parent": 0},
+            {"operator": 2, "duration_s": 1.0, "parent": 0},
+        ],
+        tracks=[CPU],
+    )
+    found = at_level(profile, "module").notes
+    assert found == (() if note is None else (note,))
+    assert [one.importance for one in found] == [Importance.ANSWER] * len(found)
+    assert at_level(profile).notes == ()

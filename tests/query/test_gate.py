@@ -154,7 +154,7 @@ def test_relative_conditions_need_a_baseline() -> None:
 def verdict(text: str, new: Sequence[float], base: Sequence[float] | None) -> pa.FailVerdict:
     source: Any = runs_of("conv", new)
     if base is not None:
-        source = pa.compare(source, runs_of("conv", base))
+        source = pa.compare(source, runs_of("conv", base, "base/"))
     query = pa.Query(compared=base is not None)
     (found,) = pa.judge_conditions([pa.FailCondition.parse(text, query)], query, source)
     return found
@@ -255,10 +255,13 @@ def test_when_a_condition_is_met(
 
 def test_a_baseline_that_takes_no_time() -> None:
     # The runs differ only in their start: otherwise, they would be copies.
-    base = pa.join_runs(profile_of([Operator("a", "A", 0, start=run)]) for run in range(4))
+    base = pa.join_runs(
+        profile_of([Operator("a", "Conv", 0, start=run)], f"{run}.json") for run in range(4)
+    )
     query = pa.Query(compared=True)
     condition = pa.FailCondition.parse("total > +1%", query)
-    (found,) = pa.judge_conditions([condition], query, pa.compare(runs_of("a", SLOW), base))
+    source = pa.compare(runs_of("a", SLOW, "new/"), base)
+    (found,) = pa.judge_conditions([condition], query, source)
     assert gate_sentence(found) == ("cannot be judged: total > +1%: the time of the baseline is 0")
 
 
@@ -402,14 +405,16 @@ def test_selected_operators_are_judged_relative_to_all_others() -> None:
 
 
 def test_p_is_corrected_for_the_number_of_conditions() -> None:
-    def joined(convs: Sequence[float], relus: Sequence[float]) -> pa.Profile:
+    def joined(side: str, convs: Sequence[float], relus: Sequence[float]) -> pa.Profile:
         return pa.join_runs(
-            profile_of([Operator("conv", "Conv", conv), Operator("relu", "Relu", relu)], f"{n}")
+            profile_of(
+                [Operator("conv", "Conv", conv), Operator("relu", "Relu", relu)], f"{side}{n}"
+            )
             for n, (conv, relu) in enumerate(zip(convs, relus, strict=True))
         )
 
     query = pa.Query(compared=True)
-    source = pa.compare(joined(SLOW, NOISY), joined(BASE, BASE))
+    source = pa.compare(joined("new", SLOW, NOISY), joined("base", BASE, BASE))
     slow, noisy, unjudged = (
         pa.FailCondition.parse(f"type={type_}: time > +1%", query)
         for type_ in ("Conv", "Relu", "Pool")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.notes import Importance
 from tests.conftest import run_command
 from tests.readers.pytorch.events import document, event, op
 
@@ -72,3 +73,19 @@ def test_operators_that_did_not_run_in_each_step_have_another_note(tmp_path: Pat
     (other,) = notes_on_steps(tmp_path, mm(100, 1), mm(200, 3), mm(150, 2), mm(250, 4))
     assert other.startswith("the runs have 2 sets of input shapes: ")
     assert notes_on_steps(tmp_path, mm(100, 1), mm(200, 1)) == ()
+
+
+@pytest.mark.parametrize("by", [(), "name"])
+def test_the_note_is_more_important_if_it_is_about_a_shown_row(by: Any, tmp_path: Path) -> None:
+    events = (op("add", 100, 30), op("add", 200, 30), op("mm", 150, 20))
+    steps = [event("user_annotation", f"ProfilerStep#{step}", 100 * step, 99) for step in (1, 2)]
+    file = tmp_path / "a.json"
+    file.write_bytes(document(*steps, *events))
+    profile = pa.load(file)
+
+    def importance(top: int) -> Importance:
+        (note,) = pa.run(pa.Query(by=by, top=top), profile).notes
+        assert note.startswith("1 operator ran in only some of the 2 runs: ")
+        return note.importance
+
+    assert (importance(1), importance(2)) == (Importance.CONTEXT, Importance.WRONG)

@@ -1,0 +1,140 @@
+"""`--fail-if` on two sides that do not belong together: no change can be judged."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from tests.conftest import FIXTURES, run_command
+from tests.small import Operator, profile_of, runs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NEW = [110, 111, 112, 113]
+BASE = [100, 101, 102, 103]
+SAME_RUNS = (
+    "4 files on both sides, such as 0.json: the same runs are compared with themselves; name other "
+    "files for one side"
+)
+OTHER_MODEL = (
+    "no operator of the baseline was matched, so all are added or removed: these are different "
+    "models; name profiles of the same model on both sides"
+)
+MOBILENET = str(FIXTURES / "runs/mobilenet/01.json.gz")
+RESNET = str(FIXTURES / "runs/base/01.json.gz")
+FEW_MATCH = (
+    "cannot be judged: {}: only 3 of 53 operators matched with the baseline, not counting "
+    "constants and other bookkeeping: these look like different models; name profiles of the same "
+    "model on both sides"
+)
+
+
+def outcomes(comparison: pa.Comparison, texts: Sequence[str]) -> list[tuple[str, str]]:
+    query = pa.Query(compared=True)
+    conditions = [pa.FailCondition.parse(text, query) for text in texts]
+    verdicts = pa.judge_conditions(conditions, query, comparison)
+    assert [one.condition for one in verdicts] == conditions
+    return [(one.outcome, one.reason) for one in verdicts]
+
+
+@pytest.mark.parametrize(
+    ("comparison", "mismatch"),
+    [
+        (pa.compare(runs_of("conv", BASE), runs_of("conv", BASE)), SAME_RUNS),
+        (
+            pa.compare(
+                runs_of("conv", NEW, "new/"),
+                pa.join_runs(
+                    profile_of([Operator("pool", "Pool", time)], f"{n}.json")
+                    for n, time in enumerate(BASE)
+                ),
+            ),
+            OTHER_MODEL,
+        ),
+    ],
+)
+def test_changes_are_not_judged_but_absolute_limits_are(
+    comparison: pa.Comparison, mismatch: str
+) -> None:
+    texts = ["total > +5%", "total > 1s", "computation > +1%", "time > +1ms", "total > -3%"]
+    unjudged = ("unjudged", mismatch)
+    within = ("passed", "within the limit, and so is the confidence interval")
+    assert outcomes(comparison, texts) == [unjudged, within, *[unjudged] * 3]
+
+
+def test_one_common_file_is_enough() -> None:
+    one, *others = (profile_of([Operator("conv", "Conv", n)], f"{n}.json") for n in range(1, 6))
+    comparison = pa.compare(pa.join_runs([one, *others[:2]]), pa.join_runs([one, *others[2:]]))
+    assert outcomes(comparison, ["total > +5%"]) == [
+        (
+            "unjudged",
+            "1 file on both sides, such as 1.json: the same runs are compared with themselves; "
+            "name other files for one side",
+        )
+    ]
+
+
+def test_profiles_of_different_formats_may_match_few_operators() -> None:
+    new = pa.load(FIXTURES / "onnxruntime/squeezenet-1.31.json.gz")
+    comparison = pa.compare(new, pa.load(RESNET))
+    assert (comparison.mismatch, len(comparison.notes)) == ("", 2)
+    ((outcome, reason),) = outcomes(comparison, ["computation > +1%"])
+    assert (outcome, reason.partition(";")[0]) == ("passed", "not beyond the limit")
+
+
+@pytest.mark.parametrize(("choice", "code"), [("unjudged", 4), ("no", 0)])
+def test_the_exit_status(choice: str, code: int) -> None:
+    outcome = run_command(
+        *(MOBILENET, "--compare", RESNET, "--fail-if", "total > +5%", "--notes", "none"),
+        *("--print-only", "summary", "--format", "plain", "--fail-uncertain", choice),
+    )
+    assert outcome.out.splitlines()[-1] == FEW_MATCH.format("total > +5%")
+    assert outcome.code == code
+
+
+def test_every_format_says_why() -> None:
+    call = (MOBILENET, "--compare", RESNET, "--fail-if", "total > +5%", "--format")
+    names = ("--columns", "name", "--print-only", "device", "-t", "1")
+    reason = FEW_MATCH.format("total > +5%")
+    assert f"note: {reason}\n" in run_command(*call, "csv", *names).err
+    (gate,) = json.loads(run_command(*call, "json", *names).out)["gate"]
+    assert f"{gate['outcome']}: {gate['condition']}: {gate['reason']}" == reason.replace(
+        "cannot be judged", "unjudged"
+    )
+    why = reason.partition("total > +5%: ")[2]
+    assert f'    <skipped message="{why}"/>\n' in run_command(*call, "junit").out
+    escaped = reason.replace("%", "%25")
+    warning = f"::warning title=profile_analyze::{escaped}\n"
+    assert run_command(*call, "github").out.startswith(warning)
+
+
+@pytest.mark.parametrize(
+    ("base", "code", "verdict"),
+    [
+        (
+            "classifier-wide.onnx",
+            0,
+            "passed: params > +5%: 9.11 K against 11.34 K of the baseline: not beyond the limit",
+        ),
+        (
+            "smallcnn.onnx",
+            4,
+            "cannot be judged: params > +5%: 1 file on both sides, such as {file}: the same runs "
+            "are compared with themselves; name other files for one side",
+        ),
+    ],
+)
+def test_two_different_models_that_have_not_run_are_judged(
+    base: str, code: int, verdict: str
+) -> None:
+    file = str(FIXTURES / "classifiers/smallcnn.onnx")
+    outcome = run_command(
+        *(file, "--compare", str(FIXTURES / "classifiers" / base), "--fail-if", "params > +5%"),
+        *("--print-only", "summary", "--notes", "none"),
+    )
+    assert outcome.out.splitlines()[-1] == verdict.format(file=file)
+    assert outcome.code == code
