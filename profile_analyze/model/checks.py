@@ -158,6 +158,8 @@ def _check_runs(profile: Profile) -> Iterator[str]:
         if not 0 <= run.process < processes:
             has = counted(processes, "process", "processes")
             yield f"runs: run {index} refers to process {run.process}, but the profile has {has}"
+    if _is_negative_or_infinite(np.array([run.wall_s for run in profile.runs], np.float64)):
+        yield "runs: wall_s is negative or infinite"
 
 
 def _check_optional_tables(profile: Profile) -> Iterator[str]:

@@ -9,7 +9,14 @@ import numpy as np
 from profile_analyze.model.iterations import indices_in_process, runs_by_process
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import QUANTILES, over_runs, quantile_of_runs, ratio
+from profile_analyze.model.numbers import (
+    QUANTILES,
+    finite,
+    floats,
+    over_runs,
+    quantile_of_runs,
+    ratio,
+)
 from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.units import counted, percent
 
@@ -77,7 +84,9 @@ def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, 
     if statistic in QUANTILES:
         position = (len(chosen) - 1) * QUANTILES[statistic]
         chosen = chosen[[int(np.floor(position)), int(np.ceil(position))]]
-    return float(walls[chosen].mean()), float(outside[chosen].mean())
+    with np.errstate(over="ignore"):  # a mean that is not finite becomes N/A
+        means = finite(floats([walls[chosen].mean(), outside[chosen].mean()]))
+    return float(means[0]), float(means[1])
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:

@@ -110,6 +110,7 @@ ROW = np.zeros(1, np.int32)
             {"executions": executions_with(calls=np.full(8, -1))},
             "executions: calls is negative",
         ),
+        ({"runs": (Run(wall_s=np.inf),)}, "runs: wall_s is negative or infinite"),
         ({"runs": ()}, "runs: the profile has no run"),
         ({"runs": (Run(3),)}, "runs: run 0 refers to process 3, but the profile has 1 process"),
         (

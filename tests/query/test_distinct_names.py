@@ -161,10 +161,10 @@ def test_the_summary_of_a_comparison_tells_equal_names_apart() -> None:
 
 
 def test_an_added_and_a_removed_operator_may_be_equal_in_all_columns() -> None:
-    sides = [
+    profile, base = (
         profile_of([{"name": "conv", "type": kind}], [{"operator": 0, "duration_s": 1.0}])
         for kind in ("Conv", "Convolution")
-    ]
-    table = pa.run(pa.Query(compared=True), pa.compare(*sides))
+    )
+    table = pa.run(pa.Query(compared=True), pa.compare(profile, base))
     assert table.texts("match") == ["added", "removed"]
     assert details_of(table, [0, 1]) == ["", ""]

@@ -118,6 +118,11 @@ def test_the_parts_of_a_wall_time_are_of_the_same_runs(
     assert explained(summarise(profile, judged_by=query)) == pytest.approx(expected)
 
 
+def test_a_mean_wall_time_that_is_too_large_is_not_available() -> None:
+    profile = runs_of((1e308, 1.0), (1.5e308, 2.0))
+    assert all(map(isnan, explained(summarise(profile))))
+
+
 def test_an_even_number_of_runs_has_two_runs_in_the_middle() -> None:
     profile = runs_of((4.0, 3.0), (9.0, 1.0), (2.0, 0.5), (8.0, 7.0))
     assert explained(summarise(profile)) == pytest.approx((6.0, 1.0, 5 / 6))
