@@ -35,6 +35,10 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     "gpu": "kernel",
     **dict.fromkeys(("verdict", "verdicts", "totals", "total"), "summary"),
     **dict.fromkeys(("tables", "table", "rows", "operators"), "device"),
+    **dict.fromkeys(
+        ("all", "both", "everything"),
+        "device (--show-host adds host times; without --print-only, totals are printed, too)",
+    ),
     "shape": "shapes",
     **dict.fromkeys(("estimated", "computed", "theoretical"), "derived"),
     **dict.fromkeys(("reported", "actual", "runtime"), "measured"),

@@ -96,7 +96,7 @@ CALLS = (
     *(f"{FILE} --format {name}" for name in ("jso", "JSON", "md", "html", "'json '")),
     f"{TRACE} --level kernel",
     *(f"{FILE} --level {name}" for name in ("kernels", "layer", "kernel", "gpu stream")),
-    *(f"{FILE} --print-only {name}" for name in ("hots", "both")),
+    *(f"{FILE} --print-only {name}" for name in ("hots", "both", "all")),
     *(f"{FILE} {option}" for option in ("--run-stat average", "--color no", "--match names")),
     *(f"{FILE} -t {count}" for count in ("five", "1e3", "-1", "5,000", "''")),
     f"{FILE} --top=-1",
