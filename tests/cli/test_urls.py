@@ -86,7 +86,7 @@ def test_data_sets_are_read_from_urls(tmp_path: Path) -> None:
         "AT --where date==11-02 --format plain",
         "AT --compare-label date=11-01 --format plain",
         f"AT {RESNET} --print-only summary",
-        "AT --sql SELECT*FROM(operators)",
+        'AT --sql SELECT*FROM"operators"',
     ):
         local = run_command(*arguments.replace("AT", str(data_set)).split())
         for url in ("memory://nights.dataset", "memory://nights.dataset/"):
