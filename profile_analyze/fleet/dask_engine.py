@@ -34,8 +34,8 @@ _START_S: Final = 120
 _ENVIRONMENT: Final = {"PYTHONWARNINGS": "ignore", "OPENBLAS_NUM_THREADS": "1"}
 """The environment of the workers of a local cluster. Their warnings would reach standard error.
 
-Dask's own environment has MALLOC_TRIM_THRESHOLD_, which returns memory to the system at once. With
-that, reading takes far more time.
+It replaces Dask's own environment, whose MALLOC_TRIM_THRESHOLD_ returns memory to the system at
+once, which makes reading far slower.
 """
 _END_S: Final = 0.2
 """How long a worker may take to end by itself."""
@@ -81,7 +81,7 @@ class DaskEngine:
         self._exit_stack.close()
 
     def __call__(self, paths: Paths, read_files: ReadFiles) -> DaskPool:
-        """Return a pool that reads the files. Raises `EngineError` if the cluster is no use."""
+        """Return a pool that reads the files. Raises `EngineError` if the cluster fails."""
         if self._client is None:
             self._client = self._started()
         return DaskPool(self._client, paths, read_files, name=self._name)
@@ -200,7 +200,7 @@ def _check_workers(client: Client, name: str) -> None:
 
 
 def _check_version(found: Any, process: str, name: str) -> None:
-    """Raise `EngineError` if a process has not this version. `found` may be an exception."""
+    """Raise `EngineError` if a process lacks this version. `found` may be an exception."""
     if found != VERSION:
         what = "no profile_analyze" if isinstance(found, Exception) else f"profile_analyze {found}"
         raise EngineError(

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Executions, Track
     from profile_analyze.model.runs import Partial
 
-
 _NS_PER_S: Final = 1e9
 
 

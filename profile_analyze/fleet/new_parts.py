@@ -77,7 +77,7 @@ class NewParts:
     def __init__(self, data_set: str) -> None:
         """Read which files the data set has. Raises the errors of `parts_of`."""
         self._data_set = Path(data_set)
-        self._folder = self._data_set
+        self._folder: Path  # `__enter__` makes it, and `__exit__` removes it
         self._written = 0
         self._seen: set[Folder] = set()
         self.known: list[SourceFile] = []
@@ -164,11 +164,8 @@ def _rename_new(folder: Path, target: Path) -> None:
 
 def _flush(file: Path) -> None:
     """Wait until a file is on the disk. Otherwise, it could be empty after a power cut."""
-    handle = os.open(file, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with file.open("r+b") as opened:  # Windows flushes only files that are open for writing
+        os.fsync(opened.fileno())
 
 
 def _remove_unfinished(data_set: Path) -> None:

@@ -78,7 +78,6 @@ _OPERATORS: Final = (
 )
 """The columns of all profiles. The optional columns of a profile follow them."""
 
-
 _SHAPES: Final = tuple[tuple[int, ...], ...]
 CATEGORIES_OF: Final[Mapping[str, Any]] = {
     "scope": tuple[str, ...],
@@ -94,7 +93,6 @@ CATEGORIES_OF: Final[Mapping[str, Any]] = {
 }
 """The types of the categories in categorical columns of operators. All other columns that are
 optional are numbers."""
-
 
 # Names of labels become part of the SQL that makes views, so a data set cannot have other names.
 LabelName: TypeAlias = Annotated[str, msgspec.Meta(pattern=rf"\A{LABEL_NAME}\Z")]
