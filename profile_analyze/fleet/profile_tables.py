@@ -94,6 +94,13 @@ ORIGIN: Final = (
     Field("renaming", TEXT, "why operators have other names than in the program; may be empty"),
     Field("recorded", TEXT, "the numbers that the runtime printed about the program, as JSON"),
 )
+COMMON_TABLES: Final[Mapping[str, tuple[Field, ...]]] = {
+    "executions": EXECUTIONS,
+    "tracks": TRACKS,
+    "runs": RUNS,
+    "origin": ORIGIN,
+}
+"""The columns of each table that SQL and data sets both have."""
 
 
 def executions_table(executions: Executions, errors: str = "strict") -> pa.Table:

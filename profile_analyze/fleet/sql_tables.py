@@ -23,10 +23,8 @@ from profile_analyze.fleet.arrow import (
     text_column,
 )
 from profile_analyze.fleet.profile_tables import (
-    EXECUTIONS,
-    ORIGIN,
+    COMMON_TABLES,
     RUNS,
-    TRACKS,
     executions_table,
     label_field,
     origins_table,
@@ -83,10 +81,7 @@ OPERATORS: Final = (
 )
 DECLARED: Final[Mapping[str, tuple[Field, ...]]] = {
     "operators": OPERATORS,
-    "executions": EXECUTIONS,
-    "tracks": TRACKS,
-    "runs": RUNS,
-    "origin": ORIGIN,
+    **COMMON_TABLES,
 }
 """The columns of each table."""
 MEANINGS: Final = {

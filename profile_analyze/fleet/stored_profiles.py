@@ -29,10 +29,7 @@ from profile_analyze.fleet.arrow import (
     texts_of,
 )
 from profile_analyze.fleet.profile_tables import (
-    EXECUTIONS,
-    ORIGIN,
-    RUNS,
-    TRACKS,
+    COMMON_TABLES,
     executions_of,
     executions_table,
     origins_of,
@@ -136,10 +133,7 @@ class Stored(NamedTuple):
 
 DECLARED: Final[Mapping[str, tuple[Field, ...]]] = {
     "operators": _OPERATORS,
-    "executions": EXECUTIONS,
-    "tracks": TRACKS,
-    "runs": RUNS,
-    "origin": ORIGIN,
+    **COMMON_TABLES,
 }
 """The tables in `Stored.tables`, and the columns that each of them always has."""
 TABLES: Final = (*DECLARED,)
