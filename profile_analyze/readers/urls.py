@@ -64,8 +64,10 @@ def folder_of(url: str) -> str:
 def remote_path(url: str) -> RemotePath:
     """Return the file or folder at a URL. Raises `InputError` without a recent fsspec."""
     try:
+        # The module imports a function that fsspec has since 2025.5. Older versions hang after a
+        # fork, so they count as missing.
         remote = import_module("profile_analyze.readers.remote")
-    except ImportError as error:  # also of an old version that lacks a name
+    except ImportError as error:
         if (error.name or "").partition(".")[0] != "fsspec":
             raise
         raise InputError(
