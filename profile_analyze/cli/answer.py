@@ -248,8 +248,8 @@ def _report_on(
     summary = summarise(source, copies_of, judged_by=device)
     # Only tables in a format of the original count the size of a constant as memory. Facts,
     # conditions and pictures must not depend on the output format.
-    counted = counting_constants(source) if renderer.follows_original else source
-    tables = [run(request.queries[side], counted) for side in request.sides]
+    for_tables = counting_constants(source) if renderer.follows_original else source
+    tables = [run(request.queries[side], for_tables) for side in request.sides]
     # A column is computed when it is first used. All shown columns are used here, so that an error
     # in a column is raised before any output.
     for table in tables:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Renderer, Report
     from profile_analyze.writers import WrittenModel
 
-_CHUNK_SIZE: Final = 16 << 20
+_CHUNK_SIZE: Final = 16 << 20  # bytes
 
 
 def files_to_write(request: Request) -> dict[str, str]:

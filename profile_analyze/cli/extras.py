@@ -18,7 +18,7 @@ EXTRAS: Final[Mapping[str, str]] = {
     "sql": "duckdb",
     "zstd": "compression.zstd" if sys.version_info >= (3, 14) else "zstandard",
 }
-"""The module that each extra needs."""
+"""One module of each extra. If it can be found, the extra counts as installed."""
 
 
 def version_text() -> str:

@@ -144,14 +144,14 @@ class LabelOptions(NamedTuple):
         if _is_other_folder(name):
             return []
         if not is_data_set(name):
-            return [(name, self._labels_of_stored(name, {}))]
+            return [(name, self._labels_of_file(name, stored={}))]
         return [
-            (file, self._labels_of_stored(file, part.labels))
+            (file, self._labels_of_file(file, part.labels))
             for part in entry.labelled_files(name)
             for file in part.files
         ]
 
-    def _labels_of_stored(self, file: str, stored: Mapping[str, str]) -> dict[str, str | None]:
+    def _labels_of_file(self, file: str, stored: Mapping[str, str]) -> dict[str, str | None]:
         """Return each label of a file. `stored` has the labels that a data set gives the file."""
         return self._merged(self.labels.values_of(file), stored)
 
@@ -166,7 +166,7 @@ class LabelOptions(NamedTuple):
         return (*self.chosen, *(self.baseline if is_baseline else self.candidate))
 
     def _values_text(self, files: Iterable[str], name: str) -> str:
-        """Return a sentence part with the values of a label: `the values of date are ...`."""
+        """Return a sentence part with the values that a label has in `files`."""
         return _listed_values(
             name, (one[name] for file in files for _, one in self._labels_in(file))
         )
@@ -224,7 +224,7 @@ class LabelOptions(NamedTuple):
         """
         conditions = self._conditions_of_side(is_baseline=is_baseline)
         outcomes = {
-            file: meets_all(self._labels_of_stored(file, part.labels), conditions)
+            file: meets_all(self._labels_of_file(file, part.labels), conditions)
             for file in part.files
         }
         if len({*outcomes.values()}) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import split_names
@@ -12,6 +12,9 @@ from profile_analyze.readers.model_inputs import parse_dim, parse_input_shape, p
 from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.report.output_formats import picture_format_of
 from profile_analyze.units import parse_quantity, parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _AMBIGUOUS: Final = 0.1
 """A number of at least this size needs a per cent sign: `0.5` could mean 50 % or 0.5 %."""
@@ -78,8 +81,13 @@ def picture_file(text: str) -> str:
         raise argparse.ArgumentTypeError(
             f"took the profile {text} as the picture; write --plot result.svg {text}"
         )
+    return _checked_by(picture_format_of, text)
+
+
+def _checked_by(parse: Callable[[str], object], text: str) -> str:
+    """Return the text unchanged if `parse` accepts it, and turn a `QueryError` into argparse's."""
     try:
-        picture_format_of(text)
+        parse(text)
     except QueryError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
@@ -87,29 +95,17 @@ def picture_file(text: str) -> str:
 
 def input_shape(text: str) -> str:
     """Check the shape of an input, such as `data:1x3x224x224`, and return it unchanged."""
-    try:
-        parse_input_shape(text)
-    except QueryError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
+    return _checked_by(parse_input_shape, text)
 
 
 def symbol_size(text: str) -> str:
     """Check the size of a symbol, such as `batch=8`, and return it unchanged."""
-    try:
-        parse_dim(text)
-    except QueryError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
+    return _checked_by(parse_dim, text)
 
 
 def tile_sizes(text: str) -> str:
     """Check the sizes of a tile, such as `64,64,64`, and return them unchanged."""
-    try:
-        parse_tile(text)
-    except QueryError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
+    return _checked_by(parse_tile, text)
 
 
 def model_file(text: str) -> str:

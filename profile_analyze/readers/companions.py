@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PROFILE: Final = re.compile(r"(|.*[._-])profile\.json(\.gz|\.zst)?", re.DOTALL)
+_NAME: Final = r"(|.*[._-]){}\.json(\.gz|\.zst)?"
+_PROFILE: Final = re.compile(_NAME.format("profile"), re.DOTALL)
+_DESCRIPTION: Final = re.compile(_NAME.format("graph"), re.DOTALL)
 _COMPRESSED: Final = ("", ".gz", ".zst")
-
-
-_DESCRIPTION: Final = re.compile(_PROFILE.pattern.replace("profile", "graph"), re.DOTALL)
 
 
 def companions_of(name: str) -> tuple[str, ...]:

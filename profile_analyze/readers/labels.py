@@ -1,4 +1,4 @@
-"""The labels of files, from where a file lies (`nightly/{date}/{host}/*.json`) or from a table."""
+"""The labels of files, from their paths (`nightly/{date}/{host}/*.json`) or from a table."""
 
 from __future__ import annotations
 

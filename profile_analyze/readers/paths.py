@@ -174,7 +174,7 @@ def _expand_url(url: str) -> Iterator[str]:
 
 
 def _may_be_folder(url: str) -> bool:
-    """Return whether a URL may be that of a folder. The name decides, because asking takes time."""
+    """Return whether a URL may name a folder. The name decides, because asking takes time."""
     if url.endswith("/"):
         return True
     # To look for links, the driver of web servers would download the whole file.

@@ -104,7 +104,7 @@ class ReaderPool:
 def parts_of(paths: Paths, times: int = 1) -> Iterator[Paths]:
     """Yield `paths` in parts of `FILES_PER_PART` files or about `_BYTES_PER_PART` bytes.
 
-    Parts may be a number of `times` as large.
+    With `times`, parts may be that many times as large.
     """
     part: list[str | PathLike[str]] = []
     size = 0
@@ -155,7 +155,7 @@ def interrupts_delayed() -> Iterator[None]:
 def _interrupt_raised_later() -> Iterator[None]:
     """Delay an interrupt that another thread gets, such as a thread of pyarrow or of fsspec.
 
-    The block of a thread holds for this thread alone, but Python calls handlers in the main thread.
+    A thread can block signals only for itself, but Python calls handlers in the main thread.
     """
     handler = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or handler is None:

@@ -14,7 +14,7 @@ from io import BufferedIOBase, BufferedReader, RawIOBase
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from fsspec.asyn import reset_after_fork  # noqa: F401  # older versions hang after a fork
+from fsspec.asyn import reset_after_fork  # noqa: F401  # see `remote_path`
 from fsspec.core import url_to_fs
 
 from profile_analyze.errors import InputError, without_secrets
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BLOCK_SIZE: Final = 8 << 20
-"""The bytes of one request to a store. A driver keeps about two blocks of a file in memory."""
+"""The bytes in one request to a store. A driver keeps about two blocks of a file in memory."""
 _LONGEST_REASON: Final = 200
-"""The most characters of the error of a driver that a message shows."""
+"""A message shows at most this many characters of a driver's error."""
 
 _LOGGERS: Final = (
     *("asyncio", "fsspec", "aiohttp", "s3fs", "aiobotocore", "botocore", "gcsfs", "google"),
@@ -77,7 +77,7 @@ class RemotePath:
         with _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
             # A web server may refuse requests for parts of a file, so one request gets the whole
-            # file as a stream. With any `size`, fsspec does not ask for the size before.
+            # file as a stream. With any `size`, fsspec does not ask for the size first.
             in_one = {"block_size": 0, "size": 1} if is_http(self.url) else {}
             file = fs.open(path, "rb", **{"block_size": _BLOCK_SIZE, **in_one})
         size = getattr(file, "size", None)
@@ -165,12 +165,12 @@ class _RemoteStream(RawIOBase):
 
 @contextmanager
 def _driver_errors(url: str) -> Iterator[None]:
-    """Raise one of two errors if a driver fails in the block: see `RemotePath`."""
+    """If a driver fails in the block, raise one of the two errors that `RemotePath` names."""
     try:
         yield
     except MemoryError:  # the caller has a message of its own
         raise
-    except Exception as error:
+    except Exception as error:  # drivers raise errors of their own packages
         # The driver of web servers reports some failures as a missing file, with their cause.
         is_missing = isinstance(error, FileNotFoundError)
         fault = (is_missing and is_http(url) and error.__cause__) or error

@@ -1,6 +1,6 @@
 """Names of inputs that are URLs, such as `s3://bucket/run.json`. No function here needs a network.
 
-`remote_path` is the door to `readers.remote`, which reads URLs by fsspec.
+`remote_path` imports `readers.remote`, which reads URLs by fsspec.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_pattern(url: str) -> bool:
 
 
 def survives_fork(name: str | PathLike[str]) -> bool:
-    """Return whether a forked process can read an input, too, if this process reads such inputs."""
+    """Return whether processes that are forked from this one can read the input `name`."""
     # The driver of HDFS starts a Java machine in this process, which a fork breaks.
     return not os.fspath(name).startswith(("hdfs://", "arrow_hdfs://"))
 
@@ -64,8 +64,10 @@ def folder_of(url: str) -> str:
 def remote_path(url: str) -> RemotePath:
     """Return the file or folder at a URL. Raises `InputError` without a recent fsspec."""
     try:
+        # The module imports a function that fsspec has since 2025.5. Older versions hang after a
+        # fork, so they count as missing.
         remote = import_module("profile_analyze.readers.remote")
-    except ImportError as error:  # also of an old version that lacks a name
+    except ImportError as error:
         if (error.name or "").partition(".")[0] != "fsspec":
             raise
         raise InputError(

@@ -85,9 +85,11 @@ def tile_columns(
     columns: dict[str, OptionalValues] = {
         name: floats(getattr(tiling, name) for tiling in tilings) for name in Tiling._fields
     }
+    if not left_out:
+        return columns, ()
     note = Note(
         f"the columns on tiles leave out {counted(left_out, 'convolution')}; {as_products} "
         "counts convolutions as the products that im2col makes",
         Importance.CONTEXT,
     )
-    return columns, (note,) if left_out else ()
+    return columns, (note,)
