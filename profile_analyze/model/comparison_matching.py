@@ -92,8 +92,8 @@ def _by_neighbours(
 
     The operators of each side form a sequence, in the order of execution. Two operators are equal
     if an earlier step has matched the two, or if they have equal values. The matches are the
-    longest common subsequence. If a side lacks one of two equal layers, the layers around them thus
-    show which one is missing.
+    longest common subsequence. For example, a network may have two equal layers, and the other
+    network only one of them. The layers before and after it then decide which of the two matches.
 
     For each operator, return the row in `base`. It is -1 for operators without a match, and for
     operators that an earlier step has matched.
