@@ -63,12 +63,14 @@ thousandth of the distance remains."""
 _FIRST_LENGTHS: Final = 4.0
 """The search for an end starts this far from the estimate, in lengths of the first interval."""
 _SHORTEST: Final = 1e-3
-"""The least length of the first interval. If many times are equal, the real length may be 0."""
+"""The least length of the first interval, as a difference of logarithms. If many times are equal,
+the real length may be 0."""
 _DOUBLINGS: Final = 8
 """How many times the search for an end goes further out, each time twice as far. An end that is not
 found is infinite."""
 _FURTHEST: Final = 200.0
-"""The largest shift that is tried. Times moved by it stay far below the largest float."""
+"""The largest shift that is tried, as a logarithm of a ratio. Times moved by it stay far below the
+largest float."""
 
 
 class OperatorTimes(NamedTuple):

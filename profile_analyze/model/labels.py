@@ -96,7 +96,7 @@ class Totals(NamedTuple):
     """Shape (operators,): the part of the profile that an operator belongs to. Operators with the
     same labels form a part. Without labels, all operators form one part."""
     seconds_of_parts: NDArray[np.float64]
-    """Shape (parts, runs)."""
+    """Shape (parts, runs): the totals over the operators of each part."""
 
     @classmethod
     def of(cls, profile: Profile, measure: str) -> Totals:

@@ -78,7 +78,7 @@ _NEEDS: Final = {
     MODULE: "only traces that recorded modules or named regions have them",
     TOP: "no operator ran inside another",
 }
-"""What a profile needs to have a level."""
+"""Why a profile may lack a level, for the error message."""
 _LEAST_BETWEEN: Final = 0.001
 """Less time outside of operators, as a share of the time of modules, needs no note."""
 _MOST_WITHOUT_SCOPE: Final = 0.5

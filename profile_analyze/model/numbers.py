@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
 _VALUES_AT_ONCE: Final = 1 << 20
-"""Large arrays are handled a few rows at a time, so that temporary arrays stay small."""
+"""About how many values are sorted at once, so that temporary arrays stay small."""
 _FEW_RANKS: Final = 8
 """Up to this number of ranks, selecting their values is faster than sorting all values."""
 

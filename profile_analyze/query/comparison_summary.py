@@ -156,7 +156,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
 
 
 class _Answers(NamedTuple):
-    """The tables that the summary is made from. Each is about all operators."""
+    """The tables of the summary, each about all operators. All but `rows` are as measured."""
 
     whole: Table
     """One row for all operators together."""

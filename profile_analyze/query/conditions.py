@@ -113,8 +113,7 @@ class Condition(NamedTuple):
     @property
     def compares_order_of_texts(self) -> bool:
         """Whether the operator compares texts in natural order."""
-        is_order = self.operator in _COMPARISONS and self.operator not in _TEXT_OPERATORS
-        return is_order and _has_ordered_texts(self.column)
+        return self.operator in _ORDERS and _has_ordered_texts(self.column)
 
     @property
     def assumed_unit(self) -> str:

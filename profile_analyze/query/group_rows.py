@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.rows import Sides
 
 _VALUES_AT_ONCE: Final = 1 << 18
+"""About how many values of operators are aggregated at once."""
 
 
 class GroupRows(RowView):

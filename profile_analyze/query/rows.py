@@ -160,9 +160,9 @@ class OperatorRows(RowView):
     def __init__(self, source: Profile | Comparison, query: Query) -> None:
         comparison = None if isinstance(source, Profile) else source
         profile = source if isinstance(source, Profile) else source.profile
-        totals_s = Totals.of(profile, query.measure)
+        totals = Totals.of(profile, query.measure)
         sizes = np.ones(len(profile), np.int64)
-        super().__init__(_Shared(profile, comparison, query, totals_s), sizes, totals_s.part)
+        super().__init__(_Shared(profile, comparison, query, totals), sizes, totals.part)
 
     @property
     def on_sides(self) -> Sides[np.bool_]:

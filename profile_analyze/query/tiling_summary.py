@@ -28,6 +28,7 @@ class TilingSummary(NamedTuple):
     tiled_macs: float
     """The multiply-adds of full tiles."""
     untiled_memory: float
+    """In bytes, like the other memory. The columns with the same names say what counts."""
     tiled_memory: float
     padded_memory: float
     tile_peak: float

@@ -64,7 +64,7 @@ def _needed_runs(change: Change) -> str:
 
 
 def _explained_by_work(change: Change, times: Times) -> str:
-    """Return how much of the difference the work explains, as the sentence on causes has it.
+    """Return how much of the difference the work explains, by the parts in the sentence on causes.
 
     Empty for verdicts on the time alone. It is also empty if the operators that changed their work
     moved the total in the other direction.
