@@ -133,11 +133,11 @@ def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats], rows: int)
 
 
 def _ends_of_runs(run: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the rows, in ascending order, before which the last execution of some runs is.
+    """Return the rows at which the executions can be divided, in ascending order.
 
-    `run` has the run of each execution, and is not empty. All executions of a run are on one side
-    of each of these rows: the lower runs before it, and the higher runs after it. The executions of
-    several files that were read together are in the order of their tracks, not of their runs.
+    Each is the end of some runs: the rows before it have all executions of these runs, and the
+    following rows have only higher runs. `run` has the run of each execution, and is not empty.
+    Executions of files that were read together are in the order of their tracks, not of their runs.
     """
     counts = np.zeros(int(run.max()) + 1, np.int64)
     for first in range(0, len(run), _ROWS_PER_PART):
