@@ -25,16 +25,20 @@ MODULES = sorted(ROOT.rglob("*.py"))
 MAY_IMPORT = {
     "errors": set(),
     "gc_pause": set(),
+    "large_arrays": set(),
     "version": set(),
     "suggestions": set(),
     "column_words": {"suggestions"},
     "units": {"errors", "suggestions"},
-    "model": {"errors", "units"},
+    "model": {"errors", "large_arrays", "units"},
     "work": {"errors", "units", "model"},
     "readers": {"errors", "gc_pause", "units", "model", "work"},
     "writers": {"errors", "units", "model", "work", "readers"},
     "analysis": {"errors", "suggestions", "units", "model"},
-    "query": {"column_words", "errors", "suggestions", "units", "model", "analysis"},
+    "query": {
+        *("column_words", "errors", "large_arrays", "suggestions", "units"),
+        *("model", "analysis"),
+    },
     "report": {"errors", "units", "model", "analysis", "query"},
     "fleet": {"errors", "units", "version", "model", "readers", "query"},
     "cli": {
@@ -59,7 +63,7 @@ USERS_OF = {
     "google": {"readers", "writers"},  # protobuf, a dependency of onnx
     "matplotlib": {"report"},
     "msgspec": {"readers", "fleet"},
-    "numpy": {"model", "readers", "analysis", "query", "report", "fleet"},
+    "numpy": {"large_arrays", "model", "readers", "analysis", "query", "report", "fleet"},
     "onnx": {"readers", "writers"},
     "orjson": {"report"},
     "pyarrow": {"report", "fleet"},
@@ -73,11 +77,11 @@ USERS_OF = {
 
 # The packages of ours that may use a name which acts on the world outside.
 ACTORS = {
-    "environ": {"cli"},
+    "environ": {"cli", "large_arrays"},
     "exit": {"__main__", "cli"},
     "getenv": {"cli"},
     "isatty": {"cli", "readers"},
-    "open": {"readers", "cli", "fleet"},
+    "open": {"large_arrays", "readers", "cli", "fleet"},
     "print": {"cli"},
     "stderr": {"cli"},
     "stdin": {"readers", "cli"},  # cli asks only whether it is a terminal, which a pager needs

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.large_arrays import array_of_runs, blocks_of_runs
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS, MESSAGE_AMOUNTS
 from profile_analyze.model.measuring import amounts, side_of
@@ -76,8 +77,10 @@ def work_in_runs(profile: Profile, per_call: Callable[[Operators], Floats]) -> F
     work = per_call(profile.operators)[:, np.newaxis]
     if profile.origin.times == ABSENT:  # there are no calls to multiply by
         return work
+    calls = profile.calls()
     with np.errstate(all="ignore"):
-        return finite(work * profile.calls())
+        blocks = ((runs, finite(work * block)) for runs, (block,) in blocks_of_runs(calls))
+        return array_of_runs(blocks, calls.shape)
 
 
 def _work_column(name: str) -> Callable[[OperatorRows], Values]:

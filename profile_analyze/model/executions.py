@@ -116,7 +116,7 @@ AMOUNTS: Final = ("allocated_bytes", "device_allocated_bytes")
 """The optional columns of amounts. `model.levels` adds them up over all executions that an operator
 owns."""
 
-_TEXTS: Final = ("phase", "kernel")
+TEXTS: Final = ("phase", "kernel")
 """The columns of texts."""
 
 PARENTS: Final = ("parent", "launched_by")
@@ -212,8 +212,8 @@ class Executions:
 
     def __reduce__(self) -> tuple[Callable[..., Executions], tuple[Any, ...]]:
         # Worker processes send many rows by pickle, which would write constant columns in full.
-        arrays = {name: packed(getattr(self, name)) for name in _NAMES if name not in _TEXTS}
-        return _unpickled, (arrays, {name: getattr(self, name) for name in _TEXTS})
+        arrays = {name: packed(getattr(self, name)) for name in COLUMNS if name not in TEXTS}
+        return _unpickled, (arrays, {name: getattr(self, name) for name in TEXTS})
 
     def __len__(self) -> int:
         return len(self.operator)
@@ -250,7 +250,7 @@ class Executions:
 
     def take(self, rows: NDArray[np.int64]) -> Executions:
         """Return only `rows`, in that order. References to rows that are left out become -1."""
-        columns = {name: _taken(getattr(self, name), rows) for name in _NAMES}
+        columns = {name: _taken(getattr(self, name), rows) for name in COLUMNS}
         if self.have_ancestors:  # otherwise there are no references to renumber
             # NumPy's index -1 selects the last entry. The last entry is an extra -1, so references
             # of -1 (no row) stay -1.
@@ -261,35 +261,8 @@ class Executions:
         return Executions(**columns)
 
 
-_NAMES: Final = tuple(one.name for one in fields(Executions))
-
-
-class ExecutionParts:
-    """Collects executions part by part, and joins the parts into one table."""
-
-    def __init__(self) -> None:
-        self._columns: dict[str, list[Any]] = {name: [] for name in _NAMES}
-        self._rows = 0
-
-    def add(self, executions: Executions) -> None:
-        """Add executions. In them, references to other rows count from their first row."""
-        for name, parts in self._columns.items():
-            values = getattr(executions, name)
-            if name in PARENTS and self._rows and (values >= 0).any():
-                values = np.where(values >= 0, values + self._rows, -1).astype(np.int32)
-            parts.append(values)
-        self._rows += len(executions)
-
-    def joined(self) -> Executions:
-        """Return the executions of all parts, in the order in which the parts were added.
-
-        There must be at least one part.
-        """
-        for parts in self._columns.values():
-            # The joined column replaces its parts before the next column is joined. Otherwise, all
-            # columns would be in memory twice.
-            parts[:] = [_concatenated(parts)]
-        return Executions(**{name: parts[0] for name, parts in self._columns.items()})
+COLUMNS: Final = tuple(one.name for one in fields(Executions))
+"""The names of all columns."""
 
 
 def _unpickled(arrays: Mapping[str, Any], texts: Mapping[str, Any]) -> Executions:
@@ -309,22 +282,3 @@ def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
     if is_constant(values):
         return constant(values[0], len(rows))
     return values[rows]
-
-
-def _concatenated(columns: Sequence[Any]) -> Any:
-    """Return the values of all `columns`. If all are the same constant, store it once."""
-    if len(columns) == 1:
-        return columns[0]
-    if isinstance(columns[0], Categorical):
-        rows = sum(map(len, columns))
-        is_known = any(column.categories for column in columns)
-        return Categorical.concatenated(columns) if is_known else Categorical.missing(rows)
-    # An empty column has no value, so it cannot differ from the constant.
-    filled = [column for column in columns if len(column)]
-    if filled and all(is_constant(column) and _same(column[0], filled[0][0]) for column in filled):
-        return constant(filled[0][0], sum(map(len, filled)))
-    return np.concatenate(columns)
-
-
-def _same(value: Any, other: Any) -> bool:
-    return bool(value == other or (np.isnan(value) and np.isnan(other)))

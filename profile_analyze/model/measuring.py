@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
+from profile_analyze.large_arrays import array_of_runs, blocks, release
 from profile_analyze.model.executions import AMOUNTS, Executions
 from profile_analyze.model.measures import SELF, THREAD_WAIT
 from profile_analyze.model.numbers import difference, finite
 from profile_analyze.model.terms import DEVICE, HOST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-_ROWS_PER_PART: Final = 1 << 18
+_ROWS_PER_PART: Final = 1 << 17
 """About how many executions are measured at once."""
 _COLUMNS: Final = (
     *("operator", "duration_s", "run", "track", "start_s", "self_s", "median_s"),
@@ -77,8 +78,24 @@ def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated
 
 def on_side(profile: Profile, side: Side) -> NDArray[np.bool_]:
     """Return whether each execution is on a track of `side`, shape (executions,)."""
-    track_is_on_side = np.array([track.side == side for track in profile.tracks], np.bool_)
-    return track_is_on_side[profile.executions.track]
+    return _tracks_on(profile, side)[profile.executions.track]
+
+
+def _tracks_on(profile: Profile, side: Side) -> NDArray[np.bool_]:
+    return np.array([track.side == side for track in profile.tracks], np.bool_)
+
+
+def executed_on(profile: Profile, side: Side) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which operators, and which tracks, have executions on `side`.
+
+    The results have the shapes (operators,) and (tracks,).
+    """
+    executions, is_on_side = profile.executions, _tracks_on(profile, side)
+    operators, tracks = np.zeros(len(profile.operators), np.bool_), np.zeros_like(is_on_side)
+    for operator, track in zip(*map(blocks, (executions.operator, executions.track)), strict=True):
+        tracks[track] = True
+        operators[operator[is_on_side[track]]] = True
+    return operators, tracks & is_on_side
 
 
 def total_by_track(profile: Profile, side: Side) -> Floats:
@@ -120,43 +137,54 @@ def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats], rows: int)
     run = profile.executions.run
     if len(run) <= _ROWS_PER_PART:
         return of_part(profile)
-    result = np.full((rows, len(profile.runs)), np.nan)
-    ends = _ends_of_runs(run)
-    start = 0
-    while start < len(run):
+    parts = ((runs, of_part(part)) for runs, part in _parts(profile))
+    return array_of_runs(parts, (rows, len(profile.runs)))
+
+
+def _parts(profile: Profile) -> Iterator[tuple[slice, Profile]]:
+    """Yield the profile part by part: some runs, and their executions."""
+    run = profile.executions.run
+    ends = _ends_of_runs(run, len(profile.runs))
+    start = done = 0
+    while done < len(profile.runs):
         enough = int(np.searchsorted(ends, start + _ROWS_PER_PART))
         end = int(ends[min(enough, len(ends) - 1)])
-        first, last = int(run[start:end].min()), int(run[start:end].max())
-        result[:, first : last + 1] = of_part(_part(profile, slice(start, end), first, last))
-        start = end
-    return result
+        # A part begins with the runs without executions before it. The last part also ends so.
+        last = int(run[start:end].max()) if end < len(run) else len(profile.runs) - 1
+        runs = slice(done, last + 1)
+        yield runs, _part(profile, slice(start, end), runs)
+        release(*(getattr(profile.executions, name) for name in _COLUMNS))
+        start, done = end, runs.stop
 
 
-def _ends_of_runs(run: NDArray[np.int32]) -> NDArray[np.int64]:
+def _ends_of_runs(run: NDArray[np.int32], runs: int) -> NDArray[np.int64]:
     """Return the rows at which the executions can be divided, in ascending order.
 
     Each is the end of some runs: the rows before it have all executions of these runs, and the
     following rows have only higher runs. `run` has the run of each execution, and is not empty.
+    `runs` is the number of runs.
     Executions of files that were read together are in the order of their tracks, not of their runs.
     """
-    counts = np.zeros(int(run.max()) + 1, np.int64)
-    for first in range(0, len(run), _ROWS_PER_PART):
-        counts += np.bincount(run[first : first + _ROWS_PER_PART], minlength=len(counts))
-    runs = np.flatnonzero(counts)
-    ends = np.cumsum(counts[runs])
+    counts = np.zeros(runs, np.int64)
+    for block in blocks(run):
+        counts += np.bincount(block, minlength=runs)
+    ends = np.cumsum(counts)
     # If only this run and lower runs are before its end, no lower run is after the end.
-    highest_before = np.maximum.accumulate(np.maximum.reduceat(run, ends - counts[runs]))
-    clean: NDArray[np.int64] = ends[highest_before == runs]
-    return clean
+    first, highest, clean = 0, 0, []
+    for block in blocks(run):
+        highest_before = np.maximum(np.maximum.accumulate(block), highest)
+        highest = highest_before[-1]
+        in_block = np.flatnonzero((ends > first) & (ends <= first + len(block)) & (counts > 0))
+        clean.append(ends[in_block[highest_before[ends[in_block] - first - 1] == in_block]])
+        first += len(block)
+    return np.concatenate(clean)
 
 
-def _part(profile: Profile, rows: slice, first_run: int, last_run: int) -> Profile:
+def _part(profile: Profile, rows: slice, runs: slice) -> Profile:
     """Return some of the runs with their executions. References between executions are lost."""
     columns = {name: getattr(profile.executions, name)[rows] for name in _COLUMNS}
-    columns["run"] = columns["run"] - np.int32(first_run)
-    return profile.changed(
-        executions=Executions.of(**columns), runs=profile.runs[first_run : last_run + 1]
-    )
+    columns["run"] = columns["run"] - np.int32(runs.start)
+    return profile.changed(executions=Executions.of(**columns), runs=profile.runs[runs])
 
 
 def _field_values(executions: Executions, field: Field) -> Floats:

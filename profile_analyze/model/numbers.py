@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.large_arrays import blocks_of_rows, blocks_of_runs
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
 QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
-_VALUES_AT_ONCE: Final = 1 << 20
-"""About how many values are sorted at once, so that temporary arrays stay small."""
 _FEW_RANKS: Final = 8
 """Up to this number of ranks, selecting their values is faster than sorting all values."""
 
@@ -54,16 +54,27 @@ def total(values: NDArray[np.float64]) -> float:
     return sum_ if np.isfinite(sum_) else np.nan
 
 
+def any_known(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return whether any value of each run is known, shape (runs,), from shape (rows, runs)."""
+    result = np.empty(values.shape[1], np.bool_)
+    for runs, (block,) in blocks_of_runs(values):
+        result[runs] = (~np.isnan(block)).any(axis=0)
+    return result
+
+
 def totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the `total` of each run, shape (runs,), from `values` of shape (rows, runs)."""
     # For a single run, `total` gives the same last digits as the original tool (see
     # docs/compatibility.md). A sum over an axis adds in another order.
     if values.shape[1] == 1:
         return np.array([total(values[:, 0])])
-    known = ~np.isnan(values)
-    with np.errstate(all="ignore"):
-        sums = np.where(known, values, 0.0).sum(axis=0)
-    return finite(np.where(known.any(axis=0), sums, np.nan))
+    result = np.empty(values.shape[1])
+    for runs, (block,) in blocks_of_runs(values):
+        known = ~np.isnan(block)
+        with np.errstate(all="ignore"):
+            sums = np.where(known, block, 0.0).sum(axis=0)
+        result[runs] = finite(np.where(known.any(axis=0), sums, np.nan))
+    return result
 
 
 def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64]:
@@ -75,6 +86,10 @@ def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64
         return values[:, 0]
     if statistic in QUANTILES:
         return quantile_of_runs(values, QUANTILES[statistic])
+    return np.concatenate([_mean(block) for (block,) in blocks_of_rows(values)])
+
+
+def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = ~np.isnan(values)
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
@@ -85,9 +100,7 @@ def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.fl
     NaN is left out. Quantiles are interpolated linearly between neighbours, like the percentiles of
     groups.
     """
-    step = max(_VALUES_AT_ONCE // max(values.shape[1], 1), 1)
-    parts = [values[first : first + step] for first in range(0, len(values), step)] or [values]
-    return np.concatenate([_quantile(part, share) for part in parts])
+    return np.concatenate([_quantile(block, share) for (block,) in blocks_of_rows(values)])
 
 
 def _quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:

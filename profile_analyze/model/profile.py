@@ -11,7 +11,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.checks import problems
 from profile_analyze.model.frozen import frozen
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.measuring import calls, measured, on_side, total_by_track
+from profile_analyze.model.measuring import calls, executed_on, measured, total_by_track
 from profile_analyze.model.numbers import over_runs, spread_of_runs, totals
 from profile_analyze.model.terms import ABSENT, EACH, TABLES
 from profile_analyze.units import counted
@@ -149,8 +149,7 @@ class Profile:
         """
         if self.origin.times == ABSENT:  # a static model shows all operators
             return np.ones(len(self), np.bool_)
-        operators = self.executions.operator[on_side(self, side)]
-        return np.bincount(operators, minlength=len(self)) > 0
+        return executed_on(self, side)[0]
 
     def in_bodies(self) -> NDArray[np.bool_]:
         """Return whether each operator is in a body, such as a loop's, shape (operators,).
@@ -164,7 +163,10 @@ class Profile:
 
     def totals_s(self, measure: str) -> NDArray[np.float64]:
         """Return the total of a measure in each run, shape (runs,); NaN if no time is known."""
-        return totals(self.measured(measure))
+        name = f"total {measure}"
+        if name not in self._measured:
+            self._measured[name] = frozen(totals(self.measured(measure)))
+        return self._measured[name]
 
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
         """Return the total seconds of all operators; NaN if no time is known.
@@ -185,7 +187,7 @@ class Profile:
         With several runs, each total is the median over the runs. It is NaN if no time is known.
         """
         medians = over_runs(total_by_track(self, side), "median").tolist()
-        used = np.flatnonzero(np.bincount(self.executions.track[on_side(self, side)]))
+        used = np.flatnonzero(executed_on(self, side)[1])
         return {self.tracks[index]: medians[index] for index in used.tolist()}
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.executions import ExecutionParts
+from profile_analyze.model.execution_parts import ExecutionParts
 from profile_analyze.model.identity import identities
 from profile_analyze.model.labels import label_columns, labels_of_processes
 from profile_analyze.model.numbers import first_of_each

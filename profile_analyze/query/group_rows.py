@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from profile_analyze.large_arrays import blocks_of_runs
 from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, AggregateOf, RatioOfSums
 from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.query.aggregates import COUNT, known_aggregate
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
     from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.rows import Sides
-
-_VALUES_AT_ONCE: Final = 1 << 18
-"""About how many values of operators are aggregated at once."""
 
 
 class GroupRows(RowView):
@@ -112,21 +110,22 @@ class GroupRows(RowView):
         return formulas.of_groups[column.name](self)
 
     def _aggregated_per_run(
-        self, aggregate: str, values: NDArray[np.float64]
+        self,
+        aggregate: str,
+        values: NDArray[np.float64],
+        *only_with: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
-        operators, runs = values.shape
-        result = np.empty((len(self.sizes), runs))
-        # A few runs at a time, so that the temporary arrays stay small.
-        step = max(_VALUES_AT_ONCE // max(operators, 1), 1)
-        for first in range(0, runs, step):
-            of_runs = values[:, first : first + step]
-            members = self._grouping.members_in_each_run(of_runs)
+        """Aggregate `values`, shape (operators, runs), to shape (groups, runs).
+
+        `only_with` are arrays of the same shape. Values for which one of them is N/A are left out.
+        """
+        result = np.empty((len(self.sizes), values.shape[1]))
+        for runs, (of_runs, *others) in blocks_of_runs(values, *only_with):
+            unknown = np.any([np.isnan(other) for other in others], axis=0)
+            members = self._grouping.members_in_each_run(np.where(unknown, np.nan, of_runs))
             # All groups of the first run come first.
             run_by_run = aggregated(known_aggregate(aggregate), members)
-            result[:, first : first + step] = run_by_run.reshape(
-                of_runs.shape[1], len(self.sizes)
-            ).T
+            result[:, runs] = run_by_run.reshape(of_runs.shape[1], len(self.sizes)).T
         return result
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -143,15 +142,11 @@ class GroupRows(RowView):
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each group's sum of numerators and sum of denominators, shape (groups,) each."""
-        above, below = (self.operators.values_in_runs(name) for name in rule)
+        above, below = np.broadcast_arrays(*map(self.operators.values_in_runs, rule))
         # An operator with only one of the two values would distort the ratio of the group.
-        both_known = ~np.isnan(above + below)
         numerators, denominators = (
-            over_runs(
-                self._aggregated_per_run("sum", np.where(both_known, values, np.nan)),
-                self.query.run_statistic,
-            )
-            for values in (above, below)
+            over_runs(self._aggregated_per_run("sum", values, other), self.query.run_statistic)
+            for values, other in ((above, below), (below, above))
         )
         return numerators, denominators
 

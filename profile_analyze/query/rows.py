@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from profile_analyze.large_arrays import blocks_of_rows
 from profile_analyze.model import column_formulas
 from profile_analyze.model.columns import (
     FORMULA,
@@ -254,7 +255,10 @@ class OperatorRows(RowView):
 
     def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
         """See `model.rows.OperatorRows.ratio`."""
-        above, below = self.per_run(numerator), self.per_run(denominator)
+        both = blocks_of_rows(self.per_run(numerator), self.per_run(denominator))
+        return np.concatenate([self._ratio(above, below) for above, below in both])
+
+    def _ratio(self, above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
         # Both statistics must use the same runs, so a run that lacks one of the values is left out.
         both_known = ~np.isnan(above + below)
         numerators, denominators = (

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.large_arrays import blocks_of_rows
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.terms import KERNEL, LABEL
@@ -36,7 +37,8 @@ def shape_set_notes(
         return
     if any(key.startswith(LABEL) for key in operators.profile.split_by):
         return  # rows with different labels are meant to cover different runs
-    ran = ~np.isnan(operators.per_run("time"))
+    blocks = blocks_of_rows(operators.per_run("time"))
+    ran = ~np.concatenate([np.isnan(times) for (times,) in blocks])
     is_partial = ran.any(axis=1) & ~ran.all(axis=1)
     if ran.shape[1] < len(runs) or not is_partial.any():
         return

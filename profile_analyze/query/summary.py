@@ -11,7 +11,7 @@ from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.iterations import by_unit, copies_in
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import over_runs, ratio, totals
+from profile_analyze.model.numbers import any_known, over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.ranks import notes_on_incomplete_runs
 from profile_analyze.model.splitting import split
@@ -186,11 +186,14 @@ def _run_counts(profile: Profile) -> dict[str, Any]:
 def _work(profile: Profile, query: Query) -> dict[str, Any]:
     """Return the fields `computation` and `memory` of `Summary`; NaN if no value is known."""
     rows = OperatorRows(profile, Query(run_statistic=query.run_statistic))
-    outside = ~profile.in_bodies()
-    return {
-        name: rows.over_runs(totals(rows.per_run(name)[outside]))
-        for name in ("computation", "memory")
-    }
+    in_bodies = profile.in_bodies()
+
+    def total(name: str) -> float:
+        values = rows.per_run(name)
+        # Most profiles have no bodies, and then the values, which may be many, need no copy.
+        return rows.over_runs(totals(values[~in_bodies] if in_bodies.any() else values))
+
+    return {"computation": total("computation"), "memory": total("memory")}
 
 
 def _wall_times(profile: Profile, query: Query) -> dict[str, Any]:
@@ -240,9 +243,9 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         )
     yield from _track_notes(profile)
     for side, measure in (("device", "time"), ("host", "host_time")):
-        times = profile.measured(measure)
+        is_unknown = np.isnan(profile.totals_s(measure))
         # If the sum of known times overflows, the total is N/A.
-        if (np.isnan(totals(times)) & ~np.isnan(times).all(axis=0)).any():
+        if is_unknown.any() and (is_unknown & any_known(profile.measured(measure))).any():
             yield Note(
                 f"the total {side} time is N/A: the sum of its times is too large to represent",
                 Importance.INCOMPLETE,

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profile_analyze import large_arrays
 from profile_analyze.model import measuring
 from profile_analyze.model.executions import Run, Track
 from profile_analyze.model.measures import MEASURES
@@ -239,8 +240,12 @@ def _measured(profile: Profile) -> list[Any]:
         ([4, 4, 7], [2, 3]),
     ],
 )
-def test_where_a_profile_may_be_divided(run: list[int], ends: list[int]) -> None:
-    assert measuring._ends_of_runs(np.array(run, np.int32)).tolist() == ends
+@pytest.mark.parametrize("values_at_once", [2, 100])
+def test_where_a_profile_may_be_divided(
+    run: list[int], ends: list[int], values_at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large_arrays, "_VALUES_AT_ONCE", values_at_once)
+    assert measuring._ends_of_runs(np.array(run, np.int32), 8).tolist() == ends
 
 
 def test_parts_are_of_the_runs_that_have_executions(monkeypatch: pytest.MonkeyPatch) -> None:

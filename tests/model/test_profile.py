@@ -11,7 +11,8 @@ import pytest
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.executions import ExecutionParts, Executions, Run
+from profile_analyze.model.execution_parts import ExecutionParts
+from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses

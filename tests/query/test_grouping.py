@@ -5,9 +5,9 @@ from math import nan
 import numpy as np
 import pytest
 
+from profile_analyze import large_arrays
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.runs import join_runs
-from profile_analyze.query import group_rows
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
@@ -51,7 +51,7 @@ def test_no_keys_give_one_group_and_no_operators_give_none() -> None:
 def test_runs_may_be_aggregated_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     profile = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
     whole = run(Query(by="type"), profile)
-    monkeypatch.setattr(group_rows, "_VALUES_AT_ONCE", 5)  # of 2 operators in 8 runs
+    monkeypatch.setattr(large_arrays, "_VALUES_AT_ONCE", 5)  # of 2 operators in 8 runs
     few_at_a_time = run(Query(by="type"), profile)
     for column in ("time", "time_max", "spread", "share", "count"):
         np.testing.assert_array_equal(few_at_a_time.shown[column], whole.shown[column])

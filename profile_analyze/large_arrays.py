@@ -1,0 +1,190 @@
+"""Large arrays in temporary files, so that memory hardly grows with the number of runs.
+
+Such an array is used like any other: the system reads its file when values are needed. Code that
+goes through a large array block by block calls `release` after each block. This frees the memory
+that the values took. The file still has them.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+from contextlib import suppress
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+_LARGE_BYTES: Final = 1 << 20
+"""Arrays of at least this size are kept in files."""
+_VALUES_AT_ONCE: Final = 1 << 16
+"""About how many values a block has."""
+_ROWS_AT_ONCE: Final = 16
+"""How many rows of a block of runs are read at once. For each row, the system reads 64 KB or more
+of the file, however short the block is."""
+
+
+class GrowingArray:
+    """Collects values in a file, or in memory if no file can be written."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        self._file: int | None = None
+        self._bytes_in_file = 0
+        self._in_memory: list[NDArray[Any]] = []
+        """Values that follow those in the file."""
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add values of the array's type at the end: one value or more."""
+        if not self._in_memory:
+            with suppress(OSError):  # there is no space, or no folder for temporary files
+                self._write(values)
+                return
+        self._in_memory.append(values)
+
+    def _write(self, values: NDArray[Any]) -> None:
+        if self._file is None:
+            self._file = _temporary_file()
+        rest = np.ascontiguousarray(values).data.cast("B")
+        end = self._bytes_in_file
+        while rest:
+            written = os.pwrite(self._file, rest, end)
+            rest, end = rest[written:], end + written
+        self._bytes_in_file = end
+
+    def joined(self) -> NDArray[Any]:
+        """Return all values, shape (values,)."""
+        parts = list(self._in_memory)
+        if self._file is not None and self._bytes_in_file:
+            parts.insert(0, np.frombuffer(mmap.mmap(self._file, self._bytes_in_file), self._dtype))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def large_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return a new array, whose values must all be set. A file keeps it if it is large.
+
+    If there is no space for a file, memory keeps the array.
+    """
+    size = prod(shape) * np.dtype(np.float64).itemsize
+    if size < _LARGE_BYTES:
+        return np.empty(shape)
+    try:
+        file = _temporary_file()
+        try:
+            # If the space were not reserved, a full disk would end the process at a later write.
+            os.posix_fallocate(file, 0, size)
+            return np.frombuffer(mmap.mmap(file, size)).reshape(shape)
+        finally:
+            os.close(file)
+    except OSError:
+        return np.empty(shape)
+
+
+def array_of_runs(
+    blocks: Iterable[tuple[slice, NDArray[np.float64]]], shape: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Return an array of shape (rows, runs) from blocks, which cover all runs in order.
+
+    Each block is a slice of the runs, and the values in these runs. A file keeps a large array. If
+    all runs have the same values, they are stored once.
+    """
+    same: NDArray[np.float64] | None = None
+    result: NDArray[np.float64] | None = None
+    for runs, values in blocks:
+        if result is None:
+            same = values[:, :1].copy() if same is None else same
+            if np.array_equal(values, np.broadcast_to(same, values.shape), equal_nan=True):
+                continue
+            result = large_array(shape)
+            result[:, : runs.start] = same
+        result[:, runs] = values
+        release(result)
+    if result is None:
+        return np.empty(shape) if same is None else np.broadcast_to(same, shape)
+    return result
+
+
+def release(*arrays: NDArray[Any]) -> None:
+    """Free the memory of those arrays that are kept in files. They can still be used."""
+    for array in arrays:
+        mapped = _file_of(array)
+        if mapped is not None:
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def _file_of(array: NDArray[Any]) -> mmap.mmap | None:
+    """Return the file that keeps the array; None if memory keeps it."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    in_file = isinstance(owner, memoryview) and isinstance(owner.obj, mmap.mmap)
+    return owner.obj if in_file else None
+
+
+def blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield the values of an array of shape (values,), some at a time."""
+    for first in range(0, len(array), _VALUES_AT_ONCE):
+        yield array[first : first + _VALUES_AT_ONCE]
+        release(array)
+
+
+def blocks_of_rows(*arrays: NDArray[Any]) -> Iterator[Sequence[NDArray[Any]]]:
+    """Yield the same rows of all `arrays`, a few rows at a time. There is at least one block.
+
+    The arrays have shape (rows, runs). In an array of shape (rows, 1), the value is for all runs.
+    """
+    runs = max(array.shape[1] for array in arrays)
+    step = max(_VALUES_AT_ONCE // max(runs, 1), 1)
+    for first in range(0, max(len(arrays[0]), 1), step):
+        yield [array[first : first + step] for array in arrays]
+        release(*arrays)
+
+
+def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
+    """Yield some of the runs, and the values of all `arrays` in these runs.
+
+    The arrays have shape (rows, runs). A block has several runs, unless there is only one: NumPy
+    adds the values of a single run in another order, which would change the last digits of sums.
+    """
+    rows, runs = arrays[0].shape
+    step = max(_VALUES_AT_ONCE // max(rows, 1), 2)
+    first = 0
+    while first < runs:
+        end = runs if runs - first <= step + 1 else first + step
+        block = slice(first, end)
+        yield block, [_values_in(array, block) for array in arrays]
+        first = end
+
+
+def _values_in(array: NDArray[Any], runs: slice) -> NDArray[Any]:
+    if _file_of(array) is None:
+        return array[:, runs]
+    values = np.empty((len(array), runs.stop - runs.start), array.dtype)
+    for first in range(0, len(array), _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        values[rows] = array[rows, runs]
+        release(array)
+    return values
+
+
+def _temporary_file() -> int:
+    """Open a new file without a name. Its space is free again when nothing uses it any more."""
+    if sys.platform != "linux":
+        raise OSError("only Linux has the functions that this module uses")
+    # `/tmp` is often in memory. `tempfile` takes 0.005 s to import.
+    folder = os.environ.get("TMPDIR") or "/var/tmp"
+    path = Path(folder, f"profile_analyze-{os.urandom(16).hex()}")
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    path.unlink()
+    return file
