@@ -121,8 +121,8 @@ def _pairs_outside(runs: int, base_runs: int) -> int:
     if pairs > _MOST_EXACT:
         deviation = sqrt(pairs * (runs + base_runs + 1) / 12)
         return int(pairs / 2 - NormalDist().inv_cdf(1 - _OUTSIDE) * deviation - 0.5)
-    # ways[k, u]: the number of ways to choose k of the runs so far so that the chosen run is the
-    # larger one in u pairs of a chosen run and a run of the baseline
+    # ways[k, u]: the number of ways to choose k of the runs so far, so that the chosen runs are
+    # larger than the others in u pairs
     ways = np.zeros((runs + 1, pairs + 1))
     ways[0, 0] = 1.0
     for position in range(runs + base_runs):

@@ -46,8 +46,8 @@ _HEAVY: Final = 0.01
 with. Lighter rows hardly move this level. To save time, they are all compared with one level."""
 _MORE_NOISE: Final = 2.0
 """Relative times are used only if their noise is below this multiple of the noise of the own times.
-A busy machine has quiet phases, in which own times have little noise. `_noise` measures only such a
-phase, so own times have more noise than `_noise` returns."""
+It is above 1 because own times have more noise than `_noise` returns: on a busy machine, `_noise`
+measures only a quiet phase."""
 _BY_TIME: Final = 0.25
 """The part of the permitted error rate that is divided among the rows in proportion to their times.
 The rest is divided equally. Rows that take much time matter more. They therefore get a larger part,
@@ -112,8 +112,8 @@ class RowTests(NamedTuple):
     weights: Floats
     """The weight of each row in the correction for the number of rows; 1 on average."""
     parts: Floats
-    """The part of the permitted error rate that the test of each row gets, if the row changed more
-    than the other operators. 1 for one test. A row with two tests has the larger of their parts."""
+    """The largest part of the permitted error rate that a test of each row can have: 1 for a single
+    test, less for groups that get two tests if they change."""
 
     @property
     def corrected(self) -> Floats:
@@ -190,8 +190,8 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
     shift would then be too small. A shift is therefore removed before the times are limited: the
     two sides are moved towards each other, each by half of the shift.
 
-    If the estimate is removed, a shift of 0 is left. If a shift in the interval is removed, the
-    interval that is left includes 0.
+    The estimate is the shift whose removal leaves a shift of 0. The interval has all shifts whose
+    removal leaves an interval that includes 0.
     """
 
     def after(removed: Floats) -> Shift:

@@ -19,7 +19,7 @@ LEAST_RUNS: Final = 4
 """The fewest runs of each side for a verdict. Three runs against three never give p < 0.1."""
 
 SUGGESTED_RUNS: Final = 8
-"""The number of runs of each side that messages advise: enough to detect 10 % in most totals."""
+"""The number of runs of each side that messages advise. What they detect: `docs/statistics.md`."""
 
 SIGNIFICANT: Final = 0.05
 """A row counts as changed if its p, corrected for the number of rows, is at most this."""

@@ -29,8 +29,8 @@ def row(values: Sequence[float] | Floats) -> Floats:
     return np.array([values], np.float64)
 
 
-def numbers(found: Shift, place: int = 0) -> tuple[float, float, float]:
-    return float(found.estimate[place]), float(found.low[place]), float(found.high[place])
+def numbers(found: Shift, index: int = 0) -> tuple[float, float, float]:
+    return float(found.estimate[index]), float(found.low[index]), float(found.high[index])
 
 
 def shift_of(
@@ -40,7 +40,7 @@ def shift_of(
 
 
 def rank_sum_p(values: Sequence[float], base: Sequence[float]) -> float:
-    """Return the share of samples, as large as `values`, with at most the rank sum of `values`."""
+    """Return how often `values` would have a rank sum of at most the observed one by chance."""
     ranks = stats.rankdata([*values, *base])
     observed = ranks[: len(values)].sum()
     sums = [sum(chosen) for chosen in combinations(ranks.tolist(), len(values))]
@@ -120,9 +120,9 @@ def test_unknown_runs_are_left_out_of_each_row() -> None:
     values, base = generator.random((7, 9)), generator.random((7, 8))
     values[2, 3] = values[5, :2] = base[2, 7] = base[4, 1] = values[6, :6] = nan
     together = shift(values, base)
-    for place in range(6):
-        ours, theirs = (side[place][~np.isnan(side[place])] for side in (values, base))
-        assert numbers(shift(row(ours), row(theirs))) == numbers(together, place)
+    for index in range(6):
+        ours, theirs = (side[index][~np.isnan(side[index])] for side in (values, base))
+        assert numbers(shift(row(ours), row(theirs))) == numbers(together, index)
     assert np.isnan(numbers(together, 6)).all()
 
 

@@ -126,7 +126,7 @@ def test_peaks_of_a_cpu_are_not_in_the_table() -> None:
     )
 
 
-def test_rates_that_are_too_low_get_the_highest_of_the_profile() -> None:
+def test_the_note_on_rates_that_are_too_low_has_the_highest_rates_of_the_profile() -> None:
     file = str(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
     outcome = run_command(file, "--peaks", "100G:20G", "--print-only", "summary")
     assert outcome.err.splitlines()[0] == (
@@ -137,7 +137,7 @@ def test_rates_that_are_too_low_get_the_highest_of_the_profile() -> None:
     )
 
 
-def test_peaks_of_this_machine_that_are_too_low_get_the_highest_rates_of_the_profile() -> None:
+def test_the_note_on_too_low_rates_of_this_machine_has_the_highest_rates_of_the_profile() -> None:
     """The profile may be of another, faster CPU, whose peaks are unknown."""
     profile = profile_of(
         [{"name": "conv", "computation": 4e15, "memory": 2e9, "compute_dtype": "fp32"}],
@@ -291,7 +291,7 @@ def test_rates_that_are_probably_swapped(peaks: str, suggestion: str | None) -> 
     assert outcome.out.endswith(too_low) == (peaks != "100G:20G")
 
 
-def test_only_peaks_below_most_of_the_time_mean_nothing() -> None:
+def test_peaks_mean_nothing_if_operators_above_them_take_half_of_the_time() -> None:
     operators = [{"name": name, "computation": 1e12, "memory": 1.0} for name in "ab"]
     for faster_s, is_most in ((0.1, False), (0.5, True)):
         executions = [{"operator": 0, "duration_s": faster_s}, {"operator": 1, "duration_s": 0.5}]
@@ -301,7 +301,7 @@ def test_only_peaks_below_most_of_the_time_mean_nothing() -> None:
         assert ("peaks are too low" in pa.render(pa.Report.of(summary, ()), "plain")) == is_most
 
 
-def test_operators_that_are_not_judged_take_a_noteworthy_share() -> None:
+def test_operators_that_are_not_judged_get_a_note_if_they_take_enough_time() -> None:
     def unjudged(time: float) -> tuple[str, ...]:
         profile = profile_of(
             [

@@ -46,7 +46,7 @@ def scores_by_definition(times: Sequence[float]) -> list[int]:
 
 
 def p_by_definition(values: Sequence[float], base: Sequence[float]) -> float:
-    """Return the share of assignments whose score sum is at least as far from the expected sum."""
+    """Return p as `permutation_test` defines it, from all assignments of the runs to the sides."""
     scores = scores_by_definition([*values, *base])
     count, runs = len(values), len(scores)
     # Multiplied by the number of runs, all distances are integers.
@@ -97,7 +97,7 @@ def test_one_odd_run_neither_hides_nor_makes_a_difference() -> None:
 @given(st.lists(st.integers(0, 9).map(float), min_size=8, max_size=8))
 def test_p_is_the_share_of_assignments_with_at_most_that_p(times: list[float]) -> None:
     deals = [list(dealt) for dealt in combinations(range(8), 4)]
-    others = [[place for place in range(8) if place not in dealt] for dealt in deals]
+    others = [[index for index in range(8) if index not in dealt] for dealt in deals]
     runs = np.array(times)
     p = permutation_test(runs[np.array(deals)], runs[np.array(others)])
     shares = [np.mean(p <= one + 1e-9) for one in p]
@@ -112,12 +112,10 @@ def test_p_does_not_depend_on_sides_order_or_scale(values: list[float], base: li
     assert p_of(np.multiply(values, 0.125), np.multiply(base, 0.125)) == p
 
 
-def with_gaps(
-    known: Sequence[float] | Floats, places: int, generator: np.random.Generator
-) -> Floats:
-    """Return the same values in another order, with NaN among them, `places` in all."""
-    values = np.full(places, nan)
-    values[generator.permutation(places)[: len(known)]] = known
+def with_gaps(known: Sequence[float] | Floats, size: int, generator: np.random.Generator) -> Floats:
+    """Return `size` values in random order: the `known` ones, and NaN."""
+    values = np.full(size, nan)
+    values[generator.permutation(size)[: len(known)]] = known
     return values
 
 

@@ -108,7 +108,7 @@ def test_a_row_without_a_time_in_each_run_has_no_relative_time() -> None:
     times_s = noisy_times(2)
     times_s[3, 5] = np.nan
     tests = results(times_s, np.arange(40))
-    assert np.isnan(tests.relative.estimate).tolist() == [place == 3 for place in range(40)]
+    assert np.isnan(tests.relative.estimate).tolist() == [index == 3 for index in range(40)]
     assert not tests.is_relative[3]
     assert not np.isnan(tests.p_values[3])  # seven runs and eight runs have a time
 

@@ -1,4 +1,4 @@
-"""The stacks of a profile, and which of them the rows of an answer own."""
+"""The stacks of a profile, and which of them count for the rows of an answer."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_trace_has_kernels_below_operators_and_modules() -> None:
         ("top", {}, ON_HOST),
     ],
 )
-def test_rows_select_the_stacks_whose_time_they_own(
+def test_only_stacks_whose_time_counts_in_a_row_are_shown(
     level: str, question: dict[str, Any], stacks: dict[str, float]
 ) -> None:
     assert stacks_in_ms(nested(), measure="host_time", level=level, **question) == stacks
