@@ -41,6 +41,6 @@ def profiles_of(name: str) -> tuple[str, ...]:
 
 
 def _beside(pattern: re.Pattern[str], name: str, content: str) -> tuple[str, ...]:
-    """Return the names that have `content` in place of the content that `pattern` expects."""
+    """Return the names of files with `content`, such as `graph`; empty if `name` does not match."""
     found = pattern.fullmatch(name)
     return () if found is None else tuple(f"{found[1]}{content}.json{one}" for one in _COMPRESSED)

@@ -158,7 +158,7 @@ class _TooLargeError(Exception):
 def _standard_input() -> BufferedIOBase:
     if sys.stdin is None:
         raise InputError(_STANDARD_INPUT, "is closed")
-    # Its declared type lacks `read1` and `readinto`.
+    # `sys.stdin.buffer` has `read1` and `readinto`, but its declared type lacks them.
     return cast("BufferedIOBase", sys.stdin.buffer)
 
 

@@ -76,13 +76,13 @@ READERS: Final[tuple[Reader, ...]] = (
         module="profile_analyze.readers.onnx.reader",
         extra="onnx",
         has_inputs=True,
-        # Either the field ir_version and the tag of another field, or the version of an operator
-        # set.
+        # A model begins with the field ir_version and the tag of the next field, or with the
+        # version of an operator set.
         pattern=rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42\x72\xca]"
         rb"|\x42[\x02-\x40](\x0a[\x00-\x3c][\x20-\x7e]*)?\x10[\x01-\x7f]",
     ),
-    # The next readers search the text for a typical line, which takes longer than looking at its
-    # start. Such a line comes early, so only the first `_SEARCHED` bytes are searched.
+    # The next readers search the text for a typical line. Such a line comes early, and searching
+    # takes long, so only the first `_SEARCHED` bytes are searched.
     DeferredReader(
         "MIGraphX report",
         module="profile_analyze.readers.migraphx.reader",
@@ -111,7 +111,7 @@ READERS: Final[tuple[Reader, ...]] = (
         module="profile_analyze.readers.onnx.reader",
         extra="onnx",
         has_inputs=True,
-        # The tag of any field.
+        # The tag of any field of a model.
         pattern=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
         suffixes=(".onnx", ".onnx.gz", ".onnx.zst"),
     ),

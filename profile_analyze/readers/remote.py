@@ -77,7 +77,7 @@ class RemotePath:
         with _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
             # A web server may refuse requests for parts of a file, so one request gets the whole
-            # file as a stream. With any `size`, fsspec does not ask for the size first.
+            # file as a stream. Without a `size`, here any number, fsspec would ask for it first.
             in_one = {"block_size": 0, "size": 1} if is_http(self.url) else {}
             file = fs.open(path, "rb", **{"block_size": _BLOCK_SIZE, **in_one})
         size = getattr(file, "size", None)
@@ -87,8 +87,7 @@ class RemotePath:
     def read_bytes(self, most: int = -1) -> bytes:
         """Return the whole content of the file, with one request if possible.
 
-        Of a file with more than `most` bytes on a web server, only the first bytes are returned. A
-        server may send bytes without end.
+        From a web server, at most `most` bytes are read, because it may send bytes without end.
         """
         if is_http(self.url):
             with self.open().stream as stream:

@@ -172,7 +172,8 @@ class Source:
         """
         if self.path == "-" or "\0" in name:
             return False
-        # A hostile local model may name a URL as a file beside it, which must not be asked for.
+        # The path of the input decides, not `name`: a hostile local model may name a URL as a file
+        # beside it, and no request must go there.
         if is_url(self.path):  # needs no state, because profiles at URLs are not kept
             return remote_path(_path_beside(self.path, name)).exists()
         self.files_beside[name] = self.state_of_neighbour(name)

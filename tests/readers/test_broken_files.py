@@ -155,7 +155,7 @@ BY_SUFFIX = {
 
 
 @pytest.mark.parametrize("suffix", BY_SUFFIX)
-def test_reports_that_only_their_suffix_names(tmp_path: Path, suffix: str) -> None:
+def test_reports_that_are_recognised_by_their_suffix(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"Report1{suffix}"
     path.write_bytes(b"\x01\x02\x03")
     assert failure(str(path), pa.UnknownFormatError) == BY_SUFFIX[suffix]
@@ -184,7 +184,7 @@ print("Inference timings in us: Init: ", HEAD)
 """
 
 
-def test_a_program_that_names_the_columns_of_a_benchmark_is_none(tmp_path: Path) -> None:
+def test_a_program_that_mentions_the_columns_is_no_benchmark(tmp_path: Path) -> None:
     reason = failure(write_bytes(tmp_path, PROGRAM), pa.UnknownFormatError)
     assert reason == f"is in no known format: it starts with 'import sys\\n#'; {SUPPORTED}"
 
@@ -314,7 +314,7 @@ def test_a_truncated_profile_says_at_which_byte(tmp_path: Path, share: float) ->
     )
 
 
-def test_a_time_with_the_text_truncated_is_not_a_truncated_file(tmp_path: Path) -> None:
+def test_the_word_truncated_in_a_file_does_not_make_it_truncated(tmp_path: Path) -> None:
     comp_node = 'CompNode("cpu0:0" from "xpux:0")'
     content = document_with("truncated", "profiler", "device", "6", comp_node, "end")
     assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == (

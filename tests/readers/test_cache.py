@@ -1,4 +1,4 @@
-"""Kept profiles: warm answers equal cold ones, whatever happens to the files."""
+"""Kept profiles: they give the same answers as the files, whatever happens to the files."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_file_is_decoded_once(load: Loader, name: str) -> None:
 
 @examples(30)
 @given(documents())
-def test_warm_answers_equal_cold_ones(
+def test_kept_profiles_give_the_same_answers_as_files(
     tmp_path_factory: pytest.TempPathFactory, one: dict[str, Any]
 ) -> None:
     folder = tmp_path_factory.mktemp("cache")

@@ -140,6 +140,6 @@ def test_a_profile_that_cannot_be_kept_has_a_note(
             assert difference(profile.changed(notes=plain.notes), plain) is None
         if folder.exists():
             assert [*folder.iterdir()] == []
-        file = FILES["ONNX Runtime"]  # files of MegEngine would be read together
+        file = FILES["ONNX Runtime"]  # MegEngine's files would be read together
         runs = pa.load_runs([file, file], cache=Cache(str(folder), smallest=1))
         assert [one for one in runs.notes if str(folder) in one] == [f"in each of 2 files: {note}"]

@@ -71,12 +71,12 @@ def test_the_documented_reader_works_once_its_package_is_installed(folder: Path)
     )
 
 
-def test_its_format_is_among_the_supported_ones(folder: Path) -> None:
+def test_messages_name_the_format_of_an_installed_reader(folder: Path) -> None:
     install(folder, documented_reader())
     assert answer(folder, "hello").err.endswith(", made-up text\n")
 
 
-def test_it_gets_the_long_head_if_the_short_one_does_not_suffice(folder: Path) -> None:
+def test_an_installed_reader_gets_a_longer_head_if_necessary(folder: Path) -> None:
     head = 'head.startswith(b"made-up\\n")'
     assert head in documented_reader()
     install(folder, documented_reader().replace(head, 'b"\\nmade" in head'))

@@ -152,7 +152,7 @@ def test_progress_is_not_shown_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().err == ""
 
 
-def test_a_pipe_learns_once_why_nothing_happens(capsys: pytest.CaptureFixture[str]) -> None:
+def test_in_a_pipe_one_note_replaces_the_progress(capsys: pytest.CaptureFixture[str]) -> None:
     with status_line("measuring ", "measuring takes 10 s") as show:
         show("copies")
         show("products")

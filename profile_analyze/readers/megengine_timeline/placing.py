@@ -50,8 +50,8 @@ class Placed(NamedTuple):
     def runs_of(self, pid: int, positions: Indices) -> Indices:
         """Return the run of process `pid` at each of `positions` in the file.
 
-        A position counts the spans that began before it. The result is the run of the process's
-        last entry before the position. If all entries are later, it is the run of the first entry.
+        A position is the number of spans that began before it. The result is the run of the last
+        entry of the process before the position, or else the run of its first entry.
         """
         own = np.flatnonzero(self.pid == pid)
         if not len(own):
@@ -169,10 +169,10 @@ def _runs(  # one argument for each column
 def _numbered_with_operators(
     pids: Indices, part: Indices, is_operator: NDArray[np.bool_]
 ) -> Indices:
-    """Return, for each span, the number of its part among all parts that have operators.
+    """Return the number of each span's part, counted from 0 over all processes.
 
-    Parts are numbered from 0, ordered by process and then by `part`. The number is -1 for spans in
-    parts without operators.
+    `part` numbers the parts of each process. Parts without operators are not counted, and their
+    spans have the number -1.
     """
     order = np.lexsort((part, pids))
     is_new = np.ones(len(order), np.bool_)

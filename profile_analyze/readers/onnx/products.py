@@ -110,8 +110,8 @@ def _same_padding(
 ) -> tuple[int, ...] | None:
     """Return the padding before the data for each axis of the kernel; None if a size is unknown.
 
-    The node does not state its padding, but `rule`, such as SAME_UPPER, or the shape of the result.
-    The padding is computed from the rule and the shapes.
+    Some nodes have a rule such as SAME_UPPER, or the shape of the result, in place of a padding.
+    The padding then follows from the rule and the shapes.
 
     `shapes` has the shapes of the smaller tensor, of the larger tensor and of the weight. The
     smaller tensor is the result of a convolution, or the data of a transposed convolution.

@@ -60,8 +60,8 @@ class ModelTables:
         self.body_inputs: dict[int, list[int]] = {}
         """The inputs of all bodies of each row, by the index of the row."""
         self._returned: dict[int, list[tuple[int, int]]] = {}
-        """Pairs of tensors: a row with bodies writes the first, and a body returns the second as
-        its value. The key is the index of the last row inside the bodies."""
+        """The outputs of each row with bodies, in pairs: the output, and the tensor that a body
+        returns for it. The key is the index of the last row inside the bodies."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -188,8 +188,7 @@ class ModelTables:
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # The weights of a constant node count in the rows that use its result. Results of the
-            # model may have no such row, so their weights count here.
+            # No row may use a result of the model, so the weights of such a result count here.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:

@@ -12,8 +12,6 @@ from onnx import SparseTensorProto, TensorProto, numpy_helper
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The sign bit of a float is not in its mask, because -0.0 is a zero. In the dtypes FNUZ, the bits
-# of -0.0 stand for NaN, so the sign bit is in the mask.
 _NONZERO_BITS: Final = {
     "FLOAT": (32, 0x7FFF_FFFF),
     "DOUBLE": (64, 0x7FFF_FFFF_FFFF_FFFF),
@@ -32,8 +30,8 @@ _NONZERO_BITS: Final = {
     "BOOL": (8, 0xFF),
 }
 """For each dtype name: the size of a value in bits, and a mask. A value is 0 if all its bits in the
-mask are 0."""
-
+mask are 0. Masks of floats lack the sign bit, because -0.0 is a zero. Masks of the dtypes FNUZ have
+it, because there the bits of -0.0 stand for NaN."""
 
 _BITS_OF_NUMBER: Final = {
     number: _NONZERO_BITS[name]

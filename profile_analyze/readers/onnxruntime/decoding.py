@@ -57,9 +57,10 @@ def read_events(source: Source) -> Events:
 
 
 def _is_doubtful(part: bytes, decoded: Sequence[Event]) -> bool:
-    """Return whether valid lines of `part` may have names that the writer did not escape.
+    r"""Return whether a text such as `\n` in a name may be two characters, not an escape.
 
-    Only the runtime leaves names unescaped, and it writes each event on a line of its own.
+    ONNX Runtime before 1.31 does not escape names. It writes each event on a line of its own, so in
+    a file with another layout, another program has escaped the names.
     """
     if b"\\" not in part or not any(_CONTROL.search(event.name) for event in decoded):
         return False

@@ -193,7 +193,7 @@ def _sequence(sequence: Indices, process: Indices) -> Indices:
     processes = int(process.max(initial=0)) + 1
     if processes == 1:
         return sequence
-    small, _ = numbered(sequence)  # a number of the file, times the processes, might overflow
+    small, _ = numbered(sequence)  # multiplying the numbers in the file might overflow
     return np.where(sequence >= 0, small * processes + process, -1)
 
 

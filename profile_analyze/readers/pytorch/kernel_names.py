@@ -142,8 +142,8 @@ def _parameter_of_lambda(text: str) -> list[str]:
 def _arguments(arguments: Sequence[str], budget: int, depth: int, most: int = 4) -> list[str]:
     """Return the short forms of the template arguments that distinguish kernels.
 
-    These are classes: the first one, and further ones while they fit into `budget` characters, at
-    most `most`. Without classes, return one dtype, a float if possible.
+    These arguments are classes. Return the first one, and further ones while they fit into `budget`
+    characters, but at most `most`. Without classes, return one dtype, a float if possible.
     """
     texts = [one.rstrip("*& ") for one in arguments if one[:1].isalpha() or one[:1] == "_"]
     dtypes = [one for one in texts if _PLAIN.fullmatch(one)]

@@ -178,10 +178,10 @@ def _launching_hosts(events: Events, host: Spans, work: Spans) -> Indices:
 def _last_before(values: Indices, wanted: Indices, starts: Indices, times: Indices) -> Indices:
     """Return, for each wanted number, the index of an equal number in `values`, or -1.
 
-    Return -1 for numbers below 1. Each process counts from 1, so `values` may have several equal
-    numbers. Of these, return the last one that starts before or at the wanted number's time. If all
-    start later, return the first. `starts` has the start of each value, `times` the time of each
-    wanted number.
+    `starts` has the start of each value, and `times` has the time of each wanted number. Each
+    process counts from 1, so `values` may have several equal numbers. Of these, choose the last one
+    that starts before or at the time. If all start later, choose the first. For a wanted number
+    below 1, which stands for unknown, return -1.
     """
     order = np.argsort(values, kind="stable")  # far faster than sorting by two keys
     ascending = values[order]

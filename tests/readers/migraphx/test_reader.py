@@ -126,7 +126,7 @@ def test_bytes_in_memory(
     assert (shape.stored.bytes, shape.dtype) == (size, dtype)
 
 
-def test_a_return_glues_the_next_line_to_its_own(tmp_path: Path) -> None:
+def test_no_line_break_follows_a_return(tmp_path: Path) -> None:
     lines = (
         f"@0 = neg(x) -> {FLOAT}: 0.001ms, 9%",
         f"main:@return(@0, f(x))@1 = neg(@0) -> {FLOAT}: 0.002ms, 9%",
@@ -151,7 +151,7 @@ def test_log_lines_and_colours_are_ignored(tmp_path: Path) -> None:
     assert rows(tmp_path, colored, "name") == [("@1",), ("@2",)]
 
 
-def test_only_the_last_of_several_reports(tmp_path: Path) -> None:
+def test_only_the_last_of_several_reports_is_read(tmp_path: Path) -> None:
     content = report(f"@1 = neg(@0) -> {FLOAT}") + report(f"@2 = abs(@0) -> {FLOAT}")
     assert rows(tmp_path, content, "name") == [("@2",)]
     notes = run_command(write_bytes(tmp_path, content)).err
@@ -161,7 +161,7 @@ def test_only_the_last_of_several_reports(tmp_path: Path) -> None:
     )
 
 
-def test_instructions_that_are_cut_give_way_to_the_summary(tmp_path: Path) -> None:
+def test_the_summary_replaces_incomplete_instructions(tmp_path: Path) -> None:
     lines = report(f"@9 = neg(@8) -> {FLOAT}").decode().removesuffix(END)
     content = f"{lines}\nSummary:\nneg: 0.005ms / 5 = 0.001ms, 100%\n{END}".encode()
     assert rows(tmp_path, content, "name", "calls", "time") == [("neg", 5, pytest.approx(5e-6))]

@@ -287,7 +287,7 @@ def test_an_attribute_of_a_wrong_type_makes_the_work_unknown(tmp_path: Path) -> 
     assert np.isnan(profile.operators.computation).all()
 
 
-def test_a_kernel_without_end_is_not_counted_tap_by_tap(tmp_path: Path) -> None:
+def test_a_huge_kernel_takes_no_time(tmp_path: Path) -> None:
     proto = model("g (float[1, 1, 9000000000] x) => (float[A, B, C] y) { y = Conv (x, w) }")
     proto.graph.initializer.append(TensorProto(name="w", data_type=1, dims=[1, 1, 8_000_000_000]))
     row = pa.run(pa.Query(), pa.load(write_model(tmp_path, proto))).rows[0]

@@ -62,7 +62,7 @@ def test_integers_are_divided_towards_zero() -> None:
     ]
 
 
-def test_a_slice_backwards_starts_at_the_first_element_at_the_earliest() -> None:
+def test_a_backward_slice_from_before_the_first_element() -> None:
     """The ONNX standard keeps the first element. The reference implementation returns none."""
     inputs = [np.array(one) for one in (INTS, [-10], [-(1 << 63)], [0], [-1])]
     assert [one.tolist() for one in fold("Slice", inputs, {}) or ()] == [INTS[:1]]

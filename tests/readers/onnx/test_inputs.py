@@ -92,7 +92,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("options", ERRORS)
-def test_wrong_sizes_are_one_line_that_lists_what_there_is(tmp_path: Path, options: str) -> None:
+def test_wrong_sizes_are_one_line_with_the_names_in_the_model(tmp_path: Path, options: str) -> None:
     file = write_model(tmp_path, model(TEXT))
     outcome = run_command(file, *options.split())
     message = ERRORS[options].replace("FILE", file)
@@ -124,7 +124,7 @@ def test_wrong_sizes_are_one_line_that_lists_what_there_is(tmp_path: Path, optio
         ),
     ],
 )
-def test_what_an_input_cannot_be_is_one_line(
+def test_impossible_inputs_are_one_line(
     tmp_path: Path, type_: TypeProto, shape: str, message: str
 ) -> None:
     graph = helper.make_graph(
@@ -143,7 +143,7 @@ def test_what_an_input_cannot_be_is_one_line(
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_sizes_that_are_given_count_before_those_that_are_kept(order: int) -> None:
+def test_given_sizes_also_fix_symbols_of_other_inputs(order: int) -> None:
     text = "g (float[n] a, float[n] b) => (float[n] y) { y = Add (a, b) }"
     source = Source.of_bytes("m", model(text).SerializeToString())
     source.inputs = pa.ModelInputs.of(["a:f32:-1:0.5", "b:8"][::order])
@@ -211,7 +211,7 @@ def test_an_input_with_a_colon_in_its_name() -> None:
     assert inputs.shapes["a"] == ((2,), "int64", 1500.0)
 
 
-def test_stored_types_give_way_if_an_input_gets_another_size() -> None:
+def test_stored_types_are_dropped_if_an_input_gets_another_size() -> None:
     text = """g (float[2, 3] x) => (float[2, 3] y) <float[2, 3] t> { t = Relu (x) y = Abs (t) }"""
     source = Source.of_bytes("m", model(text).SerializeToString())
     source.inputs = pa.ModelInputs.of(["x:8x3"])
@@ -219,7 +219,7 @@ def test_stored_types_give_way_if_an_input_gets_another_size() -> None:
     assert [values[name].dims for name in "xty"] == [(8, 3), (8, 3), (8, 3)]
 
 
-def test_stored_types_give_way_inside_bodies() -> None:
+def test_stored_types_inside_bodies_are_dropped() -> None:
     text = """g (float[2, 3] x, bool c) => (float[2, 3] y) {
         y = If (c) <then_branch = a () => (float[2, 3] t) { t = Relu (x) },
             else_branch = b () => (float[2, 3] e) <float[2, 3] m> { m = Abs (x) e = Relu (m) }>

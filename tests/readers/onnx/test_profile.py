@@ -306,7 +306,7 @@ def test_attributes_are_parameters() -> None:
     assert rows == [("Conv", "1x1", 288.0), ("Add", None, 0.0), ("Reshape", None, 0.0)]
 
 
-def test_a_loop_that_does_nothing_itself_takes_no_time_at_the_unknown_rate_of_its_dtype(
+def test_a_loop_itself_takes_no_time_if_the_rate_of_its_dtype_is_unknown(
     tmp_path: Path,
 ) -> None:
     text = """g (float[2] x) => (float[A] y) {

@@ -74,7 +74,7 @@ def test_an_odd_number_of_half_bytes() -> None:
     ],
     ids=lambda proto: f"{proto.data_type} {proto.dims}",
 )
-def test_values_that_are_not_there(proto: TensorProto) -> None:
+def test_missing_values(proto: TensorProto) -> None:
     assert zeros_of(proto, None) is None
 
 
@@ -148,7 +148,9 @@ def _zeros(draw: st.DrawFn) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 @given(_zeros())
-def test_no_larger_block_loses_at_most_ten_points(zeros: np.ndarray[Any, Any]) -> None:
+def test_the_pattern_is_the_largest_block_with_few_zeros_outside(
+    zeros: np.ndarray[Any, Any],
+) -> None:
     height, width = zeros.shape
     share = zeros.sum() / zeros.size
     kept = {}
@@ -207,7 +209,7 @@ def test_a_model(tmp_path: Path, location: str | None) -> None:
     )
 
 
-def test_weights_that_are_not_there_have_a_note(tmp_path: Path) -> None:
+def test_missing_weights_have_a_note(tmp_path: Path) -> None:
     path = model(tmp_path, location="weights.bin")
     (tmp_path / "weights.bin").unlink()
     profile = pa.load(path, wanted=("sparsity",))
@@ -218,7 +220,7 @@ def test_weights_that_are_not_there_have_a_note(tmp_path: Path) -> None:
     assert pa.load(path, wanted=()).notes == ()
 
 
-def test_indices_are_no_weights_and_bodies_read_those_of_the_graph_around(tmp_path: Path) -> None:
+def test_bodies_read_weights_of_the_outer_graph_and_indices_are_no_weights(tmp_path: Path) -> None:
     text = """<ir_version: 8, opset_import: ["" : 18]>
     g (float[2, 2] x, bool c) => (float[A, B] y, float[C, D, E] z) {
         [gather] z = Gather (x, index)

@@ -317,7 +317,7 @@ def test_hostile_names(name: str, read: str, tmp_path: Path) -> None:
     assert rows(content, tmp_path, "name") == [(read,)]
 
 
-def test_a_name_that_is_not_escaped_shows_that_no_name_is(tmp_path: Path) -> None:
+def test_one_unescaped_name_shows_that_no_name_is_escaped(tmp_path: Path) -> None:
     lines = [
         node(r"C:\new", "Abs", 10, 2, **GPU),
         kernel(r"C:\fast", 10, 1, parent_name="C:new_kernel_time").replace("C:new", r"C:\new"),

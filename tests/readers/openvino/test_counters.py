@@ -139,7 +139,7 @@ def test_a_gpu_has_host_times(tmp_path: Path) -> None:
         (("jit_avx512_f32", "convolution_gpu_bfyx__f16"), "N/A"),  # the device HETERO
     ],
 )
-def test_times_that_differ_do_not_make_a_gpu(
+def test_the_names_of_primitives_decide_the_device(
     primitives: tuple[str, str], device: str, tmp_path: Path
 ) -> None:
     first, second = primitives

@@ -118,7 +118,7 @@ def test_strides_that_do_not_fit_are_unknown() -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b"7", b"[", b"null", b'"[]"', b"\xff", b"[" * 5000])
-def test_a_list_that_is_none_gives_no_arguments(text: bytes) -> None:
+def test_text_that_is_no_list_gives_no_arguments(text: bytes) -> None:
     assert arguments_of(HostFacts(OPERATOR_EVENT, "aten::add", text, text, text, text)) == ()
 
 

@@ -236,7 +236,7 @@ def test_messages_between_two_ranks_are_no_collectives(tmp_path: Path) -> None:
     assert at_level(pa.load_runs(files)).notes == ()
 
 
-def test_a_collective_that_a_rank_lacks_is_no_call_of_all(tmp_path: Path) -> None:
+def test_a_collective_that_one_rank_lacks_is_not_compared(tmp_path: Path) -> None:
     files = [
         Trace(rank)
         .operator("nccl:all_reduce", *[("k", 9 + rank, message("allreduce", 8, 3))] * calls)

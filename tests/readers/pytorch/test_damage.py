@@ -124,7 +124,7 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
     [case[1:] for case in CASES],
     ids=[case[0] for case in CASES],
 )
-def test_what_is_left_is_read(
+def test_the_readable_part_of_a_damaged_trace_is_read(
     content: bytes, found: Found, notes: list[str], tmp_path: Path
 ) -> None:
     assert read(content, tmp_path) == (found, notes)

@@ -151,7 +151,7 @@ def test_copies_between_devices_are_not_those_within_one(
     assert (short_name(name), kernel_category(name, event)) == (name, category)
 
 
-def test_functions_are_told_apart_by_the_words_that_come_first() -> None:
+def test_the_first_pattern_that_matches_decides_the_category() -> None:
     assert category_by_words("at::native::normal_and_transform") == "other"
     assert category_by_words("convert_index") == "data movement"
 

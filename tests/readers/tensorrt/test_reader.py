@@ -150,7 +150,7 @@ def test_a_description_says_where_the_times_are(tmp_path: Path) -> None:
     assert note == NO_TIMES.replace("net.profile.json", "net.profile.json.gz")
 
 
-def test_an_order_by_an_unknown_time_says_what_ranks_by_work() -> None:
+def test_a_note_on_ordering_by_an_unknown_time() -> None:
     done = run_command(GRAPH, "-t", "1", "--order-by", "time", "--print-only", "device")
     assert done.err.splitlines()[1] == (
         "note: time is N/A in all rows, so ordering by it has no effect; the file has no times, so "
@@ -217,7 +217,7 @@ def test_the_origin() -> None:
         ("net.profile.json", "other.graph.json", False),
     ],
 )
-def test_names_that_belong_together(
+def test_names_of_descriptions_that_are_found(
     tmp_path: Path, profile: str, graph: str, *, expected: bool
 ) -> None:
     for name, content in ((profile, times(("a", 1.0, 1.0))), (graph, description(CONV))):
