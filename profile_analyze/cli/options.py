@@ -238,9 +238,9 @@ COMPARISON: Final = OptionGroup(
             example="total > +5%",
             help="exit with 3 if this condition is met beyond noise. 'total > +5%%', 'time > +2ms' "
             "and 'type=ConvolutionForward: time > +3%%' compare with the baseline; 'time > 0.120s' "
-            "needs none. METRIC is total (time of all operators), time (of the operators that pass "
-            "the filters), device_time, host_time, wait, computation, memory, macs or params. May "
-            "be repeated",
+            "needs no baseline. METRIC is total (time of all operators), time (of the operators "
+            "that pass the filters), device_time, host_time, wait, computation, memory, macs or "
+            "params. May be repeated",
         ),
         Option.of(
             "--fail-uncertain",
@@ -263,8 +263,8 @@ VIEW: Final = OptionGroup(
             choices=LEVELS,
             help="what a row is, if the profile has several levels. operator: an operator, without "
             "the operators inside it. top: an outermost operator, with everything inside it. "
-            "kernel, module: one of these (default: operator, or the first level in this list that "
-            "the profile has)",
+            "kernel: a kernel. module: a module (default: operator, or the first level in this "
+            "list that the profile has)",
         ),
         Option.of(
             "--show-host",

@@ -17,10 +17,10 @@ OUTPUT: Final = OptionGroup(
             "--format",
             may_be_default=True,
             choices=[*(name for name in OUTPUT_FORMATS if name != OPERATORS), *TABLE_FORMATS],
-            help="the output format. table: boxes (the default for MegEngine profiles). plain: one "
-            "line per row (the default otherwise). csv, json, jsonl, parquet: raw numbers in base "
-            "units, for programs. github (annotations), junit: for pipelines. collapsed: stacks, "
-            "for flame graphs",
+            help="the output format. table: boxes (the default for profiles of MegEngine's "
+            "GraphProfiler). plain: one line per row (the default otherwise). csv, json, jsonl, "
+            "parquet: raw numbers in base units, for programs. github (annotations), junit: for "
+            "pipelines. collapsed: stacks, for flame graphs",
         ),
         Option.of(
             "--confluence",

@@ -274,7 +274,7 @@ _TENSORS: Final = (
     _key(
         "input_dtype",
         meaning="the dtypes of the inputs, each once; `Float32, N/A` if some inputs have an "
-        "unknown dtype; N/A if all have",
+        "unknown dtype; N/A if all inputs have",
         optional="input_dtypes",
     ),
 )

@@ -136,8 +136,8 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the largest shape of blocks, such as 1x4, in which the zeros of the weight lie: zeros "
-        "outside of such blocks are at most 10 % of its elements; N/A if sparsity is at most 10 %",
+        "the largest shape of blocks, such as 1x4, that the zeros of the weight form: zeros "
+        "outside of blocks are at most 10 % of its elements; N/A if sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",
