@@ -179,8 +179,8 @@ _TIMES: Final = (
     ),
     _measured_time(
         "thread_wait",
-        meaning="how long the thread that ran the operator waited for other threads that ran "
-        "parts of it",
+        meaning="how long the thread that ran the operator waited for other threads that ran parts "
+        "of the operator",
         worked="as measured by the runtime",
     ),
     _work(

@@ -28,7 +28,8 @@ rows by columns. Running sums can only be shown. Shapes and parameters as a whol
 with the numbers of the first row.
 
 A column has its unit in brackets, and its name in output formats for programs (csv, json, jsonl) if
-that name differs. Numbers in these formats are in that unit.
+that name differs. Numbers in these formats are in that unit. `Operators only` means that groups do
+not have the column.
 
 N/A means that the profile does not have the value. N/A is not 0, meets no condition, and comes last
 in every order.
