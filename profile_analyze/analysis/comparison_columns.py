@@ -175,8 +175,8 @@ COLUMNS: Final = (
     _same(
         "test",
         "",
-        "which times the verdict is based on: own for the row's own times; relative for its times "
-        "divided by the level of all other operators, which removes the noise that a whole run has",
+        "the times that the verdict is based on: own (the row's own times), or relative (its times "
+        "divided by the level of all other operators, without the noise of whole runs)",
         kind="text",
         worked="relative if the relative times have less than twice the noise of the own times, "
         "and if the row itself changed, not the others",
@@ -184,9 +184,9 @@ COLUMNS: Final = (
     _same(
         "verdict",
         "",
-        "slower, faster, same, uncertain, more work, less work, added or removed; more work "
-        "means slower with more work, but not slower per work beyond noise and threshold; less "
-        "work means the opposite; N/A with fewer than four runs on a side",
+        "slower, faster, same, uncertain, more work, less work, added or removed; more work: "
+        "slower and with more work, but the time per work is not higher beyond noise and "
+        "threshold; less work: the opposite; N/A with fewer than four runs on a side",
         kind="text",
         worked="from {test} times: ratio {ratio} ({ratio_low} to {ratio_high}), relative ratio "
         "{relative_ratio} ({relative_low} to {relative_high}), {p_value}, {threshold} and "
@@ -198,9 +198,8 @@ COLUMNS: Final = (
     _same(
         "runs_needed",
         "count",
-        "how many runs of each side would settle an uncertain verdict in four of five comparisons, "
-        "if the estimated change is right; N/A for other verdicts, and if more than 1,000 runs are "
-        "needed",
+        "the number of runs of each side that would settle an uncertain verdict in four of five "
+        "comparisons, if the estimated change is right; N/A for other verdicts, and above 1,000",
         worked="from the confidence interval, whose length shrinks with the square root of the "
         "number of runs",
     ),
@@ -219,8 +218,7 @@ COLUMNS: Final = (
     _column(
         "base_name",
         "",
-        "the name of the operator in the baseline, if they match by structure or shapes and it has "
-        "another name there; N/A otherwise",
+        "the name of the operator in the baseline, if it has another name there; N/A otherwise",
         kind="text",
         worked="from the baseline",
     ),

@@ -13,8 +13,8 @@ COLUMNS: Final = (
     _column(
         "bound",
         "",
-        "compute or memory: the larger of compute_time and memory_time; memory for operators that "
-        "only move data, N/A for operators that are not judged or do no work",
+        "compute if compute_time is at least memory_time, otherwise memory; memory for "
+        "operators that only move data, N/A for operators that are not judged or do no work",
         FORMULA,
         kind="text",
         is_key=True,
@@ -24,8 +24,8 @@ COLUMNS: Final = (
     _column(
         "attainable",
         "FLO/s",
-        "the highest FLO/s that the device allows at this intensity: the lesser of the peak rate "
-        "and intensity * peak bandwidth; N/A for operators that are not judged or do no work",
+        "the highest FLO/s that the device allows at this intensity: the peak rate or intensity * "
+        "peak bandwidth, whichever is less; N/A for operators that are not judged or do no work",
         RatioOfSums("computation", "least_time"),
         worked="the lesser of {peak_rate} and {intensity} * {peak_bandwidth}",
     ),

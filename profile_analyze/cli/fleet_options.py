@@ -17,9 +17,8 @@ FLEET: Final = OptionGroup(
             metavar="DIR",
             example="profiles.dataset",
             help="instead of an answer, add the profiles to the data set in this folder, which is "
-            "made if it does not exist: Parquet files of operators, executions, tracks, runs and "
-            "origin; a data set can be named like a FILE, and is read much faster; needs pyarrow "
-            "(the extra fleet)",
+            "created if it does not exist. A data set is a folder of Parquet files. Named as FILE, "
+            "it is read much faster than the profiles. Needs pyarrow (the extra fleet)",
         ),
         Option.of(
             "--sql",
@@ -27,8 +26,8 @@ FLEET: Final = OptionGroup(
             metavar="QUERY",
             example="select type, sum(device_time_s) as total_s from operators group by type",
             help="instead of a summary and tables, show the answer to a SELECT over the tables "
-            "operators, executions, tracks, runs and origin; help lists their columns, and exits; "
-            "the query cannot read files or change anything; needs duckdb (the extra sql)",
+            "operators, executions, tracks, runs and origin. help lists their columns, and exits. "
+            "The query cannot read files or change anything. Needs duckdb (the extra sql)",
         ),
         Option.of(
             "--sql-timeout",

@@ -27,9 +27,10 @@ RUNS: Final = OptionGroup(
             type=label_source,
             metavar="PATTERN",
             example="nightly/{date}/{host}/*.json",
-            help="give files labels, as group keys and columns: from the paths of the files, such "
-            "as 'nightly/{date}/{host}/*.json', or from a table with the column file and a column "
-            "for each label; --where 'date >= 2026-11-01' chooses files; may be repeated",
+            help="give files labels, which are columns and group keys: from the paths of the "
+            "files, such as 'nightly/{date}/{host}/*.json', or from a table with the column file "
+            "and a column for each label. --where 'date >= 2026-11-01' then chooses files. May be "
+            "repeated",
         ),
         Option.of(
             "--run-stat",
@@ -48,8 +49,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--skip-bad",
             action="store_true",
-            help="leave out files that cannot be read; a note counts them, and json lists them "
-            "with the reasons",
+            help="leave out files that cannot be read; a note counts these files, and json lists "
+            "them with the reasons",
         ),
         Option.of(
             "--engine",
@@ -58,17 +59,16 @@ RUNS: Final = OptionGroup(
             default=LOCAL,
             metavar="ENGINE",
             example="dask",
-            help="what reads several files: local, which is several processes of this machine for "
-            "a hundred files or more; dask, which starts a cluster of Dask workers on this machine "
-            "and ends it afterwards; or dask:ADDRESS for a cluster that exists, such as "
-            "dask:tcp://host:8786; answers are the same; needs dask (the extra fleet; default: "
-            "local)",
+            help="what reads several files. local: this machine, with several processes for a "
+            "hundred files or more. dask: a cluster of Dask workers on this machine, for the time "
+            "of the call. dask:ADDRESS: a cluster that exists, such as dask:tcp://host:8786. dask "
+            "needs the extra fleet (default: local)",
         ),
         Option.of(
             "--correct-drift",
             action="store_true",
             help="correct the times of operators for the load of the machine: divide them by how "
-            "slow the whole run was; totals and --fail-if use the times as measured",
+            "slow the whole run was. Totals and --fail-if use the times as measured",
         ),
         Option.of(
             "--correct-sync",
@@ -103,9 +103,9 @@ MODELS: Final = OptionGroup(
             "--model",
             metavar="FILE",
             example="model.onnx",
-            help="the model that ran, beside a profile: adds its multiply-adds, parameters and "
-            "attributes to the operators, and the computation, memory and shapes that the profile "
-            "lacks; operators are matched with its nodes by name, then by order",
+            help="add the multiply-adds, parameters and attributes of the model that ran to the "
+            "operators of the profile, and the computation, memory and shapes that the profile "
+            "lacks. Operators are matched with nodes of the model by name, then by order",
         ),
         Option.of(
             "--split-matmul",
@@ -113,10 +113,10 @@ MODELS: Final = OptionGroup(
             type=tile_sizes,
             metavar="M,N,K[,conv]",
             example=TILE_EXAMPLE,
-            help="what matrix products cost on hardware that multiplies at most M x K times K x N, "
-            "such as 64,64,64: adds tiles, multiply-adds with padding, tile_efficiency, bytes "
-            "moved and the memory of a tile; with conv, also convolutions, as the products that "
-            "im2col makes",
+            help="show what matrix products cost on hardware that multiplies at most M x K times K "
+            "x N, such as 64,64,64: tiles, multiply-adds with padding, tile_efficiency, bytes "
+            "moved and the memory of a tile. With conv, convolutions count, too, as the matrix "
+            "products that im2col makes",
         ),
         Option.of(
             "--write-model",
@@ -138,10 +138,10 @@ CACHE: Final = OptionGroup(
             action=StoreOnce,
             metavar="DIR",
             example="/var/tmp/profiles",
-            help="the folder that keeps the decoded profiles of files of 100 MB and more (of 5 MB "
-            "and more if compressed), so that the next question about a file is fast; at most 5 "
-            "GB, the least recently used are removed first (default: profile_analyze/profiles in "
-            "the user's cache folder)",
+            help="the folder that keeps decoded profiles, so that the next question about a file "
+            "is fast. It keeps files of 100 MB and more (5 MB if compressed), and at most 5 GB: "
+            "the least recently used are removed first (default: profile_analyze/profiles in the "
+            "user's cache folder)",
         ),
         Option.of(
             "--no-cache",

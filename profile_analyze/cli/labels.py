@@ -278,7 +278,7 @@ class LabelOptions(NamedTuple):
         ]
 
     def _shared_labels(self, files: Iterable[str]) -> Mapping[str, str]:
-        """Return the labels that `--label` gives all of the files alike."""
+        """Return the labels of `--label` that have the same value for all of the files."""
         return shared_labels([self.labels.values_of(file) for file in files])
 
     def exported(self, files: list[str]) -> tuple[dict[str, dict[str, str]], tuple[Note, ...]]:

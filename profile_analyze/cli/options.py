@@ -37,10 +37,10 @@ FILES: Final = Option.of(
     "files",
     nargs="*",  # not +, because `check_options` has a better message if no file is named
     metavar="FILE",
-    help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
-    "files are runs of one model; a folder stands for its profiles, @FILE for the files that FILE "
-    "lists, and a quoted pattern such as 'runs/**/*.json' for the files that it matches; any "
-    "of these may be a URL, such as s3://bucket/runs",
+    help="a profile, plain or compressed by gzip or zstd; - is standard input. Several files are "
+    "runs of one model. A folder stands for its profiles, @FILE for the files that FILE lists, and "
+    "a quoted pattern such as 'runs/**/*.json' for the files that it matches. Each of these may be "
+    "a URL, such as s3://bucket/runs",
 )
 
 GENERAL: Final = (
@@ -77,40 +77,38 @@ ROWS: Final = OptionGroup(
             joined_by="|",
             metavar="REGEX",
             example=".*conv",
-            help="operators with a name that this pattern matches from its start; '.*conv' finds "
-            "conv anywhere",
+            help="operators whose name begins with this pattern; '.*conv' finds conv anywhere",
         ),
         Option.of(
             "--input-dtype",
             action=StoreOnce,
             metavar="DTYPE",
             example="Float32",
-            help="operators with an input of this dtype, such as Float32, if the profile has "
-            "dtypes",
+            help="operators with an input of this dtype, such as Float32",
         ),
         Option.of(
             "--min-time",
             type=seconds,
             metavar="TIME",
             example="1ms",
-            help="operators that took at least this time, in seconds or as 1ms, 20us (default: "
-            "any)",
+            help="operators that took at least this time: a number of seconds, or 1ms, 20us",
         ),
         Option.of(
             "--max-time",
             type=seconds,
             metavar="TIME",
             example="1ms",
-            help="operators that took at most this time, in seconds or as 1ms, 20us (default: any)",
+            help="operators that took at most this time: a number of seconds, or 1ms, 20us",
         ),
         Option.repeatable(
             "--where",
             type=condition,
             metavar="'COLUMN OP VALUE'",
             example="time > 1ms",
-            help="operators that meet this condition: == != < <= > >= with a number and its unit, "
-            "such as 'time > 1ms', 'flops < 2GFLOPS', 'share >= 5%%', or == != ~ !~ with a text or "
-            "a pattern, such as 'name ~ conv'; N/A never meets it; if repeated, all must hold",
+            help="operators that meet this condition. For numbers: == != < <= > >= and a number "
+            "with its unit, such as 'time > 1ms', 'flops < 2GFLOPS', 'share >= 5%%'. For texts: == "
+            "!= with a text, or ~ !~ with a pattern, such as 'name ~ conv'. N/A meets no "
+            "condition. If repeated, all must hold",
         ),
     ),
 )
@@ -126,8 +124,8 @@ GROUPS: Final = OptionGroup(
             example="type",
             help=f"one row for each value of these: {', '.join(group_keys())}, scope/N (the first "
             "N levels of scope), param.NAME (one of the parameters), name~REGEX (the part of the "
-            "name that the pattern finds, or its first group), a label (--label); aggregated by "
-            f"{DEFAULT_AGGREGATE} unless --aggregate says otherwise",
+            "name that the pattern finds, or its first group), a label (--label). Rows have the "
+            f"{DEFAULT_AGGREGATE} of their operators unless --aggregate says otherwise",
         ),
         Option.of(
             "--aggregate",
@@ -136,11 +134,11 @@ GROUPS: Final = OptionGroup(
             metavar="HOW[,HOW...]",
             example="sum,p90",
             help="how to combine the values of a group: "
-            f"{', '.join(AGGREGATES)}, or a percentile such as p90. The first applies to all "
-            "columns, and each further one adds a column of the time, such as time.p90. Without "
-            "--aggregate-by, all operators are one row. With sum and mean, FLOPS and bandwidth are "
-            "the sum of work over the sum of time; otherwise, the values of the operators are "
-            "aggregated",
+            f"{', '.join(AGGREGATES)}, or a percentile such as p90. The first aggregate applies to "
+            "all columns, and each further one adds a column of the time, such as time.p90. "
+            "Without --aggregate-by, all operators are one row. With sum and mean, FLOPS and "
+            "bandwidth are the sum of work divided by the sum of time; with other aggregates, they "
+            "are that aggregate of the operators' values",
         ),
         Option.repeatable(
             "--having",
@@ -162,9 +160,10 @@ ORDER: Final = OptionGroup(
             type=column_names,
             metavar="[+]COLUMN[,...]",
             example="memory",
-            help="largest first, with + smallest first; N/A comes last (default: time, or the size "
-            "of the difference to the baseline). Nearly all columns have an order (--columns "
-            "help), also param.NAME, and for groups aggregates such as time.p90",
+            help="order rows by this column, largest first; with +, smallest first; N/A comes last "
+            "(default: time, or the size of the difference to the baseline). Nearly all columns "
+            "have an order (--columns help), and so do param.NAME and, for groups, aggregates such "
+            "as time.p90",
         ),
         Option.of(
             "-t",
@@ -179,8 +178,8 @@ ORDER: Final = OptionGroup(
             "--top-end-key",
             choices=("end", "kern"),
             default="end",
-            help="which time to show. end: from the operator's start to its end; kern: to the "
-            "start of its first kernel, which is the wait time (default: end)",
+            help="which time to show. end: from the operator's start to its end. kern: from its "
+            "start to its first kernel, which is the wait time (default: end)",
         ),
     ),
 )
@@ -195,7 +194,7 @@ COMPARISON: Final = OptionGroup(
             default=[],
             metavar="FILE",
             example="old.json",
-            help="the baseline to compare with: a profile, or several runs of one model; adds the "
+            help="compare with this baseline: a profile, or several runs of one model. Adds the "
             "columns base, difference, ratio and verdict, and puts the largest differences first",
         ),
         Option.of(
@@ -204,8 +203,8 @@ COMPARISON: Final = OptionGroup(
             type=label_value,
             metavar="NAME=VALUE",
             example="date=2026-11-01",
-            help="the baseline: the files with this value of a label (--label), instead of "
-            "--compare; all files with another value are compared with the baseline",
+            help="instead of --compare: the files with this value of a label (--label) are the "
+            "baseline, and all files with another value are compared with it",
         ),
         Option.of(
             "--match",
@@ -213,10 +212,10 @@ COMPARISON: Final = OptionGroup(
             default="auto",
             help="what operators must have in common to be compared. name: name and type. "
             "structure: type, shapes and parameters, in the order of execution. shapes: category "
-            "and the shapes of the first input and output, in the order of execution; only if both "
-            "sides have equally many. auto: name, and structure for the operators that are left; "
-            "if the sides have two formats, the category may replace the type, and shapes come "
-            "last (default: auto)",
+            "and the shapes of the first input and output, in the order of execution, if both "
+            "sides have equally many such operators. auto: first name, then structure; if the "
+            "sides have two formats, the category may replace the type, and shapes come last "
+            "(default: auto)",
         ),
         Option.of(
             "--threshold",
@@ -229,28 +228,29 @@ COMPARISON: Final = OptionGroup(
             "--unit",
             choices=SAMPLE_UNITS,
             default=SAMPLE_UNITS[0],
-            help="what statistics use if a file has several runs. process: one value for each "
-            "process, the median of its runs; iteration: one value for each run, as if runs were "
+            help="what statistics count if a file has several runs. process: one value for each "
+            "process, the median of its runs. iteration: one value for each run, as if runs were "
             "independent (default: process)",
         ),
         Option.repeatable(
             "--fail-if",
             metavar="'[CONDITION:] METRIC > LIMIT'",
             example="total > +5%",
-            help="exit with 3 if this is met beyond noise: 'total > +5%%', 'time > +2ms', "
-            "'type=ConvolutionForward: time > +3%%' (more than the baseline), 'time > 0.120s'; "
-            "METRIC is total (of all operators), time (of the operators that pass the filters), "
-            "device_time, host_time, wait, computation, memory, macs or params; may be repeated",
+            help="exit with 3 if this condition is met beyond noise. 'total > +5%%', 'time > +2ms' "
+            "and 'type=ConvolutionForward: time > +3%%' compare with the baseline; 'time > 0.120s' "
+            "needs no baseline. METRIC is total (time of all operators), time (of the operators "
+            "that pass the filters), device_time, host_time, wait, computation, memory, macs or "
+            "params. May be repeated",
         ),
         Option.of(
             "--fail-uncertain",
             choices=("not-ruled-out", "yes", "unjudged", "no"),
             # It has no default, because `check_options` rejects any value without `--fail-if`.
-            help="when to exit with 4 if no condition is met. unjudged: if a condition cannot be "
-            "judged, because of too few runs, no operators or mixed-up files; yes: also if the "
-            "median is beyond the limit, but noise may explain that; not-ruled-out: also if the "
-            "median is within the limit, but a change beyond it is not ruled out; no: never "
-            "(default: unjudged)",
+            help="when to exit with 4 if no condition of --fail-if is met. unjudged: if a "
+            "condition cannot be judged, because of too few runs, no operators or mixed-up files. "
+            "yes: also if the median is beyond the limit, but noise may explain that. "
+            "not-ruled-out: also if the median is within the limit, but a change beyond it is not "
+            "ruled out. no: never (default: unjudged)",
         ),
     ),
 )
@@ -261,10 +261,10 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--level",
             choices=LEVELS,
-            help="what a row is, if the profile has several levels: any operator, without the "
-            "operators inside it (operator); an outermost operator, with everything inside it "
-            "(top); a kernel; or a module (default: operator, or the first level in this list that "
-            "the profile has)",
+            help="what a row is, if the profile has several levels. operator: an operator, without "
+            "the operators inside it. top: an outermost operator, with everything inside it. "
+            "kernel: a kernel. module: a module (default: operator, or the first level in this "
+            "list that the profile has)",
         ),
         Option.of(
             "--show-host",
@@ -274,8 +274,8 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--copy-time",
             action="store_true",
-            help="add the copies between devices to the summary: their time, and their wait for "
-            "the first kernel; only copies that pass --type, --opr-name and --input-dtype",
+            help="add the time of copies between devices to the summary, and their wait for the "
+            "first kernel; --type, --opr-name and --input-dtype select copies",
         ),
         Option.of(
             "--print-only",
@@ -291,20 +291,20 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--work",
             choices=WORK_SOURCES,
-            help="where computation and memory come from: measured by the runtime, derived from "
-            "shapes, or best, which is measured if that is known and otherwise derived (default: "
-            "measured for a profile, derived for a model)",
+            help="where computation and memory come from. measured: reported by the runtime. "
+            "derived: computed from shapes. best: measured if known, otherwise derived (default: "
+            "measured for profiles of MegEngine's GraphProfiler, best otherwise)",
         ),
         Option.of(
             "--peaks",
             action=PeaksAction,
             metavar="SPEC",
             example="a100-80gb-sxm",
-            help="compare with the peak rates of a device: adds bound, efficiency, lost and gain. "
-            "SPEC is a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), two rates in FLO/s "
-            "and bytes per second (19.5T:1555G), a TOML file, auto for the device that the profile "
-            "names, or here, which measures this machine once (here:N: with N threads); ! at the "
-            "end measures it again",
+            help="compare with the peak rates of a device, and add the columns bound, efficiency, "
+            "lost and gain. SPEC is a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), two "
+            "rates in FLO/s and bytes per second (19.5T:1555G), a TOML file, auto for the device "
+            "that the profile names, or here for this machine (here:N: with N threads). here "
+            "measures once and keeps the rates; here! measures again",
         ),
         Option.of(
             "--explain",
@@ -312,9 +312,8 @@ VIEW: Final = OptionGroup(
             type=column_names,
             metavar="COLUMN",
             example="time",
-            help="instead of a table, show what this column means, its formula and its rule for "
-            "groups, worked through with the numbers of the first row; without FILE, the "
-            "formula has no numbers",
+            help="instead of a table, show what this column means, and its formula with the "
+            "numbers of the first row; without FILE, the formula has no numbers",
         ),
         Option.of(
             "--columns",

@@ -20,9 +20,7 @@ _INTRODUCTION = """\
 
     profile-analyze [options] FILE [FILE ...]
 
-`profile-analyze --help` prints the same texts.
-[The cookbook](cookbook.md) has examples, and [the list of columns](columns.md) says which of
-them can filter, group and order rows.
+`profile-analyze --help` prints the same texts. [The cookbook](cookbook.md) has examples.
 """
 
 

@@ -17,10 +17,10 @@ OUTPUT: Final = OptionGroup(
             "--format",
             may_be_default=True,
             choices=[*(name for name in OUTPUT_FORMATS if name != OPERATORS), *TABLE_FORMATS],
-            help="the output format. table: boxes (the default for MegEngine profiles); plain: one "
-            "line per row (the default otherwise); markdown; wiki; for programs, with raw numbers "
-            "in base units: csv, json, jsonl, parquet; for pipelines: github (annotations), junit; "
-            "collapsed: stacks for flame graphs",
+            help="the output format. table: boxes (the default for profiles of MegEngine's "
+            "GraphProfiler). plain: one line per row (the default otherwise). csv, json, jsonl, "
+            "parquet: raw numbers in base units, for programs. github (annotations), junit: for "
+            "pipelines. collapsed: stacks, for flame graphs",
         ),
         Option.of(
             "--confluence",
@@ -34,9 +34,8 @@ OUTPUT: Final = OptionGroup(
             action=StoreOnce,
             metavar="FILE",
             example="result.csv",
-            help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
-            ".parquet, .md, .xml, .folded) chooses the format unless --format is given; - is "
-            "standard output",
+            help="write to this file; - is standard output. The suffix (.csv, .json, .jsonl, "
+            ".parquet, .md, .xml, .folded) chooses the format unless --format is given",
         ),
         Option.of(
             "--force",
@@ -49,9 +48,9 @@ OUTPUT: Final = OptionGroup(
             type=picture_file,
             metavar="FILE",
             example="result.svg",
-            help="also draw a picture, .svg, .png or .pdf: with --peaks, rows on the roofline; "
-            "otherwise, the longest times as bars; of a model, its work as bars; -t limits the "
-            "rows; needs matplotlib (the extra plot)",
+            help="also draw a picture (.svg, .png or .pdf): the roofline with --peaks, otherwise "
+            "bars of the longest times, or of the work of a model. -t limits the rows. Needs "
+            "matplotlib (the extra plot)",
         ),
         Option.of(
             "--notes",
@@ -66,8 +65,8 @@ OUTPUT: Final = OptionGroup(
             may_be_default=True,
             choices=TIME_UNITS,
             default=AUTO,
-            help="the unit of times. auto: one that suits the largest time of a table or of the "
-            "summary; table and wiki have seconds (default: auto)",
+            help="the unit of times. auto: a unit that suits the largest time of a table or of the "
+            "summary, but seconds for table and wiki (default: auto)",
         ),
         Option.of(
             "--color",
@@ -80,7 +79,7 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             NO_PAGER,
             action="store_true",
-            help="print a long answer on the terminal at once. Otherwise, an answer that is longer "
+            help="print the answer at once, without a pager. By default, an answer that is longer "
             "than the terminal is shown by the command in PAGER, or by less",
         ),
         Option.of(

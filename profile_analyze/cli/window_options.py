@@ -17,8 +17,8 @@ WINDOW: Final = OptionGroup(
             type=seconds,
             metavar="TIME",
             example="10ms",
-            help="only what happened from this time on, counted from the first execution: 10ms, or "
-            "a number of seconds; executions at the edge are clipped",
+            help="only the executions from this time on, such as 10ms, or a number of seconds. "
+            "Times count from the first execution. Executions at the edge are clipped",
         ),
         Option.of(
             "--to",
@@ -26,7 +26,7 @@ WINDOW: Final = OptionGroup(
             type=seconds,
             metavar="TIME",
             example="12.5ms",
-            help="only what happened up to this time, counted and clipped as for --from",
+            help="only the executions up to this time, counted and clipped as for --from",
         ),
         Option.of(
             "--step",
@@ -35,24 +35,24 @@ WINDOW: Final = OptionGroup(
             metavar="N[-M]",
             example="3",
             help="only this step of the profile, or the steps from N to M; --from and --to then "
-            "count from the start of the first one",
+            "count from the first execution in these steps",
         ),
         Option.of(
             "--step-region",
             action=StoreOnce,
             metavar="NAME",
             example="forward",
-            help="the module or region whose executions are the steps, instead of the steps that "
-            "the file marks, such as ProfilerStep#3; the executions are numbered from 1",
+            help="make each execution of this module or region a step, numbered from 1, instead of "
+            "the steps that the file marks, such as ProfilerStep#3",
         ),
         Option.of(
             "--inspect",
             action=StoreOnce,
             metavar="KEY",
             example="aten::addmm",
-            help="instead of a table, show all that is known of one operator: what it is, its "
-            "times, what ran around, inside and next to it, and the kernels that it launched. KEY "
-            "is its id or its name; KEY@N is its N-th execution",
+            help="instead of a table, show all that the profile says about one operator: facts, "
+            "times, launched kernels, and the operators around, inside and next to it. KEY is its "
+            "id or its name; KEY@N is its N-th execution",
         ),
     ),
 )

@@ -127,8 +127,8 @@ _TIMES: Final = (
     Column(
         "cumulative_time",
         "s",
-        "running sum of time over the rows shown; N/A before the first row with a known time. Rows "
-        "that are split by labels are added up for each combination of labels",
+        "running sum of time over the rows shown; N/A before the first row with a known time; with "
+        "labels, a sum for each combination of labels",
         SAME,
         of_operators=RunningSum("time"),
         worked="the sum of time from the first row to this one, among rows with the same labels",
@@ -136,8 +136,7 @@ _TIMES: Final = (
     Column(
         "cumulative_share",
         "1",
-        "running sum of share over the rows shown, as for cumulative_time; N/A where "
-        "cumulative_time is N/A",
+        "running sum of share over the rows shown, in the same way as cumulative_time",
         SAME,
         of_operators=RunningSum("share"),
         worked="the sum of share from the first row to this one, among rows with the same labels",
@@ -180,8 +179,8 @@ _TIMES: Final = (
     ),
     _measured_time(
         "thread_wait",
-        meaning="how long the thread that ran the operator waited for other threads that worked "
-        "on it",
+        meaning="how long the thread that ran the operator waited for other threads that ran parts "
+        "of the operator",
         worked="as measured by the runtime",
     ),
     _work(
@@ -195,11 +194,11 @@ _TIMES: Final = (
         _work(
             name,
             unit="byte",
-            meaning=f"memory of {place} that all calls in a run allocated, minus what they freed, "
-            "without the operators nested inside",
+            meaning=f"memory of the {place} that all calls in a run allocated, minus the memory "
+            "that they freed, without the operators nested inside",
             worked="of the executions, as in the file",
         )
-        for name, place in (("allocated", "the host"), ("device_allocated", "devices"))
+        for name, place in (("allocated", "host"), ("device_allocated", "device"))
     ),
 )
 
@@ -262,8 +261,7 @@ _TENSORS: Final = (
     ),
     _unordered_key(
         "in_strides",
-        meaning="the strides of each input, in elements, or contiguous if they follow from the "
-        "shape",
+        meaning="the strides of each input, in elements, or `contiguous`",
         as_text=strides_text,
         optional="in_strides",
     ),
@@ -275,8 +273,8 @@ _TENSORS: Final = (
     ),
     _key(
         "input_dtype",
-        meaning="the dtypes of the inputs, each once; `Float32, N/A` if some are unknown; N/A if "
-        "all are unknown",
+        meaning="the dtypes of the inputs, each once; `Float32, N/A` if some inputs have an "
+        "unknown dtype; N/A if all inputs have",
         optional="input_dtypes",
     ),
 )

@@ -28,9 +28,9 @@ _COSTS: Final = (
     _amount(
         "macs_with_bias",
         "count",
-        "macs, and one more for each result that a bias is added to",
+        "macs, and one more for each output element that a bias is added to",
         timed=True,
-        worked="{macs} + the results that a bias is added to",
+        worked="{macs} + the output elements that a bias is added to",
     ),
     _amount(
         "macs_without_padding",
@@ -43,8 +43,8 @@ _COSTS: Final = (
     Column(
         "conv_kind",
         "",
-        "the sort of a convolution, the first that fits: depthwise (a group for each input "
-        "channel), grouped, pointwise (each side of the kernel is 1), or full",
+        "the sort of a convolution: the first that fits of depthwise (a group for each input "
+        "channel), grouped, pointwise (each side of the kernel is 1) and full",
         kind="text",
         is_key=True,
         worked="from the number of groups and the shape of the weight",
@@ -60,8 +60,8 @@ _COSTS: Final = (
     _amount(
         "params",
         "count",
-        "how many elements the weights of the operator have; scales, shapes, indices and single "
-        "numbers are not weights; if several operators use a weight, it counts at the first one",
+        "the number of elements of the operator's weights; scales, shapes, indices and single "
+        "numbers are not weights; a weight of several operators counts only at the first one",
         worked="the elements of the weights that no earlier operator uses",
     ),
     Column(
@@ -80,7 +80,8 @@ _COSTS: Final = (
     Column(
         "reused_weights",
         "",
-        "the weights that an earlier operator uses, too; params counts them there",
+        "the names of weights that an earlier operator also uses; params counts them at that "
+        "operator",
         kind="text",
         worked="the names of the weights that an earlier operator uses",
     ),
@@ -111,15 +112,15 @@ _ONNX_TOOL: Final = (
     _onnx_tool(
         "onnx_tool_memory",
         "byte",
-        "the memory as onnx-tool 1.0.1 counts it: outputs and weights, a weight only at its first "
-        "operator",
+        "the memory as onnx-tool 1.0.1 counts it: outputs and weights, each weight only at its "
+        "first operator",
         optional="onnx_tool_memory",
     ),
     _onnx_tool(
         "onnx_tool_params",
         "count",
-        "the elements of initializers, as onnx-tool 1.0.1 counts them: each only at its first "
-        "operator",
+        "the elements of initializers, as onnx-tool 1.0.1 counts them: each initializer only at "
+        "its first operator",
         optional="onnx_tool_params",
     ),
 )
@@ -135,9 +136,8 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the shape of the blocks of zeros, such as 1x4, in the weight that sparsity is about: the "
-        "largest shape for which zeros outside of blocks are at most 10 % of the elements; N/A if "
-        "sparsity is at most 10 %",
+        "the largest shape of blocks, such as 1x4, that the zeros of the weight form: zeros "
+        "outside of blocks are at most 10 % of its elements; N/A if sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",
@@ -146,7 +146,7 @@ _SPARSITY: Final = (
     Column(
         "sparsity_block",
         "1",
-        "the share of the blocks of the shape sparsity_pattern that have only zeros",
+        "the share of blocks with only zeros, for blocks of the shape sparsity_pattern",
         optional="sparsity_block",
         worked="counted in the values of the weight",
     ),
@@ -179,28 +179,28 @@ _TILES: Final = (
     _tile_amount(
         "tiled_macs",
         "count",
-        "macs of full tiles: with the padding at the edges of A and B",
+        "macs if each tile is padded to its full size",
         worked="{tiles} * the multiply-adds of a full tile",
     ),
     Column(
         "tile_efficiency",
         "1",
-        "macs / tiled_macs: the share of the multiply-adds of full tiles that are not padding",
+        "macs / tiled_macs: the share of tiled_macs that is not padding",
         RatioOfSums("macs", "tiled_macs"),
         worked="{macs} / {tiled_macs}",
     ),
     _tile_amount(
         "untiled_memory",
         "byte",
-        "bytes of A, B and the result of a matrix product, each once: what an operator that is not "
-        "split reads and writes, and the memory that it needs at once",
+        "bytes of A, B and the result of a matrix product, each once: without tiles, the operator "
+        "reads and writes these bytes, and needs them in memory at once",
         worked="bytes of A + bytes of B + bytes of the result",
     ),
     _tile_amount(
         "tiled_memory",
         "byte",
-        "bytes that the tiles read and write: each reads its part of A and B; partial sums are "
-        "written once, and read and written at each further step along K",
+        "bytes that the tiles read and write: each tile reads its part of A and B; partial sums "
+        "are written once, and read and written at each further step along K",
         worked="A * {tiles_n} + B * {tiles_m} + the result * (2 * {tiles_k} - 1); matrices in "
         "bytes",
     ),

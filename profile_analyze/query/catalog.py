@@ -98,8 +98,8 @@ def _derived_column(text: str) -> Column | None:
 
 def _has_aggregate(column: Column, aggregate: Aggregate) -> bool:
     """Return whether groups have an aggregate of a column, such as `time.p90`."""
-    # `flops.sum` and `flops.mean` do not exist: a sum of ratios means nothing, and `flops` itself
-    # is the ratio of the group's sums.
+    # `flops.sum` and `flops.mean` do not exist: a sum or a mean of ratios means nothing. The column
+    # `flops` itself is the ratio of the group's sums.
     is_ratio = isinstance(column.of_groups, RatioOfSums)
     return column.of_groups == AGGREGATED or (is_ratio and not aggregate.adds_up)
 

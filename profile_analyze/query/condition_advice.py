@@ -55,8 +55,8 @@ _COLUMN_OF_UNIT: Final = {
 """For each unit, the column that a value with this unit probably belongs to."""
 
 _FRACTION_OF: Final = {name: {"1": "change"} for name in ("difference", "absolute_difference")}
-"""For some columns, an entry that replaces an entry of `_COLUMN_OF_UNIT`: in a condition on a
-difference, a fraction is probably meant for the column `change`, not for `share`."""
+"""For some columns, replacements for entries of `_COLUMN_OF_UNIT`. In a condition on a difference,
+the user probably meant a fraction for the column `change`, not for `share`."""
 _SMALL: Final = 0.5
 """A percentage below this is meant as a change, not as a factor: `ratio > 5%`."""
 

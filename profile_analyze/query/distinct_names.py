@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def details_of(table: Table, rows: Sequence[int]) -> list[str]:
-    """Return, for each of `rows`, what tells it apart from other rows with its name.
+    """Return, for each of `rows`, a detail that tells it apart from other rows with its name.
 
     The detail has the values of as few columns as possible. If no column tells some rows apart,
-    they have their ids. In a comparison, an added and a removed operator may even have the same id.
-    The detail is empty for them, and for a unique name. The rows of `table` are operators.
+    they have their ids. The detail is empty for a unique name. It is also empty for rows whose ids
+    are equal, too, such as an added and a removed operator. The rows of `table` are operators.
     """
     codes = table.shown["name"].codes
     chosen = codes[rows]
@@ -37,9 +37,9 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
 
 
 def _columns(table: Table) -> Iterator[list[str]]:
-    """Yield the texts of the columns that may tell rows apart, and at last the ids.
+    """Yield the texts of the columns that may tell rows apart, with the ids as the last column.
 
-    The text of an unknown value is empty, because a detail without it is easier to read.
+    Texts of unknown values are empty, because details are easier to read without N/A.
     """
     loaded = {"", *table.shown.profile.operators.optional}
     for name in DISTINGUISHING:
@@ -49,7 +49,7 @@ def _columns(table: Table) -> Iterator[list[str]]:
 
 
 def _details(columns: Sequence[Sequence[str]]) -> list[str]:
-    """Return a text for each row, of the columns that tell more rows apart than those before."""
+    """Return the values of each row, from the columns that tell further rows apart."""
     chosen: list[Sequence[str]] = []
     kinds = 1
     for column in columns:
@@ -63,7 +63,7 @@ def _details(columns: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _innermost_parts(paths: Sequence[str]) -> list[str]:
-    """Return as few innermost parts of paths as tell them apart: `a/x` and `b/x` of `net/a/x`."""
+    """Return the innermost parts that tell paths apart: `a/x` for `net/a/x` beside `net/b/x`."""
     parts = [path.split("/") for path in paths]
     count = 1
     while len({tuple(path[-count:]) for path in parts}) < len({*paths}):

@@ -256,7 +256,7 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float, *, strict: boo
     """Return the verdict with its outcome and the reason."""
     condition = verdict.condition
     ends = (verdict.low, verdict.high)
-    # The whole interval is beyond the limit if `near` is. A part of it is beyond if `far` is.
+    # If `near` is beyond the limit, so is the whole interval. If `far` is, so is a part of it.
     near, far = ends if condition.above else reversed(ends)
 
     def exceeds(value: float, bound: float) -> bool:

@@ -71,7 +71,7 @@ class Inspection(NamedTuple):
     def statistics_s(self) -> dict[str, float]:
         """Return the statistics of the executions by name, in seconds; empty without executions.
 
-        `share` is their part of the own time of all executions on the same side; NaN for N/A.
+        `share` is their own time, divided by that of all executions on the same side. NaN is N/A.
         """
         executions, rows = self.profile.executions, self.rows
         if not len(rows):

@@ -105,8 +105,7 @@ def _ran_by(
 ) -> Iterator[tuple[T, NDArray[np.bool_]]]:
     """Yield each known value that `value_of` returns for a device track, with a mask of operators.
 
-    The mask has shape (operators,). It selects the operators that took time on tracks with this
-    value.
+    The mask, of shape (operators,), selects the operators that took time on tracks with the value.
     """
     profile = rows.profile
     values = [value_of(track) if track.side == DEVICE else None for track in profile.tracks]

@@ -113,7 +113,7 @@ def meant_pattern(text: str, known: Sequence[str]) -> str:
     """Return the pattern that the user probably meant by `text`; empty if no pattern is likely.
 
     If `text` has wildcards, the pattern must find at least one known text. Otherwise, it must find
-    more than `MOST_SIMILAR_TEXTS` texts. A message can suggest fewer texts by name.
+    more than `MOST_SIMILAR_TEXTS` texts: fewer texts can be suggested by name.
     """
     if not text or len(text) > LONGEST_ADVISED or "'" in text:
         return ""

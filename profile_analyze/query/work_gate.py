@@ -59,7 +59,7 @@ class Amounts(NamedTuple):
     """How many of `operators` do not count, because their work is unknown and they take little
     time."""
     unknown_share: float
-    """The share that operators of unknown work have in the time of all chosen operators. NaN if
+    """The time of operators of unknown work, as a share of the time of all chosen operators. NaN if
     the share does not matter."""
     needs_model: bool
     """Whether only `--model` adds this kind of work to the profile."""

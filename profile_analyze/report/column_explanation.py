@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from profile_analyze.model.columns import AGGREGATED, RatioOfSums
 from profile_analyze.query.aggregates import DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.formula_words import Formula, in_words, ingredients
-from profile_analyze.report.column_list import brackets, rule_for_groups
+from profile_analyze.report.column_list import brackets, remark_on_groups
 
 if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
@@ -23,8 +24,20 @@ def general_explanation(name: str) -> str:
 
 def definition(column: Column) -> str:
     """Return a column's name, unit, meaning and rule for groups, and the options that it needs."""
-    rules = f"{rule_for_groups(column)}{_needs(column)}"
+    rules = f"{_rule_for_groups(column)}{_needs(column)}"
     return f"{column.name}{brackets(column)}: {column.meaning}{rules}"
+
+
+def _rule_for_groups(column: Column) -> str:
+    if column.of_groups == AGGREGATED:
+        return "; for a group: the sum, or as `--aggregate` says"
+    if isinstance(column.of_groups, RatioOfSums):
+        above, below = column.of_groups
+        return (
+            f"; for a group: sum of {above} / sum of {below} over the operators that have both; "
+            "with another aggregate than sum or mean, that aggregate of the operators' values"
+        )
+    return remark_on_groups(column)
 
 
 def _needs(column: Column) -> str:

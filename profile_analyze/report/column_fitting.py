@@ -19,8 +19,8 @@ _EXTRAS: Final = (
     *("bandwidth", "flops", "calls", "in_shapes", "scope", "launched_by", "count"),
     *("ratio_per_work", "work_ratio", "share"),
 )
-# The columns in `_EXPLAINING` and `_ASKED_FOR` are left out last. The type explains the name. All
-# others are shown because of options such as --compare and --peaks.
+# The columns in `_EXPLAINING` and then `_ASKED_FOR` are left out last. Most of them are shown
+# because of options such as --compare and --peaks.
 _EXPLAINING: Final = ("type", "bound", "efficiency")
 _ASKED_FOR: Final = (
     *("test", "relative_ratio", "base", "base_name", "ratio", "gain", "lost"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.columns import AGGREGATED, RatioOfSums
+from profile_analyze.model.columns import AGGREGATED
 from profile_analyze.model.wording import machine_name
 from profile_analyze.query.catalog import CATALOG
 
@@ -22,16 +22,17 @@ _POINT_WRAPPER: Final = TextWrapper(
 _INTRODUCTION: Final = """\
 # Columns
 
-Columns can be shown (`--columns`), and rows can be filtered (`--where`, `--having`) and ordered
-(`--order-by`) by them. Running sums can only be shown. Shapes and parameters as a whole have no
-order. `profile-analyze --columns help` prints this page. `--explain flops` shows how a column is
-computed, with the numbers of the first row.
+`--columns` shows columns, `--where` and `--having` filter rows by columns, and `--order-by` orders
+rows by columns. Running sums can only be shown. Shapes and parameters as a whole have no order.
+`profile-analyze --columns help` prints this page. `--explain flops` shows how a column is computed,
+with the numbers of the first row.
 
-The brackets have the unit, and the name in output formats for programs (csv, json, jsonl). Numbers
-in these formats are in that unit.
+A column has its unit in brackets, and its name in output formats for programs (csv, json, jsonl) if
+that name differs. Numbers in these formats are in that unit. `Operators only` means that groups do
+not have the column.
 
-N/A means that the profile does not have the value. N/A is never 0, meets no condition, and comes
-last in every order.
+N/A means that the profile does not have the value. N/A is not 0, meets no condition, and comes last
+in every order.
 """
 
 _TOLERANCE: Final = """\
@@ -46,14 +47,22 @@ _CONVENTIONS: Final = """\
 - Computation counts a multiply-add as two floating-point operations.
 - Memory counts each input and output once. This is a lower bound of the traffic: data that does
   not fit into the caches is read more than once.
-- For operators that only move data, the profile reports a number of elements as computation. The
-  roofline therefore bounds these operators by the bandwidth alone: the operators of the category
-  copy, and the operators of the category data movement whose computation is known.
+- The computation of an operator that only moves data may be its number of elements. The roofline
+  therefore bounds such operators by the bandwidth alone: the operators of the category copy, and
+  the operators of the category data movement whose computation is known.
 - The roofline does not judge host times, wait times, times of 0, times below the clock's
   resolution, operators with unknown computation or memory, and dtypes for which the device has no
-  known rate. It does not judge operators that do no work, either, such as views and allocations:
-  their time is overhead, for which a device has no limit.
-- An efficiency over 100% is shown, and a note says what it means.
+  known rate. It does not judge operators that do no work, either, such as views and allocations.
+
+## Groups
+
+- These columns are added up over the operators of a group, or aggregated as `--aggregate` says:
+  {aggregated}.
+- A ratio of two of these columns, such as flops, is the ratio of the two sums, over the operators
+  that have both values. With another aggregate than sum or mean, it is that aggregate of the
+  operators' ratios.
+- An aggregate other than sum or count is part of the name: `--aggregate max` shows `time` as
+  `time max`, and as `time_max_s` for programs. Conditions and orders use the plain names.
 """
 
 _FAMILIES: Final = """\
@@ -63,44 +72,36 @@ _FAMILIES: Final = """\
   are compared as numbers: 1 and 1.0 are equal. Booleans, lists and objects are compared as JSON
   text without blanks: `--where 'param.flag == true'`, `--where 'param.axes == [0,1]'`.
 - `name~REGEX`: the part of the name that matches the pattern, or the first group of the pattern if
-  it has one; N/A without a match. It also works for other texts: `type~^(Conv)`. Commas separate
-  columns, except inside brackets or after a backslash. In `--where`, write `name ~ REGEX` instead.
+  it has one; N/A without a match. Other columns of texts work in the same way: `type~^(Conv)`.
+  Commas separate columns, except inside brackets or after a backslash. In `--where`, write
+  `name ~ REGEX` instead.
 - `scope/N`: the first N levels of the scope. With `scope/2`, `encoder/layer1/attention` counts as
   `encoder/layer1`, and `head` as `head`.
-- `date` and the like: a label of the files, if `--label` gives them this label. `label.date` is the
-  full name. Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files. Rows
-  with a label have the medians and shares of the runs with this label.
+- `date` and the like: a label of the files that `--label` gives them, with the full name
+  `label.date`. Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files.
+  Rows with a label have the medians and shares of the runs with this label.
 - `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
-  says. Ratios such as flops, bandwidth and intensity have no sum and no mean, because a sum or a
-  mean of ratios would make no sense. Percentiles are interpolated linearly between neighbours.
-  `std` is the sample standard deviation (n - 1). `count` is the number of operators that have a
-  value.
-"""
+  says. Ratios such as flops, bandwidth and intensity have no sum and no mean. Percentiles are
+  interpolated linearly between neighbours. `std` is the sample standard deviation (n - 1). `count`
+  is the number of operators that have a value.
 
+## Which columns are shown
 
-_SHOWN: Final = """\
-## How columns are shown
-
-- A column that is named twice in `--columns` is shown once.
-- An `--aggregate` other than sum or count renames the columns that it computes: `max` shows `time`
-  as `time max`, and as `time_max_s` for programs. These columns are {aggregated}. Conditions and
-  orders use the plain names. All other columns are never renamed.
 - By default, csv, json and jsonl show these columns of operators: id, name, type, time, share,
   computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. `--level kernel` adds
-  full_name and launched_by after type. For groups, these formats show the keys, count, the times,
-  share, computation, flops, memory and bandwidth.
-- These defaults depend on the question. Several runs add spread before share.
-  `--peaks` adds bound, efficiency, lost and gain after bandwidth. `--compare` adds base,
+  full_name and launched_by. For groups, these formats show the keys, count, the times, share,
+  computation, flops, memory and bandwidth.
+- Several runs add spread. `--peaks` adds bound, efficiency, lost and gain. `--compare` adds base,
   difference, change, ratio, ratio_low, ratio_high, relative_ratio, relative_low, relative_high,
-  p_value, work_ratio, ratio_per_work, match, test, verdict and runs_needed after time.
-  `--columns all` shows all columns; formats that people read leave out columns without any value.
+  p_value, work_ratio, ratio_per_work, match, test, verdict and runs_needed.
+- `--columns all` shows all columns; formats that people read leave out columns without any value.
 - Control characters in names, and marks that reorder text, are shown as escapes such as `\\x1b`,
   also in csv. json and jsonl keep the characters, in the escapes of JSON (`\\u001b`).
 """
 
 
 def column_list() -> str:
-    """Return the page as Markdown: the unit, meaning and rule for groups of each column."""
+    """Return the page as Markdown, with the unit and the meaning of each column."""
     of_operators = [column for column in CATALOG if column.of_operators]
     plain = [one for one in of_operators if not (one.needs_peaks or one.needs_base)]
     sections = {
@@ -118,9 +119,8 @@ def column_list() -> str:
                 f"## {title}\n\n" + "".join(map(_entry, columns))
                 for title, columns in sections.items()
             ),
-            _CONVENTIONS,
+            _conventions(),
             _FAMILIES,
-            _shown(),
         ]
     )
 
@@ -131,14 +131,11 @@ def _tolerance() -> str:
     return _WRAPPER.fill(_TOLERANCE.format(names)) + "\n"
 
 
-def _shown() -> str:
-    """Return the section on how columns are shown, and which columns an aggregate renames."""
+def _conventions() -> str:
+    """Return the sections on numbers and groups, with the names of the columns that add up."""
     aggregated = _enumerated(column.name for column in CATALOG if column.of_groups == AGGREGATED)
-    # The names change the length of the lines, so each list item is wrapped again.
-    title, *points = _SHOWN.format(aggregated=aggregated).split("\n- ")
-    return "\n".join(
-        [title, *(_POINT_WRAPPER.fill(f"- {' '.join(point.split())}") for point in points), ""]
-    )
+    names = _POINT_WRAPPER.fill(f"  {aggregated}").strip()
+    return _CONVENTIONS.format(aggregated=names)
 
 
 def _enumerated(names: Iterable[str]) -> str:
@@ -147,7 +144,7 @@ def _enumerated(names: Iterable[str]) -> str:
 
 
 def _entry(column: Column) -> str:
-    text = f"- `{column.name}`{brackets(column)}: {column.meaning}{rule_for_groups(column)}."
+    text = f"- `{column.name}`{brackets(column)}: {column.meaning}{remark_on_groups(column)}."
     return _POINT_WRAPPER.fill(text) + "\n"
 
 
@@ -162,16 +159,6 @@ def brackets(column: Column) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def rule_for_groups(column: Column) -> str:
-    """Return how a group's value is computed; empty if this is obvious."""
-    if column.of_groups == AGGREGATED:
-        return "; for a group: the sum, or what `--aggregate` says"
-    if isinstance(column.of_groups, RatioOfSums):
-        above, below = column.of_groups
-        return (
-            f"; for a group: sum of {above} / sum of {below} over the operators that have both; "
-            "with another aggregate than sum or mean, that aggregate of the operators' values"
-        )
-    if column.of_groups is None and not column.is_key:
-        return "; operators only"
-    return ""
+def remark_on_groups(column: Column) -> str:
+    """Return that groups lack the column; empty if they have it."""
+    return "; operators only" if column.of_groups is None and not column.is_key else ""

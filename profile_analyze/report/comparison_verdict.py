@@ -64,10 +64,10 @@ def _needed_runs(change: Change) -> str:
 
 
 def _explained_by_work(change: Change, times: Times) -> str:
-    """Return how much of the difference the work explains, by the parts in the sentence on causes.
+    """Return how much of the difference the changed work explains; empty if it explains nothing.
 
-    Empty for verdicts on the time alone. It is also empty if the operators that changed their work
-    moved the total in the other direction.
+    The numbers agree with the sentence on causes. The work explains nothing if the verdict is about
+    time alone, or if the changed work moved the total in the other direction.
     """
     if change.verdict not in (MORE_WORK, LESS_WORK):
         return ""

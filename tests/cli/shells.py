@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Python warns of a fork in a process with threads, such as a worker of the tests. This program has
-# no threads.
+# A program of its own, because Python warns of a fork in a process with threads, such as a worker of
+# the tests.
 _SPAWN: Final = "import pty, sys; pty.spawn(sys.argv[1:])"
 _PATIENCE_S: Final = 60  # a shell that does not answer must not block the tests for ever
 _PROMPT: Final = "ready> "
@@ -47,12 +47,12 @@ function profile-analyze; printf '<%s>\\n' $argv end; end
 
 
 class Pressed(NamedTuple):
-    """What follows from typing a line, TAB and Enter."""
+    """What happens after somebody types a line, TAB and Enter."""
 
     arguments: list[str]
-    """What the command gets."""
+    """The arguments that the command gets."""
     shown: list[str]
-    """What the shell shows besides the line: the names that it offers, and errors."""
+    """The texts that the shell shows besides the line: the names that it offers, and errors."""
 
 
 class Shell:

@@ -63,7 +63,7 @@ def test_help_is_grouped_and_has_six_examples() -> None:
     assert places == sorted(places)
     assert outcome.out.count("\n  profile-analyze run.json") + outcome.out.count("| profile-a") == 6
     assert "(default: 3)" in outcome.out
-    assert "in seconds or as 1ms, 20us" in " ".join(outcome.out.split())
+    assert "a number of seconds, or 1ms, 20us" in " ".join(outcome.out.split())
 
 
 def test_every_option_has_a_help_text() -> None:

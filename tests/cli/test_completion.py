@@ -145,7 +145,7 @@ def test_tab_offers_every_option(shell: Shell) -> None:
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_scripts_have_every_option(name: str) -> None:
-    """This test also runs where the shell is not installed."""
+    """This test needs no shell, so it also runs where a shell is missing."""
     words = set(re.findall(r"[\w-]+", script(name)))
     assert {flag.lstrip("-") if name == "fish" else flag for flag in FLAGS} <= words
 

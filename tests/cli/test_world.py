@@ -190,7 +190,7 @@ def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_too_little_memory_to_compile_is_one_line(tmp_path: Path) -> None:
-    """To compile an escape with the name of a character, Python loads a module into memory."""
+    r"""To compile an escape such as `\N{EN DASH}`, Python loads the module `unicodedata`."""
     code = (
         "import sys\n"
         "sys.modules['unicodedata'] = None  # as if loading it failed\n"

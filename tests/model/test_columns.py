@@ -228,7 +228,7 @@ def test_the_page_lists_the_columns_that_an_aggregate_renames() -> None:
     work = ("base_computation", "base_macs", "base_params", "base_memory")
     assert compared == [*renamed, "base", *work]
     assert all(names[name].name == f"{name}.max" for name in renamed)
-    assert f"These columns are {listed(compared)}." in PAGE
+    assert f"as `--aggregate` says: {listed(compared)}." in PAGE
     assert (heading(names["time"]), machine_name(names["time"])) == ("time max (s)", "time_max_s")
     plain = pa.run(query.changed(aggregates="sum"), pa.load(RESNET))
     assert [plain.shown_column(name).name for name in plain.columns] == list(plain.columns)
@@ -245,10 +245,10 @@ def test_the_page_lists_the_columns_for_programs() -> None:
     assert several == (*operators[:4], "spread", *operators[4:])
     judged = program_columns(pa.Query(peaks=pa.parse_peaks("100G:20G")), several_runs=False)
     assert (judged[:9], judged[13:]) == (operators[:9], operators[9:])
-    assert f"`--peaks` adds {listed(judged[9:13])} after bandwidth" in PAGE
+    assert f"`--peaks` adds {listed(judged[9:13])}." in PAGE
     compared = program_columns(pa.Query(compared=True), several_runs=False)
     assert (compared[:4], compared[20:]) == (operators[:4], operators[4:])
-    assert f"`--compare` adds {listed(compared[4:20])} after time" in PAGE
+    assert f"`--compare` adds {listed(compared[4:20])}." in PAGE
 
 
 def test_control_characters_in_formats_for_programs(tmp_path: Path) -> None:

@@ -148,5 +148,5 @@ def test_answers_like_the_oracle_on_real_profiles(name: str) -> None:
 
 
 def nearly(value: Any) -> Any:
-    """Allow for the last bits of sums of real times, which depend on the order of addition."""
+    """Return the value with a tolerance: the last bits of sums depend on the order of addition."""
     return pytest.approx(value, rel=1e-12) if isinstance(value, float) else value

@@ -44,7 +44,7 @@ def side(runs: Sequence[Sequence[float]], name: str) -> pa.Profile:
 
 
 def scaled(times: Sequence[float], factor: float, **others: float) -> list[float]:
-    """Return the times, multiplied by `factor`, or by the factor that `others` has for `opN`."""
+    """Return the times multiplied by `factor`. Operators in `others`, such as `op3`, have their own."""
     return [time * others.get(f"op{index}", factor) for index, time in enumerate(times)]
 
 

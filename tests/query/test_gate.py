@@ -17,7 +17,7 @@ BASE = [100, 101, 102, 103, 104, 105, 106, 107]
 SLOW = [time + 10 for time in BASE]
 QUIET = [70, 72, 78, 92, 98, 104, 120, 125]
 BARELY = [100.5, 100.6, *(120 + run / 100 for run in range(6))]
-"""Times whose p says that they are slower than `BASE`, but whose interval includes a ratio of 1."""
+"""Times that are slower than `BASE` by their p, although the confidence interval includes 1."""
 NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
 
 

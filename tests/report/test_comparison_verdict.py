@@ -15,7 +15,7 @@ NOISY = (1.0, 1.2, 1.4, 1.6)
 
 
 def side(*operators: Operator, times: tuple[float, ...] = TIMES) -> pa.Profile:
-    """Return a run for each factor in `times`, which all times of the operators are scaled by."""
+    """Return a profile with a run for each factor in `times`, which scales all times of the run."""
     return pa.join_runs(
         profile_of(
             [

@@ -49,7 +49,7 @@ def roofline(
     return result, figure.axes[0]
 
 
-# Every fourth pair has each profile and each key once.
+# Taking every fourth pair tests each profile and each key once.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "by"),
@@ -311,7 +311,7 @@ def test_picture_and_answer_need_two_files(tmp_path: Path) -> None:
 
 
 def svg_of(folder: Path, *arguments: str) -> str:
-    """Return the picture of a call. The layout of many rows takes long. Mark the test as slow."""
+    """Return the picture of a call. Mark tests as slow that use it: the layout takes long."""
     file, rows = folder / "a.svg", "0" if IS_FULL else "5"
     outcome = run_command(RESNET, *arguments, "-t", rows, "--force", "--plot", str(file))
     assert outcome.code == 0, outcome.err
