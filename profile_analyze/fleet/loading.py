@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from profile_analyze.readers.many import add_runs, without_bad
 from profile_analyze.readers.paths import is_data_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from profile_analyze.fleet.parts import Part
     from profile_analyze.model.profile import Profile
@@ -58,7 +59,7 @@ def load_with_data_sets(
         members, counter = [*group], _after(files, progress)
         if is_stored:
             parts = [part for name in members for part in kept[name]]
-            contents = (partial_of(part, max_size) for part in parts)
+            contents = _contents(parts, max_size)
             files += _add_contents(joiner, contents, counter, with_frames=FRAMES in wanted)
         else:
             bad += add_runs(
@@ -107,6 +108,18 @@ def _kept_parts(name: str, keeps: Callable[[LabelledFiles], bool]) -> list[Part]
             "is a data set without profiles, because no export to it ended; --export adds some",
         )
     return [part for part in parts if keeps(_labelled_files(part))]
+
+
+def _contents(parts: Iterable[Part], max_size: int) -> Iterator[Partial]:
+    """Yield the content of each part. While one is used, a thread reads the next."""
+    with ThreadPoolExecutor(1) as thread:
+        reading: Future[Partial] | None = None
+        for part in parts:
+            current, reading = reading, thread.submit(partial_of, part, max_size)
+            if current is not None:
+                yield current.result()
+        if reading is not None:
+            yield reading.result()
 
 
 def _add_contents(

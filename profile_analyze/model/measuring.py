@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.large_arrays import array_of_runs, blocks, release
 from profile_analyze.model.executions import AMOUNTS, Executions
+from profile_analyze.model.frozen import frozen
 from profile_analyze.model.measures import SELF, THREAD_WAIT
 from profile_analyze.model.numbers import difference, finite
 from profile_analyze.model.terms import DEVICE, HOST
@@ -95,7 +96,7 @@ def executed_on(profile: Profile, side: Side) -> tuple[NDArray[np.bool_], NDArra
     for operator, track in zip(*map(blocks, (executions.operator, executions.track)), strict=True):
         tracks[track] = True
         operators[operator[is_on_side[track]]] = True
-    return operators, tracks & is_on_side
+    return frozen(operators), frozen(tracks & is_on_side)
 
 
 def total_by_track(profile: Profile, side: Side) -> Floats:

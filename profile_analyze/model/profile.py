@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from profile_analyze.model.terms import ABSENT, EACH, TABLES
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
 
+
+T = TypeVar("T")
 
 _MEASURED_FIELDS: Final = frozenset({"executions", "tracks", "runs"})
 """The fields that measures are computed from. Of the operators, only their number matters."""
@@ -105,7 +107,7 @@ class Profile:
     """Whether the profile can be used as a model: it describes the graph that a runtime executes. A
     profile of another run can take shapes and work from this graph (`model.with_model`)."""
     # A cache is safe, because nothing in a profile changes. See also `changed`.
-    _measured: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)
+    _measured: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.operators)
@@ -132,15 +134,11 @@ class Profile:
         """
         if name not in MEASURES:
             raise QueryError(f"measure: {name!r} is not one of {', '.join(MEASURES)}")
-        if name not in self._measured:
-            self._measured[name] = frozen(measured(self, MEASURES[name]))
-        return self._measured[name]
+        return self._once(name, lambda: frozen(measured(self, MEASURES[name])))
 
     def calls(self) -> NDArray[np.float64]:
         """Return how often each operator was called, shape (operators, runs); NaN if never."""
-        if "calls" not in self._measured:
-            self._measured["calls"] = frozen(calls(self))
-        return self._measured["calls"]
+        return self._once("calls", lambda: frozen(calls(self)))
 
     def recorded(self, side: Side) -> NDArray[np.bool_]:
         """Return whether each operator has executions on `side`, shape (operators,).
@@ -149,7 +147,16 @@ class Profile:
         """
         if self.origin.times == ABSENT:  # a static model shows all operators
             return np.ones(len(self), np.bool_)
-        return executed_on(self, side)[0]
+        return self._executed(side)[0]
+
+    def _executed(self, side: Side) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        return self._once(f"executed on {side}", lambda: executed_on(self, side))
+
+    def _once(self, key: str, compute: Callable[[], T]) -> T:
+        """Return the result of `compute`, which is called only the first time."""
+        if key not in self._measured:
+            self._measured[key] = compute()
+        return cast("T", self._measured[key])
 
     def in_bodies(self) -> NDArray[np.bool_]:
         """Return whether each operator is in a body, such as a loop's, shape (operators,).
@@ -163,10 +170,7 @@ class Profile:
 
     def totals_s(self, measure: str) -> NDArray[np.float64]:
         """Return the total of a measure in each run, shape (runs,); NaN if no time is known."""
-        name = f"total {measure}"
-        if name not in self._measured:
-            self._measured[name] = frozen(totals(self.measured(measure)))
-        return self._measured[name]
+        return self._once(f"total {measure}", lambda: frozen(totals(self.measured(measure))))
 
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
         """Return the total seconds of all operators; NaN if no time is known.
@@ -187,8 +191,12 @@ class Profile:
         With several runs, each total is the median over the runs. It is NaN if no time is known.
         """
         medians = over_runs(total_by_track(self, side), "median").tolist()
-        used = np.flatnonzero(executed_on(self, side)[1])
-        return {self.tracks[index]: medians[index] for index in used.tolist()}
+        return {self.tracks[index]: medians[index] for index in self.executed_tracks(side)}
+
+    def executed_tracks(self, side: Side) -> list[int]:
+        """Return the indices of the tracks of `side` that have executions."""
+        indices: list[int] = np.flatnonzero(self._executed(side)[1]).tolist()
+        return indices
 
     @property
     def run_files(self) -> tuple[str, ...]:

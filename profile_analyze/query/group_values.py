@@ -39,6 +39,8 @@ class Members(NamedTuple):
         `sizes` has the number of operators in each group. NaN in `values` is left out.
         """
         known = ~np.isnan(values)
+        if known.all():
+            return cls(values, sizes)
         group = np.repeat(np.arange(len(sizes)), sizes)
         return cls(values[known], np.bincount(group[known], minlength=len(sizes)))
 

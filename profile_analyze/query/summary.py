@@ -269,6 +269,8 @@ def _notes_on_times_of(profile: Profile) -> Iterator[Note]:
 
 def _track_notes(profile: Profile) -> Iterator[Note]:
     """Yield a note if several ranks or tracks of the device have times, which may overlap."""
+    if len(profile.executed_tracks(DEVICE)) < 2:
+        return
     by_track = profile.total_by_track(DEVICE)
     by_rank: dict[int, float] = {}
     for track, total in by_track.items():
