@@ -10,6 +10,9 @@ for each part:
 `fleet.new_parts` writes parts. A part gets its final name once it is complete. No file is ever
 changed afterwards, so a data set can grow while others read it. Data sets are written to local
 folders, and read from local folders and from URLs.
+
+All parts of an export become visible at once: the manifest of a part names the temporary folder of
+its export, and the part is hidden as long as the data set has this folder.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from profile_analyze.readers.paths import DATA_SET_MANIFEST
 from profile_analyze.readers.urls import is_http, is_url, remote_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from typing import TypeAlias
 
     from profile_analyze.model.runs import Partial
@@ -74,6 +77,8 @@ class PartManifest(msgspec.Struct, frozen=True):
     sizes: dict[str, int]
     """The number of bytes of each table's file."""
     facts: Facts
+    hidden_by: str = ""
+    """The folder in the data set that hides this part while it exists; empty for none."""
 
 
 class Part(NamedTuple):
@@ -85,18 +90,27 @@ class Part(NamedTuple):
 
 
 def parts_of(data_set: str, besides: Collection[Folder] = ()) -> list[Part]:
-    """Return the parts of a data set in the order in which they were added.
+    """Return the visible parts of a data set in the order in which they were added.
 
     The folders in `besides` are left out.
 
     Raises `InputError` if this version cannot read the data set, and `MalformedProfileError` if it
     is damaged.
     """
+    return [part for part, is_hidden in _all_parts(data_set, besides) if not is_hidden]
+
+
+def hidden_parts_of(data_set: str) -> list[Part]:
+    """Return the hidden parts of a data set. Raises the errors of `parts_of`."""
+    return [part for part, is_hidden in _all_parts(data_set) if is_hidden]
+
+
+def _all_parts(data_set: str, besides: Collection[Folder] = ()) -> list[tuple[Part, bool]]:
+    """Return the parts as `parts_of` does, and whether each part is hidden."""
     try:
         root: Folder = remote_path(data_set) if is_url(data_set) else Path(data_set)
         content = (root / DATA_SET_MANIFEST).read_bytes()
-        folders = [folder for folder in part_folders(root) if folder not in besides]
-        folders.sort(key=number_of)
+        entries = [*root.iterdir()]
         version = _decoded(content, Manifest, data_set, DATA_SET_MANIFEST).version
         if version != VERSION:
             raise InputError(
@@ -104,7 +118,7 @@ def parts_of(data_set: str, besides: Collection[Folder] = ()) -> list[Part]:
                 f"is a data set of version {version}, and this version of profile_analyze reads "
                 f"version {VERSION}; install the version that wrote it, or export the files again",
             )
-        return [
+        parts = [
             Part(
                 data_set,
                 folder,
@@ -112,10 +126,13 @@ def parts_of(data_set: str, besides: Collection[Folder] = ()) -> list[Part]:
                     (folder / PART_MANIFEST).read_bytes(), PartManifest, data_set, folder.name
                 ),
             )
-            for folder in folders
+            for folder in sorted(part_folders(entries), key=number_of)
+            if folder not in besides
         ]
     except OSError as error:
         raise _unreadable(data_set, error) from None
+    names = {entry.name for entry in entries}
+    return [(part, part.manifest.hidden_by in names) for part in parts]
 
 
 def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
@@ -148,9 +165,9 @@ def _reason(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def part_folders(data_set: Folder) -> list[Folder]:
-    """Return the folders of all parts."""
-    return [path for path in data_set.iterdir() if _PART_NAME.fullmatch(path.name)]
+def part_folders(entries: Iterable[Folder]) -> list[Folder]:
+    """Return the folders of parts among the entries of a data set."""
+    return [entry for entry in entries if _PART_NAME.fullmatch(entry.name)]
 
 
 def number_of(folder: Folder) -> int:
