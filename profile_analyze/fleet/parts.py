@@ -26,7 +26,7 @@ from urllib.parse import unquote
 import msgspec
 import pyarrow as pa
 
-from profile_analyze.errors import InputError, MalformedProfileError
+from profile_analyze.errors import InputError, MalformedProfileError, system_reason
 from profile_analyze.fleet.parquet import TooLargeError, read_table
 from profile_analyze.fleet.stored_profiles import TABLES, Facts, restored
 from profile_analyze.readers.content import MAX_SIZE, too_large
@@ -187,7 +187,7 @@ def _unreadable(data_set: str, error: OSError) -> InputError:
     where = os.path.relpath(error.filename or data_set, data_set)
     if is_http(data_set):
         where = unquote(where)
-    reason = (error.strerror or str(error)).lower()
+    reason = system_reason(error)
     if isinstance(error, FileNotFoundError):
         return _damaged_part(data_set, where, reason)
     return InputError(data_set, f"{where}: {reason}")

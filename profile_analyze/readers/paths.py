@@ -6,11 +6,12 @@ A name may also be a URL: see `urls`.
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from glob import glob, has_magic
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.errors import InputError
+from profile_analyze.errors import InputError, system_reason
 from profile_analyze.readers.companions import companions_of
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.source import Source
@@ -104,6 +105,13 @@ def is_data_set(name: str) -> bool:
     return os.path.isfile(os.path.join(name, DATA_SET_MANIFEST))
 
 
+def is_pipe(name: str) -> bool:
+    """Return whether `name` is standard input, or a pipe such as a shell makes for `<(...)`."""
+    with suppress(OSError, ValueError):  # reading the file reports this error later
+        return name == "-" or stat.S_ISFIFO(os.stat(name).st_mode)
+    return False
+
+
 def absolute_path(file: str | PathLike[str]) -> str:
     """Return the absolute path of a file, or its URL. Links in it are not followed."""
     if is_url(file):
@@ -141,7 +149,7 @@ def _expand_folder(name: str) -> Iterator[str]:
     try:
         entries = sorted(os.listdir(name)) if os.path.isdir(name) else None
     except OSError as error:
-        raise InputError(name, (error.strerror or str(error)).lower()) from None
+        raise InputError(name, system_reason(error)) from None
     if entries is None or DATA_SET_MANIFEST in entries:
         yield name
         return
