@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.fleet.frames import without_frames
-from profile_analyze.fleet.parts import partial_of, parts_of
+from profile_analyze.fleet.parts import damaged_part, partial_of, parts_of
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.model.terms import FRAMES
@@ -68,8 +68,22 @@ def load_with_data_sets(
     joined = without_bad(joiner, bad)
     findings = joined.check()
     if findings:
+        _check_each((part for parts in kept.values() for part in parts), max_size)
         raise MalformedProfileError(names[0], f"inconsistent: {findings[0]}")
     return joined if files > 1 else _as_single_file(joined, joiner)
+
+
+def _check_each(parts: Iterable[Part], max_size: int) -> None:
+    """Raise `MalformedProfileError` about the first part whose content is inconsistent.
+
+    Checking only the joined profile is faster. Files have been checked when they were read.
+    """
+    for part in parts:
+        joiner = RunJoiner()
+        joiner.merge(partial_of(part, max_size))
+        findings = joiner.joined().check()
+        if findings:
+            raise damaged_part(part.data_set, part.folder.name, findings[0])
 
 
 def _as_single_file(joined: Profile, joiner: RunJoiner) -> Profile:

@@ -155,7 +155,7 @@ def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
         # An error of pyarrow about the content of a file has no name of a file.
         if isinstance(error, OSError) and error.filename is not None:
             raise _unreadable(part.data_set, error) from None
-        raise _damaged_part(part.data_set, part.folder.name, _reason(error)) from None
+        raise damaged_part(part.data_set, part.folder.name, _reason(error)) from None
 
 
 def _reason(error: Exception) -> str:
@@ -179,7 +179,7 @@ def _decoded(content: bytes, kind: type[Any], data_set: str, what: str) -> Any:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _damaged_part(data_set, what, str(error)) from None
+        raise damaged_part(data_set, what, str(error)) from None
 
 
 def _unreadable(data_set: str, error: OSError) -> InputError:
@@ -189,11 +189,12 @@ def _unreadable(data_set: str, error: OSError) -> InputError:
         where = unquote(where)
     reason = system_reason(error)
     if isinstance(error, FileNotFoundError):
-        return _damaged_part(data_set, where, reason)
+        return damaged_part(data_set, where, reason)
     return InputError(data_set, f"{where}: {reason}")
 
 
-def _damaged_part(data_set: str, what: str, reason: str) -> MalformedProfileError:
+def damaged_part(data_set: str, what: str, reason: str) -> MalformedProfileError:
+    """Return the error about damage in `what`, a part of a data set or one of its files."""
     return MalformedProfileError(
         data_set, f"the data set is damaged: {what}: {reason}; export its files to a new folder"
     )

@@ -292,6 +292,23 @@ def test_a_negative_number_is_recognised(folder: Path, table: str, column: str, 
     assert run_command("set") == Outcome(1, "", f"{ERROR}{message}\n")
 
 
+def test_the_inconsistent_part_is_named(folder: Path) -> None:
+    exported(folder / "set", ["a.json"])
+    exported(folder / "sound", ["c.json"])
+
+    def negative(rows: pyarrow.Table) -> pyarrow.Table:
+        wrong = pyarrow.array([-1.0] * len(rows))
+        index = rows.column_names.index("duration_s")
+        return rows.set_column(index, rows.schema.field(index), wrong)
+
+    replaced("executions", negative)
+    reason = "executions: duration_s is negative or infinite"
+    for names in (["set"], ["b.json", "sound", "set"]):
+        outcome = run_command(*names)
+        assert outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: {reason}{ADVICE}")
+        assert (outcome.code, outcome.out) == (1, "")
+
+
 def test_a_note_on_no_file_is_recognised(folder: Path) -> None:
     exported(folder / "set", ["a.json"])
     manifest = json.loads((PART / "_part.json").read_text(encoding="utf-8"))
