@@ -17,7 +17,7 @@ import duckdb
 
 from profile_analyze.errors import QueryError
 from profile_analyze.fleet.sql_tables import DECLARED, MEANINGS, tables_of
-from profile_analyze.fleet.sql_values import is_number, plain_values, with_texts
+from profile_analyze.fleet.sql_values import plain_values, value_type, with_texts
 from profile_analyze.query.relation import Relation, RelationColumn
 from profile_analyze.units import scaled_text, short_time
 
@@ -244,7 +244,7 @@ def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
     types = (str(type_) for _, type_, *_ in description)
     return Relation(
         tuple(
-            RelationColumn(name, is_number(type_), plain_values(column))
+            RelationColumn(name, value_type(type_), plain_values(column))
             for name, type_, column in zip(names, types, values, strict=True)
         )
     )
