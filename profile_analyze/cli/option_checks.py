@@ -17,7 +17,7 @@ from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
-from profile_analyze.readers.paths import SUFFIXES, data_sets_in, is_pipe
+from profile_analyze.readers.paths import SUFFIXES, is_pipe
 from profile_analyze.report.output_formats import (
     OPERATORS,
     TABLE,
@@ -208,16 +208,10 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
     ):
         if given and not _compares(arguments):
             raise QueryError(f"{option} needs --compare, which names what to compare with")
-    if arguments.compare_label is not None:
-        if arguments.compare:
-            raise QueryError(
-                "--compare and --compare-label both name the baseline; leave one of them out"
-            )
-        if not (arguments.label or data_sets_in(arguments.files, max_size=arguments.max_size)):
-            raise QueryError(
-                "--compare-label needs --label, which says where labels come from: "
-                "--label 'nightly/{date}/*.json'"
-            )
+    if arguments.compare_label is not None and arguments.compare:
+        raise QueryError(
+            "--compare and --compare-label both name the baseline; leave one of them out"
+        )
     if arguments.unit != SAMPLE_UNITS[0] and not (_compares(arguments) or arguments.fail_if):
         raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:

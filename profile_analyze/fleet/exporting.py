@@ -18,7 +18,7 @@ from profile_analyze.model.terms import DERIVED_WORK, FRAMES
 from profile_analyze.query.catalog import all_optional_columns
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.many import add_runs, note_on_bad
-from profile_analyze.readers.paths import is_data_set, is_pipe
+from profile_analyze.readers.paths import is_pipe
 from profile_analyze.readers.source import Source
 from profile_analyze.units import counted
 
@@ -76,7 +76,7 @@ def export(
     """
     start_data_set(data_set)
     groups = _with_same_labels(files, labels or {})
-    with NewParts(data_set) as parts:
+    with NewParts(data_set, max_size) as parts:
         adding = _Export(parts, max_size, progress, options)
         for of_group, names in groups:
             new = adding.new_files(names)
@@ -136,10 +136,6 @@ class _Export:
             if is_pipe(file):  # a second reading would wait for ever
                 raise OutputError(
                     f"{file}: is a pipe, and --export reads files twice; save it to a file"
-                )
-            if is_data_set(file):
-                raise OutputError(
-                    f"{file}: is a data set already; --export takes the files themselves"
                 )
             digest = _digest_of(file, self._max_size)
             if digest in self._known:

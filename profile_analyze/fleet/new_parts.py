@@ -76,9 +76,9 @@ def start_data_set(folder: str) -> None:
 class NewParts:
     """Parts that join a data set together, or not at all. A `with` block removes what is left."""
 
-    def __init__(self, data_set: str) -> None:
+    def __init__(self, data_set: str, max_size: int) -> None:
         """Read which files the data set has. Raises the errors of `parts_of`."""
-        self._data_set = Path(data_set)
+        self._data_set, self._max_size = Path(data_set), max_size
         self._folder: Path  # `__enter__` makes it, and `__exit__` removes it
         self._written = 0
         self._seen: set[Folder] = set()
@@ -139,7 +139,7 @@ class NewParts:
 
     def _read_new_sources(self) -> frozenset[str]:
         """Add the files in parts that were not read before to `known`. Return their digests."""
-        parts = parts_of(str(self._data_set), besides=self._seen)
+        parts = parts_of(str(self._data_set), self._seen, max_size=self._max_size)
         self._seen.update(part.folder for part in parts)
         sources = [source for part in parts for source in part.manifest.sources]
         self.known += sources

@@ -47,6 +47,8 @@ VERSION: Final = 1
 this package cannot read."""
 
 PART_MANIFEST: Final = "_part.json"
+_USUAL_SIZE: Final = 1 << 20
+"""Bytes. Hardly any manifest is larger."""
 _PART_NAME: Final = re.compile(r"part=[0-9]{6,}")
 _DAMAGE: Final = (
     *(pa.ArrowException, KeyError, ValueError, TypeError, IndexError, OverflowError),
@@ -89,15 +91,17 @@ class Part(NamedTuple):
     manifest: PartManifest
 
 
-def parts_of(data_set: str, besides: Collection[Folder] = ()) -> list[Part]:
+def parts_of(
+    data_set: str, besides: Collection[Folder] = (), *, max_size: int = MAX_SIZE
+) -> list[Part]:
     """Return the visible parts of a data set in the order in which they were added.
 
     The folders in `besides` are left out.
 
-    Raises `InputError` if this version cannot read the data set, and `MalformedProfileError` if it
-    is damaged.
+    Raises `InputError` if this version cannot read the data set or if a manifest has more than
+    `max_size` bytes, and `MalformedProfileError` if the data set is damaged.
     """
-    return [part for part, is_hidden in _all_parts(data_set, besides) if not is_hidden]
+    return [part for part, is_hidden in _all_parts(data_set, besides, max_size) if not is_hidden]
 
 
 def hidden_parts_of(data_set: str) -> list[Part]:
@@ -105,11 +109,13 @@ def hidden_parts_of(data_set: str) -> list[Part]:
     return [part for part, is_hidden in _all_parts(data_set) if is_hidden]
 
 
-def _all_parts(data_set: str, besides: Collection[Folder] = ()) -> list[tuple[Part, bool]]:
+def _all_parts(
+    data_set: str, besides: Collection[Folder] = (), max_size: int = MAX_SIZE
+) -> list[tuple[Part, bool]]:
     """Return the parts as `parts_of` does, and whether each part is hidden."""
     try:
         root: Folder = remote_path(data_set) if is_url(data_set) else Path(data_set)
-        content = (root / DATA_SET_MANIFEST).read_bytes()
+        content = _manifest(root, DATA_SET_MANIFEST, max_size)
         entries = [*root.iterdir()]
         version = _decoded(content, Manifest, data_set, DATA_SET_MANIFEST).version
         if version != VERSION:
@@ -123,16 +129,36 @@ def _all_parts(data_set: str, besides: Collection[Folder] = ()) -> list[tuple[Pa
                 data_set,
                 folder,
                 _decoded(
-                    (folder / PART_MANIFEST).read_bytes(), PartManifest, data_set, folder.name
+                    _manifest(root, f"{folder.name}/{PART_MANIFEST}", max_size),
+                    PartManifest,
+                    data_set,
+                    folder.name,
                 ),
             )
             for folder in sorted(part_folders(entries), key=number_of)
             if folder not in besides
         ]
+    except TooLargeError as error:
+        raise InputError(data_set, f"{error} {too_large(max_size)}") from None
     except OSError as error:
         raise _unreadable(data_set, error) from None
     names = {entry.name for entry in entries}
     return [(part, part.manifest.hidden_by in names) for part in parts]
+
+
+def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
+    """Return the content of a manifest. Raises `TooLargeError` and `OSError`."""
+    file = data_set / name
+    # Some drivers reserve memory for as many bytes as they are asked for, so few are asked first.
+    for most in (min(_USUAL_SIZE, max_size), max_size):
+        if isinstance(file, Path):
+            with file.open("rb") as stream:
+                content = stream.read(most + 1)
+        else:
+            content = file.read_bytes(most + 1)
+        if len(content) <= most:
+            return content
+    raise TooLargeError(name)
 
 
 def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:

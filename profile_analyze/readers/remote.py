@@ -84,18 +84,17 @@ class RemotePath:
         stream: BufferedIOBase = BufferedReader(_RemoteStream(self.url, file))
         return OpenedFile(stream, size if isinstance(size, int) and not in_one else 0)
 
-    def read_bytes(self, most: int = -1) -> bytes:
-        """Return the whole content of the file, with one request if possible.
+    def read_bytes(self, most: int) -> bytes:
+        """Return the content of the file, with one request if possible: at most `most` bytes.
 
-        Of a file with more than `most` bytes on a web server, only the first bytes are returned. A
-        server may send bytes without end.
+        A web server may send bytes without end.
         """
         if is_http(self.url):
             with self.open().stream as stream:
                 return stream.read(most)
         with _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
-            return bytes(fs.cat_file(path))
+            return bytes(fs.cat_file(path, start=0, end=most))
 
     def exists(self) -> bool:
         """Return whether there is such a file or folder."""
