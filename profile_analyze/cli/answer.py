@@ -58,6 +58,8 @@ def answer(request: Request) -> Report:
     """
     # Cheap checks come first, so that a wrong destination is reported before a long read.
     sources = request.sources
+    if sources.error is not None:
+        raise sources.error
     check_destinations(request, sources)
     if not request.skip_bad:
         check_that_files_exist(sources.named)

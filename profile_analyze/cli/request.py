@@ -49,7 +49,7 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
 
 
 class Request(NamedTuple):
-    """One call of the command. Every check that needs the content of no profile has been made."""
+    """One call of the command. Every check that needs no file has been made."""
 
     sources: Sources
     """The files to read, as they were found."""

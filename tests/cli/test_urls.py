@@ -119,6 +119,11 @@ def test_lists_and_tables_at_urls_give_labels(tmp_path: Path) -> None:
     with in_memory(files):
         for name in ("memory://set", "@memory://list.txt", f"@{listed}"):
             assert run_command(name, *question) == expected
+        # The labels of the data set are known, although another list cannot be read.
+        failed = run_command("@memory://none", "@memory://list.txt", *question)
+        assert failed.err == (
+            "profile_analyze: error: @memory://none: the list cannot be read: no such file\n"
+        )
         by_host = run_command(
             *("memory://runs", "--label", "memory://hosts.csv"),
             *("--aggregate-by", "host", "--format", "csv", "--columns", "host"),
