@@ -40,6 +40,11 @@ def without_secrets(text: str) -> str:
     return text
 
 
+def system_reason(error: Exception) -> str:
+    """Return why the system refused something, for a message: `no space left on device`."""
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
 class ProfileAnalyzeError(Exception):
     """The base class of all exceptions that this package raises on purpose.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
@@ -82,3 +83,45 @@ def faulty(error: Exception | None = None, content: bytes | None = None) -> Iter
         yield
     finally:
         FaultyFiles.error, FaultyFiles.content = None, None
+
+
+class CountingFiles(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
+    """The files of `memory://` at `counting://`, with a count of the requests."""
+
+    protocol = "counting"
+    cachable = False
+    requests: ClassVar[Counter[str]] = Counter()
+    """How often each method was called with each path, such as `ls /runs`."""
+    is_inside: ClassVar[bool] = False
+    """Whether another method is running. Its own calls are no further requests."""
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        rest = path.removeprefix("counting://").strip("/")
+        return f"/{rest}" if rest else ""
+
+    def __getattribute__(self, name: str) -> Any:
+        method = super().__getattribute__(name)
+        if name not in ("glob", "ls", "isdir", "exists", "cat_file", "open"):
+            return method
+
+        def counted(path: str, *arguments: Any, **options: Any) -> Any:
+            if CountingFiles.is_inside:
+                return method(path, *arguments, **options)
+            CountingFiles.requests[f"{name} {self._strip_protocol(path)}"] += 1
+            CountingFiles.is_inside = True
+            try:
+                return method(path, *arguments, **options)
+            finally:
+                CountingFiles.is_inside = False
+
+        return counted
+
+
+@contextmanager
+def counting(files: Mapping[str, bytes]) -> Iterator[Counter[str]]:
+    """Have the files at `counting://NAME` inside the block. Yield the requests for them."""
+    fsspec.register_implementation("counting", CountingFiles, clobber=True)
+    CountingFiles.requests.clear()
+    with in_memory(files):
+        yield CountingFiles.requests

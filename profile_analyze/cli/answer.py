@@ -16,9 +16,7 @@ from profile_analyze.cli.sources import (
     available_cores,
     chosen_by_label,
     engine_of,
-    find_sources,
     read,
-    with_matching_files,
 )
 from profile_analyze.cli.tables import exported, sql_report
 from profile_analyze.errors import QueryError
@@ -45,8 +43,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.cli.further_files import FurtherFiles
+    from profile_analyze.cli.inputs import Sources
     from profile_analyze.cli.request import Request
-    from profile_analyze.cli.sources import Sources
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
@@ -59,12 +57,13 @@ def answer(request: Request) -> Report:
     Raises `ProfileAnalyzeError`. After the first output, only writing itself can still fail.
     """
     # Cheap checks come first, so that a wrong destination is reported before a long read.
-    request = with_matching_files(request)
-    sources = find_sources(request)
+    sources = request.sources
+    if sources.error is not None:
+        raise sources.error
     check_destinations(request, sources)
     if not request.skip_bad:
-        check_that_files_exist(request.files)
-        check_that_files_exist(request.baseline)
+        check_that_files_exist(sources.named)
+        check_that_files_exist(sources.named_baseline)
     check_that_files_exist(sources.models)
     if request.export is not None:
         with engine_of(request) as engine:

@@ -35,7 +35,7 @@ def notes_on_answer(
 ) -> Iterator[Note]:
     """Yield the notes on the whole answer. The same note may come several times."""
     if request.labels is None:  # with labels, the user can tell the files apart
-        yield from notes_on_merged_sides(request.files, request.baseline)
+        yield from notes_on_merged_sides(request.sources.named, request.sources.named_baseline)
     profile = source if isinstance(source, Profile) else source.profile
     yield from _notes_of_profile(profile, request)
     # Notes on runs matter only if runs are combined. A table that is split by run keeps them apart.

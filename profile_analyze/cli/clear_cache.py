@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.cache_folder import cache_folder
-from profile_analyze.errors import OutputError, QueryError
+from profile_analyze.errors import OutputError, QueryError, system_reason
 from profile_analyze.readers.cache_files import cache_files, remove
 from profile_analyze.units import counted, scaled
 
@@ -30,9 +30,8 @@ def clear_cache(arguments: argparse.Namespace) -> str:
         files = cache_files(folder)
         remove(files)
     except OSError as error:
-        raise OutputError(
-            f"{folder}: the cache cannot be cleared: {(error.strerror or str(error)).lower()}"
-        ) from None
+        reason = system_reason(error)
+        raise OutputError(f"{folder}: the cache cannot be cleared: {reason}") from None
     if not files:
         return f"there are no decoded profiles in {folder}\n"
     size = " ".join(scaled(sum(file.size for file in files), "byte"))

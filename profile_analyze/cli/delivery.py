@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.cli.further_files import FurtherFiles
+    from profile_analyze.cli.inputs import Sources
     from profile_analyze.cli.request import Request
-    from profile_analyze.cli.sources import Sources
     from profile_analyze.report.base import Renderer, Report
     from profile_analyze.writers import WrittenModel
 

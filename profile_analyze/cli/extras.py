@@ -11,14 +11,15 @@ from profile_analyze.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-EXTRAS: Final[Mapping[str, str]] = {
-    "fleet": "pyarrow",
-    "onnx": "onnx",
-    "plot": "matplotlib",
-    "sql": "duckdb",
-    "zstd": "compression.zstd" if sys.version_info >= (3, 14) else "zstandard",
+_FLEET: Final = ("dask", "distributed", "fsspec", "pyarrow")
+EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
+    "fleet": _FLEET,
+    "onnx": ("onnx",),
+    "plot": ("matplotlib",),
+    "sql": (*_FLEET, "duckdb"),
+    "zstd": ("compression.zstd" if sys.version_info >= (3, 14) else "zstandard",),
 }
-"""One module of each extra. If it can be found, the extra counts as installed."""
+"""The modules of each extra. If all of them can be found, the extra counts as installed."""
 
 
 def version_text() -> str:
@@ -26,7 +27,7 @@ def version_text() -> str:
 
     The modules of the extras are not imported: importing them would take longer than an answer.
     """
-    installed = [extra for extra, module in EXTRAS.items() if find_spec(module)]
+    installed = [extra for extra, modules in EXTRAS.items() if all(map(find_spec, modules))]
     missing = [extra for extra in EXTRAS if extra not in installed]
     parts = [
         f"{title}: {', '.join(extras)}"

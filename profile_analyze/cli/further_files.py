@@ -9,8 +9,8 @@ from profile_analyze.readers.source import Source
 from profile_analyze.writers import split_model
 
 if TYPE_CHECKING:
+    from profile_analyze.cli.inputs import Sources
     from profile_analyze.cli.request import Request
-    from profile_analyze.cli.sources import Sources
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
     from profile_analyze.report.base import Report

@@ -6,6 +6,7 @@ Data sets store labels, too: a call with `--export` and `--label` stores the lab
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,7 +25,7 @@ from profile_analyze.query.label_conditions import (
 from profile_analyze.query.question_fields import is_label_name, label_names
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.labels import Labels, LabelTable
-from profile_analyze.readers.paths import absolute_path, is_data_set
+from profile_analyze.readers.paths import absolute_path
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class LabelOptions(NamedTuple):
 
     labels: Labels
     """The labels that `--label` gives."""
+    data_sets: Mapping[str, Sequence[LabelledFiles]]
+    """The files in each data set among the inputs, with the labels that it stores."""
     names: tuple[str, ...]
     """The names of all labels: first the names in `labels`, then the names in data sets."""
     chosen: tuple[Condition, ...]
@@ -54,16 +57,17 @@ class LabelOptions(NamedTuple):
     """With `--compare-label date=VALUE`, the condition that all other files meet."""
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace, data_sets: Iterable[str]) -> LabelOptions:
+    def of(cls, arguments: argparse.Namespace, names: Iterable[str]) -> LabelOptions:
         """Read the options, and remove the conditions on labels from `arguments.where`.
 
-        `data_sets` are the data sets among the inputs, whose labels count, too.
+        `names` are the data sets among the inputs, whose labels count, too.
 
         Raises `QueryError` for wrong options, and `InputError` for a wrong table of labels.
         """
+        data_sets = {name: entry.labelled_files(name, arguments.max_size) for name in names}
         try:
             labels = Labels.of(arguments.label, arguments.max_size)
-            names = label_names((*labels.names, *stored_label_names(data_sets)))
+            names = label_names((*labels.names, *_stored_label_names(data_sets)))
         except QueryError as error:
             raise QueryError(f"argument --label: {str(error).removeprefix('labels: ')}") from None
         on_labels = [text for text in arguments.where if is_about_label(text, names)]
@@ -73,7 +77,7 @@ class LabelOptions(NamedTuple):
         except QueryError as error:
             raise QueryError(f"argument --where: {error}") from None
         if arguments.compare_label is None:
-            return cls(labels, names, chosen)
+            return cls(labels, data_sets, names, chosen)
         name, _, value = arguments.compare_label.partition("=")
         if not names:
             raise QueryError(
@@ -90,7 +94,7 @@ class LabelOptions(NamedTuple):
             parse_label_conditions([f"{name} {operator} {quote}{value}{quote}"], names)
             for operator in ("==", "!=")
         )
-        return cls(labels, names, chosen, baseline, candidate)
+        return cls(labels, data_sets, names, chosen, baseline, candidate)
 
     def choose(self, files: list[str]) -> list[str]:
         """Return the files that `--where` chooses. Raises `QueryError` if no file is left."""
@@ -132,7 +136,7 @@ class LabelOptions(NamedTuple):
         return [
             file
             for file in files
-            if _is_other_folder(file)
+            if self._is_other_folder(file)
             or any(meets_all(labels, conditions) for _, labels in self._labels_in(file))
         ]
 
@@ -141,15 +145,18 @@ class LabelOptions(NamedTuple):
 
         `name` is a file or a data set. The result is empty for any other folder.
         """
-        if _is_other_folder(name):
+        if self._is_other_folder(name):
             return []
-        if not is_data_set(name):
+        if name not in self.data_sets:
             return [(name, self._labels_of_file(name, stored={}))]
         return [
             (file, self._labels_of_file(file, part.labels))
-            for part in entry.labelled_files(name)
+            for part in self.data_sets[name]
             for file in part.files
         ]
+
+    def _is_other_folder(self, name: str) -> bool:
+        return name not in self.data_sets and Path(name).is_dir()
 
     def _labels_of_file(self, file: str, stored: Mapping[str, str]) -> dict[str, str | None]:
         """Return each label of a file. `stored` has the labels that a data set gives the file."""
@@ -296,12 +303,12 @@ class LabelOptions(NamedTuple):
         return known, tuple(_missing_label_notes(shown, labels, self.labels.names))
 
 
-def stored_label_names(data_sets: Iterable[str]) -> list[str]:
+def _stored_label_names(data_sets: Mapping[str, Sequence[LabelledFiles]]) -> list[str]:
     """Return the names of the labels in data sets.
 
     A label is left out if a column has the same name, because a question could mean either.
     """
-    parts = (part for name in data_sets for part in entry.labelled_files(name))
+    parts = chain.from_iterable(data_sets.values())
     names_in_parts = dict.fromkeys(name for part in parts for name in part.labels)
     return [name for name in names_in_parts if is_label_name(name)]
 
@@ -309,10 +316,6 @@ def stored_label_names(data_sets: Iterable[str]) -> list[str]:
 def _quoted(conditions: Iterable[Condition]) -> str:
     """Return conditions as the user wrote them: `'date >= 2026-11-01' and 'host == a'`."""
     return " and ".join(f"'{one.text}'" for one in conditions)
-
-
-def _is_other_folder(name: str) -> bool:
-    return Path(name).is_dir() and not is_data_set(name)
 
 
 def _listed_values(label: str, values: Iterable[str | None]) -> str:

@@ -7,7 +7,6 @@ import shlex
 import stat
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.parser import COMMAND
@@ -18,7 +17,7 @@ from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
-from profile_analyze.readers.paths import SUFFIXES, data_sets_in
+from profile_analyze.readers.paths import SUFFIXES, is_pipe
 from profile_analyze.report.output_formats import (
     OPERATORS,
     TABLE,
@@ -110,17 +109,10 @@ def _check_writing(arguments: argparse.Namespace) -> None:
     for problem, given in (
         ("and --model adds a model to a profile; name the model itself as FILE", arguments.model),
         ("so it needs one FILE", len(arguments.files) > 1),
-        ("but a pipe can be read only once; name a file", any(map(_is_pipe, arguments.files))),
+        ("but a pipe can be read only once; name a file", any(map(is_pipe, arguments.files))),
     ):
         if given:
             raise QueryError(f"--write-model splits the model FILE, {problem}")
-
-
-def _is_pipe(file: str) -> bool:
-    """Return whether a file is standard input, or a pipe such as a shell makes for `<(...)`."""
-    with suppress(OSError, ValueError):  # reading the file reports this error later
-        return file == "-" or Path(file).is_fifo()
-    return False
 
 
 def check_tiles(columns: Sequence[str], query: Query, tile: str | None) -> None:
@@ -216,16 +208,10 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
     ):
         if given and not _compares(arguments):
             raise QueryError(f"{option} needs --compare, which names what to compare with")
-    if arguments.compare_label is not None:
-        if arguments.compare:
-            raise QueryError(
-                "--compare and --compare-label both name the baseline; leave one of them out"
-            )
-        if not (arguments.label or data_sets_in(arguments.files, max_size=arguments.max_size)):
-            raise QueryError(
-                "--compare-label needs --label, which says where labels come from: "
-                "--label 'nightly/{date}/*.json'"
-            )
+    if arguments.compare_label is not None and arguments.compare:
+        raise QueryError(
+            "--compare and --compare-label both name the baseline; leave one of them out"
+        )
     if arguments.unit != SAMPLE_UNITS[0] and not (_compares(arguments) or arguments.fail_if):
         raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:

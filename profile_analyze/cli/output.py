@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.terminal import is_terminal, terminal_size
-from profile_analyze.errors import OutputError
+from profile_analyze.errors import OutputError, system_reason
 from profile_analyze.readers.urls import is_url
 
 if TYPE_CHECKING:
@@ -220,8 +220,7 @@ def write_standard_output(pieces: Iterable[bytes]) -> None:
 
 
 def _output_error(file: str, error: Exception) -> OutputError:
-    reason = getattr(error, "strerror", None) or str(error)
-    return OutputError(f"{file}: {reason.lower()}")
+    return OutputError(f"{file}: {system_reason(error)}")
 
 
 def _discard_standard_output() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from profile_analyze.cli.appearance import Appearance
 from profile_analyze.cli.cache_folder import cache_folder
 from profile_analyze.cli.explain import column_to_explain
+from profile_analyze.cli.inputs import find_sources
 from profile_analyze.cli.option_checks import check_options, check_tiles, requested_output_format
 from profile_analyze.cli.part import Part
 from profile_analyze.cli.progress import status_line
@@ -14,7 +15,6 @@ from profile_analyze.cli.queries import queries_of
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.readers.model_inputs import ModelInputs
-from profile_analyze.readers.paths import data_sets_in
 from profile_analyze.report.output_formats import find_renderer
 from profile_analyze.report.sections import ALL_COLUMNS
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.cli.inputs import Sources
     from profile_analyze.cli.labels import LabelOptions
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
@@ -50,10 +51,8 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
 class Request(NamedTuple):
     """One call of the command. Every check that needs no file has been made."""
 
-    files: tuple[str, ...]
-    """The names of profiles, folders and lists; `-` is standard input."""
-    baseline: tuple[str, ...]
-    """The files of the baseline, as in `files`."""
+    sources: Sources
+    """The files to read, as they were found."""
     max_size: int
     """The largest decompressed size of a file, in bytes."""
     cache: str | None
@@ -153,15 +152,15 @@ def request_of(arguments: argparse.Namespace) -> Request:
     Raises `QueryError` if options contradict each other, or an expression or the peaks are wrong.
     """
     check_options(arguments)
-    labels = _labels(arguments)
+    sources = find_sources(arguments)
+    labels = _labels(arguments, sources.data_sets)
     peaks, measure_peaks, peaks_of_profile = _peaks(arguments.peaks, arguments.files)
     queries = queries_of(arguments, peaks, () if labels is None else labels.names)
     asked_side = _asked_side(arguments)
     columns = _columns(arguments.columns, queries["device"])
     check_tiles(columns, queries["device"], arguments.split_matmul)
     return Request(
-        files=tuple(arguments.files),
-        baseline=tuple(arguments.compare),
+        sources=sources,
         cache=cache_folder(arguments),
         inputs=ModelInputs.of(arguments.input_shape, arguments.dim, arguments.split_matmul),
         model=arguments.model[0] if arguments.model else None,
@@ -187,11 +186,14 @@ def request_of(arguments: argparse.Namespace) -> Request:
     )
 
 
-def _labels(arguments: argparse.Namespace) -> LabelOptions | None:
+def _labels(arguments: argparse.Namespace, data_sets: Sequence[str]) -> LabelOptions | None:
     """Return the options on labels; None without any label."""
-    names = (*arguments.files, *arguments.compare)
-    data_sets = data_sets_in(names, max_size=arguments.max_size)
     if not (arguments.label or data_sets):
+        if arguments.compare_label is not None:
+            raise QueryError(
+                "--compare-label needs --label, which says where labels come from: "
+                "--label 'nightly/{date}/*.json'"
+            )
         return None
     # Imported here, because only calls with `--label` or a data set need it.
     from profile_analyze.cli.labels import LabelOptions

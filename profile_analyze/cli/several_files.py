@@ -21,14 +21,13 @@ from profile_analyze.errors import InputError
 from profile_analyze.fleet import entry
 from profile_analyze.model.comparison import COMPARISON_COLUMNS, compare
 from profile_analyze.readers.many import load_runs
-from profile_analyze.readers.paths import is_data_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from profile_analyze.cli.inputs import Sources
     from profile_analyze.cli.progress import Progress
     from profile_analyze.cli.request import Request
-    from profile_analyze.cli.sources import Sources
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.many import Engine
@@ -38,6 +37,7 @@ class _Side(NamedTuple):
     """The files of one side of a comparison; without a comparison, all files."""
 
     files: list[str]
+    data_sets: frozenset[str]
     is_baseline: bool
 
 
@@ -45,9 +45,10 @@ def read_several(
     request: Request, sources: Sources, wanted: frozenset[str], progress: Progress
 ) -> Profile | Comparison:
     """Return the profile or the comparison: see `sources.read`."""
-    sides = [_Side(sources.files, is_baseline=False)]
+    data_sets = frozenset(sources.data_sets)
+    sides = [_Side(sources.files, data_sets, is_baseline=False)]
     if sources.baseline:
-        sides.append(_Side(sources.baseline, is_baseline=True))
+        sides.append(_Side(sources.baseline, data_sets, is_baseline=True))
         wanted |= COMPARISON_COLUMNS
     model = load_model(request, wanted, progress)
     of_side = about_side(request, len(sides))
@@ -77,7 +78,9 @@ def _load_with_data_sets(
     request: Request, side: _Side, progress: Progress
 ) -> Callable[..., Profile]:
     """Return the function that loads files and those parts of data sets that labels choose."""
-    load_all = partial(entry.load_with_data_sets, found=progress.add_data_set)
+    load_all = partial(
+        entry.load_with_data_sets, data_sets=side.data_sets, found=progress.add_data_set
+    )
     if request.labels is None:
         return load_all
     return partial(load_all, keeps=partial(request.labels.keeps, is_baseline=side.is_baseline))
@@ -92,7 +95,7 @@ def _joined(
 ) -> Profile:
     """Return one profile that has the runs of all files of a side."""
     files = side.files
-    has_data_set = any(map(is_data_set, files))
+    has_data_set = not side.data_sets.isdisjoint(files)
     if len(files) == 1 and not has_data_set:
         return load_file(request, files[0], wanted, progress)
     load_all = _load_with_data_sets(request, side, progress) if has_data_set else load_runs

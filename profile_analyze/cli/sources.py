@@ -7,7 +7,7 @@ import re
 import shlex
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.model_options import check_that_names_are_known
@@ -15,7 +15,7 @@ from profile_analyze.cli.option_values import LOCAL, dask_address
 from profile_analyze.cli.part import WHOLE
 from profile_analyze.cli.progress import Progress
 from profile_analyze.cli.queries import naming_option
-from profile_analyze.errors import InputError, QueryError
+from profile_analyze.errors import QueryError
 from profile_analyze.fleet import entry
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
@@ -23,11 +23,11 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.model_inputs import NO_INPUTS
-from profile_analyze.readers.paths import LIST, files_in, is_data_set, matching_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from profile_analyze.cli.inputs import Sources
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
@@ -37,56 +37,6 @@ _OLD: Final = frozenset(("base", "baseline", "before", "old", "ref", "reference"
 _NEW: Final = frozenset(("new", "changed", "after", "candidate"))
 """Words in file names that mark a profile as the baseline or the candidate."""
 _MOST_PROCESSES: Final = 8
-
-
-class Sources(NamedTuple):
-    """The files to read."""
-
-    files: list[str]
-    baseline: list[str]
-    lists: list[str]
-    """The files that list names of other files (`@FILE`)."""
-    models: list[str]
-    """The file that `--model` names; empty without `--model`."""
-    notes: tuple[Note, ...] = ()
-    """Notes on the choice of the files."""
-
-    @property
-    def all(self) -> list[str]:
-        """All profiles and models."""
-        return [*self.files, *self.baseline, *self.models]
-
-
-def with_matching_files(request: Request) -> Request:
-    """Return the request with the names of files in place of patterns such as `runs/**/*.json`.
-
-    A shell replaces only patterns without quotes, and fails if too many files match.
-    """
-    return request._replace(
-        files=tuple(matching_names(request.files)), baseline=tuple(matching_names(request.baseline))
-    )
-
-
-def find_sources(request: Request) -> Sources:
-    """Return the files to read: the named files, and the files in named folders and lists.
-
-    Raises `InputError`, and `QueryError` if the engine cannot read a source.
-    """
-    named = (*request.files, *request.baseline)
-    sources = Sources(
-        files=files_in(request.files, max_size=request.max_size),
-        baseline=files_in(request.baseline, max_size=request.max_size),
-        lists=[name.removeprefix(LIST) for name in named if name.startswith(LIST)],
-        models=[] if request.model is None else [request.model],
-    )
-    if sources.all.count("-") > 1:
-        raise InputError("standard input", "is named twice; it can be read once")
-    if "-" in sources.all and request.engine != LOCAL:
-        raise QueryError(
-            "argument --engine: the workers of Dask cannot read standard input; save it to a file, "
-            "or leave --engine out"
-        )
-    return sources
 
 
 def chosen_by_label(request: Request, sources: Sources) -> Sources:
@@ -139,7 +89,7 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
     source: Profile | Comparison
     progress = Progress(len(sources.files) + len(sources.baseline))
     try:
-        is_one_file = len(sources.files) == 1 and not is_data_set(sources.files[0])
+        is_one_file = len(sources.files) == 1 and not sources.data_sets
         if not is_one_file or sources.baseline or request.labels is not None:
             # Imported here, because a call with one file neither joins runs nor compares.
             from profile_analyze.cli.several_files import read_several

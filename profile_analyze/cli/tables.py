@@ -10,7 +10,7 @@ from profile_analyze.cli.output import encoding_of_standard_output, show
 from profile_analyze.cli.parser import PROGRAM, parser
 from profile_analyze.cli.process import end_process
 from profile_analyze.cli.progress import Progress
-from profile_analyze.errors import QueryError
+from profile_analyze.errors import OutputError, QueryError
 from profile_analyze.fleet import entry
 from profile_analyze.model.visible import visible
 from profile_analyze.report.base import Report
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from profile_analyze.cli.inputs import Sources
     from profile_analyze.cli.request import Request
-    from profile_analyze.cli.sources import Sources
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.many import Engine
@@ -79,6 +79,9 @@ def _check_others(arguments: argparse.Namespace, what: str, allowed: frozenset[s
 def exported(request: Request, sources: Sources, processes: int, engine: Engine | None) -> Report:
     """Add the files of the request to a data set, print what was added, and return the notes."""
     assert request.export is not None, "the caller checks this"
+    if sources.data_sets:
+        data_set = sources.data_sets[0]
+        raise OutputError(f"{data_set}: is a data set already; --export takes the files themselves")
     labels: dict[str, dict[str, str]] = {}
     notes: tuple[Note, ...] = ()
     if request.labels is not None:

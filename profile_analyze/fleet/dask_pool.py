@@ -130,5 +130,8 @@ class DaskPool:
 def _read(version: str, paths: Paths, *, read_files: ReadFiles, within: str) -> PartResult:
     """Read a part on a worker: see `read_part`. `version` is the version of the caller."""
     if version != VERSION:  # a worker that came after the start was not checked there
-        raise EngineError(f"a worker has profile_analyze {VERSION}, and this is {version}")
+        raise EngineError(
+            f"a worker has profile_analyze {VERSION}, and this is version {version}; install it "
+            f"there: pip install 'profile_analyze[fleet]=={version}'"
+        )
     return read_part(paths, read_files, within=within)

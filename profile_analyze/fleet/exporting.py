@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import InputError, OutputError, QueryError
@@ -20,12 +18,13 @@ from profile_analyze.model.terms import DERIVED_WORK, FRAMES
 from profile_analyze.query.catalog import all_optional_columns
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.many import add_runs, note_on_bad
-from profile_analyze.readers.paths import is_data_set
+from profile_analyze.readers.paths import is_pipe
 from profile_analyze.readers.source import Source
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from profile_analyze.model.runs import Partial
 
@@ -77,7 +76,7 @@ def export(
     """
     start_data_set(data_set)
     groups = _with_same_labels(files, labels or {})
-    with NewParts(data_set) as parts:
+    with NewParts(data_set, max_size) as parts:
         adding = _Export(parts, max_size, progress, options)
         for of_group, names in groups:
             new = adding.new_files(names)
@@ -134,13 +133,9 @@ class _Export:
                 raise OutputError(
                     "--export needs the names of files; save standard input to a file"
                 )
-            if _is_pipe(file):  # a second reading would wait for ever
+            if is_pipe(file):  # a second reading would wait for ever
                 raise OutputError(
                     f"{file}: is a pipe, and --export reads files twice; save it to a file"
-                )
-            if is_data_set(file):
-                raise OutputError(
-                    f"{file}: is a data set already; --export takes the files themselves"
                 )
             digest = _digest_of(file, self._max_size)
             if digest in self._known:
@@ -229,12 +224,6 @@ def _files_of(content: Partial, files: Sequence[_NewFile]) -> list[_NewFile]:
     # A file with several processes adds `, process 7` to its name.
     names = {*content.processes, *(one.rpartition(", process ")[0] for one in content.processes)}
     return [file for file in files if file.source.name in names]
-
-
-def _is_pipe(file: str) -> bool:
-    with suppress(OSError):  # reading the profile reports the error
-        return Path(file).is_fifo()
-    return False
 
 
 def _digest_of(file: str, max_size: int) -> str:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.fleet.frames import without_frames
-from profile_analyze.fleet.parts import partial_of, parts_of
+from profile_analyze.fleet.parts import damaged_part, partial_of, parts_of
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.model.terms import FRAMES
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.many import add_runs, without_bad
-from profile_analyze.readers.paths import is_data_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +33,7 @@ class LabelledFiles(NamedTuple):
 def load_with_data_sets(
     names: Sequence[str],
     *,
+    data_sets: Collection[str],
     wanted: Collection[str] = OPTIONAL_COLUMNS,
     keeps: Callable[[LabelledFiles], bool] = lambda _: True,
     progress: Callable[[int], None] = lambda _: None,
@@ -43,15 +43,15 @@ def load_with_data_sets(
 ) -> Profile:
     """Return one profile with the runs of data sets and of files, in the order of `names`.
 
-    The profile is the same as if the files in the data sets had been named instead. Data sets have
-    all columns. `keeps` says which parts of data sets are read, and `found` is called with the
+    The profile is the same as if the files in the `data_sets` had been named instead. Data sets
+    have all columns. `keeps` says which parts of data sets are read, and `found` is called with the
     number of files in each data set. The other arguments are as in `readers.many.load_runs`.
 
     Raises the errors of `load_runs` and of `parts_of`.
     """
     joiner = RunJoiner()
     bad: list[InputError] = []
-    kept = {name: _kept_parts(name, keeps) for name in names if is_data_set(name)}
+    kept = {name: _kept_parts(name, keeps, max_size) for name in names if name in data_sets}
     for name in filter(kept.__contains__, names):
         found(sum(map(_files_in, kept[name])))
     files = 0
@@ -67,10 +67,24 @@ def load_with_data_sets(
             )
             files += len(members)
     joined = without_bad(joiner, bad)
-    findings = joined.check()
-    if findings:
-        raise MalformedProfileError(names[0], f"inconsistent: {findings[0]}")
+    _check(joined, chain.from_iterable(kept.values()), max_size)
     return joined if files > 1 else _as_single_file(joined, joiner)
+
+
+def _check(joined: Profile, parts: Iterable[Part], max_size: int) -> None:
+    """Raise `MalformedProfileError` about the first inconsistent part if `joined` is inconsistent.
+
+    Checking each part, even of sound data sets, would take longer. Files have been checked when
+    they were read.
+    """
+    findings = joined.check()
+    for part in parts if findings else ():
+        joiner = RunJoiner()
+        joiner.merge(partial_of(part, max_size))
+        if of_part := joiner.joined().check():
+            raise damaged_part(part.data_set, part.folder.name, of_part[0])
+    if findings:
+        raise MalformedProfileError(joined.file, f"inconsistent: {findings[0]}")
 
 
 def _as_single_file(joined: Profile, joiner: RunJoiner) -> Profile:
@@ -86,12 +100,12 @@ def _after(files: int, progress: Callable[[int], None]) -> Callable[[int], None]
     return lambda read: progress(files + read)
 
 
-def labelled_files(data_set: str) -> list[LabelledFiles]:
+def labelled_files(data_set: str, max_size: int) -> list[LabelledFiles]:
     """Return the files in each part of a data set, with their labels.
 
     Raises the errors of `parts_of`.
     """
-    return [_labelled_files(part) for part in parts_of(data_set)]
+    return [_labelled_files(part) for part in parts_of(data_set, max_size=max_size)]
 
 
 def _labelled_files(part: Part) -> LabelledFiles:
@@ -99,9 +113,9 @@ def _labelled_files(part: Part) -> LabelledFiles:
     return LabelledFiles([process.name for process in facts.processes], facts.labels)
 
 
-def _kept_parts(name: str, keeps: Callable[[LabelledFiles], bool]) -> list[Part]:
+def _kept_parts(name: str, keeps: Callable[[LabelledFiles], bool], max_size: int) -> list[Part]:
     """Return the parts of a data set that are read."""
-    parts = parts_of(name)
+    parts = parts_of(name, max_size=max_size)
     if not parts:
         raise InputError(
             name,

@@ -1,6 +1,7 @@
 """Writes new parts of a data set. The structure of a data set is described in `fleet.parts`.
 
-A part is written under a temporary name, and gets its final name once it is complete.
+The parts of an export are written into a temporary folder, and get their final names once all of
+them are complete. They stay hidden until the temporary folder gets another name.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from profile_analyze.errors import OutputError
+from profile_analyze.errors import InputError, OutputError, system_reason
 from profile_analyze.fleet.locking import locked
 from profile_analyze.fleet.parquet import write_table
 from profile_analyze.fleet.parts import (
@@ -23,6 +24,7 @@ from profile_analyze.fleet.parts import (
     VERSION,
     Manifest,
     PartManifest,
+    hidden_parts_of,
     number_of,
     part_folders,
     parts_of,
@@ -74,9 +76,9 @@ def start_data_set(folder: str) -> None:
 class NewParts:
     """Parts that join a data set together, or not at all. A `with` block removes what is left."""
 
-    def __init__(self, data_set: str) -> None:
+    def __init__(self, data_set: str, max_size: int) -> None:
         """Read which files the data set has. Raises the errors of `parts_of`."""
-        self._data_set = Path(data_set)
+        self._data_set, self._max_size = Path(data_set), max_size
         self._folder: Path  # `__enter__` makes it, and `__exit__` removes it
         self._written = 0
         self._seen: set[Folder] = set()
@@ -94,8 +96,9 @@ class NewParts:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the temporary folder."""
-        rmtree(self._folder, ignore_errors=True)
+        """Remove the temporary folder, unless all parts are published."""
+        if self._folder.exists():
+            _remove_export(self._folder)
 
     def write(self, part: Stored, sources: Sequence[SourceFile]) -> Path:
         """Write a part into a temporary folder, and return the folder. Raises `OutputError`."""
@@ -104,8 +107,8 @@ class NewParts:
         try:
             folder.mkdir()
             sizes = {name: write_table(folder, name, part.tables[name]) for name in TABLES}
-            manifest = msgspec.json.encode(PartManifest([*sources], sizes, part.facts))
-            (folder / PART_MANIFEST).write_bytes(manifest)
+            manifest = PartManifest([*sources], sizes, part.facts, hidden_by=self._folder.name)
+            (folder / PART_MANIFEST).write_bytes(msgspec.json.encode(manifest))
             for file in folder.iterdir():
                 _flush(file)
         except OSError as error:
@@ -113,7 +116,7 @@ class NewParts:
         return folder
 
     def publish(self, folders: Sequence[Path], digests: Collection[str]) -> frozenset[str]:
-        """Give the parts in `folders` their final names.
+        """Give the parts in `folders` their final names, and make them visible.
 
         `digests` has the digests of the files in these parts. If another export has added some of
         the files since the data set was last read, return their digests, and publish nothing.
@@ -123,16 +126,20 @@ class NewParts:
         try:
             with locked(self._data_set):
                 repeated = self._read_new_sources().intersection(digests)
-                with interrupts_delayed():  # Ctrl-C would leave only some of the parts
-                    for folder in () if repeated else folders:
-                        _publish(folder, self._data_set)
+                with interrupts_delayed():  # Ctrl-C would leave the parts hidden
+                    if not repeated:
+                        for folder in folders:
+                            _publish(folder, self._data_set)
+                        # This makes all parts visible at once.
+                        published = self._folder.rename(f"{self._folder}-published")
+                        rmtree(published, ignore_errors=True)
         except OSError as error:
             raise _output_error(str(self._data_set), error) from None
         return repeated
 
     def _read_new_sources(self) -> frozenset[str]:
         """Add the files in parts that were not read before to `known`. Return their digests."""
-        parts = parts_of(str(self._data_set), besides=self._seen)
+        parts = parts_of(str(self._data_set), self._seen, max_size=self._max_size)
         self._seen.update(part.folder for part in parts)
         sources = [source for part in parts for source in part.manifest.sources]
         self.known += sources
@@ -142,7 +149,7 @@ class NewParts:
 
 def _publish(folder: Path, data_set: Path) -> None:
     """Give a part the next free number. Another process may add parts at the same time."""
-    number = max(map(number_of, part_folders(data_set)), default=0) + 1
+    number = max(map(number_of, part_folders(data_set.iterdir())), default=0) + 1
     while True:
         with suppress(FileExistsError):
             target = data_set / f"part={number:06}"
@@ -169,12 +176,24 @@ def _flush(file: Path) -> None:
 
 
 def _remove_unfinished(data_set: Path) -> None:
-    """Remove the unfinished folders of processes that died while they wrote."""
+    """Remove the unfinished exports of processes that died while they wrote."""
     for folder in data_set.glob(f"{_UNFINISHED}*"):
         with suppress(FileNotFoundError):  # another export has just ended
             if time() - folder.stat().st_mtime > _LONGEST_WRITING_S:
-                rmtree(folder, ignore_errors=True)
+                _remove_export(folder)
+
+
+def _remove_export(folder: Path) -> None:
+    """Remove the temporary folder of an export, and the parts that it hides.
+
+    The folder stays if a part cannot be removed, because it would become visible.
+    """
+    with suppress(OSError, InputError):
+        for part in hidden_parts_of(str(folder.parent)):
+            if part.manifest.hidden_by == folder.name:
+                (folder.parent / part.folder.name).rename(folder / part.folder.name)
+        rmtree(folder, ignore_errors=True)
 
 
 def _output_error(data_set: str, error: OSError) -> OutputError:
-    return OutputError(f"{data_set}: {(error.strerror or str(error)).lower()}")
+    return OutputError(f"{data_set}: {system_reason(error)}")

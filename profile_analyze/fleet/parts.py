@@ -10,6 +10,9 @@ for each part:
 `fleet.new_parts` writes parts. A part gets its final name once it is complete. No file is ever
 changed afterwards, so a data set can grow while others read it. Data sets are written to local
 folders, and read from local folders and from URLs.
+
+All parts of an export become visible at once: the manifest of a part names the temporary folder of
+its export, and the part is hidden as long as the data set has this folder.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from urllib.parse import unquote
 import msgspec
 import pyarrow as pa
 
-from profile_analyze.errors import InputError, MalformedProfileError
+from profile_analyze.errors import InputError, MalformedProfileError, system_reason
 from profile_analyze.fleet.parquet import TooLargeError, read_table
 from profile_analyze.fleet.stored_profiles import TABLES, Facts, restored
 from profile_analyze.readers.content import MAX_SIZE, too_large
@@ -31,7 +34,7 @@ from profile_analyze.readers.paths import DATA_SET_MANIFEST
 from profile_analyze.readers.urls import is_http, is_url, remote_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from typing import TypeAlias
 
     from profile_analyze.model.runs import Partial
@@ -44,6 +47,8 @@ VERSION: Final = 1
 this package cannot read."""
 
 PART_MANIFEST: Final = "_part.json"
+_USUAL_SIZE: Final = 1 << 20
+"""Bytes. Hardly any manifest is larger."""
 _PART_NAME: Final = re.compile(r"part=[0-9]{6,}")
 _DAMAGE: Final = (
     *(pa.ArrowException, KeyError, ValueError, TypeError, IndexError, OverflowError),
@@ -74,6 +79,8 @@ class PartManifest(msgspec.Struct, frozen=True):
     sizes: dict[str, int]
     """The number of bytes of each table's file."""
     facts: Facts
+    hidden_by: str = ""
+    """The folder in the data set that hides this part while it exists; empty for none."""
 
 
 class Part(NamedTuple):
@@ -84,19 +91,32 @@ class Part(NamedTuple):
     manifest: PartManifest
 
 
-def parts_of(data_set: str, besides: Collection[Folder] = ()) -> list[Part]:
-    """Return the parts of a data set in the order in which they were added.
+def parts_of(
+    data_set: str, besides: Collection[Folder] = (), *, max_size: int = MAX_SIZE
+) -> list[Part]:
+    """Return the visible parts of a data set in the order in which they were added.
 
     The folders in `besides` are left out.
 
-    Raises `InputError` if this version cannot read the data set, and `MalformedProfileError` if it
-    is damaged.
+    Raises `InputError` if this version cannot read the data set or if a manifest has more than
+    `max_size` bytes, and `MalformedProfileError` if the data set is damaged.
     """
+    return [part for part, is_hidden in _all_parts(data_set, besides, max_size) if not is_hidden]
+
+
+def hidden_parts_of(data_set: str) -> list[Part]:
+    """Return the hidden parts of a data set. Raises the errors of `parts_of`."""
+    return [part for part, is_hidden in _all_parts(data_set) if is_hidden]
+
+
+def _all_parts(
+    data_set: str, besides: Collection[Folder] = (), max_size: int = MAX_SIZE
+) -> list[tuple[Part, bool]]:
+    """Return the parts as `parts_of` does, and whether each part is hidden."""
     try:
         root: Folder = remote_path(data_set) if is_url(data_set) else Path(data_set)
-        content = (root / DATA_SET_MANIFEST).read_bytes()
-        folders = [folder for folder in part_folders(root) if folder not in besides]
-        folders.sort(key=number_of)
+        content = _manifest(root, DATA_SET_MANIFEST, max_size)
+        entries = [*root.iterdir()]
         version = _decoded(content, Manifest, data_set, DATA_SET_MANIFEST).version
         if version != VERSION:
             raise InputError(
@@ -104,18 +124,41 @@ def parts_of(data_set: str, besides: Collection[Folder] = ()) -> list[Part]:
                 f"is a data set of version {version}, and this version of profile_analyze reads "
                 f"version {VERSION}; install the version that wrote it, or export the files again",
             )
-        return [
+        parts = [
             Part(
                 data_set,
                 folder,
                 _decoded(
-                    (folder / PART_MANIFEST).read_bytes(), PartManifest, data_set, folder.name
+                    _manifest(root, f"{folder.name}/{PART_MANIFEST}", max_size),
+                    PartManifest,
+                    data_set,
+                    folder.name,
                 ),
             )
-            for folder in folders
+            for folder in sorted(part_folders(entries), key=number_of)
+            if folder not in besides
         ]
+    except TooLargeError as error:
+        raise InputError(data_set, f"{error} {too_large(max_size)}") from None
     except OSError as error:
         raise _unreadable(data_set, error) from None
+    names = {entry.name for entry in entries}
+    return [(part, part.manifest.hidden_by in names) for part in parts]
+
+
+def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
+    """Return the content of a manifest. Raises `TooLargeError` and `OSError`."""
+    file = data_set / name
+    # Some drivers reserve memory for as many bytes as they are asked for, so few are asked first.
+    for most in (min(_USUAL_SIZE, max_size), max_size):
+        if isinstance(file, Path):
+            with file.open("rb") as stream:
+                content = stream.read(most + 1)
+        else:
+            content = file.read_bytes(most + 1)
+        if len(content) <= most:
+            return content
+    raise TooLargeError(name)
 
 
 def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
@@ -138,7 +181,7 @@ def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
         # An error of pyarrow about the content of a file has no name of a file.
         if isinstance(error, OSError) and error.filename is not None:
             raise _unreadable(part.data_set, error) from None
-        raise _damaged_part(part.data_set, part.folder.name, _reason(error)) from None
+        raise damaged_part(part.data_set, part.folder.name, _reason(error)) from None
 
 
 def _reason(error: Exception) -> str:
@@ -148,9 +191,9 @@ def _reason(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def part_folders(data_set: Folder) -> list[Folder]:
-    """Return the folders of all parts."""
-    return [path for path in data_set.iterdir() if _PART_NAME.fullmatch(path.name)]
+def part_folders(entries: Iterable[Folder]) -> list[Folder]:
+    """Return the folders of parts among the entries of a data set."""
+    return [entry for entry in entries if _PART_NAME.fullmatch(entry.name)]
 
 
 def number_of(folder: Folder) -> int:
@@ -162,7 +205,7 @@ def _decoded(content: bytes, kind: type[Any], data_set: str, what: str) -> Any:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _damaged_part(data_set, what, str(error)) from None
+        raise damaged_part(data_set, what, str(error)) from None
 
 
 def _unreadable(data_set: str, error: OSError) -> InputError:
@@ -170,13 +213,14 @@ def _unreadable(data_set: str, error: OSError) -> InputError:
     where = os.path.relpath(error.filename or data_set, data_set)
     if is_http(data_set):
         where = unquote(where)
-    reason = (error.strerror or str(error)).lower()
+    reason = system_reason(error)
     if isinstance(error, FileNotFoundError):
-        return _damaged_part(data_set, where, reason)
+        return damaged_part(data_set, where, reason)
     return InputError(data_set, f"{where}: {reason}")
 
 
-def _damaged_part(data_set: str, what: str, reason: str) -> MalformedProfileError:
+def damaged_part(data_set: str, what: str, reason: str) -> MalformedProfileError:
+    """Return the error about damage in `what`, a part of a data set or one of its files."""
     return MalformedProfileError(
         data_set, f"the data set is damaged: {what}: {reason}; export its files to a new folder"
     )

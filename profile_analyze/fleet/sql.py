@@ -7,6 +7,7 @@ limits on its memory, its time and the size of its answer.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 
 from profile_analyze.errors import QueryError
+from profile_analyze.fleet.arrow import COUNT, FLAG, NUMBER, ROW
 from profile_analyze.fleet.sql_tables import DECLARED, MEANINGS, tables_of
-from profile_analyze.fleet.sql_values import is_number, plain_values, with_texts
+from profile_analyze.fleet.sql_values import plain_values, value_type, with_texts
 from profile_analyze.query.relation import Relation, RelationColumn
 from profile_analyze.units import scaled_text, short_time
 
@@ -53,9 +55,13 @@ _SETTINGS: Final = (
 )
 _LOCKS: Final = ("SET enable_external_access = false", "SET lock_configuration = true")
 """The last settings: no file can be opened afterwards, and no setting changed."""
+_SQL_TYPES: Final = {NUMBER: "DOUBLE", COUNT: "BIGINT", ROW: "INTEGER", FLAG: "BOOLEAN"}
+"""The types of DuckDB for types of Arrow; all other types are texts."""
 _NEEDS_VALUES: Final = (
     "argument --sql: PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')"
 )
+_LONGEST_REASON: Final = 400
+"""A message shows at most this many characters of an error of DuckDB."""
 _HELP: Final = "--sql help lists tables and columns"
 
 
@@ -97,12 +103,10 @@ def _raised_for(
     if isinstance(error, RuntimeError):
         # On Ctrl-C during a query, DuckDB raises this error instead of `KeyboardInterrupt`.
         return KeyboardInterrupt() if str(error) == "Query interrupted" else error
-    if is_too_large:
-        return _memory_error(f"{scaled_text(_MOST_MEMORY, 'byte')} of memory for its answer")
     if isinstance(error, duckdb.OutOfMemoryException):
         return _memory_error(f"{_MEMORY} of memory in DuckDB")
-    if isinstance(error, duckdb.InterruptException):
-        return _timeout_error(timeout_s)
+    if is_too_large or isinstance(error, duckdb.InterruptException):
+        return _limit_error(timeout_s, is_too_large=is_too_large)
     return QueryError(f"argument --sql: {_reason(error)}; {_HELP}")
 
 
@@ -110,7 +114,10 @@ def _memory_error(limit: str) -> QueryError:
     return QueryError(f"argument --sql: needs more than {limit}; filter or aggregate earlier")
 
 
-def _timeout_error(timeout_s: float) -> QueryError:
+def _limit_error(timeout_s: float, *, is_too_large: bool) -> QueryError:
+    """Return the error about the limit on memory if `is_too_large`, or else on time."""
+    if is_too_large:
+        return _memory_error(f"{scaled_text(_MOST_MEMORY, 'byte')} of memory for its answer")
     limit = short_time(timeout_s)
     return QueryError(f"argument --sql: took longer than {limit}; --sql-timeout raises the limit")
 
@@ -136,17 +143,13 @@ def _register(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table)
     declared = [
         f'"{field.name}"'
         if field.name in table.column_names
-        else f'NULL::{_sql_type(field)} AS "{field.name}"'
+        else f'NULL::{_SQL_TYPES.get(field.type, "VARCHAR")} AS "{field.name}"'
         for field in DECLARED[name]
     ]
     known = {field.name for field in DECLARED[name]}
     labels = [f'"{column}"' for column in table.column_names if column not in known]
     columns = ", ".join([*declared, *labels])
     connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM {hidden}")
-
-
-def _sql_type(field: Field) -> str:
-    return "DOUBLE" if str(field.type) == "double" else "VARCHAR"
 
 
 def _only_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement:
@@ -197,7 +200,7 @@ def _limits(
             if is_done.wait(_INTERVAL_S):
                 return
         if give_up is not None:
-            give_up(_timeout_error(timeout_s))
+            give_up(_limit_error(timeout_s, is_too_large=is_too_large.is_set()))
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()
@@ -244,15 +247,19 @@ def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
     types = (str(type_) for _, type_, *_ in description)
     return Relation(
         tuple(
-            RelationColumn(name, is_number(type_), plain_values(column))
+            RelationColumn(name, value_type(type_), plain_values(column))
             for name, type_, column in zip(names, types, values, strict=True)
         )
     )
 
 
 def _reason(error: duckdb.Error) -> str:
-    """Return the message of DuckDB in one line, without the kind of error and the query."""
-    text = str(error).partition("\nLINE ")[0]
+    """Return the message of DuckDB in one line, without the kind of error and the query.
+
+    Lists of all functions of a name, which may take 2 KB, and the ends of long texts are left out.
+    """
+    text = re.split(r"\nLINE |\s*Candidate functions:", str(error), maxsplit=1)[0]
     kind, colon, message = text.partition("Error: ")
     lines = (message if colon and len(kind) < 30 else text).split("\n")
-    return "; ".join(line.strip().rstrip("!.") for line in lines if line.strip())
+    joined = "; ".join(line.strip().rstrip("!.") for line in lines if line.strip())
+    return joined if len(joined) <= _LONGEST_REASON else f"{joined[:_LONGEST_REASON]}..."

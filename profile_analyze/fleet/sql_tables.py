@@ -31,6 +31,7 @@ from profile_analyze.fleet.profile_tables import (
     runs_table,
     tracks_table,
 )
+from profile_analyze.fleet.stored_profiles import CATEGORIES_OF
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import FORMULA, SAME, RatioOfSums
 from profile_analyze.model.numbers import ratio
@@ -72,7 +73,9 @@ _RUN_FIELDS: Final = (
 
 
 def _type_of(column: Column) -> pa.DataType:
-    return NUMBER if column.kind == "number" else CATEGORIES
+    if column.kind == "number":
+        return NUMBER
+    return COUNT if CATEGORIES_OF.get(column.optional) is int else CATEGORIES
 
 
 OPERATORS: Final = (
@@ -181,7 +184,7 @@ def _of_each_run(rows: OperatorRows, column: Column) -> Any:
 
 
 def _categories(values: Categorical[Any], column: Column, rows: NDArray[np.int64]) -> pa.Array:
-    """Return the values in `rows`: numbers if all categories are numbers, otherwise texts."""
-    if all(type(one) is int for one in values.categories):
+    """Return the values in `rows`, with the type of the column."""
+    if _type_of(column) == COUNT:
         return pa.array(values.values()[rows].tolist(), COUNT)
     return text_column(values.mapped(column.as_text).take(rows), _ERRORS)

@@ -14,8 +14,15 @@ import duckdb
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from profile_analyze.query.relation import ValueType
+
 _NUMBERS: Final = ("INT", "INTEGER", "FLOAT", "DOUBLE", "DECIMAL", "NUMBER")
 """The names of DuckDB's types of numbers end with one of these."""
+_INTEGERS: Final = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER"),
+)
+"""DuckDB's types of integers whose values all fit into 64 bits with a sign."""
 _NESTED: Final = ("STRUCT", "TUPLE", "MAP", "UNION", "VARIANT")
 _ANSWER: Final = "values_of_answer"
 
@@ -43,7 +50,7 @@ def with_texts(
 
 def _as_text(position: int, type_: str) -> str:
     """Return an expression for the text of a column; empty if the column needs none."""
-    if type_ in ("VARCHAR", "BOOLEAN") or is_number(type_):
+    if type_ == "VARCHAR" or value_type(type_) != "text":
         return ""
     is_nested = type_.endswith("]") or type_.startswith(_NESTED)
     value = f"to_json(#{position})" if is_nested else f"#{position}"
@@ -55,9 +62,14 @@ def _quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
-def is_number(type_: str) -> bool:
-    """Return whether a type of DuckDB is a number."""
-    return not type_.endswith("]") and type_.partition("(")[0].endswith(_NUMBERS)
+def value_type(type_: str) -> ValueType:
+    """Return the type of the values that `plain_values` returns for a type of DuckDB."""
+    if type_ == "BOOLEAN":
+        return "truth"
+    if type_ in _INTEGERS:
+        return "integer"
+    is_number = not type_.endswith("]") and type_.partition("(")[0].endswith(_NUMBERS)
+    return "number" if is_number else "text"
 
 
 def plain_values(values: Sequence[Any]) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from profile_analyze.model.common_subsequence import common_subsequence
 from profile_analyze.model.identity import identities, in_order_of_execution
 from profile_analyze.model.model_names import ONE_KIND
-from profile_analyze.model.terms import ADDED, CONTROL, OTHER
+from profile_analyze.model.terms import ADDED, CONTROL, OTHER, TELLING_APART
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _BY_NAME: Final = ("name", "name", "type")
-_TELLING_APART: Final = ("scope", "in_shapes", "launched_by", "full_name")
-"""The columns that tell operators with equal names apart, if both profiles have them. A trace
+_BESIDE_NAMES: Final = (*TELLING_APART, "full_name")
+"""The columns that operators with equal names must share, too, if both profiles have them. A trace
 may have many rows of one name. If only their order counted, one added row would shift the matches
 of all later rows."""
 _BY_NAME_AND_CATEGORY: Final = ("name", "name", "category")
@@ -152,7 +152,7 @@ def _with_stricter_names(
     """Yield the steps. Before the step that compares name and type, yield a stricter step."""
     loaded = [
         name
-        for name in _TELLING_APART
+        for name in _BESIDE_NAMES
         if name == "scope" or all(name in side.operators.optional for side in (profile, base))
     ]
     for step in steps:

@@ -83,6 +83,10 @@ DERIVED_WORK: Final = ("derived_computation", "derived_memory")
 SHAPES: Final = ("in_shapes", "out_shapes")
 """The optional columns that are needed to match operators with the nodes of a model."""
 
+TELLING_APART: Final = ("launched_by", "scope", "in_shapes")
+"""The columns that may tell operators with equal names apart, in the order in which they are tried:
+first what launched a kernel, then the column with shorter texts."""
+
 ADDED: Final = "added"
 REMOVED: Final = "removed"
 """`ADDED` and `REMOVED` are values of the column `match`. An added operator is only in the profile,

@@ -29,7 +29,7 @@ from profile_analyze.model.columns import (
     RatioOfSums,
     RowKind,
 )
-from profile_analyze.model.terms import LABEL
+from profile_analyze.model.terms import LABEL, TELLING_APART
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.label_columns import is_label, label_column
 from profile_analyze.query.patterns import compile_pattern
@@ -242,9 +242,8 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     return (*keys, *names[:after_time], *extra, *names[after_time:], *labels)
 
 
-DISTINGUISHING: Final = ("launched_by", "scope", "in_shapes", "input_dtype")
-"""Columns that may tell operators with equal names apart, in the order in which pictures and
-sentences try them."""
+DISTINGUISHING: Final = (*TELLING_APART, "input_dtype")
+"""The columns with which pictures and sentences tell operators with equal names apart."""
 
 
 def optional_columns_of(names: Iterable[str]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -118,21 +119,25 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
     """
     if np.isnan(difference_s):
         return
-    sum_s = 0.0
-    for cause, parts_s in _parts(operators).items():
-        sum_s += (cause_s := float(np.nansum(parts_s)))
-        # Parts within the tolerance are rounding errors.
-        known = np.flatnonzero(np.abs(parts_s) > TIME_TOLERANCE_S)
-        if len(known):
-            largest = known[np.argsort(-np.abs(parts_s[known]), kind="stable")][:_MOST_OPERATORS]
-            columns = (
-                operators["name"][largest].tolist(),
-                details_of(operators, largest.tolist()),
-                parts_s[largest].tolist(),
-            )
-            of_operators = tuple(CauseOperator(*one) for one in zip(*columns, strict=True))
-            yield Cause(cause, cause_s, len(known), of_operators)
-    residual_s = difference_s - sum_s
+    parts = _parts(operators)
+    # Parts within the tolerance are rounding errors.
+    known = {
+        cause: np.flatnonzero(np.abs(parts_s) > TIME_TOLERANCE_S)
+        for cause, parts_s in parts.items()
+    }
+    largest = {
+        cause: rows[np.argsort(-np.abs(parts[cause][rows]), kind="stable")][:_MOST_OPERATORS]
+        for cause, rows in known.items()
+    }
+    # Of all causes at once, because looking for equal names takes time.
+    details = iter(details_of(operators, np.concatenate([*largest.values()]).tolist()))
+    sums_s = {cause: float(np.nansum(parts_s)) for cause, parts_s in parts.items()}
+    for cause, rows in largest.items():
+        names, parts_s = operators["name"][rows].tolist(), parts[cause][rows].tolist()
+        of_operators = tuple(map(CauseOperator, names, islice(details, len(rows)), parts_s))
+        if len(rows):
+            yield Cause(cause, sums_s[cause], len(known[cause]), of_operators)
+    residual_s = difference_s - sum(sums_s.values())
     if abs(residual_s) > _NO_RESIDUAL * max(total(operators["base"]), abs(difference_s)):
         yield Cause(RESIDUAL, residual_s, 0, ())
 

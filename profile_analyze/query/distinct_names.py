@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,8 @@ from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from profile_analyze.query.table import Table
 
@@ -22,21 +25,23 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
     they have their ids. The detail is empty for a unique name. It is also empty for rows whose ids
     are equal, too, such as an added and a removed operator. The rows of `table` are operators.
     """
-    codes = table.shown["name"].codes
-    chosen = codes[rows]
-    is_shared = np.bincount(codes + 1)[chosen + 1] > 1  # + 1, because the code of N/A is -1
-    if not is_shared.any():
-        return [""] * len(chosen)
-    columns = [*_columns(table)]
-    details: dict[int, str] = {}
-    for code in {*chosen[is_shared].tolist()}:
-        namesakes = np.flatnonzero(codes == code).tolist()
-        of_rows = [[texts[row] for row in namesakes] for texts in columns]
-        details.update(zip(namesakes, _details(of_rows), strict=True))
-    return [details.get(row, "") for row in rows]
+    codes = table.shown["name"].codes + 1  # + 1, because the code of N/A is -1
+    is_shared = np.bincount(codes) > 1
+    is_asked = np.zeros_like(is_shared)
+    is_asked[codes[rows]] = True
+    # All rows with one of the names in `rows`, in groups of equal names.
+    namesakes = np.flatnonzero((is_shared & is_asked)[codes])
+    namesakes = namesakes[np.argsort(codes[namesakes], kind="stable")]
+    columns = [*_columns(table, namesakes)] if len(namesakes) else []
+    details: list[str] = []
+    ends = np.flatnonzero(np.diff(codes[namesakes], append=0)) + 1
+    for start, end in pairwise([0, *ends.tolist()]):
+        details += _details([texts[start:end] for texts in columns])
+    detail_of = dict(zip(namesakes.tolist(), details, strict=True))
+    return [detail_of.get(row, "") for row in rows]
 
 
-def _columns(table: Table) -> Iterator[list[str]]:
+def _columns(table: Table, rows: NDArray[np.int64]) -> Iterator[list[str]]:
     """Yield the texts of the columns that may tell rows apart, with the ids as the last column.
 
     Texts of unknown values are empty, because details are easier to read without N/A.
@@ -44,8 +49,9 @@ def _columns(table: Table) -> Iterator[list[str]]:
     loaded = {"", *table.shown.profile.operators.optional}
     for name in DISTINGUISHING:
         if find_column(name).optional in loaded and table.has_values(name):
-            yield ["" if text == NOT_AVAILABLE else text for text in table.texts(name)]
-    yield [f"id {text}" for text in table.texts("id")]
+            texts = table.texts(name, rows=rows)
+            yield ["" if text == NOT_AVAILABLE else text for text in texts]
+    yield [f"id {text}" for text in table.texts("id", rows=rows)]
 
 
 def _details(columns: Sequence[Sequence[str]]) -> list[str]:

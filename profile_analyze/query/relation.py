@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from profile_analyze.model.wording import unit_of_machine_name
 
@@ -10,13 +10,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+ValueType: TypeAlias = Literal["integer", "number", "truth", "text"]
+
+
 class RelationColumn(NamedTuple):
     """A column of an SQL answer."""
 
     name: str
-    is_number: bool
+    type: ValueType
+    """The type of the values, even if all of them are N/A."""
     values: Sequence[Any]
     """Integers, floats, truth values or texts; None for N/A."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the values are numbers."""
+        return self.type in ("integer", "number")
 
     @property
     def unit(self) -> str:

@@ -145,12 +145,13 @@ class Table:
         missing = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         return not bool(missing.all())
 
-    def texts(self, name: str, style: Style = "short") -> list[str]:
-        """Return the values of a column as people read them."""
+    def texts(
+        self, name: str, style: Style = "short", rows: NDArray[np.int64] | None = None
+    ) -> list[str]:
+        """Return the values of a column as people read them: of `rows`, or else of all rows."""
         column = self.column(name)
-        values = self[
-            name
-        ].tolist()  # Python values: `value_text` does not recognise NumPy's integers
+        chosen = self[name] if rows is None else self[name][rows]
+        values = chosen.tolist()  # `value_text` does not recognise NumPy's integers
         # Long columns repeat few values, so each distinct value is formatted once.
         text_of = {value: value_text(column, value, style) for value in set(values)}
         return [text_of[value] for value in values]

@@ -27,6 +27,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from profile_analyze.errors import system_reason
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.cache_files import cache_files, mark_used, remove, write
 from profile_analyze.readers.content import is_compressed
@@ -73,10 +74,9 @@ def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profil
     try:
         _keep(cache, before, profile, _conditions(source, asked))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         note = Note(
-            f"{cache.folder}: the decoded profile cannot be kept for the next question: {reason}; "
-            "--cache names another folder, and --no-cache keeps nothing",
+            f"{cache.folder}: the decoded profile cannot be kept for the next question: "
+            f"{system_reason(error)}; --cache names another folder, and --no-cache keeps nothing",
             Importance.CONTEXT,
         )
         return profile.changed(notes=(*profile.notes, note))

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from profile_analyze.errors import InputError, MalformedProfileError, without_secrets
+from profile_analyze.errors import InputError, MalformedProfileError, system_reason, without_secrets
 from profile_analyze.readers.urls import is_url, remote_path
 from profile_analyze.units import scaled_text
 
@@ -237,7 +237,7 @@ def _reason(error: OSError) -> str:
         return "no such file"
     if error.errno == errno.ENXIO:  # on Linux, from `open` for a socket
         return "is a socket, not a file"
-    return (error.strerror or str(error)).lower()
+    return system_reason(error)
 
 
 class _Compression(NamedTuple):

@@ -6,11 +6,13 @@ A name may also be a URL: see `urls`.
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from glob import glob, has_magic
-from typing import TYPE_CHECKING, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from profile_analyze.errors import InputError
+from profile_analyze.errors import InputError, system_reason
 from profile_analyze.readers.companions import companions_of
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.source import Source
@@ -41,67 +43,70 @@ LIST: Final = "@"
 """The prefix that marks a list, which is a file with the names of other files."""
 
 
-def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
-    """Return the files that `names` stand for.
+class Inputs(NamedTuple):
+    """What the names of inputs stand for."""
 
+    names: list[str]
+    """The names, with the names of files in place of patterns such as `runs/**/*.json`."""
+    files: list[str]
+    """The files and the data sets that `names` stand for."""
+    data_sets: list[str]
+    """The data sets among `files`."""
+
+
+class _Input(NamedTuple):
+    """A file, or a data set."""
+
+    name: str
+    is_data_set: bool = False
+
+
+def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
+    """Return the files and the data sets that `names` stand for. Each name is looked up once.
+
+    - A pattern stands for the files that match it; for itself if there are none.
     - A folder stands for its files with one of `SUFFIXES`, sorted by name. Files that only describe
       a profile in the folder are left out. A folder that is a data set stands for itself.
     - `@FILE` stands for the names in FILE, one in each line. Blank lines and lines that begin with
       `#` are skipped.
     - Any other name is a file, or `-`. A URL is a file or a folder.
 
-    Raises `InputError` for an empty folder or list, and for a list of more than `max_size` bytes.
+    Raises `InputError` for an empty folder or list, for a list of more than `max_size` bytes, and
+    if the driver of a URL cannot list the files.
     """
-    return [file for name in names for file in _expand(name, max_size)]
-
-
-def matching_names(names: Iterable[str]) -> Iterator[str]:
-    """Yield `names`, with the names of files in place of patterns such as `runs/**/*.json`.
-
-    Raises `InputError` if the driver of a URL cannot list the files.
-    """
+    known: list[str] = []
+    found: list[_Input] = []
     for name in names:
-        yield from _files_matching(name) or [name]
+        if name.startswith(LIST):
+            known.append(name)
+            found += _listed(name, max_size)
+        elif is_url(name) and is_pattern(name):
+            matching = remote_path(name).matching() or [name]
+            known += matching
+            found += map(_Input, matching)
+        else:
+            matching = _files_matching(name) or [name]
+            known += matching
+            found += chain.from_iterable(map(_expand_folder, matching))
+    return Inputs(
+        known, [one.name for one in found], [one.name for one in found if one.is_data_set]
+    )
 
 
 def _files_matching(name: str) -> list[str]:
-    """Return the files that match a pattern; empty if there are none, or `name` is no pattern."""
-    if is_url(name):
-        return remote_path(name).matching() if is_pattern(name) else []
-    if not has_magic(name) or name.startswith(LIST) or os.path.lexists(name):
+    """Return the local files that match a pattern; empty if there are none, or it is no pattern."""
+    if is_url(name) or not has_magic(name) or os.path.lexists(name):
         return []
     found = sorted(glob(name, recursive=True))
     # `**` also matches folders. They count only if nothing but folders matches.
     return [one for one in found if not os.path.isdir(one)] or found
 
 
-def data_sets_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
-    """Return the data sets that are named, are in a list, or match a pattern.
-
-    A list that is no regular file, such as a pipe, is left out, because it can be read only once.
-    A list that cannot be read is left out, too: `files_in` reports the error.
-    """
-    data_sets = []
-    for name in matching_names(names):
-        if not name.startswith(LIST):
-            data_sets += [name] if is_data_set(name) else []
-        elif os.path.isfile(name.removeprefix(LIST)):
-            with suppress(InputError):
-                data_sets += filter(is_data_set, files_in([name], max_size=max_size))
-    return data_sets
-
-
-def is_data_set(name: str) -> bool:
-    """Return whether `name` is a folder that is a data set.
-
-    Raises `InputError` if the driver of a URL cannot tell.
-    """
-    if is_url(name):
-        try:
-            return _may_be_folder(name) and (remote_path(name) / DATA_SET_MANIFEST).exists()
-        except InputError as error:
-            raise InputError(name, error.reason) from None
-    return os.path.isfile(os.path.join(name, DATA_SET_MANIFEST))
+def is_pipe(name: str) -> bool:
+    """Return whether `name` is standard input, or a pipe such as a shell makes for `<(...)`."""
+    with suppress(OSError, ValueError):  # reading the file reports this error later
+        return name == "-" or stat.S_ISFIFO(os.stat(name).st_mode)
+    return False
 
 
 def absolute_path(file: str | PathLike[str]) -> str:
@@ -111,10 +116,8 @@ def absolute_path(file: str | PathLike[str]) -> str:
     return os.path.abspath(file)  # `Path.resolve` follows links
 
 
-def _expand(name: str, max_size: int) -> Iterator[str]:
-    if not name.startswith(LIST):
-        yield from _expand_folder(name)
-        return
+def _listed(name: str, max_size: int) -> Iterator[_Input]:
+    """Yield what the names in a list stand for. `name` begins with `LIST`."""
     try:
         content = Source(name.removeprefix(LIST), max_size=max_size).content()
     except InputError as error:
@@ -134,35 +137,35 @@ def _expand(name: str, max_size: int) -> Iterator[str]:
         yield from _expand_folder(listed_name)
 
 
-def _expand_folder(name: str) -> Iterator[str]:
+def _expand_folder(name: str) -> Iterator[_Input]:
     if is_url(name):
         yield from _expand_url(name)
         return
     try:
         entries = sorted(os.listdir(name)) if os.path.isdir(name) else None
     except OSError as error:
-        raise InputError(name, (error.strerror or str(error)).lower()) from None
+        raise InputError(name, system_reason(error)) from None
     if entries is None or DATA_SET_MANIFEST in entries:
-        yield name
+        yield _Input(name, is_data_set=entries is not None)
         return
     files = _profiles_among(name, entries)
     if not files:
         raise InputError(name, _NO_PROFILES + _advice_on_folder(name, entries))
-    yield from files
+    yield from map(_Input, files)
 
 
-def _expand_url(url: str) -> Iterator[str]:
+def _expand_url(url: str) -> Iterator[_Input]:
     """Yield the profiles in the folder at a URL; the URL itself if it is a file or a data set."""
     path = remote_path(url)
     if not (_may_be_folder(url) and path.is_dir()):
-        yield url
+        yield _Input(url)
         return
     try:
         entries = path.entries()
     except FileNotFoundError:
         raise InputError(url, "no such file") from None
     if any(entry.name == DATA_SET_MANIFEST for entry in entries):
-        yield url
+        yield _Input(url, is_data_set=True)
         return
     files = _profile_names([entry.name for entry in entries if not entry.is_folder])
     if not files:
@@ -170,7 +173,7 @@ def _expand_url(url: str) -> Iterator[str]:
         pattern = url_in(url, f"**/*{SUFFIXES[0]}")
         advice = f"; subfolders are not searched: name '{pattern}'" if has_folders else ""
         raise InputError(url, _NO_PROFILES + advice)
-    yield from (url_in(url, file) for file in files)
+    yield from (_Input(url_in(url, file)) for file in files)
 
 
 def _may_be_folder(url: str) -> bool:

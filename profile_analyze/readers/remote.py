@@ -84,8 +84,8 @@ class RemotePath:
         stream: BufferedIOBase = BufferedReader(_RemoteStream(self.url, file))
         return OpenedFile(stream, size if isinstance(size, int) and not in_one else 0)
 
-    def read_bytes(self, most: int = -1) -> bytes:
-        """Return the whole content of the file, with one request if possible.
+    def read_bytes(self, most: int) -> bytes:
+        """Return the content of the file, with one request if possible: at most `most` bytes.
 
         From a web server, at most `most` bytes are read, because it may send bytes without end.
         """
@@ -94,7 +94,7 @@ class RemotePath:
                 return stream.read(most)
         with _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
-            return bytes(fs.cat_file(path))
+            return bytes(fs.cat_file(path, start=0, end=most))
 
     def exists(self) -> bool:
         """Return whether there is such a file or folder."""

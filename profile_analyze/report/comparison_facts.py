@@ -276,6 +276,8 @@ GROUP: Final = FactGroup(
             shown_with="largest_differences",
         ),
         Fact(
+            # The rows for which the comparison calls a change: see `CALLED`. A plainer name would
+            # break programs that read this one.
             "called",
             "At most three rows that changed beyond noise, the largest differences first.",
             lambda summary: list(map(_contribution_record, _change(summary).called)),

@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.model_columns import TILE_NAMES
-from profile_analyze.model.terms import LESS_WORK, MORE_WORK
+from profile_analyze.model.terms import LESS_WORK, MORE_WORK, TELLING_APART
 from profile_analyze.query.catalog import find_column
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 
-_CONTEXT: Final = ("scope", "in_shapes")
-"""Columns that may tell operators with equal names apart, the column with shorter texts first."""
 WORK_COMPARED: Final = ("work_ratio", "ratio_per_work")
 """Columns that say whether the work explains a change of the time."""
 
@@ -89,7 +87,7 @@ def _telling_apart(table: Table) -> Iterator[str]:
     """Yield the columns that tell operators with equal names apart.
 
     - `launched_by`, if the table has kernels.
-    - The first column of `_CONTEXT` that tells more operators apart.
+    - The first other column of `TELLING_APART` that tells more operators apart.
 
     Groups need no such column. Other tables without kernels need one only if several operators of
     the profile have the name of a row.
@@ -103,7 +101,7 @@ def _telling_apart(table: Table) -> Iterator[str]:
         chosen.append(operators.categorical("launched_by").codes)
     elif not _has_names_of_several(table, operators.name):
         return
-    for column in _CONTEXT:
+    for column in TELLING_APART[1:]:
         values = operators.scope if column == "scope" else operators.optional.get(column)
         if not isinstance(values, Categorical) or not table.has_values(column):
             continue

@@ -6,7 +6,7 @@ The entries of the group `NAME` are in the module `NAME_facts`.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from profile_analyze.report.sections import Facts, FactValue, Sentences
 from profile_analyze.report.times import ORIGINAL
@@ -54,6 +54,16 @@ class Fact(NamedTuple):
     """Returns conclusions from the fact, in words."""
     shown_with: str = ""
     """The name of another fact in the group, whose line or sentences also show this fact."""
+
+    @property
+    def type(self) -> Literal["number", "integer", "text", "nested"]:
+        """The type of the value, even if it is N/A; `nested` for a list or a dictionary."""
+        if self.schema == NUMBER:
+            return "number"
+        types = self.schema.get("type", "text")
+        if "array" in types or "object" in types:
+            return "nested"
+        return "integer" if "integer" in types else "text"
 
     def evaluate(self, summary: Summary) -> FactValue:
         """Return the fact's value and lines for `summary`."""

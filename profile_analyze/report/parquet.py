@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from profile_analyze.errors import OutputError, QueryError
+from profile_analyze.report.facts import fact_group
 from profile_analyze.report.programs import (
     ProgramRenderer,
     as_utf8,
-    facts_alone,
     machine_names,
-    program_values,
     relation_values,
     shown_columns,
 )
-from profile_analyze.report.sections import RelationSection, TableSection
+from profile_analyze.report.sections import Facts, RelationSection, TableSection
 
 try:
     import pyarrow as pa
@@ -27,10 +26,20 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from profile_analyze.query.relation import RelationColumn
     from profile_analyze.report.base import Display, Report
 
-    _Column: TypeAlias = tuple[str, Sequence[Any], bool, Mapping[str, str]]
-    """The name of a column, its values, whether they are numbers, and its metadata."""
+    _Column: TypeAlias = tuple[str, Sequence[Any] | NDArray[Any], pa.DataType, Mapping[str, str]]
+    """The name of a column, its values, its type, and its metadata."""
+
+_TYPES: Final = {
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "truth": pa.bool_(),
+    "text": pa.string(),
+}
 
 
 class ParquetRenderer(ProgramRenderer):
@@ -52,47 +61,43 @@ def _table_of(report: Report) -> pa.Table:
         raise QueryError("parquet has one table; write one at a time: --print-only device or host")
     relations = report.all_of(RelationSection)
     if relations:
-        return _arrow_table(
-            (as_utf8(one.name), relation_values(one), one.is_number, {"unit": one.unit})
-            for one in relations[0].relation.columns
-        )
-    if sections:
-        return _arrow_table(_columns(sections[0]))
-    facts = facts_alone(report) or {}
-    return _arrow_table(
-        (name, [value], not isinstance(value, str), {}) for name, value in facts.items()
-    )
+        return _arrow_table(map(_of_relation, relations[0].relation.columns))
+    return _arrow_table(_columns(sections[0]) if sections else _facts(report))
+
+
+def _of_relation(column: RelationColumn) -> _Column:
+    values = relation_values(column)
+    if column.type == "number":  # DuckDB's larger integers are numbers, too
+        values = [None if one is None else float(one) for one in values]
+    return as_utf8(column.name), values, _TYPES[column.type], {"unit": column.unit}
 
 
 def _columns(section: TableSection) -> Iterator[_Column]:
     table, names = section.table, shown_columns(section)
     for name, heading in zip(names, machine_names(table, names), strict=True):
-        column = table.column(name)
-        values = program_values(table, name)
-        is_number = column.kind == "number"
-        if not is_number:
-            # Ids may be numbers or texts, but all values of a Parquet column have one type.
-            is_number = name == "id" and all(isinstance(one, int | None) for one in values)
-        if not is_number:
-            values = [None if one is None else as_utf8(column.as_text(one)) for one in values]
+        column, values = table.column(name), table[name]
         meaning = {"unit": column.unit, "meaning": column.meaning}
-        yield heading, values, is_number, meaning
+        if table.has_numbers(name):  # ids are numbers in some formats
+            type_ = "integer" if values.dtype.kind == "i" else "number"
+            yield heading, values, _TYPES[type_], meaning
+        else:
+            texts = [None if one is None else as_utf8(column.as_text(one)) for one in values]
+            yield heading, texts, _TYPES["text"], meaning
+
+
+def _facts(report: Report) -> Iterator[_Column]:
+    for group in report.all_of(Facts):
+        values = group.values
+        for fact in fact_group(group.name).facts:
+            if fact.type != "nested":
+                yield fact.name, [values[fact.name]], _TYPES[fact.type], {"meaning": fact.meaning}
 
 
 def _arrow_table(columns: Iterable[_Column]) -> pa.Table:
+    """Return a table. The types do not depend on the values: a column may be N/A in all rows."""
     arrays, fields = [], []
-    for name, values, is_number, metadata in columns:
-        array = _array(values, is_number=is_number)
-        arrays.append(array)
-        fields.append(pa.field(name, array.type, metadata=metadata))
+    for name, values, type_, metadata in columns:
+        # None and NaN become null.
+        arrays.append(pa.array(values, type_, from_pandas=True))
+        fields.append(pa.field(name, type_, metadata=metadata))
     return pa.table(arrays, schema=pa.schema(fields))
-
-
-def _array(values: Sequence[Any], *, is_number: bool) -> pa.Array:
-    """Return values as an array; None and NaN become null."""
-    if not is_number:
-        is_truth = any(isinstance(one, bool) for one in values)
-        return pa.array(values, pa.bool_() if is_truth else pa.string())
-    known = [one for one in values if one is not None]
-    are_whole = bool(known) and all(isinstance(one, int) for one in known)
-    return pa.array(values, pa.int64() if are_whole else pa.float64(), from_pandas=True)

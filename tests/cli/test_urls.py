@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.conftest import FIXTURES, PROFILES, run_command
-from tests.remote_files import faulty, in_memory
+from tests.remote_files import counting, faulty, in_memory
 from tests.small import Operator, written
 
 if TYPE_CHECKING:
@@ -95,6 +97,84 @@ def test_data_sets_are_read_from_urls(tmp_path: Path) -> None:
             assert local.code == remote.code == 0
             assert remote.out == local.out.replace(str(data_set), url)
             assert remote.err == local.err.replace(str(data_set), url)
+
+
+def test_lists_and_tables_at_urls_give_labels(tmp_path: Path) -> None:
+    folder = nights(tmp_path)
+    data_set = tmp_path / "set"
+    call = (f"{folder}/*/*.json", "--export", str(data_set), "--label", "{date}/*.json")
+    assert run_command(*call).code == 0
+    hosts = b"file,host\nmemory://runs/a.json,h1\nmemory://runs/b.json,h2\n"
+    files = {
+        **files_below(data_set, "set"),
+        **{f"runs/{name}.json": content for name, content in zip("ab", [TINY, TINY], strict=True)},
+        "list.txt": b"# nights\nmemory://set\n",
+        "hosts.csv": hosts,
+    }
+    question = ("--aggregate-by", "date,type", "--format", "csv")
+    expected = run_command(str(data_set), *question)
+    assert expected.code == 0
+    listed = tmp_path / "list.txt"
+    listed.write_text("memory://set\n")
+    with in_memory(files):
+        for name in ("memory://set", "@memory://list.txt", f"@{listed}"):
+            assert run_command(name, *question) == expected
+        # The labels of the data set are known, although another list cannot be read.
+        failed = run_command("@memory://none", "@memory://list.txt", *question)
+        assert failed.err == (
+            "profile_analyze: error: @memory://none: the list cannot be read: no such file\n"
+        )
+        by_host = run_command(
+            *("memory://runs", "--label", "memory://hosts.csv"),
+            *("--aggregate-by", "host", "--format", "csv", "--columns", "host"),
+        )
+    assert by_host.out.split() == ["host", "h1", "h2"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system has no such pipes")
+def test_a_list_in_a_pipe_gives_labels(tmp_path: Path) -> None:
+    data_set = tmp_path / "set"
+    call = (f"{nights(tmp_path)}/*/*.json", "--export", str(data_set), "--label", "{date}/*.json")
+    assert run_command(*call).code == 0
+    question = ("--aggregate-by", "date", "--format", "csv")
+    read, write = os.pipe()
+    os.write(write, str(data_set).encode())
+    os.close(write)
+    assert run_command(f"@/dev/fd/{read}", *question) == run_command(str(data_set), *question)
+    os.close(read)
+
+
+def test_each_url_is_looked_up_once(tmp_path: Path) -> None:
+    data_set = tmp_path / "set"
+    assert run_command(f"{nights(tmp_path)}/*/a.json", "--export", str(data_set)).code == 0
+    stored = files_below(data_set, "set")
+    files = {**stored, "runs/a.json": TINY, "runs/b.json": TINY, "more/c.run": TINY}
+    names = ("runs/*.json", "more/*.run", "runs", "set", "more/c.run")
+    urls = [f"counting://{name}" for name in names]
+    for question in (
+        ("--label", "{folder}/*", "--aggregate-by", "folder"),
+        ("--label", "{folder}/*", "--compare-label", "folder=runs"),
+        ("--format", "csv"),
+    ):
+        with counting({**files, "list.txt": "\n".join(urls[2:]).encode()}) as requests:
+            outcome = run_command(*urls[:2], "@counting://list.txt", *question)
+        assert outcome.code == 0, outcome.err
+        assert {one: number for one, number in requests.items() if "parquet" not in one} == {
+            "glob /runs/*.json": 1,
+            "glob /more/*.run": 1,
+            "open /list.txt": 1,
+            "isdir /runs": 1,
+            "ls /runs": 1,
+            "isdir /set": 1,
+            "isdir /more/c.run": 1,
+            "open /runs/a.json": 2,
+            "open /runs/b.json": 2,
+            "open /more/c.run": 2,
+            # Once to find out what is there, once for the labels, and once to read the profiles.
+            "ls /set": 3,
+            "cat_file /set/_profile_analyze.json": 2,
+            "cat_file /set/part=000001/_part.json": 2,
+        }
 
 
 def test_damaged_data_sets_at_urls(tmp_path: Path) -> None:

@@ -430,7 +430,8 @@ def test_other_versions_on_the_cluster(
     monkeypatch.setattr(dask_engine, "_VERSION", "os:getpid")  # a worker with another one
     with pytest.raises(pa.EngineError, match=r"Dask: its worker tcp://a has no profile_analyze"):
         dask_engine._check_version(ImportError(), "worker tcp://a", "Dask")
-    with pytest.raises(pa.EngineError, match=r"a worker has profile_analyze .*, and this is 9\.9"):
+    remedy = r"this is version 9\.9; install it there: pip install 'profile_analyze\[fleet\]==9\.9'"
+    with pytest.raises(pa.EngineError, match=rf"a worker has profile_analyze .*, and {remedy}"):
         dask_pool._read("9.9", [], read_files=_die, within="")
 
 

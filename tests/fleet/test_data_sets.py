@@ -146,7 +146,7 @@ def test_any_split_between_files_and_data_sets_gives_the_same_answer(
                 names += members
             else:
                 names.append(exported(folder / f"set{len(names)}", members, files_per_part=number))
-        joined = load_with_data_sets(names)
+        joined = load_with_data_sets(names, data_sets={*names}.difference(files))
         expected = pa.load(files[0]) if len(files) == 1 else pa.load_runs(files)
         assert answer_of(joined, query) == answer_of(expected, query)
         assert joined.notes == expected.notes
@@ -172,6 +172,7 @@ def test_the_files_in_data_sets_are_counted_while_they_are_read(tmp_path: Path) 
     calls: list[str] = []
     load_with_data_sets(
         [files[5], first, files[6], second],
+        data_sets=[first, second],
         found=lambda number: calls.append(f"{number} found"),
         progress=lambda number: calls.append(f"{number} read"),
     )

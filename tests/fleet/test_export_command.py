@@ -19,6 +19,7 @@ from profile_analyze.fleet.exporting import export
 from profile_analyze.readers.content import MAX_SIZE
 from tests.conftest import FIXTURES, ROOT, Outcome, run_command
 from tests.fleet.test_data_sets import exported, small
+from tests.remote_files import in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -292,6 +293,23 @@ def test_a_negative_number_is_recognised(folder: Path, table: str, column: str, 
     assert run_command("set") == Outcome(1, "", f"{ERROR}{message}\n")
 
 
+def test_the_inconsistent_part_is_named(folder: Path) -> None:
+    exported(folder / "set", ["a.json"])
+    exported(folder / "sound", ["c.json"])
+
+    def negative(rows: pyarrow.Table) -> pyarrow.Table:
+        wrong = pyarrow.array([-1.0] * len(rows))
+        index = rows.column_names.index("duration_s")
+        return rows.set_column(index, rows.schema.field(index), wrong)
+
+    replaced("executions", negative)
+    reason = "executions: duration_s is negative or infinite"
+    for names in (["set"], ["b.json", "sound", "set"]):
+        outcome = run_command(*names)
+        assert outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: {reason}{ADVICE}")
+        assert (outcome.code, outcome.out) == (1, "")
+
+
 def test_a_note_on_no_file_is_recognised(folder: Path) -> None:
     exported(folder / "set", ["a.json"])
     manifest = json.loads((PART / "_part.json").read_text(encoding="utf-8"))
@@ -337,6 +355,27 @@ def test_a_small_file_that_expands_is_refused(
     expected = f"{ERROR}{message}; --max-size raises the limit\n"
     assert outcome == Outcome(1, "", expected)
     assert run_command("set").code == 0
+
+
+@pytest.mark.parametrize("name", ["_profile_analyze.json", "part=000001/_part.json"])
+def test_manifests_have_the_size_limit_of_profiles(folder: Path, name: str) -> None:
+    data_set = Path(exported(folder / "set", ["a.json"]))
+    manifest = data_set / name
+    manifest.write_bytes(manifest.read_bytes() + b" " * (3 << 20))
+    files = {
+        f"set/{path.relative_to(data_set).as_posix()}": path.read_bytes()
+        for path in data_set.rglob("*")
+        if path.is_file()
+    }
+    reason = f"{name} holds more than 3.00 MiB, decompressed; --max-size raises the limit"
+    with in_memory(files):
+        for data_set_name in ("set", "memory://set"):
+            for question in ((), ("--label", "{x}/*")):
+                outcome = run_command(data_set_name, "--max-size", "3MiB", *question)
+                assert outcome == Outcome(1, "", f"{ERROR}{data_set_name}: {reason}\n")
+            assert run_command(data_set_name, "--max-size", "4MiB").code == 0
+    outcome = run_command("b.json", "--export", "set", "--max-size", "3MiB")
+    assert outcome == Outcome(1, "", f"{ERROR}set: {reason}\n")
 
 
 def with_column(name: str, values: list[Any]) -> Callable[[pyarrow.Table], pyarrow.Table]:

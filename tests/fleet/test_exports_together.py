@@ -6,12 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+from errno import ENOSPC
+from itertools import count
+from pathlib import Path
 from threading import Event, Thread
 from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
 
+from profile_analyze.errors import OutputError
 from profile_analyze.fleet import locking, new_parts
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import partial_of, parts_of
@@ -21,7 +25,6 @@ from tests.fleet.test_data_sets import exported, small
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 QUESTION = ("--aggregate-by", "file", "--format", "csv", "--columns", "file,time", "-t", "0")
 
@@ -182,6 +185,40 @@ def test_parts_are_published_together_in_spite_of_an_interrupt(
     other.join()
     assert files_in(tmp_path / "set") == files
     assert left_overs(tmp_path / "set") == []
+
+
+@pytest.mark.parametrize("failing", range(4))
+@pytest.mark.parametrize("is_lasting", [False, True])
+def test_an_export_that_fails_while_it_publishes_adds_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, *, is_lasting: bool
+) -> None:
+    """Each rename fails once: of the three parts, and the last one, which makes them visible."""
+    files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(4)]
+    data_set = tmp_path / "set"
+    exported(data_set, files[:1])
+    expected = run_command(str(data_set), *QUESTION)
+    rename, calls = Path.rename, count()
+
+    def failing_rename(path: Path, target: Path | str) -> Path:
+        call = next(calls)
+        assert run_command(str(data_set), *QUESTION) == expected
+        if call == failing or (is_lasting and call > failing):
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
+        return rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", failing_rename)
+        with pytest.raises(OutputError, match="set: no space left on device"):
+            exported(data_set, files, files_per_part=1)
+    assert run_command(str(data_set), *QUESTION) == expected
+    # Parts that cannot be removed at once stay hidden. A day later, the next export removes them.
+    assert bool(left_overs(data_set)) == (is_lasting and failing > 0)
+    for name in left_overs(data_set):
+        os.utime(data_set / name, (0, 0))
+    exported(data_set, files, files_per_part=1)
+    assert files_in(data_set) == files
+    assert left_overs(data_set) == []
+    assert len([*data_set.glob("part=*")]) == len(files)
 
 
 def test_an_export_on_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TINY = str(PROFILES / "tiny.json")
+CLASSIFIER = str(FIXTURES / "classifiers" / "classifier.onnx")
 BY_TYPE = (
     "select type, count(*) as n, sum(device_time_s) as total_s, sum(memory_bytes) as memory_bytes, "
     "max(flops) as flops, bool_or(run = 1) as in_run_1 from operators group by type order by 3"
@@ -195,8 +196,26 @@ def test_a_column_that_the_profile_lacks_is_null() -> None:
     assert (outcome.code, outcome.out) == (0, "grid,n,queue_s\r\n,0,\r\n")
 
 
+def test_each_column_has_its_type_whatever_the_values() -> None:
+    query = " union all ".join(
+        f"select '{table}' as name, column_name, column_type from (describe {table})"
+        for table in DECLARED
+    )
+    known: dict[str, str] = {}
+    for names in (*GROUPS.values(), [CLASSIFIER]):
+        outcome = run_command(*names, "--sql", query, "--format", "jsonl")
+        rows = map(json.loads, outcome.out.splitlines())
+        types = {f"{row['name']}.{row['column_name']}": row["column_type"] for row in rows}
+        assert types.pop("operators.id") in ("BIGINT", "VARCHAR")  # depends on the format
+        assert types == (known or types)
+        known = types
+    assert len(known) > 100
+    assert (known["operators.group_size"], known["operators.rank"]) == ("BIGINT", "VARCHAR")
+    assert (known["tracks.rank"], known["runs.is_copy"]) == ("BIGINT", "BOOLEAN")
+
+
 def test_a_model_that_has_not_run() -> None:
-    model = str(FIXTURES / "classifiers" / "classifier.onnx")
+    model = CLASSIFIER
     query = "select run, count(*) as n, sum(macs) > 0 as has_macs from operators group by 1"
     outcome = run_command(model, "--sql", query, "--format", "csv")
     n = json.loads(run_command(model, "--format", "json").out)["profile"]["operators"]

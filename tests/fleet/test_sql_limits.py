@@ -87,6 +87,15 @@ def test_a_query_changes_nothing(query: str, kind: str, tmp_path: Path) -> None:
             "PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')",
         ),
         ("selec 1", 'syntax error at or near "selec"; --sql help lists tables and columns'),
+        (
+            "select name + 1 from operators",
+            "No function matches the given name and argument types '+(VARCHAR, INTEGER_LITERAL)'. "
+            "You might need to add explicit type casts; --sql help lists tables and columns",
+        ),
+        (
+            "select error(repeat('x', 9999))",
+            f"{'x' * 400}...; --sql help lists tables and columns",
+        ),
         ("select 1 as a, [2] as a", "two columns are called 'a'; rename one: a AS other"),
         ("select 1 as a, 2 as a", "two columns are called 'a'; rename one: a AS other"),
     ],
@@ -156,23 +165,36 @@ def test_time_is_limited() -> None:
     assert message == "took longer than 200 ms; --sql-timeout raises the limit"
 
 
-def test_a_function_that_cannot_be_interrupted_ends_with_the_process() -> None:
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ("", "took longer than 200 ms; --sql-timeout raises the limit"),
+        (
+            "sql._MOST_MEMORY = 1 << 20\n",
+            "needs more than 1.00 MiB of memory for its answer; filter or aggregate earlier",
+        ),
+    ],
+)
+def test_a_function_that_cannot_be_interrupted_ends_with_the_process(
+    limits: str, message: str
+) -> None:
     query = "select levenshtein(repeat('a', 1000000), repeat('b', 1000000))"  # takes many minutes
+    timeout = "1min" if limits else "200ms"
     # The test need not wait so long until the command gives up.
     code = (
         "from profile_analyze.__main__ import run\n"
         "from profile_analyze.fleet import sql\n"
         "sql._GRACE_S = 0.3\n"
+        f"{limits}"
         "run()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, TINY, "--sql", query, "--sql-timeout", "200ms"],
+        [sys.executable, "-c", code, TINY, "--sql", query, "--sql-timeout", timeout],
         capture_output=True,
         encoding="utf-8",
         cwd=ROOT,
         check=False,
     )
-    message = "took longer than 200 ms; --sql-timeout raises the limit"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{ERROR}{message}\n")
 
 

@@ -21,6 +21,10 @@ from tests.in_memory import profile_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
+    import pytest
+    from numpy.typing import NDArray
+
 ROWS: list[dict[str, Any]] = [
     {"name": "conv", "scope": ("net", "a"), "in_shapes": ((8, 3), (3, 3))},
     {"name": "conv", "scope": ("net", "b"), "in_shapes": ((8, 3), (3, 3))},
@@ -122,6 +126,26 @@ def test_no_two_rows_have_the_same_name_and_detail(rows: list[dict[str, Any]]) -
     assert [name for name, _ in found] == names
     assert len({*found}) == len(rows)
     assert not any(detail for name, detail in found if names.count(name) == 1)
+
+
+def test_only_rows_with_the_same_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        {"name": f"n{index // 2}", "scope": ("net", "ab"[index % 2]), "in_shapes": ()}
+        for index in range(2000)
+    ]
+    table = table_of(rows)
+    looked_at: list[int] = []
+
+    original = pa.Table.texts
+
+    def texts(table: pa.Table, name: str, rows: NDArray[np.int64]) -> list[str]:
+        looked_at.append(len(rows))
+        return original(table, name, rows=rows)
+
+    monkeypatch.setattr(pa.Table, "texts", texts)
+    assert details_of(table, [0, 3, 4]) == ["a", "b", "a"]
+    assert details_of(table, []) == []
+    assert {*looked_at} == {6}
 
 
 def test_a_picture_has_shapes_that_its_table_does_not_show(tmp_path: Path) -> None:

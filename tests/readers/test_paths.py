@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.readers.paths import files_in
+from profile_analyze.readers.paths import inputs_in
 from tests.conftest import PROFILES, run_command
 from tests.readers.tiny_file import write_bytes
 from tests.small import Operator, written
@@ -24,17 +24,17 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     (tmp_path / "inner").mkdir()
     inside = [str(tmp_path / name) for name in ("a.json.gz", "b.json", "c.json.zst")]
-    assert files_in([str(tmp_path)]) == inside
+    assert inputs_in([str(tmp_path)]).files == inside
     listed = tmp_path / "list.txt"
     listed.write_text(f"# mine\n\n  x.json  \n{tmp_path}\n-\n")
-    assert files_in(["z.json", f"@{listed}"]) == ["z.json", "x.json", *inside, "-"]
+    assert inputs_in(["z.json", f"@{listed}"]).files == ["z.json", "x.json", *inside, "-"]
     with pytest.raises(pa.InputError) as caught:
-        files_in([str(tmp_path / "inner")])
+        inputs_in([str(tmp_path / "inner")])
     assert caught.value.reason == "is a directory without profiles (*.json, *.json.gz, *.json.zst)"
     for name in ("b.csv", "a.txt", "c.txt", "d.py"):
         (tmp_path / "inner" / name).touch()
     with pytest.raises(pa.InputError) as caught:
-        files_in([str(tmp_path / "inner")])
+        inputs_in([str(tmp_path / "inner")])
     inner = tmp_path / "inner"
     assert caught.value.reason == (
         "is a directory without profiles (*.json, *.json.gz, *.json.zst); name files with other "
@@ -42,16 +42,16 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
     )
     listed.write_text("# nothing\n")
     with pytest.raises(pa.InputError, match="is a list without names; write one in each line"):
-        files_in([f"@{listed}"])
+        inputs_in([f"@{listed}"])
     listed.write_text("a.json\n@more.txt\n")
     with pytest.raises(pa.InputError, match=r"has the list @more\.txt in it; write the names them"):
-        files_in([f"@{listed}"])
+        inputs_in([f"@{listed}"])
     with pytest.raises(
         pa.InputError, match=r"tiny\.json: looks like JSON, not like a list; name a"
     ):
-        files_in([f"@{TINY}"])
+        inputs_in([f"@{TINY}"])
     with pytest.raises(pa.InputError, match="@nowhere: the list cannot be read: no such file"):
-        files_in(["@nowhere"])
+        inputs_in(["@nowhere"])
 
 
 def test_quoted_patterns_stand_for_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_descriptions_of_profiles_beside_them_are_no_profiles(tmp_path: Path) ->
     ):
         (tmp_path / name).touch()
     left = ("a.profile.json", "b.graph.json", "profile.json")
-    assert files_in([str(tmp_path)]) == [str(tmp_path / name) for name in left]
+    assert inputs_in([str(tmp_path)]).files == [str(tmp_path / name) for name in left]
 
 
 def test_output_never_replaces_a_list_that_is_read(tmp_path: Path) -> None:

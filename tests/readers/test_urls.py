@@ -19,7 +19,7 @@ import profile_analyze as pa
 from profile_analyze.errors import without_secrets
 from profile_analyze.readers import many
 from profile_analyze.readers.content import display_name
-from profile_analyze.readers.paths import absolute_path, files_in, is_data_set
+from profile_analyze.readers.paths import absolute_path, inputs_in
 from profile_analyze.readers.remote import RemotePath
 from profile_analyze.readers.source import Cache, Source
 from profile_analyze.readers.urls import folder_of, is_pattern, is_url, survives_fork, url_in
@@ -120,7 +120,7 @@ def test_a_profile_at_a_url_is_the_same(suffix: str) -> None:
     with in_memory({f"runs/resnet18{suffix}": stored}):
         url = f"memory://runs/resnet18{suffix}"
         profile = pa.load(url, progress=lambda *sizes: read.append(sizes))
-        assert files_in([url]) == [url]
+        assert inputs_in([url]).files == [url]
     assert profile.file == url
     assert profile.processes == (url,)
     local = pa.load(PROFILES / "resnet18.json")
@@ -131,24 +131,24 @@ def test_a_profile_at_a_url_is_the_same(suffix: str) -> None:
 @pytest.mark.usefixtures("runs")
 def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
     inside = ["memory://runs/a.json", "memory://runs/b.json", "memory://runs/x.profile.json"]
-    assert files_in(["memory://runs"]) == files_in(["memory://runs/"]) == inside
+    assert inputs_in(["memory://runs"]).files == inputs_in(["memory://runs/"]).files == inside
     listed = tmp_path / "list.txt"
     listed.write_text("memory://runs/more\n# memory://nothing\nrun.json\n")
-    assert files_in([f"@{listed}"]) == ["memory://runs/more/c.json", "run.json"]
+    assert inputs_in([f"@{listed}"]).files == ["memory://runs/more/c.json", "run.json"]
     with in_memory({"list": b"memory://a.json\nb.json"}):
-        assert files_in(["@memory://list"]) == ["memory://a.json", "b.json"]
+        assert inputs_in(["@memory://list"]).files == ["memory://a.json", "b.json"]
     for folder in ("memory://nothing/", "memory://runs/nothing/"):
         with pytest.raises(pa.InputError) as caught:
-            files_in([folder])
+            inputs_in([folder])
         assert str(caught.value) == f"{folder}: no such file"
     with in_memory({"runs/more/c.json": TINY}), pytest.raises(pa.InputError) as caught:
-        files_in(["memory://runs"])
+        inputs_in(["memory://runs"])
     assert str(caught.value) == (
         "memory://runs: is a directory without profiles (*.json, *.json.gz, *.json.zst); "
         "subfolders are not searched: name 'memory://runs/**/*.json'"
     )
     with in_memory({"runs/notes.txt": b""}), pytest.raises(pa.InputError) as caught:
-        files_in(["memory://runs/"])
+        inputs_in(["memory://runs/"])
     assert str(caught.value) == (
         "memory://runs/: is a directory without profiles (*.json, *.json.gz, *.json.zst)"
     )
@@ -156,10 +156,9 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
 
 def test_a_data_set_stands_for_itself() -> None:
     with in_memory({"set/_profile_analyze.json": b"{}", "set/a.json": TINY, "a.json": TINY}):
-        assert files_in(["memory://set", "memory://set/"]) == ["memory://set", "memory://set/"]
-        assert is_data_set("memory://set")
-        assert not is_data_set("memory://a.json")
-        assert not is_data_set("memory://nothing")
+        names = ["memory://set", "memory://a.json", "memory://set/", "memory://nothing"]
+        data_sets = ["memory://set", "memory://set/"]
+        assert inputs_in(names) == (names, names, data_sets)
 
 
 NAMES = st.text("ab", min_size=1, max_size=2)
@@ -271,13 +270,11 @@ def test_a_failing_driver_is_one_line(error: Exception, reason: str) -> None:
         assert str(caught.value) == f"{shown}: {reason}"
         folder = URL.removesuffix("/a.json")
         if isinstance(error, FileNotFoundError):
-            assert not is_data_set(folder)
-            assert files_in([folder]) == [folder]
+            assert inputs_in([folder]) == ([folder], [folder], [])
         else:
-            for ask in (files_in, lambda names: is_data_set(names[0])):
-                with pytest.raises(pa.InputError) as caught:
-                    ask([folder])
-                assert caught.value.file == "faulty://***@host"
+            with pytest.raises(pa.InputError) as caught:
+                inputs_in([folder])
+            assert caught.value.file == "faulty://***@host"
 
 
 def test_drivers_that_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet as pq
 
 import profile_analyze as pa
-from tests.conftest import PROFILES, run_command
+from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.fleet.test_data_sets import write
 from tests.small import Operator, document
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TINY = str(PROFILES / "tiny.json")
+ONNX_RUNTIME = str(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
 ERROR = "profile_analyze: error: "
 
 
@@ -82,6 +83,46 @@ def test_the_rows_are_those_of_json_lines(tmp_path: Path, arguments: tuple[str, 
         assert [line[name] for name, value in row.items() if value is None] == [None] * sum(
             value is None for value in row.values()
         )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--columns", "all"),
+        ("--aggregate-by", "type", "--columns", "all"),
+        ("--aggregate-by", "type", "--aggregate", "mean,p90,count"),
+        ("--compare", TINY),
+        ("--print-only", "summary"),
+    ],
+)
+def test_types_do_not_depend_on_the_values(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    whole = table_of(TINY, *arguments, "--where", "time > 0s", folder=tmp_path).schema
+    assert table_of(TINY, *arguments, "--where", "time > 1h", folder=tmp_path).schema == whole
+    # The profile of another runtime has values in other columns. Its ids are texts.
+    other = table_of(ONNX_RUNTIME, *arguments, "--work", "best", folder=tmp_path).schema
+    types = dict(zip(other.names, other.types, strict=True))
+    for field in whole:
+        if field.name != "id":
+            assert types.get(field.name, field.type) == field.type, field.name
+
+
+def test_types_of_sql_do_not_depend_on_the_values(tmp_path: Path) -> None:
+    query = (
+        "select run::bigint as a, calls::hugeint as b, time > 0 as c, name as d, run::decimal as e,"
+        " device_time_s as f, date '2026-01-01' as g from (select *, device_time_s as time from "
+        "operators) where {}"
+    )
+    schema = table_of(TINY, "--sql", query.format("true"), folder=tmp_path).schema
+    integer, number = pyarrow.int64(), pyarrow.float64()
+    text, truth = pyarrow.string(), pyarrow.bool_()
+    assert schema.types == [integer, number, truth, text, number, number, text]
+    assert table_of(TINY, "--sql", query.format("false"), folder=tmp_path).schema == schema
+    nothing = "select null::integer as a, null::hugeint as b, null::boolean as c"
+    table = table_of(TINY, "--sql", nothing, folder=tmp_path)
+    assert table.to_pylist() == [{"a": None, "b": None, "c": None}]
+    assert table.schema.types == [integer, number, truth]
+    large = "select (2::hugeint ** 60 + 1)::hugeint as a"
+    assert table_of(TINY, "--sql", large, folder=tmp_path).to_pylist() == [{"a": 2.0**60}]
 
 
 def test_the_summary_alone_is_one_row(tmp_path: Path) -> None:
