@@ -41,10 +41,10 @@ _MOST_SERIES: Final = 3
 _AGREEING: Final = 3
 """How many of the best rounds must agree. Two rounds agree by chance too often."""
 _TOLERATED_IDLE: Final = 0.1
-"""If threads are idle for a larger share of a round, this share counts as doubt. Threads that wait
-only for each other are idle for less."""
+"""Idle time counts as doubt only above this share of a round. Threads that wait only for each other
+are idle for less."""
 _TOLERATED_LOAD: Final = 0.1
-"""If other programs use a larger share of the CPU time, this share counts as doubt. Every system
+"""The load of other programs counts as doubt only above this value of `other_load`. Every system
 uses some CPU time for itself."""
 CPU_STATISTICS: Final = Path("/proc/stat")
 _BUSY: Final = (0, 1, 2, 5, 6)
@@ -68,7 +68,8 @@ class Rate(NamedTuple):
 
     - the spread of the best rounds of the fastest job
     - the difference between the best two series
-    - the share of the time in which other programs had the cores (`_Round.idle`, `other_load`)
+    - the idle time in the fastest round, as a share of the round (`_Round.idle`)
+    - the load of other programs (`other_load`)
     """
 
 
@@ -130,8 +131,8 @@ def _is_stable(*rates: Sequence[Rate]) -> bool:
 def best_of(series: Sequence[Rate], load: float = 0.0) -> Rate:
     """Return the best rate of all series. Its doubt includes how far the best two series differ.
 
-    A single series has a doubt of 1, because no other series confirms its rate. `load` is the share
-    of the CPU time that other programs used: see `other_load`.
+    A single series has a doubt of 1, because no other series confirms its rate. `load` is a result
+    of `other_load`.
     """
     best, second = [*sorted(series, reverse=True), Rate(0.0, 1.0)][:2]
     load = load if load > _TOLERATED_LOAD else 0.0
@@ -148,7 +149,12 @@ def cpu_statistics() -> list[int]:
 
 
 def other_load(before: Sequence[int], after: Sequence[int], own_s: float) -> float:
-    """Return the share of the CPU time of all cores that other programs used, from 0 to 1.
+    """Return how much other programs disturbed this process, from 0 to 1.
+
+    The result is the larger of two shares:
+
+    - the CPU time of other programs and the kernel, as a share of the time of all cores
+    - the stolen time, as a share of the busy time and the stolen time together
 
     `before` and `after` are results of `cpu_statistics`. `own_s` is the CPU time of this process
     between them, in seconds.

@@ -19,7 +19,8 @@ LEAST_RUNS: Final = 4
 """The fewest runs of each side for a verdict. Three runs against three never give p < 0.1."""
 
 SUGGESTED_RUNS: Final = 8
-"""The number of runs of each side that messages advise. What they detect: `docs/statistics.md`."""
+"""The number of runs of each side that messages advise. `docs/statistics.md` shows which changes
+eight runs detect."""
 
 SIGNIFICANT: Final = 0.05
 """A row counts as changed if its p, corrected for the number of rows, is at most this."""
@@ -51,8 +52,8 @@ def too_few_runs(noun: str, runs: int, base_runs: int | None = None) -> str:
 def least_p(runs: int, base_runs: int) -> float:
     """Return the smallest p that is possible with these numbers of runs on the two sides.
 
-    This p occurs if every run of one side is faster than every run of the other side. With equally
-    many runs on both sides, the opposite is then equally extreme.
+    This p occurs only if every run of one side is faster than every run of the other side. With
+    equal numbers of runs, the swapped order is equally extreme, so this p is twice as large.
     """
     return (2 if runs == base_runs else 1) / comb(runs + base_runs, runs)
 
@@ -60,11 +61,11 @@ def least_p(runs: int, base_runs: int) -> float:
 def by_known_runs(
     values: Floats, base: Floats
 ) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
-    """Group the rows by their two numbers of known runs, such as 5 against 4; yield each group.
+    """Group the rows by how many runs each side has, such as 5 against 4. Yield each group.
 
     A group is the indices of its rows, the known values of `values`, and the known values of
-    `base`. The values of each row are in ascending order. Rows with fewer than `LEAST_RUNS` known
-    runs on a side are left out.
+    `base`. The values of each row are in ascending order. Runs with NaN do not count. Rows with
+    fewer than `LEAST_RUNS` runs on a side are left out.
     """
     ours, theirs = np.sort(values, axis=1), np.sort(base, axis=1)  # NaN comes last
     # One number encodes both counts of a row; `divmod` decodes it.

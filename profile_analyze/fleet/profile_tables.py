@@ -92,7 +92,7 @@ ORIGIN: Final = (
     Field("hardware", TEXT, "the hardware, as the file describes it"),
     Field("synchronised", FLAG, "whether the runtime waited for each operator"),
     Field("renaming", TEXT, "why operators have other names than in the program; may be empty"),
-    Field("recorded", TEXT, "the numbers that the runtime printed about the program, as JSON"),
+    Field("recorded", TEXT, "numbers about the whole program, such as its latencies, as JSON"),
 )
 COMMON_TABLES: Final[Mapping[str, tuple[Field, ...]]] = {
     "executions": EXECUTIONS,

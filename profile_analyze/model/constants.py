@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
 
 CONSTANT_BYTES: Final = "constant_bytes"
-"""The optional column with the bytes that each constant holds; NaN for all other operators."""
+"""The optional column with the size of each operator that is a constant; NaN for all others."""
 
 
 def memory_without_constants(

@@ -56,7 +56,7 @@ class Origin(NamedTuple):
     """Why operators have other names than in the program that was profiled, and how to tell the
     operators apart. Empty if the runtime keeps the names."""
     recorded: tuple[RecordedFact, ...] = ()
-    """The numbers that the runtime itself printed about the whole program."""
+    """Numbers about the whole program, such as its latencies. The tables do not have them."""
 
 
 # `eq=False`: comparing two arrays gives an array, so a generated `__eq__` would fail.

@@ -1,4 +1,4 @@
-"""`RecordedFact`: a number that the runtime itself printed about the whole program."""
+"""`RecordedFact`: a number about the whole program, in the file or computed from its times."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class RecordedFact(NamedTuple):
-    """A number on the whole program, as in the file. It cannot be computed from the tables."""
+    """A number about the whole program that the tables of a profile do not have."""
 
     name: str
     """The name for programs. It ends with the unit, such as `_s` or `_per_s`."""

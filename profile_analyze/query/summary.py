@@ -92,7 +92,7 @@ class Summary(NamedTuple):
     model: ModelSummary | None = None
     """The size and work of a model that has not run; None for a profile of a run."""
     recorded: tuple[RecordedFact, ...] = ()
-    """What the runtime itself printed about the whole program."""
+    """Numbers about the whole program, such as its latencies."""
     change: Change | None = None
     """How the device time differs from the baseline; None without a baseline."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class DeferredReader:
     """Recognises files of a format. Imports the code that reads them only when it is needed.
 
-    A program that reads one format never imports the code and dependencies of the other formats.
+    A program that reads one format imports only the code and packages that this format needs.
     """
 
     default_output_format = "plain"

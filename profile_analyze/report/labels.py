@@ -28,7 +28,7 @@ def row_labels(table: Table) -> list[tuple[str, ...]]:
         return list(zip(*(table.texts(name) for name in ("name", "type", "id")), strict=True))
     keys = [table.key_texts(key) for key in table.query.by] or [[_ALL_OPERATORS] * len(table)]
     counts = map(str, table["count"].tolist())
-    # In the layout of the original, the last text is the id. Groups have no id.
+    # As in the tables of the original tool, the last text is the id. Groups have no id.
     return list(zip(*keys, counts, [NOT_AVAILABLE] * len(table), strict=True))
 
 

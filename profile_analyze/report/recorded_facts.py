@@ -1,4 +1,4 @@
-"""What the runtime itself printed about the whole program, such as its latencies."""
+"""The numbers of a file about the whole program, such as its latencies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _text(fact: RecordedFact, times: Times) -> str:
 
 GROUP: Final = FactGroup(
     "recorded",
-    "What the runtime itself printed about the whole program; null if it printed nothing.",
+    "Numbers about the whole program, such as its latencies; null if the file has none.",
     (
         Fact(
             "numbers",

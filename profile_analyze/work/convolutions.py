@@ -71,7 +71,7 @@ def _interpolations(operation: Operation) -> float:
 
 
 def conv_kind(operation: Operation) -> str | None:
-    """Return the sort of a convolution: depthwise, grouped, pointwise or full.
+    """Return the kind of a convolution: depthwise, grouped, pointwise or full.
 
     Return None if the operation is no convolution, or if its weight or groups are unknown. A
     grouped convolution with a kernel of 1 is grouped, not pointwise.
@@ -91,8 +91,9 @@ def conv_kind(operation: Operation) -> str | None:
 def macs_without_padding(operation: Operation) -> float:
     """Return the multiply-adds of a convolution without the products with padding.
 
-    For a transposed convolution, products whose results the padding cuts off are left out instead.
-    Return NaN for a deformable convolution, for any other kind, and if a size is unknown.
+    In a transposed convolution, the padding cuts off results. The products for these results are
+    left out. Return NaN for deformable convolutions and all other kinds, if a size or attribute is
+    unknown or impossible, and for kernels over `_LARGEST_KERNEL`.
     """
     data, result = (
         sizes(tensor_at(tensors, 0), 0) for tensors in (operation.inputs, operation.outputs)
@@ -121,7 +122,10 @@ def macs_without_padding(operation: Operation) -> float:
 def _taps_inside(
     data: int, result: int, kernel: int, stride: int, dilation: int, padding_before: int
 ) -> int:
-    """Return how many pairs of a result and a kernel element read no padding, in one dimension."""
+    """Return how many products in one dimension read data instead of padding.
+
+    Each product belongs to one position in the result and one position in the kernel.
+    """
     count = 0
     for tap in range(kernel):
         shift = padding_before - tap * dilation  # result i reads the data at i * stride - shift

@@ -1,4 +1,4 @@
-"""Labels of processes as group keys, columns and conditions of questions."""
+"""Labels of processes: as group keys, as columns, and in conditions that choose runs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_operators_are_split_by_a_label_that_is_shown() -> None:
         ("d2", "a", 10.0, 1),
         ("d10", "a", 40.0, 3),
     ]
-    # Groups without the label combine all runs, whether or not rows could be split by it.
+    # If the label is not a group key, each group combines all runs. `split_by` makes no difference.
     assert answer(by="type", split_by="date") == answer(by="type")
 
 

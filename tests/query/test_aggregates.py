@@ -77,7 +77,7 @@ def test_a_percentile_ignores_a_neighbour_without_weight() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 1000])
-def test_group_sums_equal_the_original_to_the_last_bit(size: int) -> None:
+def test_group_sums_equal_numpy_to_the_last_bit(size: int) -> None:
     some = (np.arange(size) * 0.1 + 1 / 3).tolist()
     assert finished("sum", [[0.1], some, [0.2]]) == [0.1, np.sum(some), 0.2]
     tenths = [0.1] * 1000

@@ -1,4 +1,4 @@
-"""Readers of other packages: one is installed, as pip would, and used by the command."""
+"""Readers from other packages. The tests install a reader as pip would; the command uses it."""
 
 from __future__ import annotations
 

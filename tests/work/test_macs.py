@@ -1,4 +1,4 @@
-"""Multiply-adds against counts in plain loops over the elements of outputs."""
+"""Multiply-adds equal the counts of plain loops over the output elements."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_linear_attention(
         for _ in range(groups):
             for _ in indices(size, values):
                 other += decay  # the state fades
-                macs += delta  # what the state has for the key
+                macs += delta  # the delta rule first reads the state with the key
                 macs += 1  # the key and value are added to the state
         for _ in indices(groups * share, values):
             macs += sum(1 for _ in range(size))  # the query reads the state
@@ -278,9 +278,9 @@ def test_gradients_of_a_product(m: int, k: int, n: int) -> None:
 
 
 def test_gradients_of_attention_and_its_projection() -> None:
-    """The gradients of queries, keys, values and scores take twice the products of a call.
+    """The gradients of queries, keys, values and scores need four products; the call has two.
 
-    Both the gradient of the input and the gradient of the projection's weights need them.
+    Both the gradient of the input and the gradient of the projection's weights need these products.
     """
     attributes = dict.fromkeys(("batch", "heads", "query_length", "key_length"), 2)
     core = operation("attention", [], (), {**attributes, "head_size": 3, "value_head_size": 5})
@@ -290,7 +290,7 @@ def test_gradients_of_attention_and_its_projection() -> None:
     assert both(projected) == [2 * macs + 200, 2 * macs + 100, 2 * macs + 100, 0]
 
 
-def test_gradients_of_what_has_no_products() -> None:
+def test_operations_without_products_have_no_gradient_macs() -> None:
     assert both(operation("elementwise", [(3,)], (3,))) == [0, 0, 0, 0]
 
 

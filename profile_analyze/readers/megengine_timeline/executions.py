@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Recorded(NamedTuple):
-    """The parts of a `Profile` that are made from a timeline."""
+    """What a timeline gives to a `Profile`."""
 
     rows: list[Row]
     executions: Executions
@@ -37,7 +37,7 @@ class Recorded(NamedTuple):
 
 
 def recorded(recording: Recording) -> Recorded:
-    """Return the operators, executions, tracks and runs of workers and devices."""
+    """Return the rows, executions, tracks and runs of the host and the devices."""
     host = placed(recording)
     kernels = placed_kernels(recording, host)
     rows_of_host = [_row_of(recording, host, index) for index in range(len(host.span))]

@@ -1,4 +1,4 @@
-"""Leaves out the iteration in which a timeline ends, so that all runs are complete."""
+"""Leaves out the last iteration of a timeline if it is incomplete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def leave_out_incomplete(recording: Recording, *, is_cut: bool) -> int:
     """Remove the spans and kernels of an incomplete last iteration from `recording`.
 
     Return how many executions of operators were removed. If no iteration is complete, nothing is
-    removed. `is_cut` says whether the file ends in the middle.
+    removed. `is_cut` says whether the file ends before its list of events does.
     """
     spans = recording.spans
     has_end = ~np.isnan(np.array(spans.end_us))
@@ -105,9 +105,10 @@ def _keep(column: array[Any], is_kept: Chosen) -> None:
 
 
 def _renumber(column: array[int], dropped: Chosen, chosen: Chosen | None = None) -> None:
-    """Replace each index in `column` by the new index of its span, without the dropped spans.
+    """Update a column after the dropped spans are removed.
 
-    If `chosen` is given, only the chosen entries are replaced.
+    The entries of `column` are positions among all spans. Replace them by positions among the spans
+    that stay. If `chosen` is given, only the chosen entries are replaced.
     """
     positions = np.append(0, np.cumsum(~dropped))
     old = np.array(column)

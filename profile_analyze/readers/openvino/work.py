@@ -33,7 +33,7 @@ class LayerWork(NamedTuple):
     category: str
     work: Work = Work()
     conv_kind: str | None = None
-    """The kind of convolution; None if the layer is not a convolution."""
+    """The kind of convolution; None if it is unknown, or if the layer is not a convolution."""
 
 
 def tensor_of(port: LayerPort) -> Tensor | None:
@@ -122,7 +122,7 @@ def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 def _fully_connected(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     weight = known_shape((inputs[1:] or [None])[0])
     a = known_shape(inputs[0])
-    # The weight has the shape (columns, depth), perhaps after other dimensions were merged.
+    # The weight of a fully connected layer has the shape (columns, depth).
     if len(weight) == 2 and a and weight[-1] == a[-1]:
         return Operation(kind, tuple(inputs), tuple(outputs), {"k": weight[-1]})
     return _product(kind, inputs, outputs)

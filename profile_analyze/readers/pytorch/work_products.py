@@ -45,7 +45,8 @@ def _out_dtype(call: Call, otherwise: str | None) -> str | None:
 def _product(call: Call) -> Cost:
     """Return the cost of a product.
 
-    If the call adds a matrix, that matrix counts as a bias. Adding it costs no operations.
+    If the call adds a matrix, that matrix counts as a bias. The operations that add it are
+    not counted.
     """
     a, b, bias = call.tensor("mat1"), call.tensor("mat2"), call.optional("bias")
     shape = product_shape(shape_of(a), shape_of(b))

@@ -1,4 +1,4 @@
-"""The tables of tensors and uses. They have the tensors between layers, and the weights."""
+"""The tables of tensors and of their uses by layers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class EngineTables:
     """The tensors that layers read or write, and the weights that belong to one layer.
 
-    Layers of other optimization profiles are left out, because they execute the same network.
+    Only the layers of the first optimization profile are kept, because all profiles execute the
+    same network.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -33,8 +34,9 @@ class EngineTables:
             read.update(one.name for one in layer.inputs)
             written.update(one.name for one in layer.outputs)
         bindings = _bindings(engine) if self._tensors.keys() >= _bindings(engine) else set()
-        # Early versions list no bindings. Then the inputs are the tensors that no layer writes, and
-        # the results are the tensors that no layer reads.
+        # Early versions list no bindings, or a binding may not be a tensor of a layer. In both
+        # cases, the inputs are the tensors that no layer writes, and the results are the tensors
+        # that no layer reads.
         inputs = (bindings or self._tensors.keys()) - written
         results = (bindings or self._tensors.keys() - read) & written
         self._roles = {
@@ -50,7 +52,10 @@ class EngineTables:
         ]
 
     def weights(self) -> dict[int, list[Tensor]]:
-        """Return, for the row of each layer, the weights that no earlier layer reads."""
+        """Return the weights of each layer, by its row.
+
+        A weight that several layers read counts only for the first of them.
+        """
         found = {row: [*layer.constants] for row, layer in self._layers}
         seen: set[str] = set()
         for row, layer in self._layers:
