@@ -40,7 +40,7 @@ PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 # reads them.
 _PURPOSE = os.environ.get("TESTS_FOR", "")
 IS_FULL = _PURPOSE == "ci"
-_MOST_EXAMPLES = {"": 15, "mutants": 30}
+_MOST_EXAMPLES = {"": 6, "mutants": 30}
 _USUAL_EXAMPLES = 100
 # The machine may be busy, so tests have no time limits.
 settings.register_profile(

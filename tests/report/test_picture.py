@@ -246,7 +246,7 @@ PEAKS_OPTIONS: tuple[list[str], ...] = ([], ["--peaks", "1T:1G"])
             for peaks in PEAKS_OPTIONS
             for suffix, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"))
         ),
-        2,
+        5,
     ),
 )
 def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> None:
@@ -312,7 +312,7 @@ def test_picture_and_answer_need_two_files(tmp_path: Path) -> None:
 
 def svg_of(folder: Path, *arguments: str) -> str:
     """Return the picture of a call. The layout of many rows takes long. Mark the test as slow."""
-    file, rows = folder / "a.svg", "0" if IS_FULL else "5"
+    file, rows = folder / "a.svg", "0" if IS_FULL else "2"
     outcome = run_command(RESNET, *arguments, "-t", rows, "--force", "--plot", str(file))
     assert outcome.code == 0, outcome.err
     return file.read_text(encoding="utf-8")
