@@ -11,7 +11,7 @@ from pyarrow import parquet as pq
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import parts_of
 from profile_analyze.readers.content import MAX_SIZE
-from tests.conftest import FIXTURES, run_command
+from tests.conftest import FIXTURES, run_command, some_of
 from tests.fleet.test_data_sets import small, write
 from tests.small import Operator, document
 
@@ -48,7 +48,8 @@ QUESTIONS = (
 )
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one[0])
+@pytest.mark.slow
+@pytest.mark.parametrize("question", some_of(QUESTIONS, 2), ids=lambda one: one[0])
 def test_a_data_set_with_labels_answers_as_the_files_do(
     files: list[str], question: tuple[str, ...]
 ) -> None:

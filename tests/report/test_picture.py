@@ -268,7 +268,7 @@ def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> N
             *((name, []) for name in ("derived-zero", "derived-utf8names", "names")),
             *((name, ["--peaks", "1T:1G"]) for name in ("derived-utf8names", "names")),
         ],
-        3,
+        4,
     ),
 )
 def test_odd_profiles_can_be_drawn(tmp_path: Path, name: str, peaks: list[str]) -> None:
