@@ -17,7 +17,7 @@ CASES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("profile", "case"), some_of(CASES, 3))
+@pytest.mark.parametrize(("profile", "case"), some_of(CASES, 6))
 def test_prints_what_the_original_printed(profile: str, case: dict[str, Any]) -> None:
     outcome = run_command(str(PROFILES / f"{profile}.json"), *case["args"])
     assert (outcome.code, outcome.out) == (0, case["stdout"])

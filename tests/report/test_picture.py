@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -37,6 +38,7 @@ RESNET = str(PROFILES / "resnet18.json")
 PEAKS = pa.parse_peaks("100G:20G")
 
 
+@cache
 def roofline(
     query: pa.Query, name: str = "resnet18", layout: Literal["constrained"] | None = None
 ) -> tuple[pa.Table, Axes]:
