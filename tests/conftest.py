@@ -40,7 +40,7 @@ PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 # reads them.
 _PURPOSE = os.environ.get("TESTS_FOR", "")
 IS_FULL = _PURPOSE == "ci"
-_MOST_EXAMPLES = {"": 15, "mutants": 30}
+_MOST_EXAMPLES = {"": 6, "mutants": 30}
 _USUAL_EXAMPLES = 100
 # The machine may be busy, so tests have no time limits.
 settings.register_profile(
@@ -69,10 +69,15 @@ def examples(count: int) -> settings:
     return settings(max_examples=min(count, _MOST_EXAMPLES.get(_PURPOSE, count)))
 
 
+def pytest_collection() -> None:
+    """Collect no garbage while tests are collected: nearly all that they make stays."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Keep the garbage collector from searching through all tests, again and again."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @dataclass(frozen=True)

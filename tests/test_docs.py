@@ -19,7 +19,7 @@ from profile_analyze.cli.parser import parser
 from profile_analyze.query.patterns import TIME_LIMIT_S
 from profile_analyze.readers.loading import READERS
 from profile_analyze.version import VERSION
-from tests.conftest import PROFILES, ROOT, run_command
+from tests.conftest import PROFILES, ROOT, run_command, some_of
 from tests.document_sessions import DOCUMENTS, answer, recorded, sessions
 from tests.terminal_picture import PICTURE, drawn, lines_in, screen
 
@@ -78,7 +78,8 @@ STANDING_FOR = {
 }
 
 
-@pytest.mark.parametrize("command", QUESTIONS)
+@pytest.mark.slow
+@pytest.mark.parametrize("command", some_of(QUESTIONS, 3))
 def test_the_commands_of_the_common_questions_succeed(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

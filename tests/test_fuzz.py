@@ -36,7 +36,7 @@ RELIABILITY = Path(__file__).parent.parent / "docs" / "reliability.md"
 OTHER_FIXTURES = {"cases", "calls", "classifiers", "make", "onnx-tool", "reports", "runs"}
 """Folders with texts, or with files in formats that other folders have, too."""
 PARTS = 8 if IS_FULL else 2
-INPUTS = 2000 if IS_FULL else 60
+INPUTS = 2000 if IS_FULL else 30
 BYTES_PER_CUT = 1 if IS_FULL else 17
 
 

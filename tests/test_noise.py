@@ -38,7 +38,7 @@ from benchmarks.noise_verdicts import (
 )
 from profile_analyze.analysis.row_tests import OperatorTimes
 from profile_analyze.analysis.statistics import VERDICTS
-from tests.conftest import IS_FULL
+from tests.conftest import IS_FULL, some_of
 from tests.small import Operator, document
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def labels(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", noise.TABLES)
+@pytest.mark.parametrize("name", some_of(noise.TABLES, 3))
 def test_the_tables_of_the_page_are_those_of_the_script(
     name: str, models: tuple[Model, Model]
 ) -> None:

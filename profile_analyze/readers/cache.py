@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from contextlib import suppress
+from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
@@ -122,6 +123,7 @@ def _samples(stream: BinaryIO, size: int) -> bytes:
     return b"".join(samples)
 
 
+@cache
 def _state_of_this_package() -> list[Any]:
     """Return the name and the state of each module of this package.
 

@@ -130,7 +130,7 @@ def test_only_the_kind_that_changed_is_slower_or_faster(
     kind: int, factor: float, verdict: str
 ) -> None:
     changed = np.zeros(40, np.int64)
-    for seed in some_of(range(10), 3):
+    for seed in some_of(range(10), 5):
         times_s = noisy_times(seed)
         times_s[kind == CATEGORIES, :8] *= factor
         found = codes_of(times_s, CATEGORIES)
@@ -264,7 +264,7 @@ def real_times() -> tuple[Floats, pa.Profile]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["operator", "category"])
+@pytest.mark.parametrize("key", some_of(["operator", "category"], 2))
 def test_at_most_one_of_twenty_tables_of_unchanged_runs_has_a_slower_or_faster_row(
     key: str,
 ) -> None:
@@ -286,7 +286,7 @@ def test_convolutions_of_real_runs_that_are_half_slower_are_found() -> None:
     convolution = names.categories.index("convolution")
     generator = np.random.default_rng(1)
     found = []
-    for deal in some_of([generator.permutation(24) for _ in range(100)], 4):
+    for deal in some_of([generator.permutation(24) for _ in range(100)], 10):
         dealt = times_s[:, deal]
         dealt[names.codes == convolution, :12] *= 1.5
         found.append(codes_of(dealt, names.codes, names.codes))

@@ -122,11 +122,9 @@ def text(request: pytest.FixtureRequest) -> str:
 
 def only_visible(shown: str, *, newline: str = "\n") -> None:
     """Fail if `shown` has more than visible text and line breaks."""
-    lines = shown.replace(newline, "\n").split("\n")
     bad = {
         character
-        for line in lines
-        for character in line
+        for character in {*shown.replace(newline, "")} - {"\n"}
         if unicodedata.category(character) in ACTING or 0xE0000 <= ord(character) <= 0xE0FFF
     }
     assert bad == set()

@@ -224,14 +224,14 @@ def test_little_memory_is_one_line() -> None:
     answers = []
     for room in some_of((0, 1 << 18, 1 << 20, 3 << 20, 1 << 28), 4):
         done = subprocess.run(
-            [sys.executable, "-c", code, str(room), RESNET, "-t", "3"],
+            [sys.executable, "-X", "faulthandler", "-c", code, str(room), RESNET, "-t", "3"],
             capture_output=True,
             encoding="utf-8",
             check=False,
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
         )
         if done.returncode:
-            assert (done.returncode, done.stdout) == (1, "")
+            assert (done.returncode, done.stdout) == (1, ""), (room, done.stderr)
             assert done.stderr.count("\n") == 1
             assert done.stderr.startswith("profile_analyze: error: ")
         else:

@@ -17,7 +17,7 @@ from profile_analyze import column_words
 from profile_analyze.cli import option_words
 from profile_analyze.cli.options import OPTION_GROUPS, OPTIONS
 from profile_analyze.query.catalog import CATALOG, find_column
-from tests.conftest import run_command
+from tests.conftest import run_command, some_of
 from tests.recorded_calls import answer, record, recorded
 from tests.small import Operator, profile_of
 
@@ -456,7 +456,8 @@ def test_all_calls_are_recorded() -> None:
     assert len(CALLS) > 100
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.slow
+@pytest.mark.parametrize("call", some_of(CALLS, 3))
 def test_the_answer_is_the_recorded_one(call: str) -> None:
     assert answer(call) == recorded("wrong")[call]
 

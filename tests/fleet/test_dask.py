@@ -26,7 +26,7 @@ from profile_analyze.fleet.dask_pool import DaskPool
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.readers.pool import parts_of
 from profile_analyze.readers.source import Source
-from tests.conftest import Outcome, examples, run_command
+from tests.conftest import Outcome, examples, run_command, some_of
 from tests.readers.same_profiles import difference
 from tests.small import Operator, written
 
@@ -61,9 +61,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def local_cluster(workers: int, *, processes: bool) -> Iterator[Client]:
     """Start a cluster that is not one of ours."""
+    # Forked workers need not import Dask.
     with (
         TemporaryDirectory() as folder,
-        dask.config.set({"temporary-directory": folder}),
+        dask.config.set(
+            {
+                "temporary-directory": folder,
+                "distributed.worker.multiprocessing-method": "forkserver",
+            }
+        ),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -368,15 +374,14 @@ def interrupted(folder: Path, engine: str) -> None:
     assert [*scratch.iterdir()] == []
 
 
-def test_an_interrupt_ends_the_local_cluster(tmp_path: Path) -> None:
-    interrupted(tmp_path, "dask")
-
-
-def test_an_interrupt_leaves_another_cluster_as_it_is(
-    tmp_path: Path, client: Client, engine: str
+# The start of a local cluster takes seconds.
+@pytest.mark.slow
+@pytest.mark.parametrize("is_local", some_of([False, True], 2))
+def test_an_interrupt_ends_the_local_cluster_only(
+    tmp_path: Path, client: Client, engine: str, *, is_local: bool
 ) -> None:
     before, tasks = pids_of(client), client.run_on_scheduler(_tasks)
-    interrupted(tmp_path, engine)
+    interrupted(tmp_path, "dask" if is_local else engine)
     assert pids_of(client) == before
     assert client.submit(sum, [1, 2]).result(timeout=60) == 3
     assert wait_until(lambda: client.run_on_scheduler(_tasks) <= tasks)

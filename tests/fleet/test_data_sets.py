@@ -76,7 +76,7 @@ def small(folder: Path, name: str, time_us: float = 3.0) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some_of(GROUPS, 2))
+@pytest.mark.parametrize("name", some_of(GROUPS, 4))
 def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
     files = GROUPS[name]
     whole = exported(tmp_path / "whole", files)

@@ -137,7 +137,7 @@ REAL_QUERIES = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some_of(PROFILE_NAMES, 3))
+@pytest.mark.parametrize("name", some_of(PROFILE_NAMES, 6))
 def test_answers_like_the_oracle_on_real_profiles(name: str) -> None:
     path = str(PROFILES / f"{name}.json")
     operators, profile = oracle.read_file(path), load(path)

@@ -1,4 +1,4 @@
-"""Profiles on a web server, a process of its own. Their driver has a thread in this process."""
+"""Profiles on a web server. Their driver has a thread, so another process reads them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import gzip
 import json
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.conftest import PROFILES, ROOT
 from tests.small import Operator, document, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytest.importorskip("aiohttp")
 
@@ -49,33 +50,66 @@ server.serve_forever()
 """
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[str]:
-    """Serve the folder `tmp_path`, and return its URL."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", _SERVER], cwd=tmp_path, stdout=subprocess.PIPE, encoding="ascii"
-    )
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
-    finally:
-        process.kill()
-        process.communicate()
+_COMMAND = """
+import json, sys
+from dataclasses import astuple
+from tests.conftest import run_command
+
+for line in sys.stdin:
+    print(json.dumps(astuple(run_command(*json.loads(line)))), flush=True)
+"""
 
 
-def called(*arguments: str) -> tuple[int, str, str]:
-    """Run the command as a process, which may fork, and return its exit code and output."""
-    done = subprocess.run(
-        [sys.executable, "-m", "profile_analyze", *arguments],
-        cwd=ROOT,
-        capture_output=True,
+@contextmanager
+def process(code: str, folder: Path) -> Iterator[tuple[IO[str], IO[str]]]:
+    """Run `code` in a process, and return its standard input and its standard output."""
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         encoding="utf-8",
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
+    ) as started:
+        assert started.stdin is not None
+        assert started.stdout is not None
+        try:
+            yield started.stdin, started.stdout
+        finally:
+            started.kill()
 
 
-def test_profiles_on_a_server_give_the_same_answers(tmp_path: Path, server: str) -> None:
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a server of all temporary folders."""
+    with process(_SERVER, tmp_path_factory.getbasetemp()) as (_, out):
+        yield int(out.readline())
+
+
+@pytest.fixture
+def server(port: int, tmp_path: Path) -> str:
+    """The URL of the folder `tmp_path`."""
+    return f"http://127.0.0.1:{port}/{tmp_path.name}"
+
+
+Called: TypeAlias = "Callable[..., tuple[int, str, str]]"
+
+
+@pytest.fixture(scope="module")
+def called() -> Iterator[Called]:
+    """Run commands in one other process, because this process must stay able to fork."""
+    with process(_COMMAND, ROOT) as (questions, answers):
+
+        def called(*arguments: str) -> tuple[int, str, str]:
+            print(json.dumps(arguments), file=questions, flush=True)
+            code, out, err = json.loads(answers.readline())
+            return code, out, err
+
+        yield called
+
+
+def test_profiles_on_a_server_give_the_same_answers(
+    tmp_path: Path, server: str, called: Called
+) -> None:
     content = (PROFILES / "resnet18.json").read_bytes()
     (tmp_path / "runs" / "one day").mkdir(parents=True)
     (tmp_path / "runs" / "a.json").write_bytes(content)
@@ -102,7 +136,7 @@ def test_profiles_on_a_server_give_the_same_answers(tmp_path: Path, server: str)
         assert (code, shown, err) == expected
 
 
-def test_several_processes_read_many_files(tmp_path: Path, server: str) -> None:
+def test_several_processes_read_many_files(tmp_path: Path, server: str, called: Called) -> None:
     names = [f"{number:03}.json" for number in range(200)]
     for number, name in enumerate(names):
         profile = document([Operator("conv", "Conv", 3 + number, shape=[2, 3])])
@@ -137,7 +171,7 @@ def test_several_processes_read_many_files(tmp_path: Path, server: str) -> None:
         assert (done.returncode, shown, done.stderr) == expected
 
 
-def test_failures_are_one_line(server: str) -> None:
+def test_failures_are_one_line(server: str, called: Called) -> None:
     truncated = f"{server}/short.json"
     for url, reason in (
         (f"{server}/none.json", "no such file"),
@@ -160,7 +194,7 @@ def test_failures_are_one_line(server: str) -> None:
     assert err.endswith("; check the URL and the network\n")
 
 
-def test_signatures_are_not_shown(tmp_path: Path, server: str) -> None:
+def test_signatures_are_not_shown(tmp_path: Path, server: str, called: Called) -> None:
     (tmp_path / "secret.json").write_bytes((PROFILES / "tiny.json").read_bytes())
     url = server.replace("://", "://me:hidden@") + "/secret.json?key=right"
     shown = server.replace("://", "://***@") + "/secret.json?***"
@@ -177,7 +211,7 @@ def test_signatures_are_not_shown(tmp_path: Path, server: str) -> None:
 
 
 def test_files_that_differ_in_their_queries_have_labels_of_their_own(
-    tmp_path: Path, server: str
+    tmp_path: Path, server: str, called: Called
 ) -> None:
     urls = [f"{server}/secret.json?key=right&host={number}" for number in range(3)]
     bad = f"{server}/secret.json?key=wrong"
@@ -186,13 +220,13 @@ def test_files_that_differ_in_their_queries_have_labels_of_their_own(
     lines = ["file,host,day", *(f"{url},h{number},1" for number, url in enumerate([*urls, bad]))]
     table.write_text("\n".join(lines))
     question = ["--label", str(table), "--sql", "from runs select host, day", "--format", "csv"]
-    assert called(*urls, *question)[1] == "host,day\nh0,1\nh1,1\nh2,1\n"
+    assert called(*urls, *question)[1] == "host,day\r\nh0,1\r\nh1,1\r\nh2,1\r\n"
     # If one file is left out, only the labels that all of them share are known.
     code, out, _ = called(bad, *urls, *question, "--skip-bad")
-    assert (code, out) == (0, "host,day\n,1\n,1\n,1\n")
+    assert (code, out) == (0, "host,day\r\n,1\r\n,1\r\n,1\r\n")
 
 
-def test_damaged_data_sets_on_a_server(tmp_path: Path, server: str) -> None:
+def test_damaged_data_sets_on_a_server(tmp_path: Path, server: str, called: Called) -> None:
     profile = written(tmp_path / "run.json", [Operator("conv", "Conv", 3)])
     for name in ("endless", "lacking"):
         assert called(str(profile), "--export", str(tmp_path / name))[0] == 0

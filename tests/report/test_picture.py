@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -37,6 +38,7 @@ RESNET = str(PROFILES / "resnet18.json")
 PEAKS = pa.parse_peaks("100G:20G")
 
 
+@cache
 def roofline(
     query: pa.Query, name: str = "resnet18", layout: Literal["constrained"] | None = None
 ) -> tuple[pa.Table, Axes]:
@@ -246,7 +248,7 @@ PEAKS_OPTIONS: tuple[list[str], ...] = ([], ["--peaks", "1T:1G"])
             for peaks in PEAKS_OPTIONS
             for suffix, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"))
         ),
-        2,
+        5,
     ),
 )
 def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> None:
@@ -268,7 +270,7 @@ def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> N
             *((name, []) for name in ("derived-zero", "derived-utf8names", "names")),
             *((name, ["--peaks", "1T:1G"]) for name in ("derived-utf8names", "names")),
         ],
-        3,
+        4,
     ),
 )
 def test_odd_profiles_can_be_drawn(tmp_path: Path, name: str, peaks: list[str]) -> None:
@@ -312,7 +314,7 @@ def test_picture_and_answer_need_two_files(tmp_path: Path) -> None:
 
 def svg_of(folder: Path, *arguments: str) -> str:
     """Return the picture of a call. Mark tests as slow that use it: the layout takes long."""
-    file, rows = folder / "a.svg", "0" if IS_FULL else "5"
+    file, rows = folder / "a.svg", "0" if IS_FULL else "2"
     outcome = run_command(RESNET, *arguments, "-t", rows, "--force", "--plot", str(file))
     assert outcome.code == 0, outcome.err
     return file.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from tests.conftest import FIXTURES, TABLE_FORMATS
+from tests.conftest import FIXTURES, TABLE_FORMATS, some_of
 from tests.small import Operator, profile_of
 
 if TYPE_CHECKING:
@@ -82,8 +82,9 @@ def recorded_file(name: str, output_format: str) -> Path:
     return FIXTURES / "reports" / f"{name}.{output_format}.txt"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output_format", TABLE_FORMATS)
-@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("name", some_of(REPORTS, 2))
 def test_reports_match_the_recorded_ones(name: str, output_format: str) -> None:
     assert (
         pa.render(REPORTS[name](), output_format)

@@ -437,7 +437,7 @@ def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
 def test_truncation_at_every_byte() -> None:
     """Each truncated file is read with a note, or gives an error of one line."""
     content = document(*ADD, *scope("net", 19, 30, *CONVOLUTION), *tensor("Output", 40), *names())
-    for end in range(20, len(content) - 1, 1 if IS_FULL else 7):
+    for end in range(20, len(content) - 1, 1 if IS_FULL else 23):
         error, notes = outcome(content[:end])
         if error:
             assert "\n" not in error, end

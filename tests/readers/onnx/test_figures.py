@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from math import prod
 from typing import TYPE_CHECKING
 
+import onnx
 import pytest
 
 from profile_analyze import Query, load, run
@@ -18,8 +21,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
 
-# Type, number of operators, MACs, MACs with bias, parameters.
-# Counted independently, by the rules in docs/work.md.
+# Type, number of operators, MACs, MACs with bias, parameters. `counted` finds the same.
 FIGURES = {
     "bvlc_alexnet": (
         ("Conv", 5, 595_938_432, 596_538_880, 2_334_080),
@@ -70,6 +72,33 @@ def products(profile: Profile) -> list[tuple[object, ...]]:
     table = run(Query(by="type", where="macs > 0"), profile)
     columns = ("type", "count", "macs", "macs_with_bias", "params")
     return [tuple(row[name] for name in columns) for row in table.rows]
+
+
+def counted(model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
+    """Count by the rules in docs/work.md, from shapes that ONNX infers, without this package."""
+    graph = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph
+    shapes = {
+        value.name: [size.dim_value for size in value.type.tensor_type.shape.dim]
+        for value in (*graph.value_info, *graph.input, *graph.output)
+    } | {tensor.name: [*tensor.dims] for tensor in graph.initializer}
+    found: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    for node in graph.node:
+        if node.op_type in ("Conv", "Gemm"):
+            weight, *bias = (shapes[name] for name in node.input[1:])
+            output = shapes[node.output[0]]
+            # The first size of a weight of Conv, and one size of a weight of Gemm, are outputs.
+            macs = prod(output) * prod(weight) // output[1]
+            with_bias = macs + prod(output) * len(bias)
+            found[node.op_type].append((1, macs, with_bias, prod(weight) + sum(map(prod, bias))))
+    return {type_: tuple(map(sum, zip(*rows, strict=True))) for type_, rows in found.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", some_of(FIGURES, 3))
+def test_the_figures_follow_from_the_shapes(name: str) -> None:
+    expected = {type_: figures for type_, *figures in FIGURES[name]}
+    found = counted(onnx.load(LIGHT / f"light_{name}.onnx"))
+    assert {type_: [*figures] for type_, figures in found.items()} == expected
 
 
 @pytest.mark.slow

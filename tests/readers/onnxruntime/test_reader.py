@@ -404,7 +404,7 @@ def test_truncation_at_every_byte(tmp_path: Path) -> None:
     """Each truncated file is read with a note, or gives an error of one line."""
     content = document(ADD, run(9, 9), CONV, run(19, 50))
     last = len(content) - 2
-    for end in [*range(0, last, 1 if IS_FULL else 7), last]:
+    for end in [*range(0, last, 1 if IS_FULL else 23), last]:
         done = run_command(write_bytes(tmp_path, content[:end]))
         assert done.err.count("\n") >= 1, end
         if done.code == 0:

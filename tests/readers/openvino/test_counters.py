@@ -259,7 +259,7 @@ def test_broken_files(content: bytes, reason: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("content", [report(*ROWS), document(), SORTED])
 def test_truncation_at_every_byte(content: bytes, tmp_path: Path) -> None:
-    for end in range(0, len(content.rstrip()), 1 if IS_FULL else 7):
+    for end in range(0, len(content.rstrip()), 1 if IS_FULL else 23):
         done = run_command(write_bytes(tmp_path, content[:end]))
         assert (done.code, done.out == "") in ((0, False), (1, True)), end
         assert done.code == 0 or done.err.count("\n") == 1, end

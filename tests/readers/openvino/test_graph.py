@@ -283,6 +283,6 @@ def test_white_space_before_the_document(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.slow
 def test_truncation_at_every_byte(tmp_path: Path) -> None:
-    for end in range(0, len(GRAPH) - 1, 1 if IS_FULL else 7):
+    for end in range(0, len(GRAPH) - 1, 1 if IS_FULL else 23):
         done = run_command(write_bytes(tmp_path, GRAPH[:end]))
         assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), end

@@ -6,14 +6,14 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.model.levels import at_level
 from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.source import Source
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, examples, run_command
 from tests.readers.pytorch.events import call, document, event, kernel, op
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def nested(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     return kept
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(SPAN, max_size=7).map(nested), st.lists(CALLS, max_size=5), st.integers(1, 40))
 def test_launches_and_steps_equal_a_search_of_all_events(
     spans: list[tuple[int, int, int]], calls: list[Call], step_at: int

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.readers.pytorch.nesting import clipped, innermost, parents, rows_by_start
 from profile_analyze.readers.pytorch.scopes import scopes_of
-from tests.conftest import IS_FULL
+from tests.conftest import IS_FULL, examples
 
 
 class Span(NamedTuple):
@@ -56,7 +56,7 @@ def nested(spans: list[Span]) -> Nested:
     return found
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(SPANS, st.lists(st.integers(-1, 22), max_size=6))
 def test_nesting_equals_a_search_of_all_events(spans: list[Span], times: list[int]) -> None:
     thread = np.array([one.thread for one in spans], np.int64)

@@ -293,7 +293,7 @@ def test_truncation_at_every_byte(layout: Layout) -> None:
     content = log(part([CONV, POOL], layout)).encode()
     start = content.index(b"node type")
     end_of_table = content.index(b"\n\n", start)
-    for end in some_of(range(start, len(content) - 1), 7):
+    for end in some_of(range(start, len(content) - 1), 23):
         error, notes = outcome(content[:end])
         if error:
             assert "\n" not in error, end
