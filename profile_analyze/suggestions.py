@@ -48,6 +48,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     # choices of --fail-uncertain
     **dict.fromkeys(("always", "strict"), "not-ruled-out"),
     "never": "no",
+    "uncertain": "yes",
 }
 
 KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(

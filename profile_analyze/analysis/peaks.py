@@ -227,26 +227,33 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
     The message suggests names.
     """
     named = [(one, device) for device in devices for one in (device.name, *device.aliases)]
-    # An exact match wins, so that a file may have both `my-card` and `my card`.
-    for normalized in (str.strip, _without_punctuation):
-        found = {id(device): device for one, device in named if normalized(one) == normalized(name)}
-        if found:
-            break
-    else:
-        words = [word for word in words_of(name) if word not in VENDORS] or words_of(name)
-        found = {
-            id(device): device
-            for one, device in named
-            if words and words_of(one)[: len(words)] == words
-        }
+    found = _matching(name, named)
     if len(found) == 1:
-        return next(iter(found.values()))
+        return found[0]
     if found:
-        names = as_typed([device.name for device in found.values()])
+        names = as_typed([device.name for device in found])
         raise PeaksError(f"{name!r} is ambiguous; write {', '.join(names[:-1])} or {names[-1]}")
     is_in_a_name = any(name.strip() in words_of(one) for one, _ in named)  # such as 4090
     advice = "" if is_in_a_name else advice_on_numbers(name)
     raise PeaksError(advice or f"there is no device {name!r}; {_suggestion(name, named)}")
+
+
+def names_of_devices(name: str) -> Sequence[str]:
+    """Return the full names of the known devices that `name` may mean; empty if there is none."""
+    named = [(one, device) for device in DEVICES for one in (device.name, *device.aliases)]
+    return as_typed([device.name for device in _matching(name, named)])
+
+
+def _matching(name: str, named: Sequence[tuple[str, Device]]) -> Sequence[Device]:
+    """Return the devices that `name` may mean. `named` has each device with each of its names."""
+    # An exact match wins, so that a file may have both `my-card` and `my card`.
+    for normalized in (str.strip, _without_punctuation):
+        found = {id(device): device for one, device in named if normalized(one) == normalized(name)}
+        if found:
+            return [*found.values()]
+    words = [word for word in words_of(name) if word not in VENDORS] or words_of(name)
+    starting = (pair for pair in named if words and words_of(pair[0])[: len(words)] == words)
+    return [*{id(device): device for _, device in starting}.values()]
 
 
 def as_typed(names: Sequence[str]) -> Sequence[str]:

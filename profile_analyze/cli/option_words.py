@@ -104,6 +104,7 @@ A message completes the option with the value that the user gave, or with an exa
 `-t 5` for `--limit 5`. In a text, the user's value replaces the word in braces.
 """
 
+_CONDITION: Final = "--fail-if 'total > +5%'"
 _BY: Final = "(?:group_by|groupby|by|per)_"
 OPTION_WORDS_OF_VALUE: Final = (
     (r"only (slower|faster|within noise|added|removed)", r"--where 'verdict == \1'"),
@@ -111,6 +112,8 @@ OPTION_WORDS_OF_VALUE: Final = (
         r"(?:fail\w*|gate|assert|max_regression) \+?(\d+(?:\.\d*)?)%?",
         r"--fail-if 'total > +\1%'",
     ),
+    (r"(?:fail|fail_on|gate|assert) (?:uncert\w*|noise)", f"{_CONDITION} --fail-uncertain yes"),
+    (r"(?:fail|fail_on|gate|assert) [^<>]*", _CONDITION),
     (r"(?:filter|query|condition|if) ([\w.]+)", r"--where 'name ~ \1'"),
     (r"top_?(\d+) .*", r"-t \1"),
     (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
@@ -158,7 +161,7 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         "--aggregate-by scope/2 groups by the outer modules; --format collapsed writes the stacks"
     ),
     **dict.fromkeys(
-        ("timeline", "gantt", "trace"),
+        ("timeline", "gantt", "trace", "chrome", "chrome_trace", "perfetto"),
         "the tool draws no timeline; https://ui.perfetto.dev shows one of a trace, --format "
         "collapsed writes stacks",
     ),

@@ -137,6 +137,7 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
     Raises `InputError`. Raises `QueryError` if a profile lacks the level, or if no run is left.
     """
     source: Profile | Comparison
+    sources = sources._replace(notes=(*sources.notes, *_notes_on_engine(request, sources)))
     progress = Progress(len(sources.files) + len(sources.baseline))
     try:
         is_one_file = len(sources.files) == 1 and not is_data_set(sources.files[0])
@@ -150,9 +151,21 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
             profile = load_file(about_side(request), sources.files[0], wanted, progress)
             check_that_names_are_known([profile])
             source = prepared(request, profile, model)
+            source = source.changed(notes=(*source.notes, *sources.notes))
     finally:
         progress.clear()
     return without_drift(source) if request.correct_drift else source
+
+
+def _notes_on_engine(request: Request, sources: Sources) -> Iterator[Note]:
+    """Yield a note if the user chose an engine, but no side has several files for it to read."""
+    sides = (sources.files, sources.baseline)
+    is_needed = any(len(side) > 1 or any(map(is_data_set, side)) for side in sides)
+    if request.engine != LOCAL and not is_needed:
+        yield Note(
+            "--engine has no effect on a single file: only several files are divided among workers",
+            Importance.CONTEXT,
+        )
 
 
 @contextmanager
