@@ -73,11 +73,11 @@ def wildcard_notes(query: Query) -> Iterator[Note]:
     """Yield a note on each pattern that looks like a name with wildcards of a shell: `conv*`."""
     keys = (key.of_operators for key in query.by_columns)
     conditions = (*query.conditions, *query.group_conditions)
-    for before, pattern, quote in (
-        ("--opr-name ", query.name or "", ""),
-        *((f"{key.column}~", key.pattern, "'") for key in keys if isinstance(key, PartOf)),
+    for before, pattern in (
+        ("", query.name or ""),
+        *((f"{key.column}~", key.pattern) for key in keys if isinstance(key, PartOf)),
         *(
-            (f"{one.column.name} {one.operator} ", one.value, "'")
+            (f"{one.column.name} {one.operator} ", one.value)
             for one in conditions
             if "~" in one.operator
         ),
@@ -85,7 +85,7 @@ def wildcard_notes(query: Query) -> Iterator[Note]:
         if meant := meant_by_wildcards(pattern):
             yield Note(
                 f"{before}{pattern}: in a regular expression, * repeats the character before it; "
-                f"{did_you_mean([f'{quote}{before}{meant}{quote}'])}",
+                f"{did_you_mean([repr(before + meant)])}",
                 Importance.ANSWER,
             )
 
