@@ -18,6 +18,7 @@ from profile_analyze.model.measures import TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import leaves_work_inside
+from profile_analyze.model.stale_work import has_stale_work
 from profile_analyze.model.terms import ABSENT, HOST
 from profile_analyze.query.peaks_advice import highest_rates_advice
 from profile_analyze.query.peaks_notes import peaks_notes
@@ -171,6 +172,9 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     short: Chosen = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
     yield short, "below the clock's resolution"
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
+    stale: Chosen = without_roof & has_stale_work(rows.profile.operators)
+    yield stale, "whose work is of another run than their times, with other shapes"
+    without_roof &= ~stale
     leaves_work = leaves_work_inside(rows.profile.operators)
     yield without_roof & leaves_work, "that leave all work to operators inside them"
     idle: Chosen = without_roof & does_no_work(rows)

@@ -50,9 +50,10 @@ _CONVENTIONS: Final = """\
   roofline therefore bounds these operators by the bandwidth alone: the operators of the category
   copy, and the operators of the category data movement whose computation is known.
 - The roofline does not judge host times, wait times, times of 0, times below the clock's
-  resolution, operators with unknown computation or memory, and dtypes for which the device has no
-  known rate. It does not judge operators that do no work, either, such as views and allocations:
-  their time is overhead, for which a device has no limit.
+  resolution, operators with unknown computation or memory, operators whose shapes changed between
+  the runs of the work and of the times, and dtypes for which the device has no known rate. It does
+  not judge operators that do no work, either, such as views and allocations: their time is
+  overhead, for which a device has no limit.
 - An efficiency over 100% is shown, and a note says what it means.
 """
 
