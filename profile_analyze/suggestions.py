@@ -23,7 +23,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
         "process (one value for each process) or iteration (one value for each run, which reports "
         "slower and faster too often)",
     ),
-    **dict.fromkeys(("text", "txt", "simple"), "plain"),
+    **dict.fromkeys(("text", "txt", "simple", "pretty"), "plain"),
     **dict.fromkeys(("box", "boxes", "grid"), "table"),
     **dict.fromkeys(("jira", "confluence"), "wiki"),
     **dict.fromkeys(

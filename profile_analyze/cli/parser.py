@@ -96,7 +96,9 @@ class Parser(argparse.ArgumentParser):
         """Reject a value that is not a choice. The message is the same in every Python version."""
         choices = [*map(str, action.choices or ())]
         if choices and value not in choices:
-            advice = suggestion(value, choices, _CHOICE_WORDS) or _option_with_choice(value)
+            # `svg` is similar to `csv`, but stands for a picture.
+            near = "" if value == "svg" else suggestion(value, choices, _CHOICE_WORDS)
+            advice = near or _option_with_choice(value)
             one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
 

@@ -23,7 +23,7 @@ _RATES: Final = ("fps", "throughput", "qps", "ips", "rate", "rps", "inferences_p
 _PERCENTILE: Final = r"(?:p\d+|median|mean|avg|average|min|max|best|worst)(?:_time|_latency)?"
 _CHANGES: Final = (
     *("verdict", "slower", "faster", "worse", "regression", "regressed", "slowdown"),
-    *("p_value", "change"),
+    *("p", "pvalue", "p_value", "change"),
 )
 """Words for a change beyond noise. They are no metrics, because every condition tests for noise."""
 _SIMILAR: Final = 0.75

@@ -57,7 +57,7 @@ def _possible_changes(change: Change) -> str:
 
 
 def _basis(change: Change) -> str:
-    """Return which change the verdict is about, if the change of the medians is far from it.
+    """Return which change the verdict rests on, if the change of the medians is far from it.
 
     It is far if it has the opposite sign, or if the interval was widened to include it.
     """
@@ -67,7 +67,7 @@ def _basis(change: Change) -> str:
     if not is_far or estimate == signed(change.change, percent):
         return ""
     of_pairs = "the median over all pairs of runs, which has less noise"
-    return f"; the verdict is about {estimate}, {of_pairs}"
+    return f"; the verdict rests on {estimate}, {of_pairs}"
 
 
 def _needed_runs(change: Change) -> str:

@@ -458,6 +458,11 @@ CALLS = (
     *(f"{FILE} {option}" for option in ("--gpu-type a100", "--gpu h100:fp16", "--gpu 0")),
     *(f"{FILE} --level {word}" for word in ("step", "steps", "scope", "aten")),
     *(f"{FILE} {option}" for option in ("--chrome", "--chrome-trace x.json", "--perfetto")),
+    # words of other tools, and values that look like other values
+    *(f"{FILE} --format {word}" for word in ("svg", "cvs", "pretty")),
+    *(f"{FILE} {option}" for option in ("--group-by module", "--by layer", "--filter type=Conv")),
+    *(f"{FILE} {option}" for option in ("--strict", "--ci", "--exit-code 1", "--only-changed")),
+    *(f"{FILE} --slow 5", f"{FILE} --compare {FILE} --fail-if 'p < 0.05'"),
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",
