@@ -462,6 +462,7 @@ CALLS = (
     *(f"{FILE} --format {word}" for word in ("svg", "cvs", "pretty")),
     *(f"{FILE} {option}" for option in ("--group-by module", "--by layer", "--filter type=Conv")),
     *(f"{FILE} {option}" for option in ("--strict", "--ci", "--exit-code 1", "--only-changed")),
+    *(f"{FILE} --aggregate-by type --aggregate {name}" for name in ("95", "101")),
     *(f"{FILE} --slow 5", f"{FILE} --compare {FILE} --fail-if 'p < 0.05'"),
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
