@@ -19,7 +19,7 @@ from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.stale_work import has_stale_work
-from profile_analyze.model.terms import ABSENT, HOST
+from profile_analyze.model.terms import ABSENT, GPU, HOST
 from profile_analyze.query.peaks_advice import highest_rates_advice
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
@@ -46,6 +46,10 @@ _LARGE_SHARE: Final = 0.1
 """If operators that are faster than their roof take at least this share of the time, caches are an
 unlikely reason."""
 
+_SLOW_COPY: Final = 0.1
+"""Links between host and device, such as PCIe, reach a smaller part of the bandwidth of a GPU's
+memory. Copies within the memory usually reach more."""
+
 
 def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterator[Note]:
     """Yield the notes on the roofline of `rows`, which are all operators of a profile.
@@ -63,6 +67,7 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
     yield from _model_notes(rows)
     yield from _named_dtype_notes(rows)
     yield from _faster_notes(rows, shown)
+    yield from _copy_notes(rows)
     yield from _unjudged_notes(rows)
     yield from _unknown_dtype_notes(rows)
 
@@ -121,6 +126,20 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         Importance.WRONG,
         share,
     )
+
+
+def _copy_notes(rows: OperatorRows) -> Iterator[Note]:
+    """Yield a note on slow copies of a GPU, which a link may limit instead of the memory."""
+    slow: Chosen = only_moves_data(rows) & (rows["efficiency"] < _SLOW_COPY)
+    share = share_of(rows, slow)
+    if share >= _FASTER_SHARE and any(track.device_kind == GPU for track in rows.profile.tracks):
+        yield Note(
+            f"copies below {percent(_SLOW_COPY)} of the bandwidth of the memory: "
+            f"{operators_and_share(slow.sum())}; if they are between host and device, a slower "
+            "link limits them, and lost and gain are too high",
+            Importance.WRONG,
+            share,
+        )
 
 
 def _reason_for_low_peaks(rows: OperatorRows) -> str:
