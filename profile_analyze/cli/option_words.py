@@ -41,7 +41,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if"),
     **dict.fromkeys(("ci", "exit_code", "exit_status", "error_exitcode"), "--fail-if"),
     "strict": "--fail-uncertain not-ruled-out",
-    **dict.fromkeys(("only_changed", "changed", "changes"), "--where 'verdict ~ slower|faster'"),
+    **dict.fromkeys(("only_changed", "changed", "changes"), "--where 'verdict !~ same|uncertain'"),
     **dict.fromkeys(
         ("fail_on_regression", "max_regression", "fail_if_slower", "fail_slower", "fail_above"),
         "--fail-if 'total > +{5%}'",
