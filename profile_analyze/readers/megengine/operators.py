@@ -82,12 +82,9 @@ def read_operators(
             computation=computation,
             memory=memory,
             memory_source=memory_source,
-            optional={
-                CONSTANT_BYTES: constant_bytes,
-                STALE_WORK: stale_work,
-                **_optional_columns(wanted, footprints, graphs),
-                **_derived_work(wanted, types, footprints, graphs),
-            },
+            optional={CONSTANT_BYTES: constant_bytes, STALE_WORK: stale_work}
+            | _optional_columns(wanted, footprints, graphs)
+            | _derived_work(wanted, types, footprints, graphs),
             not_loaded=frozenset((*OPTIONAL_COLUMNS, *DERIVED_WORK)) - frozenset(wanted),
         ),
         notes=[*notes, *computation_notes, *memory_notes, *stale_notes],
