@@ -90,6 +90,13 @@ OPERATOR_WORDS: Final[Mapping[str, str]] = {
 }
 """Words and signs that other languages use for the operators of conditions."""
 
+DTYPE_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("half", "float16", "f16"), "fp16"),
+    **dict.fromkeys(("float", "single", "float32", "f32"), "fp32"),
+    **dict.fromkeys(("double", "float64", "f64"), "fp64"),
+    "bfloat16": "bf16",
+}
+
 UNIT_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
     **dict.fromkeys(("msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),

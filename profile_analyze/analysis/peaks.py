@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from profile_analyze.analysis.devices import CONFIDENCES, DEVICES, DTYPES, Device
 from profile_analyze.analysis.rates_advice import advice_on_numbers, advice_on_rates
 from profile_analyze.errors import PeaksError, QuantityError
-from profile_analyze.suggestions import did_you_mean, similar_names
+from profile_analyze.suggestions import DTYPE_WORDS, did_you_mean, likely_names, similar_names
 from profile_analyze.units import parse_quantity
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
     chosen = dtype.lower() if dtype else ANY_DTYPE if ANY_DTYPE in rates else DEFAULT_DTYPE
     if chosen not in rates and ANY_DTYPE not in rates:
         known = ", ".join(rates)
-        example = next(iter([*similar_names(chosen, rates), *rates]))
+        example = next(iter([*likely_names(chosen, rates, DTYPE_WORDS), *rates]))
         raise PeaksError(
             f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
             f"{'-'.join(words_of(peaks.name))}:{example}"

@@ -70,7 +70,7 @@ def notes_on(
         *_type_notes(query, profile),
         *_dtype_notes(query, operators, selection),
         *_unjudged_notes(operators, selection.unjudged),
-        *wildcard_notes(query),
+        *(wildcard_notes(query) if len(selection.operators) else ()),
         *unmatched_value_notes(query, operators),
         *group_key_notes(query, operators, selection),
         *bare_number_notes(query.conditions, operators, operators.recorded),

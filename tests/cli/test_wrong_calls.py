@@ -463,6 +463,7 @@ CALLS = (
     *(f"{FILE} {option}" for option in ("--group-by module", "--by layer", "--filter type=Conv")),
     *(f"{FILE} {option}" for option in ("--strict", "--ci", "--exit-code 1", "--only-changed")),
     *(f"{FILE} --aggregate-by type --aggregate {name}" for name in ("95", "101")),
+    *(f"{FILE} --peaks rtx4090:{name}" for name in ("half", "float16", "bfloat16", "fp17")),
     *(f"{FILE} --slow 5", f"{FILE} --compare {FILE} --fail-if 'p < 0.05'"),
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
