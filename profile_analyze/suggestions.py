@@ -23,7 +23,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
         "process (one value for each process) or iteration (one value for each run, which reports "
         "slower and faster too often)",
     ),
-    **dict.fromkeys(("text", "txt", "simple"), "plain"),
+    **dict.fromkeys(("text", "txt", "simple", "pretty"), "plain"),
     **dict.fromkeys(("box", "boxes", "grid"), "table"),
     **dict.fromkeys(("jira", "confluence"), "wiki"),
     **dict.fromkeys(
@@ -48,6 +48,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     # choices of --fail-uncertain
     **dict.fromkeys(("always", "strict"), "not-ruled-out"),
     "never": "no",
+    "uncertain": "yes",
 }
 
 KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(
@@ -88,6 +89,13 @@ OPERATOR_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys((">>", "gt", "above", "over"), ">"),
 }
 """Words and signs that other languages use for the operators of conditions."""
+
+DTYPE_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("half", "float16", "f16"), "fp16"),
+    **dict.fromkeys(("float", "single", "float32", "f32"), "fp32"),
+    **dict.fromkeys(("double", "float64", "f64"), "fp64"),
+    "bfloat16": "bf16",
+}
 
 UNIT_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),

@@ -212,7 +212,7 @@ def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
     """Return `note` with how long the runs of the profile took compared with the baseline."""
     if np.isnan(drift.p_value):
         removed = "a change that all operators share is removed"
-        return Note(f"{note}; {removed}; totals are as measured", Importance.CONTEXT)
+        return Note(f"{note}; {removed}; totals and verdicts are as measured", Importance.CONTEXT)
     is_alike = exp(-_ALIKE) <= drift.ratio <= exp(_ALIKE)
     is_change = drift.p_value <= SIGNIFICANT and not is_alike
     hidden = ", which the corrected times hide" if is_change else ""
@@ -220,7 +220,8 @@ def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
         f"{note}; the runs of the profile took {three_digits(drift.ratio)} times as long as those "
         f"of the baseline{hidden} (95 %: {three_digits(drift.low)} to {three_digits(drift.high)}, "
         f"{p_text(drift.p_value)}; {drift.agreeing} of "
-        f"{counted(drift.operators, 'operator')} changed alike); totals are as measured",
+        f"{counted(drift.operators, 'operator')} changed alike); totals and verdicts are as "
+        "measured",
         Importance.WRONG if is_change else Importance.CONTEXT,
     )
 

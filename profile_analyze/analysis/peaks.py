@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from profile_analyze.analysis.devices import CONFIDENCES, DEVICES, DTYPES, Device
 from profile_analyze.analysis.rates_advice import advice_on_numbers, advice_on_rates
 from profile_analyze.errors import PeaksError, QuantityError
-from profile_analyze.suggestions import did_you_mean, similar_names
+from profile_analyze.suggestions import DTYPE_WORDS, did_you_mean, likely_names, similar_names
 from profile_analyze.units import parse_quantity
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
     chosen = dtype.lower() if dtype else ANY_DTYPE if ANY_DTYPE in rates else DEFAULT_DTYPE
     if chosen not in rates and ANY_DTYPE not in rates:
         known = ", ".join(rates)
-        example = next(iter([*similar_names(chosen, rates), *rates]))
+        example = next(iter([*likely_names(chosen, rates, DTYPE_WORDS), *rates]))
         raise PeaksError(
             f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
             f"{'-'.join(words_of(peaks.name))}:{example}"
@@ -227,26 +227,33 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
     The message suggests names.
     """
     named = [(one, device) for device in devices for one in (device.name, *device.aliases)]
-    # An exact match wins, so that a file may have both `my-card` and `my card`.
-    for normalized in (str.strip, _without_punctuation):
-        found = {id(device): device for one, device in named if normalized(one) == normalized(name)}
-        if found:
-            break
-    else:
-        words = [word for word in words_of(name) if word not in VENDORS] or words_of(name)
-        found = {
-            id(device): device
-            for one, device in named
-            if words and words_of(one)[: len(words)] == words
-        }
+    found = _matching(name, named)
     if len(found) == 1:
-        return next(iter(found.values()))
+        return found[0]
     if found:
-        names = as_typed([device.name for device in found.values()])
+        names = as_typed([device.name for device in found])
         raise PeaksError(f"{name!r} is ambiguous; write {', '.join(names[:-1])} or {names[-1]}")
     is_in_a_name = any(name.strip() in words_of(one) for one, _ in named)  # such as 4090
     advice = "" if is_in_a_name else advice_on_numbers(name)
     raise PeaksError(advice or f"there is no device {name!r}; {_suggestion(name, named)}")
+
+
+def names_of_devices(name: str) -> Sequence[str]:
+    """Return the full names of the known devices that `name` may mean; empty if there is none."""
+    named = [(one, device) for device in DEVICES for one in (device.name, *device.aliases)]
+    return as_typed([device.name for device in _matching(name, named)])
+
+
+def _matching(name: str, named: Sequence[tuple[str, Device]]) -> Sequence[Device]:
+    """Return the devices that `name` may mean. `named` has each device with each of its names."""
+    # An exact match wins, so that a file may have both `my-card` and `my card`.
+    for normalized in (str.strip, _without_punctuation):
+        found = {id(device): device for one, device in named if normalized(one) == normalized(name)}
+        if found:
+            return [*found.values()]
+    words = [word for word in words_of(name) if word not in VENDORS] or words_of(name)
+    starting = (pair for pair in named if words and words_of(pair[0])[: len(words)] == words)
+    return [*{id(device): device for _, device in starting}.values()]
 
 
 def as_typed(names: Sequence[str]) -> Sequence[str]:

@@ -19,6 +19,7 @@ from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import difference, finite, ratio
 from profile_analyze.model.rows import Formulas
+from profile_analyze.model.stale_work import has_stale_work
 from profile_analyze.model.terms import ABSENT, COPY, DATA_MOVEMENT, DEVICE
 
 if TYPE_CHECKING:
@@ -69,8 +70,9 @@ def replaces_fp32(profile: Profile, peaks: Peaks) -> bool:
 def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
     """Return whether the time of each operator can be compared with a roof, shape (operators,).
 
-    Host times, wait times, times of 0 and times below the clock's resolution cannot be compared. An
-    operator that does no work has no roof. A model that has not run has no times, but all its
+    Host times, wait times, times of 0 and times below the clock's resolution cannot be compared.
+    Nor can times whose work was recorded in another run, with other shapes. An operator that does
+    no work has no roof. A model that has not run has no times, but all its
     operators count as judged. The roofline then says how much time they need at least.
     """
     times: Floats = rows["time"]
@@ -80,6 +82,7 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
         return np.zeros(len(times), np.bool_)
     is_long_enough = (times > 0) & ~is_below_clock_resolution(rows)  # false for NaN
     judged: NDArray[np.bool_] = is_long_enough & ~does_no_work(rows)
+    judged &= ~has_stale_work(rows.profile.operators)
     return judged
 
 

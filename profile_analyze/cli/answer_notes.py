@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.model_options import notes_on_columns
@@ -10,7 +11,13 @@ from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import is_run_key
-from profile_analyze.report.output_formats import TABLE, format_by_suffix
+from profile_analyze.query.unmatched_notes import wildcard_notes
+from profile_analyze.report.output_formats import (
+    OUTPUT_FORMATS,
+    TABLE,
+    TABLE_FORMATS,
+    format_by_suffix,
+)
 from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.report.totals_facts import notes_on_copy_time
 
@@ -47,6 +54,7 @@ def notes_on_answer(
     yield from summary.notes
     for table in tables:
         yield from renderer.notes(table)
+    yield from chain(*(wildcard_notes(one.condition.about(request.query)) for one in verdicts))
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.ANSWER)
     arranges_rows = request.query.grouped or not request.query.has_default_order
@@ -71,6 +79,11 @@ def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
     """Yield a note if the suffix of the output file belongs to another format."""
+    if output in (*OUTPUT_FORMATS, *TABLE_FORMATS):
+        yield Note(
+            f"{output}: the answer is in a file of this name; --format {output} chooses a format",
+            Importance.ANSWER,
+        )
     by_suffix = format_by_suffix(output or "")
     # The suffix .txt belongs to the format `table`, but suits any text.
     if by_suffix not in (None, TABLE, renderer.name):

@@ -16,7 +16,8 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("group", "group_by", "groupby", "by", "g"), "--aggregate-by"),
     **dict.fromkeys(("agg", "func"), "--aggregate"),
     **dict.fromkeys(("n", "limit", "top_k", "topk", "head", "rows", "num", "row_limit"), "-t"),
-    **dict.fromkeys(("max_rows", "max_number", "count", "k", "l", "slowest", "longest"), "-t"),
+    **dict.fromkeys(("max_rows", "max_number", "count", "k", "l", "slow", "slowest"), "-t"),
+    "longest": "-t",
     **dict.fromkeys(("all", "a", "no_limit"), "-t 0"),
     **dict.fromkeys(("filter", "query", "condition", "if"), "--where"),
     **dict.fromkeys(("name", "regex", "pattern", "grep", "include", "e"), "--opr-name"),
@@ -38,6 +39,9 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("vs", "before", "old"), "--compare"),
     **dict.fromkeys(("tolerance", "epsilon"), "--threshold"),
     **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if"),
+    **dict.fromkeys(("ci", "exit_code", "exit_status", "error_exitcode"), "--fail-if"),
+    "strict": "--fail-uncertain not-ruled-out",
+    **dict.fromkeys(("only_changed", "changed", "changes"), "--where 'verdict !~ same|uncertain'"),
     **dict.fromkeys(
         ("fail_on_regression", "max_regression", "fail_if_slower", "fail_slower", "fail_above"),
         "--fail-if 'total > +{5%}'",
@@ -104,6 +108,7 @@ A message completes the option with the value that the user gave, or with an exa
 `-t 5` for `--limit 5`. In a text, the user's value replaces the word in braces.
 """
 
+_CONDITION: Final = "--fail-if 'total > +5%'"
 _BY: Final = "(?:group_by|groupby|by|per)_"
 OPTION_WORDS_OF_VALUE: Final = (
     (r"only (slower|faster|within noise|added|removed)", r"--where 'verdict == \1'"),
@@ -111,13 +116,16 @@ OPTION_WORDS_OF_VALUE: Final = (
         r"(?:fail\w*|gate|assert|max_regression) \+?(\d+(?:\.\d*)?)%?",
         r"--fail-if 'total > +\1%'",
     ),
+    (r"(?:fail|fail_on|gate|assert) (?:uncert\w*|noise)", f"{_CONDITION} --fail-uncertain yes"),
+    (r"(?:fail|fail_on|gate|assert|ci|exit_code|exit_status|error_exitcode) [^<>]*", _CONDITION),
     (r"(?:filter|query|condition|if) ([\w.]+)", r"--where 'name ~ \1'"),
+    (r"(?:filter|query|condition|if) (\w+)=([\w.]+)", r"--where '\1 == \2'"),
     (r"top_?(\d+) .*", r"-t \1"),
     (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
     (rf"{_BY}(name|type|category|scope|step|phase|rank|device|stream) .*", r"--aggregate-by \1"),
-    (rf"{_BY}modules? .*", "--aggregate-by scope"),
+    (rf"{_BY}modules? .*|{_BY[:-1]} modules?", "--aggregate-by scope"),
     (
-        rf"{_BY}layers? .*",
+        rf"{_BY}layers? .*|{_BY[:-1]} layers?",
         "--aggregate-by scope, or --aggregate-by 'name~PATTERN' if names contain the layers",
     ),
     (rf"{_BY}(input_)?shapes? .*", "--aggregate-by type,in_shapes"),
@@ -158,7 +166,7 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         "--aggregate-by scope/2 groups by the outer modules; --format collapsed writes the stacks"
     ),
     **dict.fromkeys(
-        ("timeline", "gantt", "trace"),
+        ("timeline", "gantt", "trace", "chrome", "chrome_trace", "perfetto"),
         "the tool draws no timeline; https://ui.perfetto.dev shows one of a trace, --format "
         "collapsed writes stacks",
     ),

@@ -18,8 +18,15 @@ from profile_analyze.cli.unknown_options import (
     check_unknown,
 )
 from profile_analyze.errors import QueryError
+from profile_analyze.query.catalog import CATALOG
 from profile_analyze.report.paragraphs import paragraph, with_own_indent
-from profile_analyze.suggestions import CHOICE_WORDS, UNIT_WORDS, did_you_mean, suggestion
+from profile_analyze.suggestions import (
+    CHOICE_WORDS,
+    UNIT_WORDS,
+    did_you_mean,
+    plain_name,
+    suggestion,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -89,7 +96,9 @@ class Parser(argparse.ArgumentParser):
         """Reject a value that is not a choice. The message is the same in every Python version."""
         choices = [*map(str, action.choices or ())]
         if choices and value not in choices:
-            advice = suggestion(value, choices, _CHOICE_WORDS) or _option_with_choice(value)
+            # `svg` is similar to `csv`, but stands for a picture.
+            near = "" if value == "svg" else suggestion(value, choices, _CHOICE_WORDS)
+            advice = near or _option_with_choice(value)
             one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
 
@@ -154,11 +163,14 @@ def _examples(width: int | None) -> str:
 def _option_with_choice(value: str) -> str:
     """Return advice on a wrong choice: the only option that has this choice.
 
-    If there is no such option, `value` may be another tool's word for an option.
+    If there is no such option, `value` may be a group key, or another tool's word for an option.
     """
     with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
     if len(with_value) == 1:
         return did_you_mean([f"{with_value[0].flags[-1]} {value}"])
+    for key in (column.name for column in CATALOG if column.is_key):
+        if plain_name(value) in (key, f"{key}s"):
+            return did_you_mean([f"--aggregate-by {key}"])
     return advice_on_word(value)
 
 

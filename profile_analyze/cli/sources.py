@@ -87,6 +87,7 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
     Raises `InputError`. Raises `QueryError` if a profile lacks the level, or if no run is left.
     """
     source: Profile | Comparison
+    sources = sources._replace(notes=(*sources.notes, *_notes_on_engine(request, sources)))
     progress = Progress(len(sources.files) + len(sources.baseline))
     try:
         is_one_file = len(sources.files) == 1 and not sources.data_sets
@@ -100,9 +101,20 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
             profile = load_file(about_side(request), sources.files[0], wanted, progress)
             check_that_names_are_known([profile])
             source = prepared(request, profile, model)
+            source = source.changed(notes=(*source.notes, *sources.notes))
     finally:
         progress.clear()
     return without_drift(source) if request.correct_drift else source
+
+
+def _notes_on_engine(request: Request, sources: Sources) -> Iterator[Note]:
+    """Yield a note if the user chose an engine, but no side has several files for it to read."""
+    is_needed = sources.data_sets or max(len(sources.files), len(sources.baseline)) > 1
+    if request.engine != LOCAL and not is_needed:
+        yield Note(
+            "--engine has no effect on a single file: only several files are divided among workers",
+            Importance.CONTEXT,
+        )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.devices import DTYPES
+from profile_analyze.analysis.peaks import names_of_devices
 from profile_analyze.cli.option_values import column_names
 from profile_analyze.cli.option_words import (
     ABSENT_OPTIONS,
@@ -101,9 +102,9 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     # argparse may have split an argument such as `-xt5`, so `argument` may not be in `arguments`.
     start = arguments.index(argument) if argument in arguments else len(arguments)
     value = _value(argument, arguments[start:])
-    if meant := _meant_with_value(plain, value) or _meant_rate(plain, value, arguments):
+    if meant := _meant_with_value(plain, value):
         return did_you_mean([meant])
-    if advice := _advice_on_absent(plain, value):
+    if advice := _advice_on_rate(plain, value, arguments) or _advice_on_absent(plain, value):
         return advice
     if plain not in OPTION_WORDS and f"--{plain}" not in _OPTION_OF:
         for column in CATALOG:
@@ -111,9 +112,7 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
                 return _advice_on_column(column, value)
     cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
     names = likely_names(name, _OPTION_OF, OPTION_WORDS, cutoff=cutoff)
-    if len(names) == 1:
-        return did_you_mean([_with_value(names[0], value)])
-    return did_you_mean(names)
+    return did_you_mean(_completed(names, value))
 
 
 def _advice_on_absent(word: str, value: str) -> str:
@@ -123,21 +122,26 @@ def _advice_on_absent(word: str, value: str) -> str:
     return ABSENT_OPTIONS.get(word, "")
 
 
-def _meant_rate(word: str, value: str, arguments: Sequence[str]) -> str:
-    """Return `--peaks` with the dtype `value`, if the user probably meant the rate of this dtype.
+def _advice_on_rate(word: str, value: str, arguments: Sequence[str]) -> str:
+    """Return how to choose the peak rate of the dtype `value`; empty if no rate was meant.
 
-    Empty if there is no `--peaks`, or if its value cannot have this dtype.
+    A rate was probably meant if `--peaks` is given, and its value may have this dtype.
     """
     if OPTION_WORDS.get(word) != "--input-dtype" or value.lower() not in DTYPES:
         return ""
     start = next((n for n, one in enumerate(arguments) if one.partition("=")[0] == "--peaks"), -1)
     spec = _value(arguments[start], arguments[start:]) if start >= 0 else ""
-    device, colon, dtype = spec.partition(":")
-    # Measured rates (here), and two rates such as 19.5T:1555G, apply to every dtype.
-    has_one_rate = device.rstrip("!") == "here" or (colon and dtype.lower() not in DTYPES)
-    if not device or has_one_rate or shlex.quote(device) != device:
+    if not spec or shlex.quote(spec) != spec or len(spec) > LONGEST_ADVISED:
         return ""
-    return f"--peaks {device}:{value.lower()}"
+    device, colon, second = spec.partition(":")
+    is_measured = device.rstrip("!") == "here"
+    if is_measured or (colon and second.lower() not in DTYPES):
+        bandwidth = second if colon and not is_measured else "BANDWIDTH"
+        return (
+            f"the rates of --peaks {spec} apply to every dtype; write --peaks FLOPS:{bandwidth} "
+            f"with the FLO/s of {value.lower()}"
+        )
+    return did_you_mean([f"--peaks {device}:{value.lower()}"])
 
 
 def _meant_with_value(word: str, value: str) -> str:
@@ -182,6 +186,25 @@ def _columns(value: str) -> str:
             find_column(name.lstrip("+-"))
         return ",".join(names)
     return ""
+
+
+def _completed(names: list[str], value: str) -> list[str]:
+    """Return the options that may be meant. A single option gets the user's value."""
+    if names == ["--peaks"]:
+        return _peaks_with(value)
+    return [_with_value(names[0], value)] if len(names) == 1 else names
+
+
+def _peaks_with(value: str) -> list[str]:
+    """Return what to write for `--peaks` with `value`: each device that `value` may name.
+
+    If `value` names no device, and has no rates either, an example replaces it.
+    """
+    device, colon, dtype = value.partition(":")
+    devices = names_of_devices(device) if len(value) <= LONGEST_ADVISED else ()
+    if len(devices) > 1:
+        return [f"--peaks {one}{shlex.quote(colon + dtype) if dtype else ''}" for one in devices]
+    return [_with_value("--peaks", value if devices or re.match(r"here|auto|.+:", value) else "")]
 
 
 def _with_value(meant: str, value: str) -> str:

@@ -68,6 +68,9 @@ class FailVerdict(NamedTuple):
     not_ruled_out: float = np.nan
     """The end of the confidence interval (`high` for `>`, `low` for `<`), if it is beyond the limit
     although the estimate is within the limit. Otherwise NaN."""
+    over_pairs: float = np.nan
+    """The median ratio over all pairs of a run and a run of the baseline, if it is beyond the limit
+    although the ratio of the medians is within the limit. Otherwise NaN."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
@@ -236,6 +239,10 @@ def _verdict(
         limit = 1 + limit / (base_s if condition.limit_unit == "s more" else 1.0)
     verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, relative_ratio, p_value)
     verdict = _decided(verdict, estimate, limit, strict=strict)
+    if measured.tests is not None and not np.isnan(verdict.not_ruled_out):
+        over_pairs = float(ratios_of(measured.tests.chosen.estimate)[0])
+        is_beyond = over_pairs > limit if condition.above else over_pairs < limit
+        verdict = verdict._replace(over_pairs=over_pairs if is_beyond else np.nan)
     hint = "" if verdict.outcome == "passed" else measured.hint
     return verdict._replace(reason=verdict.reason + hint)
 
@@ -289,13 +296,15 @@ def _doubt(verdict: FailVerdict, *, is_clear: bool) -> str:
     """
     asks_for_change = verdict.condition.asks_for_change
     if asks_for_change and not verdict.p_value <= SIGNIFICANT:
-        return f"p is over {SIGNIFICANT}"
+        other = " (the interval, from another test, excludes 0)" if is_clear else ""
+        return f"p is over {SIGNIFICANT}{other}"
     if is_clear:
         return ""
     if np.isnan(verdict.low):
         return "there is no confidence interval"
-    included = "0" if asks_for_change else "values within the limit"
-    return f"the confidence interval includes {included}"
+    if asks_for_change:
+        return "the confidence interval, from another test than p, includes 0"
+    return "the confidence interval includes values within the limit"
 
 
 def _reason_unjudged(measured: _Measured) -> str:

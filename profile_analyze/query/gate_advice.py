@@ -6,7 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.query.catalog import CATALOG
-from profile_analyze.suggestions import LONGEST_ADVISED, METRIC_WORDS, did_you_mean, suggestion
+from profile_analyze.suggestions import (
+    LONGEST_ADVISED,
+    METRIC_WORDS,
+    did_you_mean,
+    likely_names,
+    suggestion,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +21,13 @@ _EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'tim
 _RATIOS: Final = ("ratio", "change", "difference", "speedup", "base", "baseline")
 _RATES: Final = ("fps", "throughput", "qps", "ips", "rate", "rps", "inferences_per_second")
 _PERCENTILE: Final = r"(?:p\d+|median|mean|avg|average|min|max|best|worst)(?:_time|_latency)?"
-_CHANGES: Final = ("verdict", "slower", "faster", "regression", "slowdown", "p_value")
+_CHANGES: Final = (
+    *("verdict", "slower", "faster", "worse", "regression", "regressed", "slowdown"),
+    *("p", "pvalue", "p_value", "change"),
+)
 """Words for a change beyond noise. They are no metrics, because every condition tests for noise."""
+_SIMILAR: Final = 0.75
+"""How similar a misspelt word must be to one of `_CHANGES`. Names of operators are less similar."""
 _UNCERTAIN: Final = {
     **dict.fromkeys(("uncertain", "yes"), "yes"),
     **{one: one for one in ("unjudged", "not-ruled-out", "no")},
@@ -97,7 +108,7 @@ def _metric_in_words(text: str, metrics: Sequence[str]) -> str:
 def _meant(text: str, metrics: Sequence[str]) -> str:
     """Return advice if `text` is probably an incomplete condition; empty otherwise."""
     metric = "|".join(metrics)
-    if text in _CHANGES:
+    if likely_names(text, _CHANGES, {}, cutoff=_SIMILAR):
         return f"every condition asks for a change beyond noise; write 'total {_DEFAULT}'"
     if text.lower() in _UNCERTAIN:
         option = f"--fail-uncertain {_UNCERTAIN[text.lower()]}"

@@ -27,6 +27,7 @@ from profile_analyze.query.unmatched_notes import (
     renaming_advice,
     time_range_notes,
     unmatched_value_notes,
+    wildcard_notes,
 )
 from profile_analyze.suggestions import did_you_mean, similar_texts
 from profile_analyze.units import counted, short_time
@@ -69,6 +70,7 @@ def notes_on(
         *_type_notes(query, profile),
         *_dtype_notes(query, operators, selection),
         *_unjudged_notes(operators, selection.unjudged),
+        *(wildcard_notes(query) if len(selection.operators) else ()),
         *unmatched_value_notes(query, operators),
         *group_key_notes(query, operators, selection),
         *bare_number_notes(query.conditions, operators, operators.recorded),

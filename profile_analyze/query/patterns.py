@@ -35,10 +35,21 @@ def compile_pattern(text: str) -> regex.Pattern[str]:
     except regex.error as error:
         reason: Any = error  # the package's type stubs lack the attributes `pos` and `msg`
         position = "" if reason.pos is None else f", at character {reason.pos + 1}"
-        # `*conv*` is a pattern for a shell, and no regular expression.
-        is_glob = re.fullmatch(r"\*[\w./:-]+\*?", text) and len(text) <= LONGEST_ADVISED
-        advice = f"; {did_you_mean(['.*' + text.strip('*')])}" if is_glob else _escaping(reason)
+        meant = meant_by_wildcards(text)
+        advice = f"; {did_you_mean([meant])}" if meant else _escaping(reason)
         raise PatternError(f"pattern {text!r}{position}: {reason.msg}{advice}") from None
+
+
+def meant_by_wildcards(text: str) -> str:
+    """Return the pattern for `text` if it looks like a name with wildcards of a shell: `conv*`.
+
+    Empty for other texts. In a regular expression, `conv*` also matches `con` and `convv`.
+    """
+    if len(text) > LONGEST_ADVISED or not re.fullmatch(r"[\w./:*-]+", text):
+        return ""
+    meant = re.sub(r"(?<![.*])\*+", ".*", text)
+    # A pattern matches parts of names, so it needs no wildcard at its end.
+    return "" if meant == text else meant.removesuffix(".*") or ".*"
 
 
 def _escaping(reason: Any) -> str:

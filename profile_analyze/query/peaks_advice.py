@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.analysis.roofline import is_below_clock_resolution
 from profile_analyze.model.constants import CONSTANT_BYTES
+from profile_analyze.model.stale_work import has_stale_work
 from profile_analyze.units import parse_quantity, scaled
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def highest_rates(rows: OperatorRows) -> str:
     # Reports of the original tool count the size of a constant as memory, although no operator
     # moves the constant.
     moves = np.isnan(rows.profile.operators.numbers(CONSTANT_BYTES))
-    reliable = moves & ~is_below_clock_resolution(rows)
+    reliable = moves & ~is_below_clock_resolution(rows) & ~has_stale_work(rows.profile.operators)
     flops, bandwidth = (rows[name][reliable] for name in ("flops", "bandwidth"))
     if not ((flops > 0).any() and (bandwidth > 0).any()):
         return ""

@@ -38,7 +38,13 @@ from profile_analyze.query.catalog import (
     split_names,
 )
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
-from profile_analyze.suggestions import AGGREGATE_WORDS, KEY_WORDS, plain_name, suggestion
+from profile_analyze.suggestions import (
+    AGGREGATE_WORDS,
+    KEY_WORDS,
+    did_you_mean,
+    plain_name,
+    suggestion,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -138,7 +144,8 @@ def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
     for name in names:
         if find_aggregate(name) is None:
             one_of = f"{name!r} is not one of {', '.join(AGGREGATES)}, or a percentile such as p90"
-            advice = suggestion(name, AGGREGATES, AGGREGATE_WORDS)
+            percentiles = [f"p{name}"] if find_aggregate(f"p{name}") else []
+            advice = suggestion(name, AGGREGATES, AGGREGATE_WORDS) or did_you_mean(percentiles)
             raise QueryError("; ".join(filter(None, (f"aggregates: {one_of}", advice))))
     return _distinct(map(canonical_name, names))
 

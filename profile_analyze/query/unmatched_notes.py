@@ -10,9 +10,10 @@ import numpy as np
 
 from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.columns import PartOf
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.query.condition_advice import PATTERN_OF
-from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds
+from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds, meant_by_wildcards
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
     MOST_SIMILAR_TEXTS,
@@ -66,6 +67,27 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
                 advice = _advice_on_text(condition.value, texts)
             advice += renaming_advice(operators.profile, condition.column.name)
             yield Note(f"{condition.text}: {NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+
+
+def wildcard_notes(query: Query) -> Iterator[Note]:
+    """Yield a note on each pattern that looks like a name with wildcards of a shell: `conv*`."""
+    keys = (key.of_operators for key in query.by_columns)
+    conditions = (*query.conditions, *query.group_conditions)
+    for before, pattern in (
+        ("", query.name or ""),
+        *((f"{key.column}~", key.pattern) for key in keys if isinstance(key, PartOf)),
+        *(
+            (f"{one.column.name} {one.operator} ", one.value)
+            for one in conditions
+            if "~" in one.operator
+        ),
+    ):
+        if meant := meant_by_wildcards(pattern):
+            yield Note(
+                f"{before}{pattern}: in a regular expression, * repeats the character before it; "
+                f"{did_you_mean([repr(before + meant)])}",
+                Importance.ANSWER,
+            )
 
 
 def renaming_advice(profile: Profile, column: str) -> str:

@@ -125,7 +125,7 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
         )
     axes.set_xlabel("intensity (FLO/byte)")
     axes.set_ylabel("FLO/s")
-    axes.set_title(_title(chart, peaks, len(drawn)), fontsize=10, loc="left")
+    axes.set_title(_title(chart, peaks, drawn), fontsize=10, loc="left")
     if len(drawn):
         legend = axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
         for handle in legend.legend_handles:
@@ -160,10 +160,14 @@ def _baseline_dots(
     return np.where(has_dot, intensity, np.nan), np.where(has_dot, flops, np.nan)
 
 
-def _title(chart: Chart, peaks: Peaks, dots: int) -> str:
-    table = chart.table
+def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
+    table, dots = chart.table, len(drawn)
     possible = len(rows_with_dots(table))
     further = [chart.caption] if chart.caption else []
+    if faster := int((table["efficiency"][drawn] > 1).sum()):
+        are_above = "dot is above its" if faster == 1 else "dots are above their"
+        why = "the data stayed in caches, or the peaks are too low (device, dtype)"
+        further.append(f"{faster} {are_above} roof: {why}")
     if missing := len(table) - possible:
         rows = f"{missing} of {len(table)} rows"
         further.append(f"{rows} have no FLOPS or no intensity, and so no dot")

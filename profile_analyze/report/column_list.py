@@ -51,8 +51,9 @@ _CONVENTIONS: Final = """\
   therefore bounds such operators by the bandwidth alone: the operators of the category copy, and
   the operators of the category data movement whose computation is known.
 - The roofline does not judge host times, wait times, times of 0, times below the clock's
-  resolution, operators with unknown computation or memory, and dtypes for which the device has no
-  known rate. It does not judge operators that do no work, either, such as views and allocations.
+  resolution, operators with unknown computation or memory, operators whose shapes changed between
+  the runs of the work and of the times, and dtypes for which the device has no known rate. It does
+  not judge operators that do no work, either, such as views and allocations.
 
 ## Groups
 

@@ -35,6 +35,7 @@ def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
         f"{_IN_WORDS[change.verdict]}: {times.text(time_s)} "
         f"instead of {times.text(change.base_time_s)}, "
         f"{signed(change.change, percent)}{_possible_changes(change)}"
+        f"{_basis(change)}{_needed_runs(change)}"
         f"{_explained_by_work(change, times)}{iterations_remark(change.unit)}"
     )
 
@@ -43,24 +44,45 @@ def _possible_changes(change: Change) -> str:
     """Return which changes are possible, if the verdict is uncertain; empty for other verdicts."""
     if change.verdict != UNCERTAIN:
         return ""
-    noise = "" if change.p_value <= SIGNIFICANT else ", which may be noise alone"
+    is_significant = change.p_value <= SIGNIFICANT
+    noise = "" if is_significant else ", which may be noise alone"
+    excludes_0 = change.low > 1 or change.high < 1
+    if excludes_0 != is_significant and not isnan(change.low):
+        p = f"p is {'at most' if is_significant else 'over'} {SIGNIFICANT}"
+        verb = "excludes" if excludes_0 else "includes"
+        noise += f" ({p}, but the interval, from another test, {verb} 0)"
     ends = (signed(end - 1, percent) for end in (change.low, change.high))
     possible = "" if isnan(change.low) else f"; anything from {' to '.join(ends)} is possible"
-    return f"{noise}{possible}{_needed_runs(change)}"
+    return f"{noise}{possible}"
+
+
+def _basis(change: Change) -> str:
+    """Return which change the verdict rests on, if the change of the medians is far from it.
+
+    It is far if it has the opposite sign, or if the interval was widened to include it.
+    """
+    is_opposite = (change.ratio - 1) * (change.estimate - 1) < 0
+    is_far = is_opposite or change.ratio in (change.low, change.high)
+    estimate = _estimate(change)
+    if not is_far or estimate == signed(change.change, percent):
+        return ""
+    of_pairs = "the median over all pairs of runs, which has less noise"
+    return f"; the verdict rests on {estimate}, {of_pairs}"
 
 
 def _needed_runs(change: Change) -> str:
-    """Return how many runs would settle an uncertain verdict, and which change this assumes.
-
-    The estimate may differ from the ratio of the medians, even in its direction.
-    """
+    """Return how many runs would settle an uncertain verdict, and which change this assumes."""
     if isnan(change.runs_needed):
         return ""
     is_change = abs(log(change.estimate)) >= log1p(change.threshold)
     outcome = "settle it" if is_change else f"rule out a change of {percent(change.threshold)}"
-    estimate = signed(change.estimate - 1, percent)
     runs = f"{change.runs_needed:.0f} {change.unit}"
-    return f"; if the true change is the estimated {estimate}, about {runs} a side {outcome}"
+    assumed = f"if the true change is the estimated {_estimate(change)}"
+    return f"; {assumed}, about {runs} a side {outcome}"
+
+
+def _estimate(change: Change) -> str:
+    return signed(change.estimate - 1, percent)
 
 
 def _explained_by_work(change: Change, times: Times) -> str:

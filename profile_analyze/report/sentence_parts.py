@@ -137,7 +137,12 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
     if isnan(verdict.not_ruled_out):
         return ""
     up_to = f"{'up' if verdict.condition.above else 'down'} to {to_text(verdict.not_ruled_out)}"
-    return f", but {noun} {up_to} are not ruled out; take more runs"
+    of_pairs = option = ""
+    if not isnan(verdict.over_pairs):
+        change = to_text(verdict.over_pairs)
+        of_pairs = f"{change}, the median over all pairs of runs, is not, and "
+        option = ", or set --fail-uncertain not-ruled-out" if verdict.outcome == "passed" else ""
+    return f", but {of_pairs}{noun} {up_to} are not ruled out; take more runs{option}"
 
 
 def _amounts(verdict: FailVerdict) -> str:

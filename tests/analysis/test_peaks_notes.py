@@ -406,3 +406,20 @@ def test_the_summary_says_that_tf32_replaces_fp32() -> None:
     lines = run_command(graph, "--peaks", "a100-40gb:tf32").out.splitlines()
     assert "roof tf32           156.00 TFLOPS, from 100 FLO/byte on" in lines
     assert "operators in fp32 count at the rate of tf32, with their memory in fp32" in lines
+
+
+@pytest.mark.parametrize(
+    ("track", "bytes_", "noted"), [(STREAM, 1e9, True), (STREAM, 1e12, False), (CPU, 1e9, False)]
+)
+def test_slow_copies_of_a_gpu(track: Track, bytes_: float, *, noted: bool) -> None:
+    profile = profile_of(
+        [{"name": "copy", "category": "copy", "memory": bytes_}],
+        [{"operator": 0, "duration_s": 1.0}],
+        tracks=(track,),
+    )
+    peaks = RATES._replace(bandwidth=1e12)
+    text = (
+        "copies below 10.0% of the bandwidth of the memory: 1 operator (100.0% of the time); if "
+        "they are between host and device, a slower link limits them, and lost and gain are too high"
+    )
+    assert (text in pa.run(pa.Query(peaks=peaks), profile).notes) == noted

@@ -76,6 +76,17 @@ def test_a_note_if_the_suffix_is_that_of_another_format(
     assert (outcome.code, outcome.out, outcome.err) == (0, "", note if by_suffix else "")
 
 
+def test_a_note_if_the_file_has_the_name_of_a_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = run_command(TINY, "-t", "1", "-o", "json")
+    assert outcome.err == (
+        "note: json: the answer is in a file of this name; --format json chooses a format\n"
+    )
+    assert [one.name for one in tmp_path.iterdir()] == ["json"]
+
+
 @pytest.mark.parametrize("name", ["a.html", "a.csv.gz", "a.tsv"])
 def test_a_suffix_that_no_format_has(tmp_path: Path, name: str) -> None:
     outcome = run_command(TINY, "-o", str(tmp_path / name))

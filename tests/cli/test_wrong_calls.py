@@ -444,6 +444,27 @@ CALLS = (
     f"{FILE} --compare {FILE} --fail-if 'total > 5%, time > 3%'",
     "onnxruntime/squeezenet-1.31.json.gz --dim batch=2",
     "onnxruntime/squeezenet-1.31.json.gz --where 'name ~ fire' -t 1",
+    # wildcards of a shell in patterns
+    *(f"{NOTES} --opr-name '{text}'" for text in ("conv*", "conv.*", "*", "*conv*bn", "zz*")),
+    *(f"{NOTES} --where '{text}'" for text in ("name ~ conv*", "name !~ conv*", "name ~ [a-z]*")),
+    f"{FILE} --aggregate-by 'name~conv*' --columns name~conv*,time --print-only device",
+    f"{FILE} --aggregate-by type --having 'type ~ Conv*' --columns type --format csv",
+    f"{NOTES} --fail-uncertain no --fail-if 'name ~ conv*: time > 1ms'",
+    # options that have no effect, words of other gates, and devices with several models
+    f"{NOTES} --engine dask",
+    *(f"{FILE} --fail-on {word}" for word in ("regress", "uncertain", "'total > +3%'", "3%")),
+    *(f"{FILE} --fail-if {word}" for word in ("regress", "Slow", "worse", "Conv", "slice")),
+    f"{FILE} --fail-if 'total > +5%' --fail-uncertain uncertain",
+    *(f"{FILE} {option}" for option in ("--gpu-type a100", "--gpu h100:fp16", "--gpu 0")),
+    *(f"{FILE} --level {word}" for word in ("step", "steps", "scope", "aten")),
+    *(f"{FILE} {option}" for option in ("--chrome", "--chrome-trace x.json", "--perfetto")),
+    # words of other tools, and values that look like other values
+    *(f"{FILE} --format {word}" for word in ("svg", "cvs", "pretty")),
+    *(f"{FILE} {option}" for option in ("--group-by module", "--by layer", "--filter type=Conv")),
+    *(f"{FILE} {option}" for option in ("--strict", "--ci", "--exit-code 1", "--only-changed")),
+    *(f"{FILE} --aggregate-by type --aggregate {name}" for name in ("95", "101")),
+    *(f"{FILE} --peaks rtx4090:{name}" for name in ("half", "float16", "bfloat16", "fp17")),
+    *(f"{FILE} --slow 5", f"{FILE} --compare {FILE} --fail-if 'p < 0.05'"),
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",

@@ -506,7 +506,10 @@ def test_standard_input_needs_this_process(folder: Path) -> None:
 def test_one_file_starts_no_cluster(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_engine, "LocalCluster", None)
     file = str(folder / "00.json")
-    assert run_command(file, "--engine", "dask") == run_command(file)
+    outcome = run_command(file, "--engine", "dask")
+    note = "note: --engine has no effect on a single file: only several files are divided among "
+    assert (outcome.code, outcome.out) == (0, run_command(file).out)
+    assert outcome.err == f"{note}workers\n"
 
 
 def test_dask_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

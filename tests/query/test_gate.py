@@ -163,7 +163,7 @@ def verdict(text: str, new: Sequence[float], base: Sequence[float] | None) -> pa
 WITHIN = "within the limit, and so is the confidence interval"
 NOISE = "beyond the limit, but {}, so noise may explain that; take more runs"
 BY_P = NOISE.format("p is over 0.05")
-BY_INTERVAL = NOISE.format("the confidence interval includes 0")
+BY_INTERVAL = NOISE.format("the confidence interval, from another test than p, includes 0")
 BY_LIMIT = NOISE.format("the confidence interval includes values within the limit")
 NO_INTERVAL = NOISE.format("there is no confidence interval")
 UNSURE = "within the limit"
@@ -319,6 +319,23 @@ def test_a_baseline_that_takes_no_time() -> None:
             BASE,
             "passed: total < -12%: -8.2% (95 %: -29.4% to +14.3%), 95.0 us against 104 us of the "
             "baseline: within the limit, but changes down to -29.4% are not ruled out; take more runs",
+        ),
+        (
+            "total > +1%",
+            [105, 115, 91, 109, 95, 107, 116, 101],
+            [87, 108, 109, 103, 108, 95, 107, 111],
+            "passed: total > +1%: -0.9% (95 %: -7.8% to +12.6%), 106 us against 107 us of the "
+            "baseline: within the limit, but +1.4%, the median over all pairs of runs, is not, "
+            "and changes up to +12.6% are not ruled out; take more runs, or set "
+            "--fail-uncertain not-ruled-out",
+        ),
+        (
+            "total > +5%",
+            [107, 119, 125, 104, 98, 118],
+            [117, 94, 93, 104, 95, 97],
+            "uncertain: total > +5%: +17.2% (95 %: +0.9% to +26.9%, p 0.0606), 112 us against "
+            "96.0 us of the baseline: beyond the limit, but p is over 0.05 (the interval, from "
+            "another test, excludes 0), so noise may explain that; take more runs",
         ),
         (
             "total > 125us",

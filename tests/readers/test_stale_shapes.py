@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
@@ -48,6 +49,20 @@ def test_shapes_that_changed_between_runs_are_counted(
     for spaces in (None, (",", ":")):
         text = json.dumps(document, separators=spaces).encode()
         assert len(pa.load(write_bytes(tmp_path, text)).notes) == changed
+
+
+def test_work_of_other_shapes_is_not_judged() -> None:
+    profile = pa.load(PROFILES / "trace-dyn.json")
+    peaks = pa.parse_peaks("100G:20G")
+    table = pa.run(pa.Query(peaks=peaks), profile)
+    assert all(np.isnan(table["efficiency"][table["flops"] > 0]))
+    judgement = pa.summarise(profile, judged_by=pa.Query(peaks=peaks)).judgement
+    assert judgement is not None
+    assert (judgement.judged, judgement.winners, judgement.better_rates) == (0.0, (), "")
+    assert judgement.notes == (
+        "not judged: 6 operators (99.7% of the time) whose work is of another run than their times, "
+        "with other shapes; efficiency, lost and gain leave them out",
+    )
 
 
 def test_a_null_shape_of_an_input_is_noted(tmp_path: Path) -> None:

@@ -109,6 +109,35 @@ def test_an_uncertain_verdict_names_the_change_that_its_number_of_runs_assumes()
     assert (round(found["estimate"], 3), found["runs_needed"]) == (1.112, 167)
 
 
+@pytest.mark.parametrize(
+    ("new", "base", "expected"),
+    [
+        (
+            (1.07, 1.19, 1.25, 1.04, 0.98, 1.18),
+            (1.17, 0.94, 0.93, 1.04, 0.95, 0.97),
+            "+17.2%, which may be noise alone (p is over 0.05, but the interval, from another "
+            "test, excludes 0); anything from +0.9% to +26.9% is possible; if",
+        ),
+        (
+            (1.13, 1.04, 1.15, 1.02, 1.08, 1.12),
+            (1.04, 1.0, 0.95, 0.97, 1.05, 1.0),
+            "+10.0% (p is at most 0.05, but the interval, from another test, includes 0); anything "
+            "from 0.0% to +17.9% is possible; if",
+        ),
+        (
+            (1.05, 1.15, 0.91, 1.09, 0.95, 1.07, 1.16, 1.01),
+            (0.87, 1.08, 1.09, 1.03, 1.08, 0.95, 1.07, 1.11),
+            "-0.9%, which may be noise alone; anything from -7.8% to +12.6% is possible; the verdict "
+            "rests on +1.4%, the median over all pairs of runs, which has less noise; if",
+        ),
+    ],
+)
+def test_numbers_that_disagree_are_explained(
+    new: tuple[float, ...], base: tuple[float, ...], expected: str
+) -> None:
+    assert expected in sentence(side(CONV, times=new), side(CONV, times=base))
+
+
 def test_more_runs_of_the_same_times_settle_nothing() -> None:
     close = (1.0, 1.02, 1.04, 1.06, 1.08, 1.1)
     assert sentence(side(CONV, times=close), side(CONV, times=close[::-1])) == (

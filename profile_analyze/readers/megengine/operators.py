@@ -15,6 +15,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import CONSTANT_BYTES, memory_without_constants
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
+from profile_analyze.model.stale_work import STALE_WORK
 from profile_analyze.model.terms import DERIVED_WORK
 from profile_analyze.readers.megengine import sections
 from profile_analyze.readers.megengine.file_notes import (
@@ -28,7 +29,7 @@ from profile_analyze.readers.megengine.terms import category_of, dtype_of, is_co
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,7 +68,7 @@ def read_operators(
     # The writer has no formula for some types of operator and writes 0 for them.
     computation[computation == 0] = np.nan
     memory, memory_notes = _work(footprints, "memory", file_of)
-    stale_notes = _stale_notes(footprints_of_files, graphs, file_of)
+    stale_work, stale_notes = _stale_work(footprints_of_files, graphs, file_of)
     types = Categorical.of(sections.field_values(operators, "type"))
     memory, memory_source, constant_bytes = memory_without_constants(
         memory, types.where(map(is_constant, types.categories))
@@ -81,11 +82,9 @@ def read_operators(
             computation=computation,
             memory=memory,
             memory_source=memory_source,
-            optional={
-                CONSTANT_BYTES: constant_bytes,
-                **_optional_columns(wanted, footprints, graphs),
-                **_derived_work(wanted, types, footprints, graphs),
-            },
+            optional={CONSTANT_BYTES: constant_bytes, STALE_WORK: stale_work}
+            | _optional_columns(wanted, footprints, graphs)
+            | _derived_work(wanted, types, footprints, graphs),
             not_loaded=frozenset((*OPTIONAL_COLUMNS, *DERIVED_WORK)) - frozenset(wanted),
         ),
         notes=[*notes, *computation_notes, *memory_notes, *stale_notes],
@@ -128,23 +127,28 @@ def _footprints(
     return of_files, notes
 
 
-def _stale_notes(
+def _stale_work(
     footprints_of_files: Iterable[Sequence[sections.Footprint]],
     graphs: Iterable[sections.Graph],
     file_of: NDArray[np.int64],
-) -> Iterator[FileNote]:
-    """Yield a note for each file whose shapes changed between runs, or cannot be compared."""
+) -> tuple[NDArray[np.float64], list[FileNote]]:
+    """Return the column `STALE_WORK`, and notes on the files with stale work.
+
+    Files whose shapes cannot be compared get a note, too.
+    """
+    is_stale = np.zeros(len(file_of), np.bool_)
+    notes: list[FileNote] = []
     for file, (footprints, graph) in enumerate(zip(footprints_of_files, graphs, strict=True)):
-        is_stale = has_stale_shapes(footprints, graph)
-        if is_stale is None:
+        of_file = has_stale_shapes(footprints, graph)
+        if of_file is None:
             text = "the shapes of the runs cannot be compared: static_infer_tags are null"
-            yield FileNote(file, Note(text, Importance.CONTEXT))
-        elif is_stale.any():
-            affected = np.zeros(len(file_of), np.bool_)
-            affected[file_of == file] = is_stale
-            yield from notes_on_operators(
-                affected, file_of, _STALE_TEXT.format, Importance.WRONG, has_times=True
-            )
+            notes.append(FileNote(file, Note(text, Importance.CONTEXT)))
+        else:
+            is_stale[file_of == file] = of_file
+    notes += notes_on_operators(
+        is_stale, file_of, _STALE_TEXT.format, Importance.WRONG, has_times=True
+    )
+    return np.where(is_stale, 1.0, np.nan), notes
 
 
 def _work(

@@ -1,0 +1,21 @@
+"""Work that was recorded in another run than the times, after the shapes had changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.operators import Operators
+
+STALE_WORK: Final = "stale_work"
+"""The optional column that is 1 if the work of an operator is of another run than its times, and
+has other shapes. It is NaN for all other operators."""
+
+
+def has_stale_work(operators: Operators) -> NDArray[np.bool_]:
+    """Return whether the work of each operator does not belong to its times, shape (operators,)."""
+    return ~np.isnan(operators.numbers(STALE_WORK))
