@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +15,7 @@ from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.many import add_runs, without_bad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from profile_analyze.fleet.parts import Part
     from profile_analyze.model.profile import Profile
@@ -59,7 +58,7 @@ def load_with_data_sets(
         members, counter = [*group], _after(files, progress)
         if is_stored:
             parts = [part for name in members for part in kept[name]]
-            contents = _contents(parts, max_size)
+            contents = (partial_of(part, max_size) for part in parts)
             files += _add_contents(joiner, contents, counter, with_frames=FRAMES in wanted)
         else:
             bad += add_runs(
@@ -122,18 +121,6 @@ def _kept_parts(name: str, keeps: Callable[[LabelledFiles], bool], max_size: int
             "is a data set without profiles, because no export to it ended; --export adds some",
         )
     return [part for part in parts if keeps(_labelled_files(part))]
-
-
-def _contents(parts: Iterable[Part], max_size: int) -> Iterator[Partial]:
-    """Yield the content of each part. While one is used, a thread reads the next."""
-    with ThreadPoolExecutor(1) as thread:
-        reading: Future[Partial] | None = None
-        for part in parts:
-            current, reading = reading, thread.submit(partial_of, part, max_size)
-            if current is not None:
-                yield current.result()
-        if reading is not None:
-            yield reading.result()
 
 
 def _add_contents(
