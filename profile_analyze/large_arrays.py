@@ -152,19 +152,17 @@ def blocks_of_rows(*arrays: NDArray[Any]) -> Iterator[Sequence[NDArray[Any]]]:
 
 
 def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
-    """Yield some of the runs, and the values of all `arrays` in these runs.
+    """Yield some of the runs, and the values of all `arrays` in these runs, at least one block.
 
     The arrays have shape (rows, runs). A block has several runs, unless there is only one: NumPy
     adds the values of a single run in another order, which would change the last digits of sums.
     """
     rows, runs = arrays[0].shape
     step = max(_VALUES_AT_ONCE // max(rows, 1), 2)
-    first = 0
-    while first < runs:
-        end = runs if runs - first <= step + 1 else first + step
+    ends = [*range(step, runs - 1, step), runs]
+    for first, end in zip([0, *ends], ends, strict=False):
         block = slice(first, end)
         yield block, [_values_in(array, block) for array in arrays]
-        first = end
 
 
 def _values_in(array: NDArray[Any], runs: slice) -> NDArray[Any]:

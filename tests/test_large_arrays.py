@@ -118,7 +118,7 @@ def test_blocks_cover_an_array(rows: int, runs: int, at_once: int, large: int) -
         assert covered == [*range(runs)]
         for block, (of_block,) in of_runs:
             np.testing.assert_array_equal(of_block, values[:, block])
-            assert of_block.shape[1] > 1 or runs == 1
+            assert of_block.shape[1] > 1 or runs < 2
 
 
 def answers(profile: Profile, base: Profile) -> list[Any]:

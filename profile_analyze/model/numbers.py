@@ -133,9 +133,13 @@ def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
     `values` has shape (rows, runs). The spread is NaN with fewer than two known values.
     """
-    half = (quantile_of_runs(values, 0.75) - quantile_of_runs(values, 0.25)) / 2
+    return np.concatenate([_spread(block) for (block,) in blocks_of_rows(values)])
+
+
+def _spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    half = (_quantile(values, 0.75) - _quantile(values, 0.25)) / 2
     several = (~np.isnan(values)).sum(axis=1) > 1
-    return np.where(several, ratio(half, quantile_of_runs(values, 0.5)), np.nan)
+    return np.where(several, ratio(half, _quantile(values, 0.5)), np.nan)
 
 
 def running_total(values: NDArray[np.float64], part: NDArray[np.int64]) -> NDArray[np.float64]:

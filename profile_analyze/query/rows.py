@@ -115,7 +115,13 @@ class RowView(ABC):
     @property
     def own_totals_s(self) -> NDArray[np.float64]:
         """See `Rows.own_totals_s`."""
-        totals_s = np.where(np.isnan(self.per_run("time")), np.nan, self.totals_in_runs)
+        blocks = blocks_of_rows(self.per_run("time"), self.part[:, np.newaxis])
+        return np.concatenate([self._own_totals_s(times_s, part[:, 0]) for times_s, part in blocks])
+
+    def _own_totals_s(
+        self, times_s: NDArray[np.float64], part: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        totals_s = np.where(np.isnan(times_s), np.nan, self._totals.seconds_of_parts[part])
         if self.comparison is not None:  # as in `__getitem__`
             totals_s = by_unit(totals_s, self.profile.runs, self.query.unit)
         return over_runs(totals_s, self.query.run_statistic)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.large_arrays import blocks_of_runs
 from profile_analyze.model.numbers import ratio, totals
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ _MOST_TYPES: Final = 3
 
 def share_of(rows: OperatorRows | ShownRows, chosen: NDArray[np.bool_]) -> float:
     """Return the share of the total time that the chosen rows take; NaN if the total is 0."""
-    chosen_s = np.where(chosen[:, np.newaxis], rows.per_run("time"), 0.0)
-    return rows.over_runs(
-        ratio(totals(chosen_s), np.where(rows.totals_s > 0, rows.totals_s, np.nan))
+    blocks = blocks_of_runs(rows.per_run("time"))
+    chosen_s = np.concatenate(
+        [totals(np.where(chosen[:, np.newaxis], times_s, 0.0)) for _, (times_s,) in blocks]
     )
+    return rows.over_runs(ratio(chosen_s, np.where(rows.totals_s > 0, rows.totals_s, np.nan)))
 
 
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
