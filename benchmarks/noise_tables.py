@@ -310,8 +310,9 @@ def needed_table(models: Sequence[Model], splits: int) -> Iterator[str]:
                 yield change.text, change.table, model.name, *_of_needed(model, change, splits // 4)
 
     columns = (
-        *("change", "table", "model", "uncertain rows", f"at most {_MOST_DRAWN} runs needed"),
-        *("median of these", "settled", "settled wrongly"),
+        *("change", "table", "model", "uncertain rows"),
+        *(f"rows that need at most {_MOST_DRAWN} runs", "their median `runs_needed`"),
+        *("settled", "settled wrongly"),
     )
     return markdown(columns, rows(), 3)
 

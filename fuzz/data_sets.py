@@ -1,7 +1,8 @@
 """`python -m fuzz.data_sets`: damaged data sets, random labels and random SQL.
 
-Every invariant of calls must hold. The files of a part state their sizes and checksums. So most
-inputs have damage behind a valid size, or wrong values in a valid file.
+Every invariant of calls must hold. The manifest of a part has the sizes of its files, and Parquet
+files have checksums. Most damaged files therefore get a right size in the manifest, and most
+damaged Parquet files get right checksums. Otherwise, all damage would be found at once.
 """
 
 from __future__ import annotations

@@ -67,8 +67,9 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--correct-drift",
             action="store_true",
-            help="correct the times of operators for the load of the machine: divide them by how "
-            "slow the whole run was. Totals and --fail-if use the times as measured",
+            help="correct times for the load of the machine: divide the times of each run by how "
+            "slow the whole run was. In a comparison, totals, verdicts and --fail-if use the times "
+            "as measured",
         ),
         Option.of(
             "--correct-sync",

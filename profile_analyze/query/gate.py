@@ -110,7 +110,7 @@ def judge_conditions(
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
     estimate is the median over the runs. If the limit is relative, the estimate is the ratio of the
     two medians, or the ratio relative to all other operators. `analysis.row_tests` decides which.
-    Times are as measured, even if drift is corrected.
+    In a comparison, times are as measured, even if drift is corrected.
 
     If the estimate is beyond the limit, the condition is met or uncertain. It is met in two cases:
 

@@ -140,6 +140,7 @@ def _profile_of_totals(source: Profile | Comparison, query: Query) -> Profile:
     """Return the profile whose totals the summary has, at the level of the question.
 
     In a comparison, totals are as measured: drift correction would hide a change of the whole.
+    Without a comparison, they are corrected if drift is.
     """
     if isinstance(source, Profile):
         return at_level(source, query.level)

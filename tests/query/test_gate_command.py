@@ -296,7 +296,7 @@ its own process, and name them all
     assert outcome.code == 4
 
 
-def test_conditions_are_judged_by_times_as_measured_if_drift_is_corrected() -> None:
+def test_conditions_of_a_comparison_use_times_as_measured_if_drift_is_corrected() -> None:
     runs = FIXTURES / "runs"
     call = (str(runs / "changed"), "--compare", str(runs / "base"), "--print-only", "summary")
     conditions = ("--fail-if", "total > -3%", "--fail-if", "name ~ .: time > +5%")
@@ -305,3 +305,25 @@ def test_conditions_are_judged_by_times_as_measured_if_drift_is_corrected() -> N
     assert lines[0] == lines[1]
     assert [line.partition(":")[0] for line in lines[0]] == ["FAILED", "passed"]
     assert outcomes[0].code == outcomes[1].code == 3
+
+
+def test_totals_spreads_and_conditions_without_a_comparison_use_corrected_times() -> None:
+    call = (str(FIXTURES / "runs" / "changed"), "--print-only", "summary", "--format", "plain")
+    outcomes = [
+        run_command(*call, "--fail-if", "total > 183ms", "--fail-uncertain", "yes", *more)
+        for more in ((), ("--correct-drift",))
+    ]
+    lines = [one.out.splitlines() for one in outcomes]
+    assert [one[0] for one in lines] == [
+        "total device time  182.470 ms",
+        "total device time  183.784 ms",
+    ]
+    assert [one[2] for one in lines] == [
+        "runs               24 (spread 8.0%)",
+        "runs               24 (spread 5.6%)",
+    ]
+    passed, uncertain = (one[-1] for one in lines)
+    assert passed.startswith("passed: total > 183ms: 182.470 ms (95 %: 176.974 ms to 205.097 ms)")
+    assert uncertain.startswith(
+        "uncertain: total > 183ms: 183.784 ms (95 %: 173.508 ms to 193.806 ms)"
+    )

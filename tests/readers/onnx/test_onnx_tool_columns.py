@@ -11,7 +11,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.work.onnx_tool import NOT_LISTED
-from tests.conftest import FIXTURES, some_of
+from tests.conftest import FIXTURES, ROOT, some_of
 from tests.readers.onnx.onnx_tool_models import tiny_transformer, with_stored_weights
 
 if TYPE_CHECKING:
@@ -60,3 +60,17 @@ def ours(model: ModelProto, folder: Path) -> Table:
 @pytest.mark.parametrize("name", some_of(reversed(MODELS), 2))
 def test_each_row_is_as_in_the_table(name: str, tmp_path: Path) -> None:
     assert ours(MODELS[name](), tmp_path) == recorded(name)
+
+
+def test_the_page_has_the_figures_of_the_tables(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "onnx-tool.md").read_text(encoding="utf-8").replace("\n", " ")
+    table = recorded("resnet50")
+    products = sum(numbers[0] for type_, numbers in table.values() if type_ in ("Conv", "Gemm"))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(MODELS["resnet50"]().SerializeToString())
+    macs = np.nansum(pa.run(pa.Query(), pa.load(path, wanted=("macs",)))["macs"])
+    assert (
+        f"onnx-tool counts {table['Total'][1][0]:,.0f} multiply-adds. {products:,.0f} of them are "
+        "in convolutions and the linear layer. "
+        f"For these, `macs` is {macs:,.0f}: it leaves out the bias"
+    ) in text
