@@ -148,9 +148,9 @@ COLUMNS: Final = (
         "1",
         "how the time changed relative to all other operators: 1.1 means 10 % slower than the "
         "others; N/A if fewer than eight others have a time in each run",
-        worked="the median ratio of {candidate_runs} to {baseline_runs}, with each run divided by "
-        "the level of the other operators; 95 % confidence interval {relative_low} to "
-        "{relative_high}",
+        worked="the median ratio of {candidate_runs} to {baseline_runs}, with the time in each "
+        "run divided by how slow the other operators were; 95 % confidence interval {relative_low} "
+        "to {relative_high}",
     ),
     _digits(
         "relative_low",
@@ -176,7 +176,8 @@ COLUMNS: Final = (
         "test",
         "",
         "the times that the verdict is based on: own (the row's own times), or relative (its times "
-        "divided by the level of all other operators, without the noise of whole runs)",
+        "divided by how slow all other operators were in the same run, which removes the noise of "
+        "whole runs)",
         kind="text",
         worked="relative if the relative times have less than twice the noise of the own times, "
         "and if the row itself changed, not the others",
@@ -185,21 +186,23 @@ COLUMNS: Final = (
         "verdict",
         "",
         "slower, faster, same, uncertain, more work, less work, added or removed; more work: "
-        "slower and with more work, but the time per work is not higher beyond noise and "
-        "threshold; less work: the opposite; N/A with fewer than four runs on a side",
+        "slower and with more work, but the time per unit of work did not rise beyond noise and "
+        "threshold; less work: the reverse; N/A with fewer than four runs on a side",
         kind="text",
         worked="from {test} times: ratio {ratio} ({ratio_low} to {ratio_high}), relative ratio "
         "{relative_ratio} ({relative_low} to {relative_high}), {p_value}, {threshold} and "
         "{ratio_per_work}; slower or faster if p_value is at most 0.05, the interval excludes 1, "
         "and the ratio is at least 1 + threshold or at most 1 / (1 + threshold); same if the "
         "intervals are between these two; more work or less work instead of slower or faster if "
-        "the work changed in this direction, but the time per work not beyond noise and threshold",
+        "the work changed in this direction, but the time per unit of work did not change beyond "
+        "noise and threshold",
     ),
     _same(
         "runs_needed",
         "count",
         "the number of runs of each side that would settle an uncertain verdict in four of five "
-        "comparisons, if the estimated change is right; N/A for other verdicts, and above 1,000",
+        "comparisons, if the estimated change is right; N/A for other verdicts, and if the "
+        "number is over 1,000",
         worked="from the confidence interval, whose length shrinks with the square root of the "
         "number of runs",
     ),

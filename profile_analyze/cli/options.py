@@ -228,9 +228,9 @@ COMPARISON: Final = OptionGroup(
             "--unit",
             choices=SAMPLE_UNITS,
             default=SAMPLE_UNITS[0],
-            help="what statistics count if a file has several runs. process: one value for each "
-            "process, the median of its runs. iteration: one value for each run, as if runs were "
-            "independent (default: process)",
+            help="what counts as one value in statistics, if a file has several runs. process: one "
+            "value for each process, the median of its runs. iteration: one value for each run, "
+            "as if runs were independent (default: process)",
         ),
         Option.repeatable(
             "--fail-if",

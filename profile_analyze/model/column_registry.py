@@ -120,7 +120,8 @@ _TIMES: Final = (
     Column(
         "share",
         "1",
-        "time / total time of all operators of the profile, over the runs in which the row ran",
+        "time / total time of all operators of the profile; if some runs lack the row, the total "
+        "is of the other runs",
         SAME,
         worked="{time} / {total_time}",
     ),
@@ -226,8 +227,8 @@ _WORK: Final = (
     _work(
         "memory",
         unit="byte",
-        meaning="bytes of all inputs and outputs of all calls in a run, each counted once; an "
-        "operator that only holds a constant moves none",
+        meaning="bytes of all inputs and outputs, each counted once in each call, added up over "
+        "the calls in a run; an operator that only holds a constant moves none",
         worked="of one call; its source: {memory_source}; multiplied by the calls in a run: "
         "{calls}",
     ),
@@ -273,8 +274,8 @@ _TENSORS: Final = (
     ),
     _key(
         "input_dtype",
-        meaning="the dtypes of the inputs, each once; `Float32, N/A` if some inputs have an "
-        "unknown dtype; N/A if all inputs have",
+        meaning="the dtypes of the inputs, each once; `Float32, N/A` if the dtype of some "
+        "inputs is unknown; N/A if the dtypes of all inputs are unknown",
         optional="input_dtypes",
     ),
 )

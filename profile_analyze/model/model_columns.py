@@ -43,8 +43,8 @@ _COSTS: Final = (
     Column(
         "conv_kind",
         "",
-        "the sort of a convolution: the first that fits of depthwise (a group for each input "
-        "channel), grouped, pointwise (each side of the kernel is 1) and full",
+        "the sort of a convolution, the first that applies: depthwise (several groups, one for "
+        "each input channel), grouped, pointwise (each side of the kernel is 1) or full",
         kind="text",
         is_key=True,
         worked="from the number of groups and the shape of the weight",
@@ -136,12 +136,13 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the largest shape of blocks, such as 1x4, that the zeros of the weight form: zeros "
-        "outside of blocks are at most 10 % of its elements; N/A if sparsity is at most 10 %",
+        "the largest block shape, such as 1x4 (sides are powers of two), for which blocks of only "
+        "zeros hold nearly all zeros of the weight: at most 10 % of the weight's elements are "
+        "zeros outside of such blocks; N/A if sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",
-        worked="the largest of all shapes that divide the weight",
+        worked="the largest of the shapes that divide the weight and whose sides are powers of two",
     ),
     Column(
         "sparsity_block",

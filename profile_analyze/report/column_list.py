@@ -27,9 +27,9 @@ rows by columns. Running sums can only be shown. Shapes and parameters as a whol
 `profile-analyze --columns help` prints this page. `--explain flops` shows how a column is computed,
 with the numbers of the first row.
 
-A column has its unit in brackets, and its name in output formats for programs (csv, json, jsonl) if
-that name differs. Numbers in these formats are in that unit. `Operators only` means that groups do
-not have the column.
+The brackets after a column have its unit, and its name in csv, json, jsonl and parquet if that name
+is different. Numbers in these formats are in that unit. `Operators only` means that groups do not
+have the column.
 
 N/A means that the profile does not have the value. N/A is not 0, meets no condition, and comes last
 in every order.
@@ -88,10 +88,12 @@ _FAMILIES: Final = """\
 
 ## Which columns are shown
 
-- By default, csv, json and jsonl show these columns of operators: id, name, type, time, share,
-  computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. `--level kernel` adds
-  full_name and launched_by. For groups, these formats show the keys, count, the times, share,
-  computation, flops, memory and bandwidth.
+- By default, csv, json, jsonl and parquet show these columns of operators: id, name, type, time,
+  share, computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes.
+  `--level kernel` adds full_name and launched_by. For groups, these formats show the keys, count,
+  the times, share, computation, flops, memory and bandwidth.
+- For a model that has not run, these formats show macs, params, memory and other columns of work
+  instead of times.
 - Several runs add spread. `--peaks` adds bound, efficiency, lost and gain. `--compare` adds base,
   difference, change, ratio, ratio_low, ratio_high, relative_ratio, relative_low, relative_high,
   p_value, work_ratio, ratio_per_work, match, test, verdict and runs_needed.
