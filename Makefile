@@ -29,7 +29,7 @@ test: $(VENV)/dev ## set up and run the tests
 	$(BIN)/python -m pytest -n auto -q
 
 test-slow: $(VENV)/dev ## the slow tests and the properties with all examples, of which `make test` tries few
-	TESTS_FOR=ci $(BIN)/python -m pytest -n auto -q -m 'slow or hypothesis'
+	TESTS_FOR=ci $(BIN)/python -m pytest -n auto -q -m 'slow or slowest or hypothesis'
 
 docs: $(VENV)/dev ## write the generated pages, and the output of commands in documents, anew
 	$(BIN)/python -m profile_analyze --columns help > docs/columns.md

@@ -20,6 +20,8 @@ from profile_analyze.report.output_formats import OUTPUT_FORMATS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pytest
+
 T = TypeVar("T")
 
 # Defaults of the person who runs the tests would change every answer.
@@ -33,8 +35,8 @@ PROFILES = FIXTURES / "profiles"
 TABLE_FORMATS = tuple(name for name in OUTPUT_FORMATS if name != "collapsed")
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 
-# `make test` is quick: properties get few examples, and tests that are marked slow get few inputs.
-# `make test-slow` runs the properties and the slow tests, with all examples and inputs.
+# `make test` is quick: properties get few examples, tests that are marked slow get few inputs, and
+# the slowest tests do not run. `make test-slow` runs all of these, with all examples and inputs.
 # `make mutants` runs tests once for each mutant. Properties then get the same few examples each
 # time, so that the outcome does not depend on chance. Failures are not minimised, because nobody
 # reads them.
@@ -67,6 +69,14 @@ def some_of(cases: Iterable[T], every: int) -> list[T]:
 def examples(count: int) -> settings:
     """Return settings for `count` examples. `make test` and `make mutants` limit the number."""
     return settings(max_examples=min(count, _MOST_EXAMPLES.get(_PURPOSE, count)))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the slowest tests out of `make test`."""
+    if not _PURPOSE:
+        slowest = [item for item in items if item.get_closest_marker("slowest")]
+        config.hook.pytest_deselected(items=slowest)
+        items[:] = [item for item in items if not item.get_closest_marker("slowest")]
 
 
 def pytest_collection() -> None:

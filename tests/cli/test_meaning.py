@@ -208,6 +208,7 @@ def test_numbers_that_are_too_large_are_refused(tmp_path: Path, value: str) -> N
     assert run_command(str(path)).err == f"profile_analyze: error: {path}: {reason}\n"
 
 
+@pytest.mark.slowest
 def test_twenty_thousand_lanes_are_one_operator() -> None:
     document = two_operators()
     interval = {"start": 0, "kern": 0.25, "end": 1}

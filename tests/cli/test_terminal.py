@@ -111,6 +111,7 @@ def test_columns_that_order_the_rows_are_left_out_last(
         assert any(header in line for line in lines)
 
 
+@pytest.mark.slowest
 def test_ratios_have_their_intervals_unless_they_push_out_columns() -> None:
     runs = PROFILES.parent / "runs"
     files = (str(runs / "changed"), "--compare", str(runs / "base"))

@@ -358,6 +358,7 @@ def test_no_file_appears_if_one_of_two_fails(tmp_path: Path) -> None:
     assert (first.read_text(), second.read_text()) == ("new", "new")
 
 
+@pytest.mark.slowest
 def test_drawing_prints_no_messages_of_matplotlib(tmp_path: Path) -> None:
     done = subprocess.run(
         [

@@ -26,7 +26,7 @@ from profile_analyze.fleet.dask_pool import DaskPool
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.readers.pool import parts_of
 from profile_analyze.readers.source import Source
-from tests.conftest import Outcome, examples, run_command, some_of
+from tests.conftest import Outcome, examples, run_command
 from tests.readers.same_profiles import difference
 from tests.small import Operator, written
 
@@ -278,6 +278,7 @@ def test_few_parts_wait_for_their_turn(
     assert len(asked) == FILES
 
 
+@pytest.mark.slowest
 @pytest.mark.parametrize(
     "parts", [[1], [25] * 8, [25] * 15 + [24], [50] * 8, [100] * 99 + [99]], ids=sum
 )
@@ -349,6 +350,7 @@ def slow_file(path: Path) -> Iterator[Callable[[], bool]]:
             os.close(writer)
 
 
+@pytest.mark.slowest
 def test_a_local_cluster_ends_with_the_call(folder: Path, tmp_path: Path) -> None:
     question = ("--format", "json", "--aggregate-by", "type")
     with command(str(folder), *question, "--engine=dask", scratch=tmp_path / "tmp") as process:
@@ -375,8 +377,8 @@ def interrupted(folder: Path, engine: str) -> None:
 
 
 # The start of a local cluster takes seconds.
-@pytest.mark.slow
-@pytest.mark.parametrize("is_local", some_of([False, True], 2))
+@pytest.mark.slowest
+@pytest.mark.parametrize("is_local", [False, True])
 def test_an_interrupt_ends_the_local_cluster_only(
     tmp_path: Path, client: Client, engine: str, *, is_local: bool
 ) -> None:

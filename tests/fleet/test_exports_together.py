@@ -86,6 +86,7 @@ COMMAND = (
 )
 
 
+@pytest.mark.slowest
 @pytest.mark.skipif(sys.platform == "win32", reason="the system has no locks")
 def test_two_processes_add_each_content_once(tmp_path: Path) -> None:
     files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(40)]
@@ -104,6 +105,7 @@ def test_two_processes_add_each_content_once(tmp_path: Path) -> None:
     assert any(out.endswith("now 40 profiles\n") for out, _ in outcomes)
 
 
+@pytest.mark.slowest
 @pytest.mark.skipif(sys.platform == "win32", reason="the system has no locks")
 def test_an_export_waits_while_another_one_publishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -141,6 +143,7 @@ SLOW = (
 )
 
 
+@pytest.mark.slowest
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_an_export_that_is_stopped_adds_nothing(tmp_path: Path, end: signal.Signals) -> None:
     files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(3)]

@@ -64,6 +64,7 @@ def test_a_data_set_with_labels_answers_as_the_files_do(
     assert run_command("set", *question, *PATTERN) == expected
 
 
+@pytest.mark.slowest
 def test_a_data_set_in_a_list_or_a_pattern_has_its_labels(files: list[str]) -> None:
     run_command(*files, "--export", "set", *PATTERN)
     Path("list").write_text("# all nights\nset\n", encoding="utf-8")

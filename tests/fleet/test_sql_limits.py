@@ -173,6 +173,7 @@ def test_time_is_limited() -> None:
     assert message == "took longer than 200 ms; --sql-timeout raises the limit"
 
 
+@pytest.mark.slowest
 @pytest.mark.parametrize(
     ("limits", "message"),
     [

@@ -136,6 +136,7 @@ def test_profiles_on_a_server_give_the_same_answers(
         assert (code, shown, err) == expected
 
 
+@pytest.mark.slowest
 def test_several_processes_read_many_files(tmp_path: Path, server: str, called: Called) -> None:
     names = [f"{number:03}.json" for number in range(200)]
     for number, name in enumerate(names):

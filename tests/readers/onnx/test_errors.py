@@ -294,6 +294,7 @@ def test_a_huge_kernel_takes_no_time(tmp_path: Path) -> None:
     assert (row["macs"], row["macs_without_padding"]) == (1_000_000_001 * 8e9, None)
 
 
+@pytest.mark.slowest
 def test_loops_in_loops_take_no_time_without_end() -> None:
     body = "o30 = Concat <axis = 0> (s30, s30)"
     for depth in range(30, 0, -1):
