@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from profile_analyze.large_arrays import blocks
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.frozen import is_constant
 from profile_analyze.model.terms import (
@@ -184,20 +185,23 @@ def _check_references(
 
     `least` is -1 if an index of -1 means "no row", and 0 otherwise.
     """
-    indices = _values_to_check(indices)
-    if len(indices) and not (indices.min() >= least and indices.max() < size):
+    ranges = [(block.min(), block.max()) for block in blocks(_values_to_check(indices))]
+    lowest = min((low for low, _ in ranges), default=least)
+    highest = max((high for _, high in ranges), default=-1)
+    if lowest < least or highest >= size:
         yield (
-            f"{column} has indices from {indices.min()} to {indices.max()}, "
+            f"{column} has indices from {lowest} to {highest}, "
             f"but its table has {counted(size, 'row')}"
         )
 
 
 def _is_negative_or_infinite(values: NDArray[np.float64]) -> bool:
     """Return whether some value is negative or infinite. NaN is allowed."""
-    values = _values_to_check(values)
-    # `fmin` and `fmax` ignore NaN. The initial 0 allows empty columns, and does not change results.
-    least, largest = np.fmin.reduce(values, initial=0.0), np.fmax.reduce(values, initial=0.0)
-    return bool(least < 0 or largest == np.inf)
+    # `fmin` and `fmax` ignore NaN.
+    return any(
+        np.fmin.reduce(block) < 0 or np.fmax.reduce(block) == np.inf
+        for block in blocks(_values_to_check(values))
+    )
 
 
 def _values_to_check(values: NDArray[Any]) -> NDArray[Any]:
