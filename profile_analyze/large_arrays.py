@@ -26,9 +26,12 @@ _LARGE_BYTES: Final = 1 << 20
 """Arrays of at least this size are kept in files."""
 _VALUES_AT_ONCE: Final = 1 << 16
 """About how many values a block has."""
-_ROWS_AT_ONCE: Final = 16
-"""How many rows of a block of runs are read at once. For each row, the system reads 64 KB or more
-of the file, however short the block is."""
+_FEWEST_RUNS: Final = 64
+"""How many runs a block has at least, however many rows there are."""
+_READ_AHEAD_BYTES: Final = 1 << 16
+"""When a value is needed, the system maps the values around it, too: up to this many bytes."""
+_BYTES_AT_ONCE: Final = 1 << 20
+"""About how much memory a file takes while a block of runs is copied."""
 
 
 class GrowingArray:
@@ -67,7 +70,11 @@ class GrowingArray:
         """Return all values, shape (values,)."""
         parts = list(self._in_memory)
         if self._file is not None and self._bytes_in_file:
-            parts.insert(0, np.frombuffer(mmap.mmap(self._file, self._bytes_in_file), self._dtype))
+            try:
+                in_file = mmap.mmap(self._file, self._bytes_in_file)
+            except OSError:  # no addresses are left
+                raise MemoryError from None
+            parts.insert(0, np.frombuffer(in_file, self._dtype))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -92,16 +99,16 @@ def large_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def array_of_runs(
-    blocks: Iterable[tuple[slice, NDArray[np.float64]]], shape: tuple[int, int]
+    parts: Iterable[tuple[slice, NDArray[np.float64]]], shape: tuple[int, int]
 ) -> NDArray[np.float64]:
-    """Return an array of shape (rows, runs) from blocks, which cover all runs in order.
+    """Return an array of shape (rows, runs) from parts, which cover all runs in order.
 
-    Each block is a slice of the runs, and the values in these runs. A file keeps a large array. If
+    Each part is a slice of the runs, and the values in these runs. A file keeps a large array. If
     all runs have the same values, they are stored once.
     """
     same: NDArray[np.float64] | None = None
     result: NDArray[np.float64] | None = None
-    for runs, values in blocks:
+    for runs, values in parts:
         if result is None:
             same = values[:, :1].copy() if same is None else same
             if np.array_equal(values, np.broadcast_to(same, values.shape), equal_nan=True):
@@ -158,7 +165,7 @@ def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDAr
     adds the values of a single run in another order, which would change the last digits of sums.
     """
     rows, runs = arrays[0].shape
-    step = max(_VALUES_AT_ONCE // max(rows, 1), 2)
+    step = max(_VALUES_AT_ONCE // max(rows, 1), _FEWEST_RUNS)
     ends = [*range(step, runs - 1, step), runs]
     for first, end in zip([0, *ends], ends, strict=False):
         block = slice(first, end)
@@ -166,13 +173,19 @@ def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDAr
 
 
 def _values_in(array: NDArray[Any], runs: slice) -> NDArray[Any]:
-    if _file_of(array) is None:
+    """Return the values in some runs. If a file keeps the array, they are a copy."""
+    file = _file_of(array)
+    if file is None:
         return array[:, runs]
     values = np.empty((len(array), runs.stop - runs.start), array.dtype)
-    for first in range(0, len(array), _ROWS_AT_ONCE):
-        rows = slice(first, first + _ROWS_AT_ONCE)
+    bytes_of_row = array.shape[1] * array.itemsize
+    step = _BYTES_AT_ONCE // min(bytes_of_row, _READ_AHEAD_BYTES)
+    for first in range(0, len(array), step):
+        rows = slice(first, first + step)
         values[rows] = array[rows, runs]
-        release(array)
+        # Only these rows: the system would look through all pages of a larger part of the file.
+        start = first * bytes_of_row // mmap.PAGESIZE * mmap.PAGESIZE
+        file.madvise(mmap.MADV_DONTNEED, start, (first + step) * bytes_of_row - start)
     return values
 
 

@@ -107,7 +107,8 @@ def test_without_a_folder_for_files_all_values_stay_in_memory(
 def test_blocks_cover_an_array(rows: int, runs: int, at_once: int, large: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(large_arrays, "_VALUES_AT_ONCE", at_once)
-        patch.setattr(large_arrays, "_ROWS_AT_ONCE", 2)
+        patch.setattr(large_arrays, "_FEWEST_RUNS", 2)
+        patch.setattr(large_arrays, "_BYTES_AT_ONCE", large_arrays._READ_AHEAD_BYTES)
         patch.setattr(large_arrays, "_LARGE_BYTES", large)
         values = large_array((rows, runs))
         values[:] = np.arange(rows * runs).reshape(rows, runs)
@@ -144,6 +145,7 @@ def test_answers_do_not_depend_on_where_arrays_are(monkeypatch: pytest.MonkeyPat
     for module, name, value in (
         (large_arrays, "_LARGE_BYTES", 1),
         (large_arrays, "_VALUES_AT_ONCE", 5),
+        (large_arrays, "_FEWEST_RUNS", 2),
         (measuring, "_ROWS_PER_PART", 7),
         (execution_parts, "_ROWS_IN_MEMORY", 10),
     ):
