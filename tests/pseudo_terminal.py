@@ -73,8 +73,8 @@ def run_command_on_terminal(
 ) -> Screen:
     """Run the command in this process, on a terminal that does not control it.
 
-    This saves the start of a process. Keys need a process of their own, because only the terminal
-    that controls a process can interrupt it. `stdin` replaces the standard input.
+    This saves the start of a process. Tests that press keys must use `run_on_terminal`, because
+    Ctrl-C only interrupts a process that its terminal controls. `stdin` replaces the standard input.
     """
     ours, theirs = pty.openpty()
     set_size(theirs, size)
@@ -117,7 +117,7 @@ def _standard_streams(stdin: int, terminal: int) -> Iterator[None]:
 
 
 def _environment_with(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of this process, with these variables in place of its settings."""
+    """Return the environment without `_SETTINGS`, with a terminal type, UTF-8 and `variables`."""
     clean = {key: value for key, value in os.environ.items() if key not in _SETTINGS}
     return {**clean, "TERM": "xterm", "PYTHONIOENCODING": "utf-8", **variables}
 

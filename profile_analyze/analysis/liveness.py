@@ -28,7 +28,7 @@ class ActivationMemory(NamedTuple):
     without_shapes_bytes: float
     """`total_bytes` without the results of shape arithmetic."""
     peak_bytes: float
-    """The most bytes of inputs and activations that are alive at one step."""
+    """The most bytes alive at one step: inputs, activations and results of shape arithmetic."""
     peak_operator: int | None
     """The row of the first operator at the peak; None without operators, or if the peak is N/A."""
     alive: tuple[int, ...]

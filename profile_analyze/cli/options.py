@@ -124,8 +124,9 @@ GROUPS: Final = OptionGroup(
             example="type",
             help=f"one row for each value of these: {', '.join(group_keys())}, scope/N (the first "
             "N levels of scope), param.NAME (one of the parameters), name~REGEX (the part of the "
-            "name that the pattern finds, or its first group), a label (--label). Rows have the "
-            f"{DEFAULT_AGGREGATE} of their operators unless --aggregate says otherwise",
+            "name that the pattern matches, or the pattern's first capture group), a label "
+            f"(--label). Rows have the {DEFAULT_AGGREGATE} of their operators unless --aggregate "
+            "says otherwise",
         ),
         Option.of(
             "--aggregate",
@@ -214,8 +215,8 @@ COMPARISON: Final = OptionGroup(
             "structure: type, shapes and parameters, in the order of execution. shapes: category "
             "and the shapes of the first input and output, in the order of execution, if both "
             "sides have equally many such operators. auto: first name, then structure; if the "
-            "sides have two formats, the category may replace the type, and shapes come last "
-            "(default: auto)",
+            "formats of the sides differ, first name, then name and category, then structure, then "
+            "shapes (default: auto)",
         ),
         Option.of(
             "--threshold",

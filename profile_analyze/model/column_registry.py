@@ -121,7 +121,7 @@ _TIMES: Final = (
         "share",
         "1",
         "time / total time of all operators of the profile; if some runs lack the row, the total "
-        "is of the other runs",
+        "counts only the runs that have it",
         SAME,
         worked="{time} / {total_time}",
     ),

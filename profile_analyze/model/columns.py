@@ -52,6 +52,8 @@ class RatioOfSums(NamedTuple):
 class RunningSum(NamedTuple):
     """A row's value is the sum of a column from the top row of the table to this row.
 
+    With labels, only rows with the same labels count.
+
     The sum depends on which rows are shown and in which order, so it can neither filter nor order
     rows. It is N/A before the first row with a known value. After that row, N/A counts as 0.
     """
@@ -100,8 +102,8 @@ class Column(NamedTuple):
 
     name: str
     unit: str
-    """`s`, `byte`, `FLO`, `FLO/s`, `byte/s`, `FLO/byte`, `count` for a number with a prefix such as
-    `2M`, `1` for any other bare number; empty for texts."""
+    """`s`, `byte`, `FLO`, `FLO/s`, `byte/s`, `FLO/byte`, `count`, `1`; empty for texts. `count` is
+    for numbers that are shown with a prefix, such as `2M`, and `1` for others without a unit."""
     meaning: str
     of_groups: GroupRule | None = None
     """How a group's value is computed. None if groups do not have the column, or have it only as a
@@ -131,7 +133,7 @@ class Column(NamedTuple):
     """Whether the formula needs a baseline (`--compare`)."""
     needs_split_rows: bool = False
     """Whether the column exists only if rows are split by it: see `model.splitting`. Other split
-    keys, such as `track`, also exist for rows that are not split. Their value then lists all values
+    keys, such as `track`, also exist for rows that are not split. The column then lists all tracks
     of the operator."""
     shown_as: Literal["percent", "digits", "decimals", "count"] = "percent"
     """How a number without a unit is shown to people: `8.5%`, `0.998` (three digits), `1.00` (two
@@ -154,7 +156,8 @@ class Column(NamedTuple):
     with other rules need no text."""
     export_name: str = ""
     """The name without the unit in output formats for programs; empty for the plain name. A plain
-    name that looks like an aggregate needs another name: `time_min` is not a minimum over a group.
+    name that looks like an aggregate needs another name: `time_min` is `time_of_fastest_run`,
+    because `time_min_s` already means the minimum over a group.
     For a column of texts, people see this name, too."""
 
     @property

@@ -7,8 +7,9 @@
 | module | a module or region | without the modules that ran inside it |
 | kernel | a kernel | as recorded |
 
-A row owns everything below it: calls into the driver, the device time of the kernels that it
-launched, and the computation and memory of all these executions.
+A row owns everything below it that is in no other row further inside: calls into the driver, the
+device time of the kernels that it launched, and the computation and memory of all these executions.
+A kernel owns only itself.
 
 Work counts once. Nested operators often state the same work again: for example, an operator for
 convolutions calls a second operator, which computes the convolution. The work of an outer operator
@@ -80,7 +81,7 @@ _NEEDS: Final = {
 }
 """Why a profile may lack a level, for the error message."""
 _LEAST_BETWEEN: Final = 0.001
-"""Less time outside of operators, as a share of the time of modules, needs no note."""
+"""The smallest time outside of operators that gets a note, as a share of the time of modules."""
 _MOST_WITHOUT_SCOPE: Final = 0.5
 """If operators without a scope take a larger share of the time, the profile has too few modules to
 say which of them are slow."""
@@ -211,7 +212,10 @@ def _kernel_names(profile: Profile) -> Categorical[str]:
 
 
 def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
-    """Return the durations. Owners also get the durations of `nested` targets on other lines."""
+    """Return the durations. Owners also get the durations of `nested` targets on other lines.
+
+    See `Track.line`.
+    """
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
     return executions.duration_s + more_s
 
@@ -313,7 +317,7 @@ def _notes_on_missing_modules(profile: Profile) -> Iterator[Note]:
 
 
 def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) -> Iterator[Note]:
-    """Yield a note on the device time of modules and regions that passed outside of all operators.
+    """Yield a note on the device time of modules and regions outside of all operators.
 
     `owned` is the ownership at level `module`, and `own_s` the time of each execution without
     the modules inside.
@@ -321,7 +325,8 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
     executions = profile.executions
     is_operator = is_at_level(profile, OPERATOR)
     operator_above = innermost_above(owned.parent, is_operator)
-    # Each part of the time is counted once: operators in modules, and modules in other operators.
+    # To count no time twice, take only operators that are in a module but in no operator, and
+    # modules that are in an operator but in no module.
     is_inside = is_operator & (operator_above < 0) & (owned.above >= 0)
     is_inside |= owned.is_row & (operator_above >= 0) & (owned.above < 0)
     on_device = on_side(profile, DEVICE)

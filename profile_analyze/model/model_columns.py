@@ -136,9 +136,9 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the largest block shape, such as 1x4 (sides are powers of two), for which blocks of only "
-        "zeros hold nearly all zeros of the weight: at most 10 % of the weight's elements are "
-        "zeros outside of such blocks; N/A if sparsity is at most 10 %",
+        "the shape of the blocks of zeros in the weight, such as 1x4 (sides are powers of two): "
+        "the largest shape that leaves at most 10 % of the weight's elements as zeros outside of "
+        "such blocks; N/A if sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",

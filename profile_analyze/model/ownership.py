@@ -32,7 +32,7 @@ _NONE: Final = -1
 
 
 class Ownership(NamedTuple):
-    """The owners of all executions at one level.
+    """The owner of each execution, if the rows of one level are the owners.
 
     Shapes are (executions,), except the shape of `shown`.
     """
@@ -46,13 +46,13 @@ class Ownership(NamedTuple):
     owner: Indices
     """The target that owns each execution, or -1."""
     is_row: Flags
-    """Whether each execution counts as a call of a row of the level."""
+    """Whether each execution is a call of an operator that is a row at this level."""
     shown: Indices
     """The executions that a profile of this level keeps: the calls of its rows, then kernels."""
 
     @property
     def row_execution(self) -> Indices:
-        """For each execution, the index in `shown` of the execution that gets its time.
+        """For each execution, which execution in `shown` gets its time, as an index into `shown`.
 
         An execution in `shown` keeps its time. The time of any other execution goes to its owner.
         The index is -1 if there is no owner.
@@ -94,7 +94,8 @@ def nested_targets(
 ) -> tuple[Indices, Indices]:
     """Return two arrays of the targets that have a target above them.
 
-    The first has the targets on the same line as the target above; the second has all others.
+    The first has the targets on the same line as the target above; the second has all others. See
+    `Track.line`.
     """
     line = Categorical.of([track.line for track in profile.tracks]).codes[profile.executions.track]
     nested = np.flatnonzero(is_target & (above >= 0))

@@ -29,7 +29,10 @@ def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> Not
 
 
 def notes_from_files(partial: Partial) -> Iterator[Note]:
-    """Yield each note of the joined files once, and say in which files it occurs."""
+    """Yield each note of the joined files once.
+
+    It says that all files have the note, or names the first file with it and counts the others.
+    """
     for (pattern, importance, dropped_beside), of_files in partial.notes.items():
         files = [file for file, _ in of_files]
         # The share of the time differs from file to file. The joined note has the mean.
@@ -56,8 +59,8 @@ def notes_on_runs(partial: Partial) -> Iterator[Note]:
 
 
 def _copy_notes(partial: Partial) -> Iterator[Note]:
-    # Files with the same name and other times are not the same: URLs are shown without their
-    # queries, and a file may change between two readings.
+    # Files with the same name but different measured times are different files: URLs are shown
+    # without their queries, and a file may change between two readings.
     files = [*zip(partial.processes, partial.digests, strict=True)]
     repeated = len(files) - len(set(files))
     if repeated:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
 
 STALE_WORK: Final = "stale_work"
-"""The optional column that is 1 if the work of an operator is of another run than its times, and
-has other shapes. It is NaN for all other operators."""
+"""The optional column that is 1 if the work of an operator was recorded in another run than its
+times, with other shapes. It is NaN for all other operators."""
 
 
 def has_stale_work(operators: Operators) -> NDArray[np.bool_]:

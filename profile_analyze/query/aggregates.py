@@ -1,7 +1,7 @@
 """The aggregates, such as `sum` and `p90`, which turn the values of a group into one value.
 
-This module has only their names, so that `--help` can list them without importing NumPy. Their
-formulas are in `group_values.py`.
+Their formulas are in `group_values.py`. This module does not import NumPy, so that `--help` can
+list the aggregates quickly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Groups of operators as the rows of a question."""
+"""Groups of operators as the rows of a question. `Rows` is `model.rows.Rows`."""
 
 from __future__ import annotations
 

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
 
 def highest_rates(rows: OperatorRows) -> str:
-    """Return the highest rates of all operators as a value of `--peaks`; empty if unknown."""
-    # Reports of the original tool count the size of a constant as memory, although no operator
-    # moves the constant.
+    """Return the highest reliable rates of operators as a value of `--peaks`.
+
+    Return an empty text unless both rates are known.
+    """
+    # Tables in a format of the original tool count the size of a constant as its memory, although
+    # nothing moves the constant.
     moves = np.isnan(rows.profile.operators.numbers(CONSTANT_BYTES))
     reliable = moves & ~is_below_clock_resolution(rows) & ~has_stale_work(rows.profile.operators)
     flops, bandwidth = (rows[name][reliable] for name in ("flops", "bandwidth"))

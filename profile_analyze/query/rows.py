@@ -1,6 +1,7 @@
 """The rows of a question before its filters: all operators, or all groups.
 
-Each class computes a column on first use, by the rule in the column's declaration.
+Each class computes a column on first use, by the rule in the column's declaration. In docstrings,
+`Rows` is `model.rows.Rows`.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class RowView(ABC):
         if name not in self._columns:
             column = find_column(name)
             if column.timed:
-                # A comparison shows the values that its verdicts are based on.
+                # As in verdicts, each process or iteration of a comparison counts as one value.
                 values = self.per_run(name) if self.comparison is None else self.per_unit(name)
                 self._columns[name] = over_runs(values, self.query.run_statistic)
             else:
@@ -128,7 +129,7 @@ class RowView(ABC):
 
     @property
     def totals_in_runs(self) -> NDArray[np.float64]:
-        """The total of all operators with the same labels as each row, shape (rows, runs)."""
+        """For each row, the total over operators with the same labels, shape (rows, runs)."""
         return self._totals.seconds_of_parts[self.part]
 
     def once(self, work: Callable[[Any], T]) -> T:
@@ -241,7 +242,10 @@ class OperatorRows(RowView):
 
     @property
     def recorded(self) -> NDArray[np.bool_]:
-        """Shape (operators,): whether the operator has executions on the side of the measure."""
+        """Whether each operator has executions on the measure's side (host or device).
+
+        In a comparison, executions in the profile or in the baseline count. Shape (operators,).
+        """
         recorded = self.profile.recorded(side_of(self.profile, self.measure))
         if self.comparison is None:
             return recorded

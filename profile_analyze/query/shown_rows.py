@@ -1,4 +1,4 @@
-"""The rows of an answer: after filters, order and limit."""
+"""The rows of an answer: after filters, order and limit. `Rows` is `model.rows.Rows`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ShownRows(RowView):
         return above[self.chosen], below[self.chosen]
 
     def of_all_rows(self, work: Callable[[Any], T]) -> T:
-        """Return `work` of all operators or groups, shown or not. Later calls reuse the result."""
+        """Return `work(rows)` for all operators or groups, shown or not. The result is kept."""
         return self._rows.once(work)
 
     def of_operators(

@@ -28,7 +28,7 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
     """Return the seconds of each stack of the table's profile: see `analysis.stacks`.
 
     The measure of the table decides whether host or device time counts. If the question selects
-    rows, only the time that the rows of the table own counts: see `model.levels`. Otherwise, all
+    rows, only time that belongs to the rows of the table counts: see `model.levels`. Otherwise, all
     time counts, including the time of Python outside of operators.
 
     Raises `QueryError` for a table of groups or of a comparison.
@@ -41,7 +41,8 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
 
 def notes_on_stacks(table: Table) -> Iterator[Note]:
     """Yield the notes to show with the stacks of a table."""
-    # These notes say which time the rows lack. Without a selection, the stacks have that time, too.
+    # The notes of the table say which time its rows lack. Without a selection, the stacks have all
+    # time, so these notes would be false.
     if table.query.selects_rows:
         yield from table.notes
     if not stacks_of_table(table):

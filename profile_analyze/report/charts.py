@@ -100,10 +100,11 @@ def picture(chart: Chart, suffix: str, time_unit: TimeUnit = AUTO) -> bytes:
 
 
 def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
-    """Draw a dot for each row with FLOPS and intensity, below the roofs, on logarithmic axes.
+    """Draw the roofs, and a dot for each row with FLOPS and intensity, on logarithmic axes.
 
-    The largest dots have numbers, and a list beside the picture has their names. In a comparison, a
-    line connects each dot with the dot of the baseline.
+    With `chart.most_rows`, only the longest of these rows have dots. The largest dots have numbers,
+    and a list beside the picture has their names. In a comparison, a line connects each dot with
+    the dot of the baseline.
     """
     table = chart.table
     peaks = table.query.peaks
@@ -208,7 +209,7 @@ def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> Non
 
 
 def _format_ticks(axes: Axes) -> None:
-    """Label major ticks with plain numbers. The labels of matplotlib would be formulas."""
+    """Label major ticks, as in `0.1` and `2 TFLOPS`. The labels of matplotlib would be formulas."""
     axes.set_axisbelow(True)
     axes.grid(visible=True, which="major", color="0.9")
     axes.xaxis.set_minor_formatter(lambda *_: "")
@@ -270,9 +271,10 @@ def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: Tim
 
 
 def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-    """Draw a number at each dot, at the first offset where it overlaps no other text.
+    """Draw a number at each dot, at the first offset inside the axes that overlaps no other text.
 
-    If the number is not at the centre of the dot, an arrow leads to the dot.
+    Without such an offset, the dot gets no number. If the number is not at the centre of the dot,
+    an arrow leads to the dot.
     """
     frame = axes.get_window_extent()
     renderer = axes.figure._get_renderer()  # type: ignore[union-attr]  # noqa: SLF001

@@ -50,10 +50,10 @@ _CONVENTIONS: Final = """\
 - The computation of an operator that only moves data may be its number of elements. The roofline
   therefore bounds such operators by the bandwidth alone: the operators of the category copy, and
   the operators of the category data movement whose computation is known.
-- The roofline does not judge host times, wait times, times of 0, times below the clock's
-  resolution, operators with unknown computation or memory, operators whose shapes changed between
-  the runs of the work and of the times, and dtypes for which the device has no known rate. It does
-  not judge operators that do no work, either, such as views and allocations.
+- The roofline does not judge host times, wait times, times of 0, or times below the clock's
+  resolution. It also leaves out operators that do no work, such as views and allocations; operators
+  of unknown computation or memory; operators whose work was recorded in another run than their
+  times, with other shapes; and operators of dtypes for which the device has no known rate.
 
 ## Groups
 

@@ -99,7 +99,7 @@ def test_the_cache_can_be_cleared(home: Path, large: str, tmp_path: Path) -> Non
         ),
     ],
 )
-def test_options_that_contradict_each_other(arguments: list[str], message: str) -> None:
+def test_wrong_options(arguments: list[str], message: str) -> None:
     outcome = run_command(*arguments)
     assert (outcome.code, outcome.err) == (2, f"profile_analyze: error: {message}\n")
 

@@ -74,7 +74,7 @@ def test_an_explanation_uses_the_total_of_the_label() -> None:
     out, _ = output_of("--explain=share", "--aggregate-by=date", "--order-by=+time")
     assert out == (
         "share: time / total time of all operators of the profile; if some runs lack the row, the "
-        "total is of the other runs\n"
+        "total counts only the runs that have it\n"
         "The first row of this answer is 2026-11-02 (2 operators):\n"
         "  share = time / total time = 121.000 us / 121.000 us = 100.0%\n"
         "  time = 121.000 us: sum of time in the group\n"

@@ -27,7 +27,10 @@ UNKNOWN = float("nan")
 
 
 def chain(*works: Work, parents: Sequence[int] | None = None) -> Profile:
-    """Return a profile of operators 0, 1, ... Each is inside the one before, or in `parents`."""
+    """Return a profile of operators 0, 1, ... Each is inside the one before it.
+
+    If `parents` is given, it has the index of each operator's parent instead, or -1.
+    """
     above = range(-1, len(works) - 1) if parents is None else parents
     return profile_of(
         [
@@ -120,7 +123,7 @@ def test_a_total_is_known_although_operators_delegate() -> None:
 
 
 def counted_by_recursion(works: Sequence[Work], parents: Sequence[int]) -> list[Work | None]:
-    """Return the work of each execution that counts, or None if the execution delegates."""
+    """Return the work that counts for each execution; None if it delegates its work."""
     result: list[Work | None] = [None] * len(works)
 
     def visit(index: int) -> Work:
@@ -177,7 +180,7 @@ def test_counted_work_equals_a_plain_recursion(data: Any, works: list[Work]) -> 
     assert leaves_work_inside(operators).tolist() == expected_inside
 
 
-def test_wrappers_lack_no_work() -> None:
+def test_work_of_wrappers_does_not_count_as_unknown() -> None:
     names = ("conv2d", "convolution", "kernel", "unknown")
     works = ((10.0, 6.0), (10.0, 6.0), (10.0, 5.0), (UNKNOWN, UNKNOWN))
     profile = profile_of(

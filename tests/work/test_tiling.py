@@ -1,4 +1,4 @@
-"""The cost of matrix products in tiles, against counts in plain loops over the tiles."""
+"""Compares the cost of tiled matrix products with counts from plain loops over the tiles."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_convolution_is_one_product_for_each_group(
 
 
 @pytest.mark.parametrize("weight", [None, (None, 3, 1, 1), (0, 3, 1, 1), (4, None, 1, 1)])
-def test_a_convolution_of_unknown_sizes(weight: tuple[int | None, ...] | None) -> None:
+def test_a_convolution_of_unknown_or_zero_sizes(weight: tuple[int | None, ...] | None) -> None:
     inputs = (Tensor((1, 3, 5, 5), "fp32"), Tensor(weight, "fp32"))
     operation = Operation("convolution", inputs, (Tensor((1, 4, 5, 5), "fp32"),))
     assert product_of(operation, with_convolutions=True) is None
