@@ -1,8 +1,8 @@
 """`python -m fuzz.data_sets`: damaged data sets, random labels and random SQL.
 
 Every invariant of calls must hold. The manifest of a part has the sizes of its files, and Parquet
-files have checksums. Most damaged files therefore get a right size in the manifest, and most
-damaged Parquet files get right checksums. Otherwise, all damage would be found at once.
+files have checksums. After the damage, these sizes and checksums are usually corrected. Otherwise,
+all damage would be found at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The peak rates of known devices, with their sources. All rates are without structured sparsity.
 
-Each rate needs a second source, because a wrong roof makes people optimize the wrong operator.
-`confirmed` means that two independent tables or data sheets agree. `derived` means that the rate
-was computed as compute units * rate per clock * boost clock, and agrees with a quoted figure.
+Each rate of computation needs a second source, because a wrong roof makes people optimize the wrong
+operator. `derived` means that the rate was computed as compute units * rate per clock * boost
+clock, and agrees with a quoted figure. `confirmed` means that at least two sources agree: tables,
+data sheets, or a derived rate. A table that cites a data sheet counts as two sources.
 """
 
 from __future__ import annotations

@@ -190,8 +190,8 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
     shift would then be too small. A shift is therefore removed before the times are limited: the
     two sides are moved towards each other, each by half of the shift.
 
-    The estimate is the shift whose removal leaves a shift of 0. The interval has all shifts whose
-    removal leaves an interval that includes 0.
+    The estimate is the shift that, once removed, leaves a shift of 0. The interval holds each shift
+    that, once removed, leaves no difference that a rank-sum test would detect.
     """
 
     def after(removed: Floats) -> Shift:

@@ -93,7 +93,7 @@ class Change(NamedTuple):
     """A verdict on rows that both sides have, such as `slower`. None if there are too few runs."""
     estimate: float
     """The ratio that `p_value`, `verdict` and `runs_needed` are based on: the median over all pairs
-    of a run and a run of the baseline. `ratio` is a ratio of two medians, which may differ."""
+    of runs, one of each side. `ratio` is a ratio of two medians, which may differ."""
     runs_needed: float
     """How many runs of each side would probably settle an uncertain verdict. N/A if both sides
     have the same times, because they are probably the same runs."""

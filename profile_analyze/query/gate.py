@@ -69,8 +69,8 @@ class FailVerdict(NamedTuple):
     """The end of the confidence interval (`high` for `>`, `low` for `<`), if it is beyond the limit
     although the estimate is within the limit. Otherwise NaN."""
     over_pairs: float = np.nan
-    """The median ratio over all pairs of a run and a run of the baseline, if it is beyond the limit
-    although the ratio of the medians is within the limit. Otherwise NaN."""
+    """The median ratio over all pairs of a run of the candidate and a run of the baseline, if it is
+    beyond the limit although the ratio of the medians is within the limit. Otherwise NaN."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""

@@ -235,7 +235,7 @@ GROUP: Final = FactGroup(
         Fact(
             "estimate",
             "The ratio that p_value, verdict and runs_needed are based on: the median over all "
-            "pairs of a run and a run of the baseline.",
+            "pairs of a run of the candidate and a run of the baseline.",
             lambda summary: _change(summary).estimate,
             shown_with="verdict",
         ),
