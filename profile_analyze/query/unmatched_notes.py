@@ -50,10 +50,9 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         if condition.column.kind == "number" or condition.compares_numbers:
             continue
         values = distinct(operators[condition.column.name])
-        positive = condition._replace(operator=_POSITIVE[condition.operator])
-        if values and _is_met_by_none(positive, values):
+        if values and matches_none(condition, values):
             texts = list(map(condition.column.as_text, values))
-            if positive.operator == "~":
+            if "~" in condition.operator:
                 advice = _advice_on_brackets(condition, texts) or advice_on_pattern(
                     condition.value, texts
                 )
@@ -160,9 +159,11 @@ def _part_patterns(text: str) -> Sequence[str]:
     return text, re.escape(text), _ANY_CASE + text, _ANY_CASE + re.escape(text)
 
 
-def _is_met_by_none(condition: Condition, values: list[Any]) -> bool:
-    with suppress(PatternError):  # the pattern may be too slow, and then there is no note
-        return not any(condition.holds_for(values))
+def matches_none(condition: Condition, values: Iterable[Any]) -> bool:
+    """Return whether no value matches the text or pattern of a condition, negated or not."""
+    positive = condition._replace(operator=_POSITIVE[condition.operator])
+    with suppress(PatternError):  # the pattern may be too slow, and then there is no message
+        return not any(positive.holds_for(values))
     return False
 
 
