@@ -133,13 +133,16 @@ def _meant_shape(text: str, known: Sequence[str]) -> str:
 def meant_pattern(text: str, known: Sequence[str]) -> str:
     """Return the pattern that the user probably meant by `text`; empty if no pattern is likely.
 
-    If `text` has wildcards, the pattern must find at least one known text. Otherwise, it must find
-    more than `MOST_SIMILAR_TEXTS` texts: fewer texts can be suggested by name.
+    If `text` has wildcards or is a list, the pattern must find at least one known text. Otherwise,
+    it must find more than `MOST_SIMILAR_TEXTS` texts: fewer texts can be suggested by name.
     """
     if not text or len(text) > LONGEST_ADVISED or "'" in text:
         return ""
+    is_list = bool(re.fullmatch(r"[A-Za-z]\w*(?:\s*,\s*[A-Za-z]\w*)+", text))
     has_wildcards = bool(re.search(r"[*?+|^$]", text))
-    least = 1 if has_wildcards else MOST_SIMILAR_TEXTS + 1
+    least = 1 if is_list or has_wildcards else MOST_SIMILAR_TEXTS + 1
+    if is_list:  # a list of texts, as in `conv,pool`
+        text = re.sub(r"\s*,\s*", "|", text)
     for pattern in _wildcard_patterns(text) if has_wildcards else _part_patterns(text):
         with suppress(PatternError):
             if sum(finds(pattern, known, limit_s=SUGGESTION_LIMIT_S)) >= least:
