@@ -40,7 +40,10 @@ MAY_IMPORT = {
         *("model", "analysis"),
     },
     "report": {"errors", "units", "model", "analysis", "query"},
-    "fleet": {"errors", "units", "version", "model", "readers", "query"},
+    "fleet": {
+        *("column_words", "errors", "suggestions", "units", "version"),
+        *("model", "readers", "query"),
+    },
     "cli": {
         *("column_words", "errors", "gc_pause", "suggestions", "units", "version"),
         *("model", "readers", "writers", "analysis", "query", "report", "fleet"),

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 
 BOTH: Final = "both"
+ALL_VERDICTS: Final = (*WORK_VERDICTS, ADDED, REMOVED)
+"""All values of the column `verdict`."""
 _WORK: Final = ("computation", "macs", "params", "memory")
 
 
@@ -169,7 +171,7 @@ def _verdict(rows: Rows) -> Categorical[str]:
     # `added` or `removed`, whose codes come after the codes of `WORK_VERDICTS`.
     codes = np.where(in_base, codes, len(WORK_VERDICTS))
     codes = np.where(in_profile, codes, len(WORK_VERDICTS) + 1)
-    return Categorical(codes, (*WORK_VERDICTS, ADDED, REMOVED))
+    return Categorical(codes, ALL_VERDICTS)
 
 
 def _match(rows: OperatorRows) -> Categorical[str]:

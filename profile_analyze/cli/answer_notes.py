@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.model_options import notes_on_columns
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.question import Query
     from profile_analyze.query.summary import Summary
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Renderer
@@ -54,7 +54,7 @@ def notes_on_answer(
     yield from summary.notes
     for table in tables:
         yield from renderer.notes(table)
-    yield from chain(*(wildcard_notes(one.condition.about(request.query)) for one in verdicts))
+    yield from _notes_on_conditions(verdicts, request.query)
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.ANSWER)
     arranges_rows = request.query.grouped or not request.query.has_default_order
@@ -67,6 +67,14 @@ def notes_on_answer(
     yield from _notes_on_format(renderer, summary, tables, verdicts)
     yield from notes_on_columns(request, profile)
     yield from _notes_on_suffix(request.output, renderer)
+
+
+def _notes_on_conditions(verdicts: tuple[FailVerdict, ...], query: Query) -> Iterator[Note]:
+    """Yield notes on conditions of `--fail-if` that may not do what the user meant."""
+    for one in verdicts:
+        yield from wildcard_notes(one.condition.about(query))
+    if verdicts and query.having:
+        yield Note("--fail-if judges operators, so it does not use --having", Importance.ANSWER)
 
 
 def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:

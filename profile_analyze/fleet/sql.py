@@ -7,7 +7,6 @@ limits on its memory, its time and the size of its answer.
 from __future__ import annotations
 
 import os
-import re
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -18,6 +17,7 @@ import duckdb
 
 from profile_analyze.errors import QueryError
 from profile_analyze.fleet.arrow import COUNT, FLAG, NUMBER, ROW
+from profile_analyze.fleet.sql_errors import reason_of
 from profile_analyze.fleet.sql_tables import DECLARED, MEANINGS, tables_of
 from profile_analyze.fleet.sql_values import plain_values, value_type, with_texts
 from profile_analyze.query.relation import Relation, RelationColumn
@@ -60,8 +60,6 @@ _SQL_TYPES: Final = {NUMBER: "DOUBLE", COUNT: "BIGINT", ROW: "INTEGER", FLAG: "B
 _NEEDS_VALUES: Final = (
     "argument --sql: PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')"
 )
-_LONGEST_REASON: Final = 400
-"""A message shows at most this many characters of an error of DuckDB."""
 _HELP: Final = "--sql help lists tables and columns"
 
 
@@ -93,11 +91,12 @@ def answer_sql(
             with _limits(connection, timeout_s, give_up, is_too_large):
                 return _fetched(connection.execute(with_texts(connection, statement)))
         except (duckdb.Error, RuntimeError) as error:
-            raise _raised_for(error, timeout_s, is_too_large=is_too_large.is_set()) from None
+            is_large = is_too_large.is_set()
+            raise _raised_for(error, query, timeout_s, is_too_large=is_large) from None
 
 
 def _raised_for(
-    error: duckdb.Error | RuntimeError, timeout_s: float, *, is_too_large: bool
+    error: duckdb.Error | RuntimeError, query: str, timeout_s: float, *, is_too_large: bool
 ) -> BaseException:
     """Return the error to raise in place of an error of DuckDB."""
     if isinstance(error, RuntimeError):
@@ -107,7 +106,7 @@ def _raised_for(
         return _memory_error(f"{_MEMORY} of memory in DuckDB")
     if is_too_large or isinstance(error, duckdb.InterruptException):
         return _limit_error(timeout_s, is_too_large=is_too_large)
-    return QueryError(f"argument --sql: {_reason(error)}; {_HELP}")
+    return QueryError(f"argument --sql: {reason_of(error, query)}; {_HELP}")
 
 
 def _memory_error(limit: str) -> QueryError:
@@ -251,15 +250,3 @@ def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
             for name, type_, column in zip(names, types, values, strict=True)
         )
     )
-
-
-def _reason(error: duckdb.Error) -> str:
-    """Return the message of DuckDB in one line, without the kind of error and the query.
-
-    Lists of all functions of a name, which may take 2 KB, and the ends of long texts are left out.
-    """
-    text = re.split(r"\nLINE |\s*Candidate functions:", str(error), maxsplit=1)[0]
-    kind, colon, message = text.partition("Error: ")
-    lines = (message if colon and len(kind) < 30 else text).split("\n")
-    joined = "; ".join(line.strip().rstrip("!.") for line in lines if line.strip())
-    return joined if len(joined) <= _LONGEST_REASON else f"{joined[:_LONGEST_REASON]}..."

@@ -19,6 +19,8 @@ from profile_analyze.model.iterations import required_noun, unit_noun
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.model.profile import Profile
+from profile_analyze.query.gate_conditions import conditions_on_verdicts
+from profile_analyze.query.gate_verdicts import outcome_without_operators
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
 from profile_analyze.query.work_gate import (
@@ -120,18 +122,10 @@ def judge_conditions(
       interval is beyond the limit.
     """
     source = source if isinstance(source, Profile) else source.as_measured
-    obstacles = [_obstacle(condition, source) for condition in conditions]
-    pairs = [*zip(conditions, obstacles, strict=True)]
-    timed = [one for one, obstacle in pairs if not (one.is_of_work or obstacle)]
+    settled = [_verdict_without_times(condition, query, source) for condition in conditions]
+    timed = [one for one, found in zip(conditions, settled, strict=True) if found is None]
     of_times = iter(_verdicts_on_times(timed, query, source, strict=strict))
-    return tuple(
-        FailVerdict(condition, "unjudged", obstacle)
-        if obstacle
-        else _verdict_on_work(condition, query, source)
-        if condition.is_of_work
-        else next(of_times)
-        for condition, obstacle in pairs
-    )
+    return tuple(found or next(of_times) for found in settled)
 
 
 def _verdicts_on_times(
@@ -149,13 +143,19 @@ def _verdicts_on_times(
     ]
 
 
-def _obstacle(condition: FailCondition, source: Profile | Comparison) -> str:
-    """Return why no value of the condition can be trusted; empty if there is no such reason."""
+def _verdict_without_times(
+    condition: FailCondition, query: Query, source: Profile | Comparison
+) -> FailVerdict | None:
+    """Return the verdict on a condition whose value is not a time; None if times must be judged."""
     if damage := _damage(source):
-        return damage
-    if isinstance(source, Profile) or not condition.relative:
-        return ""
-    return source.mismatch
+        return FailVerdict(condition, "unjudged", damage)
+    if not isinstance(source, Profile):
+        about = condition.about(query)
+        if source.mismatch and (condition.relative or conditions_on_verdicts(about)):
+            return FailVerdict(condition, "unjudged", source.mismatch)
+        if found := outcome_without_operators(about, source, _reason_too_few):
+            return FailVerdict(condition, *found)
+    return _verdict_on_work(condition, query, source) if condition.is_of_work else None
 
 
 def _damage(source: Profile | Comparison) -> str:
@@ -204,11 +204,15 @@ def _hint(condition: FailCondition, table: Table) -> str:
         *_, selection = ("", *(one.text for one in table.query.conditions))
         start = f"{selection}: {NO_SUCH_VALUE}"
         advice = [note.removeprefix(start) for note in table.notes if note.startswith(start)]
-        return f"; {advice[0]}" if condition.subject and advice else ""
+        is_advised = condition.subject and not conditions_on_verdicts(table.query)
+        return f"; {advice[0]}" if is_advised and advice else ""
     if table.shown.profile.model is not None:
         return f"; a model that has not run has no times: {condition.on_work}"
     is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
-    if is_absolute and condition.above and _median(table.shown.per_unit("base")) > condition.limit:
+    # Rows that are selected by their verdict cannot have a limit on the change.
+    may_be_relative = is_absolute and not conditions_on_verdicts(table.query)
+    base = table.shown.per_unit("base") if may_be_relative else np.empty((1, 0))
+    if condition.above and _median(base) > condition.limit:
         before, _, limit = condition.text.rpartition(">")
         change = f"{before.rstrip()} > +{limit.lstrip()}"
         return f"; the baseline is beyond this limit, too; to limit the change, write {change!r}"
@@ -314,14 +318,21 @@ def _reason_unjudged(measured: _Measured) -> str:
     runs, base_runs = _known(measured.times), _known(measured.base)
     if 0 in (runs, base_runs):
         return f"the time{'' if runs == 0 else ' of the baseline'} is N/A"
-    if too_few := too_few_runs(measured.required, runs or 0, base_runs):
+    if too_few := _reason_too_few(measured.required, runs or 0, base_runs):
+        return too_few
+    if measured.base is not None and not _median(measured.base) > 0:
+        return "the time of the baseline is 0"
+    return ""
+
+
+def _reason_too_few(required: str, runs: int, base_runs: int | None) -> str:
+    """Return that there are too few runs, and what to do; empty if there are enough."""
+    if too_few := too_few_runs(required, runs, base_runs):
         where = "" if base_runs is None else " on each side"
         return (
             f"{too_few}; record at least {LEAST_RUNS} profiles{where}, better {SUGGESTED_RUNS}, "
             "each by its own process, and name them all"
         )
-    if measured.base is not None and not _median(measured.base) > 0:
-        return "the time of the baseline is 0"
     return ""
 
 

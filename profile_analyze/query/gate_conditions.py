@@ -17,6 +17,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.analysis.comparison_columns import OUTCOMES
+from profile_analyze.analysis.comparison_formulas import ALL_VERDICTS
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.query.gate_advice import (
@@ -26,11 +27,13 @@ from profile_analyze.query.gate_advice import (
     advice_on_subject,
 )
 from profile_analyze.query.gate_limits import parse_limit
+from profile_analyze.query.unmatched_notes import matches_none
 from profile_analyze.query.work_gate import WORK_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from profile_analyze.query.conditions import Condition
     from profile_analyze.query.gate_limits import LimitUnit
     from profile_analyze.query.question import Query
 
@@ -52,6 +55,8 @@ _NO_FILTERS: Final[Mapping[str, Any]] = {
     "max_time_s": None,
     "where": (),
 }
+_VERDICT: Final = "verdict"
+_ANY_OPERATOR: Final = "verdict ~ slower|more: time > 5ms"
 _ONE_ROW: Final[Mapping[str, Any]] = {
     "by": (),
     "having": (),
@@ -150,12 +155,23 @@ class FailCondition(NamedTuple):
 
     def check_selection(self, query: Query) -> None:
         """Raise `QueryError` if the selection is invalid, or selects operators by their change."""
-        selected_by = [one.column.name for one in self.about(query).conditions]
-        outcome = next((name for name in selected_by if name in OUTCOMES), None)
-        if outcome and self.relative and not self.is_of_work:
+        about = self.about(query)
+        for one in conditions_on_verdicts(about):
+            if matches_none(one, ALL_VERDICTS):
+                raise QueryError(
+                    f"where: there is no verdict {one.value!r}; the verdicts are "
+                    f"{', '.join(ALL_VERDICTS)}"
+                )
+        if self.is_of_work and self.relative:  # noise does not change work
+            return
+        # Verdicts take noise into account. Their rows still need a limit that noise cannot reach.
+        refused = OUTCOMES if self.relative else OUTCOMES - {_VERDICT}
+        selected_by = [one.column.name for one in about.conditions]
+        if outcome := next((name for name in selected_by if name in refused), None):
             raise QueryError(
                 f"where: {outcome} selects operators by how they changed, so noise alone could "
-                "meet the condition; select them by name, type or base"
+                "meet the condition; select them by name, type or base, or write "
+                f"{_ANY_OPERATOR!r} for any operator"
             )
 
     def about(self, query: Query) -> Query:
@@ -173,3 +189,8 @@ class FailCondition(NamedTuple):
         # work of each side separately.
         aggregates = () if self.is_of_work else _ONE_ROW["aggregates"]
         return asked.changed(**{**_ONE_ROW, "where": where, "aggregates": aggregates})
+
+
+def conditions_on_verdicts(query: Query) -> list[Condition]:
+    """Return the conditions of `query` that select operators by their verdict."""
+    return [one for one in query.conditions if one.column.name == _VERDICT]

@@ -230,7 +230,10 @@ def _check_choices(query: Query) -> None:
         if key.startswith(LABEL):
             check_needs(find_column(key), query.kind)  # raises `QueryError` for an unknown label
     if query.having and not query.grouped:
-        raise QueryError("having: there are no groups; group by something, or use where")
+        raise QueryError(
+            "having: there are no groups; group by something (--aggregate-by), or filter "
+            "operators (--where)"
+        )
 
 
 def _check_time_range(query: Query) -> None:

@@ -50,10 +50,9 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         if condition.column.kind == "number" or condition.compares_numbers:
             continue
         values = distinct(operators[condition.column.name])
-        positive = condition._replace(operator=_POSITIVE[condition.operator])
-        if values and _is_met_by_none(positive, values):
+        if values and matches_none(condition, values):
             texts = list(map(condition.column.as_text, values))
-            if positive.operator == "~":
+            if "~" in condition.operator:
                 advice = _advice_on_brackets(condition, texts) or advice_on_pattern(
                     condition.value, texts
                 )
@@ -134,13 +133,16 @@ def _meant_shape(text: str, known: Sequence[str]) -> str:
 def meant_pattern(text: str, known: Sequence[str]) -> str:
     """Return the pattern that the user probably meant by `text`; empty if no pattern is likely.
 
-    If `text` has wildcards, the pattern must find at least one known text. Otherwise, it must find
-    more than `MOST_SIMILAR_TEXTS` texts: fewer texts can be suggested by name.
+    If `text` has wildcards or is a list, the pattern must find at least one known text. Otherwise,
+    it must find more than `MOST_SIMILAR_TEXTS` texts: fewer texts can be suggested by name.
     """
     if not text or len(text) > LONGEST_ADVISED or "'" in text:
         return ""
+    is_list = bool(re.fullmatch(r"[A-Za-z]\w*(?:\s*,\s*[A-Za-z]\w*)+", text))
     has_wildcards = bool(re.search(r"[*?+|^$]", text))
-    least = 1 if has_wildcards else MOST_SIMILAR_TEXTS + 1
+    least = 1 if is_list or has_wildcards else MOST_SIMILAR_TEXTS + 1
+    if is_list:  # a list of texts, as in `conv,pool`
+        text = re.sub(r"\s*,\s*", "|", text)
     for pattern in _wildcard_patterns(text) if has_wildcards else _part_patterns(text):
         with suppress(PatternError):
             if sum(finds(pattern, known, limit_s=SUGGESTION_LIMIT_S)) >= least:
@@ -160,9 +162,11 @@ def _part_patterns(text: str) -> Sequence[str]:
     return text, re.escape(text), _ANY_CASE + text, _ANY_CASE + re.escape(text)
 
 
-def _is_met_by_none(condition: Condition, values: list[Any]) -> bool:
-    with suppress(PatternError):  # the pattern may be too slow, and then there is no note
-        return not any(condition.holds_for(values))
+def matches_none(condition: Condition, values: Iterable[Any]) -> bool:
+    """Return whether no value matches the text or pattern of a condition, negated or not."""
+    positive = condition._replace(operator=_POSITIVE[condition.operator])
+    with suppress(PatternError):  # the pattern may be too slow, and then there is no message
+        return not any(positive.holds_for(values))
     return False
 
 

@@ -86,7 +86,7 @@ def amounts_of(
     unknown = ours & np.isnan(table[metric])
     if relative:
         unknown |= base & np.isnan(table[f"base_{metric}"])
-    share = _share_of_time(table, unknown) if metric in _LIMITED_BY_TIME else np.nan
+    share = share_of_time(table, unknown) if metric in _LIMITED_BY_TIME else np.nan
     left_out = unknown if share <= MOST_UNKNOWN else np.zeros(len(table), np.bool_)
     return Amounts(
         ours=_amount(profile, metric, table, ours & ~left_out),
@@ -101,7 +101,7 @@ def amounts_of(
     )
 
 
-def _share_of_time(table: Table, chosen: NDArray[np.bool_]) -> float:
+def share_of_time(table: Table, chosen: NDArray[np.bool_]) -> float:
     """Return the share of the time of `table` that chosen operators take on both sides together."""
     names = ("time", "base") if table.query.compared else ("time",)
     times_s = np.concatenate([table[name] for name in names])

@@ -146,8 +146,8 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
 
 
 def _amounts(verdict: FailVerdict) -> str:
-    """Return the amount of work that a condition limits; empty if it cannot be judged."""
-    if verdict.outcome == "unjudged":
+    """Return the amount of work that a condition limits; empty if it is N/A or not judged."""
+    if verdict.outcome == "unjudged" or isnan(verdict.amount):
         return ""
     unit = WORK_METRICS[verdict.condition.metric]
     amount, base = (scaled_text(value, unit) for value in (verdict.amount, verdict.base_amount))

@@ -214,7 +214,7 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
         ),
         (
             ["--having", "count > 1"],
-            "argument --having: there are no groups; group by something, or ",
+            "argument --having: there are no groups; group by something (--aggregate-by)",
         ),
         (
             ["--columns", "time,count"],

@@ -452,6 +452,12 @@ def test_w10_no_operator_has_the_type() -> None:
         "did you mean ConvolutionForward?", "did you mean ConvolutionForward or PoolingForward?"
     )
     assert rows_of("resnet18", "--type", "ConvForward", err=spelt) == []
+    for types, pattern in (("conv,pool", "(?i)conv|pool"), ("Conv, Elemwise2", "Conv|Elemwise2")):
+        several = near.replace("conv:", f"{types}:").replace(
+            "did you mean ConvolutionForward?",
+            f"--type takes a whole name; did you mean --where 'type ~ {pattern}'?",
+        )
+        assert rows_of("resnet18", "--type", types, err=several) == []
     by_count = near.replace(
         "type conv: the profile has no such operator; did you mean ConvolutionForward?",
         "type Q: the profile has no such operator; the most frequent are ImmutableTensor, "

@@ -112,10 +112,20 @@ def test_a_wrong_query_gets_one_line(query: str, message: str) -> None:
     assert refusal(query) == message
 
 
-def test_an_unknown_column_gets_suggestions() -> None:
-    message = refusal("select nme from operators")
-    assert message.startswith('Referenced column "nme" not found in FROM clause; Candidate bindin')
-    assert 'name"' in message
+@pytest.mark.parametrize(
+    ("query", "ending"),
+    [
+        ("select nme from operators", "; did you mean name?"),
+        ("select name, time from operators", "; did you mean device_time_s?"),
+        ("select o.Duration from OPERATORS o", "; did you mean device_time_s?"),
+        ("select duration from executions", "; did you mean duration_s?"),
+        ("with a as (select 1 as b) select c from a", '; Candidate bindings: "b"'),
+        ("from operator", "; did you mean operators?"),
+        ("from profile", " exist; the tables are operators, executions, tracks, runs, origin"),
+    ],
+)
+def test_unknown_columns_and_tables_get_suggestions(query: str, ending: str) -> None:
+    assert refusal(query).endswith(f"{ending}; --sql help lists tables and columns")
 
 
 def test_an_interrupt_ends_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

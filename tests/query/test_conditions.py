@@ -123,7 +123,9 @@ def test_conditions_on_groups() -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.Query(by="type", having="name == x")
     assert str(caught.value) == "having: 'name == x', at character 1: groups have no name"
-    with pytest.raises(pa.QueryError, match="having: there are no groups; group by something, or"):
+    with pytest.raises(
+        pa.QueryError, match=r"having: there are no groups; group by something \(--aggregate-by"
+    ):
         pa.Query(having="count > 1")
     assert pa.Query(by="type", having=["time.p90 > 1ms", "type ~ Conv"]).having
 

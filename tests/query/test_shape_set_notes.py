@@ -77,7 +77,7 @@ def test_operators_that_did_not_run_in_each_step_have_another_note(tmp_path: Pat
 
 @pytest.mark.parametrize("by", [(), "name"])
 def test_the_note_is_more_important_if_it_is_about_a_shown_row(by: Any, tmp_path: Path) -> None:
-    events = (op("add", 100, 30), op("add", 200, 30), op("mm", 150, 20))
+    events = (op("mine", 100, 30), op("mine", 200, 30), op("other", 150, 20))
     steps = [event("user_annotation", f"ProfilerStep#{step}", 100 * step, 99) for step in (1, 2)]
     file = tmp_path / "a.json"
     file.write_bytes(document(*steps, *events))

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.notes import Importance, Note
+import numpy as np
+
+from profile_analyze.model.ancestors import innermost_above
+from profile_analyze.model.notes import Importance, Note, notes_with_share
 from profile_analyze.model.regions import NO_STEPS, note_on_outside
+from profile_analyze.model.terms import KERNEL, OPERATOR
+from profile_analyze.readers.pytorch.work import follows_from_shapes
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from profile_analyze.readers.pytorch.decoding import Trace
     from profile_analyze.readers.pytorch.executions import Recorded
+    from profile_analyze.readers.pytorch.rows import Row
+
+_NO_SHAPES: Final = (
+    "the computation of {} is unknown without shapes; record with record_shapes=True"
+)
 
 
 def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
@@ -52,3 +64,44 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
             "and profiler.step() records steps",
             Importance.CONTEXT,
         )
+    yield from _notes_on_missing_shapes(found)
+
+
+def _notes_on_missing_shapes(found: Recorded) -> Iterator[Note]:
+    """Yield a note if the trace has operators, but no shapes."""
+    rows = [row for row in found.rows if row.level == OPERATOR]
+    if any(row.described is not None and row.described.in_shapes is not None for row in rows):
+        return
+    is_unknown = np.array(
+        [row.level == OPERATOR and _lacks_shapes(row) for row in found.rows], np.bool_
+    )
+    time_s = _time_s(found)
+    yield from notes_with_share(
+        _NO_SHAPES, Importance.INCOMPLETE,
+        int(is_unknown.sum()), float(time_s[is_unknown].sum()), float(time_s.sum()),
+        dropped_beside="model",
+    )  # fmt: skip
+
+
+def _lacks_shapes(row: Row) -> bool:
+    """Return whether the computation of an operator is unknown, but would follow from shapes."""
+    is_unknown = row.described is None or bool(np.isnan(row.described.work.computation))
+    return is_unknown and follows_from_shapes(row.name)
+
+
+def _time_s(found: Recorded) -> NDArray[np.float64]:
+    """Return the time of each operator in seconds, shape (rows,); 0 for other rows.
+
+    If the trace has kernels, this is the time of the kernels that the operator launched. Otherwise
+    it is the time of the operator without the operators that ran inside it.
+    """
+    executions = found.executions
+    levels = np.array([row.level for row in found.rows])[executions.operator]
+    is_operator, is_kernel = levels == OPERATOR, levels == KERNEL
+    above = innermost_above(executions.above, is_operator)
+    owned = np.flatnonzero(is_kernel if is_kernel.any() else is_operator)
+    owner = np.where(is_operator, np.arange(len(executions)), above)[owned]
+    duration_s = executions.duration_s if is_kernel.any() else executions.own_s
+    has_owner = owner >= 0
+    rows = executions.operator[owner[has_owner]]
+    return np.bincount(rows, duration_s[owned][has_owner], len(found.rows)).astype(np.float64)

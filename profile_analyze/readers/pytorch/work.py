@@ -24,7 +24,7 @@ from profile_analyze.readers.pytorch import (
 )
 from profile_analyze.readers.pytorch.arguments import arguments_of, is_contiguous
 from profile_analyze.readers.pytorch.calls import Call, UnknownError, call_of, shape_of
-from profile_analyze.readers.pytorch.costs import Cost, Entry, work_without_shapes
+from profile_analyze.readers.pytorch.costs import Cost, Entry, unknown, work_without_shapes
 from profile_analyze.readers.pytorch.facts import OPERATOR_EVENT
 from profile_analyze.readers.pytorch.kernel_names import category_by_words
 from profile_analyze.work.operation import Work
@@ -103,6 +103,13 @@ def described(facts: HostFacts) -> Described:
     return _with_arguments(_of_custom(name, last, arguments), arguments)
 
 
+def follows_from_shapes(name: str) -> bool:
+    """Return whether the work of an operator follows from the shapes of its inputs."""
+    namespace, _, last = name.rpartition("::")
+    entry = _entry(last) if namespace in _NAMESPACES else None
+    return entry is not None and entry.translate is not unknown
+
+
 def _of_region(name: str) -> Described:
     """Describe a region. Its work is 0, because the operators inside do the work.
 
@@ -168,10 +175,10 @@ def _of_call(name: str, entry: Entry, arguments: Sequence[Argument]) -> Describe
         except UnknownError:
             continue
         return _with_call(entry, cost, call)
-    unknown = Cost(work_without_shapes(entry.kind))
+    without_shapes = Cost(work_without_shapes(entry.kind))
     if likeliest is None:
-        return _with_arguments(Described(entry.category_of(), unknown.work), arguments)
-    return _with_call(entry, unknown, likeliest)
+        return _with_arguments(Described(entry.category_of(), without_shapes.work), arguments)
+    return _with_call(entry, without_shapes, likeliest)
 
 
 def _with_call(entry: Entry, cost: Cost, call: Call) -> Described:

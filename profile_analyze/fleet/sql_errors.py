@@ -1,0 +1,56 @@
+"""Makes messages of one line from errors of DuckDB, with suggestions from the tables for SQL."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.column_words import meant_column
+from profile_analyze.fleet.sql_tables import COLUMNS, DECLARED
+from profile_analyze.model.wording import machine_name
+from profile_analyze.suggestions import plain_name, suggestion
+
+if TYPE_CHECKING:
+    import duckdb
+
+_LONGEST: Final = 400
+"""A message shows at most this many characters of an error of DuckDB."""
+_NO_TABLE: Final = re.compile(r"Table with name (\S+) does not exist")
+_NO_COLUMN: Final = re.compile(
+    r'(?:Referenced column "([^"]+)" not found|does not have a column named "([^"]+)")[^;]*'
+)
+_SQL_NAMES: Final = {
+    **{column.name: machine_name(column) for column in COLUMNS},
+    "time": "device_time_s",  # the table `operators` lacks `time`, which repeats this column
+}
+"""For the name of a column in `--columns`, its name in the table `operators`."""
+
+
+def reason_of(error: duckdb.Error, query: str) -> str:
+    """Return the message of DuckDB in one line, without the kind of error and the query.
+
+    For an unknown table or column, it suggests ours: DuckDB also suggests internal tables. Lists of
+    all functions of a name, which may take 2 KB, and the ends of long texts are left out.
+    """
+    text = re.split(r"\nLINE |\s*Candidate functions:", str(error), maxsplit=1)[0]
+    kind, colon, message = text.partition("Error: ")
+    lines = (message if colon and len(kind) < 30 else text).split("\n")
+    joined = "; ".join(line.strip().rstrip("!.") for line in lines if line.strip())
+    joined = _with_suggestion(joined, query)
+    return joined if len(joined) <= _LONGEST else f"{joined[:_LONGEST]}..."
+
+
+def _with_suggestion(message: str, query: str) -> str:
+    """Return the message with our suggestion in place of that of DuckDB, if we have one."""
+    if match := _NO_TABLE.search(message):
+        tables = f"the tables are {', '.join(DECLARED)}"
+        return f"{match[0]}; {suggestion(match[1], DECLARED, {}) or tables}"
+    if match := _NO_COLUMN.search(message):
+        name = match[1] or match[2]
+        # Only tables that the query names can have the column.
+        named = [table for table in DECLARED if re.search(rf"\b{table}\b", query, re.IGNORECASE)]
+        known = dict.fromkeys(field.name for table in named for field in DECLARED[table])
+        words = {plain_name(name): _SQL_NAMES.get(meant_column(name) or name, "")}
+        if advice := suggestion(name, known, words):
+            return f"{message[: match.end()]}; {advice}"
+    return message

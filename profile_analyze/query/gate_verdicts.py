@@ -1,0 +1,53 @@
+"""Judges conditions of `--fail-if` that select operators by a verdict which no operator has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.iterations import required_noun
+from profile_analyze.query.gate_conditions import conditions_on_verdicts
+from profile_analyze.query.rows import MOST_UNKNOWN
+from profile_analyze.query.run import run
+from profile_analyze.query.work_gate import share_of_time
+from profile_analyze.units import counted, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.query.question import Query
+
+
+def outcome_without_operators(
+    about: Query, source: Comparison, reason_too_few: Callable[[str, int, int], str]
+) -> tuple[Literal["passed", "unjudged"], str] | None:
+    """Return the outcome and its reason if no operator has the verdict that `about` selects.
+
+    None if an operator has the verdict, or if `about` does not select by verdicts. In a healthy
+    model, no operator is slower, so the outcome is `passed`. It is `unjudged` if operators with
+    over 5 % of the time have no verdict. `reason_too_few` returns why there are too few runs, from
+    their noun and their number on each side.
+    """
+    of_verdicts = conditions_on_verdicts(about)
+    if not of_verdicts:
+        return None
+    others = [one.text for one in about.conditions if one not in of_verdicts]
+    table = run(about.changed(where=others, aggregates=()), source)
+    verdicts = table.shown["verdict"]
+    assert isinstance(verdicts, Categorical), "verdicts are texts"
+    met = np.all([verdicts.where(one.holds_for(verdicts.categories)) for one in of_verdicts], 0)
+    if not len(table) or met.any():
+        return None
+    unknown = verdicts.codes < 0
+    share = share_of_time(table, unknown)
+    operators = f"{counted(int(unknown.sum()), 'operator')} ({percent(share)} of the time)"
+    rest = f"the verdict of {operators} is N/A"
+    if share <= MOST_UNKNOWN:
+        return "passed", f"no operator has this verdict{f'; {rest}' if unknown.any() else ''}"
+    units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
+    required = required_noun(about.unit, source.profile.runs, source.base.runs)
+    too_few = reason_too_few(required, *units)
+    return "unjudged", too_few or rest

@@ -1,0 +1,128 @@
+"""Conditions of `--fail-if` that select operators by how they changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.report.sentence_parts import gate_sentence
+from tests.conftest import FIXTURES, run_command
+from tests.query.test_gate import BASE, CLEAR, RECORD_BOTH, SLOW
+from tests.small import Operator, profile_of, runs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RUN = str(FIXTURES / "runs/base/01.json.gz")
+ANY_LAYER = "verdict ~ slower|more: time > 50us"
+NONE_SLOWER = ("passed", "no operator has this verdict")
+RUNS = [103.0, 99, 102, 98, 101, 100, 104, 97]
+
+
+def judged(
+    text: str, new: Sequence[float], base: Sequence[float] = BASE, **asked: Any
+) -> tuple[str, str]:
+    source = pa.compare(runs_of("conv", new), runs_of("conv", base, "base/"))
+    return judged_in(source, text, **asked)
+
+
+def judged_in(source: pa.Comparison, text: str, **asked: Any) -> tuple[str, str]:
+    query = pa.Query(compared=True).changed(**asked)
+    (found,) = pa.judge_conditions([pa.FailCondition.parse(text, query)], query, source)
+    assert gate_sentence(found).endswith(f": {found.reason}")
+    return found.outcome, found.reason
+
+
+def runs_with_new_operators(time_us: float) -> pa.Comparison:
+    """Return a comparison in which the operator `rare` has no verdict: it ran twice."""
+    rare = [Operator("rare", "Conv", time_us)]
+    new, base = (
+        pa.join_runs(
+            profile_of([Operator("conv", "Conv", time), *rare[: n < 2]], f"{side}{n}.json")
+            for n, time in enumerate(times)
+        )
+        for side, times in (("", RUNS), ("base/", [time + 0.5 for time in RUNS]))
+    )
+    return pa.compare(new, base)
+
+
+@pytest.mark.parametrize("text", [ANY_LAYER, "verdict != same: time > 50us"])
+def test_operators_with_the_verdict_are_judged(text: str) -> None:
+    # A limit on the change would be refused, so the reason suggests none.
+    assert judged(text, SLOW) == ("met", CLEAR)
+    assert judged(text.replace("50us", "1s"), SLOW)[0] == "passed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [ANY_LAYER, "verdict == slower: computation > 5M", "verdict == added: params > +0"],
+)
+def test_a_condition_passes_if_no_operator_has_the_verdict(text: str) -> None:
+    assert judged(text, [time + 0.5 for time in RUNS], RUNS) == NONE_SLOWER
+
+
+def test_a_verdict_in_where_selects_too() -> None:
+    asked: Any = {"where": ("verdict == slower",)}
+    assert judged("type=Conv: time > 1us", RUNS, RUNS[::-1], **asked)[0] == "passed"
+    unjudged = ("unjudged", "no operator matches")
+    assert judged("type=Pool: time > 1us", RUNS, **asked)[0] == "unjudged"
+    assert judged(ANY_LAYER, SLOW, types=("Pool",)) == unjudged
+
+
+def test_a_condition_is_not_judged_without_verdicts() -> None:
+    few = f"only 3 of the 4 required runs on each side{RECORD_BOTH}"
+    assert judged(ANY_LAYER, SLOW[:3], BASE[:3]) == ("unjudged", few)
+    assert judged_in(runs_with_new_operators(90.0), ANY_LAYER) == (
+        "unjudged",
+        "the verdict of 1 operator (47.2% of the time) is N/A",
+    )
+    assert judged_in(runs_with_new_operators(1.0), ANY_LAYER) == (
+        "passed",
+        "no operator has this verdict; the verdict of 1 operator (1.0% of the time) is N/A",
+    )
+
+
+def test_verdicts_need_sides_that_belong_together() -> None:
+    source = pa.compare(runs_of("conv", BASE), runs_of("conv", BASE))
+    assert judged_in(source, ANY_LAYER) == ("unjudged", source.mismatch)
+
+
+@pytest.mark.parametrize("subject", ["verdict == slowr", "verdict !~ Slow", "verdict ~ x|y"])
+def test_unknown_verdicts(subject: str) -> None:
+    value = subject.rpartition(" ")[2]
+    text = f"{subject}: time > 5ms"
+    with pytest.raises(pa.QueryError) as caught:
+        pa.FailCondition.parse(text, pa.Query(compared=True))
+    assert str(caught.value) == (
+        f"fail-if: {text!r}: there is no verdict {value!r}; the verdicts are faster, slower, same, "
+        "uncertain, more work, less work, added, removed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("change > 10%: time > 5ms", "change"),
+        ("ratio > 1.1: time > +5%", "ratio"),
+        ("p_value < 0.01: computation > 1G", "p_value"),
+        ("verdict == slower: time > +5%", "verdict"),
+    ],
+)
+def test_noise_must_not_choose_the_operators(text: str, column: str) -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        pa.FailCondition.parse(text, pa.Query(compared=True))
+    assert str(caught.value) == (
+        f"fail-if: {text!r}: {column} selects operators by how they changed, so noise alone could "
+        "meet the condition; select them by name, type or base, or write "
+        "'verdict ~ slower|more: time > 5ms' for any operator"
+    )
+    pa.FailCondition.parse("ratio > 1.1: computation > +1%", pa.Query(compared=True))
+
+
+def test_a_note_says_that_conditions_do_not_use_having() -> None:
+    call = (RUN, "--aggregate-by", "type", "--having", "count > 3", "--fail-if", "total > 1s")
+    note = "note: --fail-if judges operators, so it does not use --having\n"
+    assert note in run_command(*call).err
+    assert note not in run_command(*call[:5]).err
