@@ -17,7 +17,7 @@ FUZZ_SEED ?=
 FUZZ_TRUNCATED ?= tests/fixtures/profiles/tiny.json
 PROFILE ?= tests/fixtures/profiles/resnet18.json
 
-.PHONY: help run install docs test test-slow build test-wheel check lint format types cover mutants bench fuzz original test-oldest test-all clean
+.PHONY: help run install docs record test test-slow build test-wheel check lint format types cover mutants bench fuzz original test-oldest test-all clean
 
 help: ## list all targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,12 @@ docs: $(VENV)/dev ## write the generated pages, and the output of commands in do
 	$(BIN)/python -m tests.report.test_facts
 	$(BIN)/python -m tests.document_sessions
 	$(BIN)/python -m tests.terminal_picture
+
+record: docs ## write everything that is recorded anew: documents, and outputs that tests compare
+	for module in work.test_page cli.test_screens cli.test_explain cli.test_wrong_calls \
+		report.test_whole_reports report.test_every_runtime; do \
+		$(BIN)/python -m tests.$$module || exit 1; \
+	done
 
 install: $(VENV)/dev ## set up for development
 

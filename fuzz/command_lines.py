@@ -5,26 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fuzz.documents import HOSTILE_TEXTS
+from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from random import Random
 
-_SUFFIXES: Final = {
-    "csv": "csv",
-    "json": "json",
-    "jsonl": "ndjson",
-    "markdown": "md",
-    "wiki": "wiki",
-    "junit": "xml",
-    "table": "txt",
-    "collapsed": "folded",
-}
 # A format that is listed several times is chosen more often.
-_FORMATS: Final = (
-    *("table", "table", "plain", "markdown", "wiki", "csv", "csv", "json", "json", "json"),
-    *("jsonl", "operators", "github", "junit", "collapsed", "text"),
-)
+_FORMATS: Final = (*OUTPUT_FORMATS, "table", "csv", "json", "json", "text")
 _TEXT_OPTIONS: Final = (
     ("--help",),
     ("--version",),
@@ -207,7 +195,7 @@ def command_line(random: Random, baselines: list[str]) -> CommandLine:
         has_peaks=random.random() < 0.25,
         has_baseline=bool(baselines),
         has_runs=not baselines and random.random() < 0.2,
-        has_tables=output_format not in ("github", "junit", "collapsed"),
+        has_tables=find_renderer(output_format).has_tables,
     )
     options = [
         *_output(random, output_format),
@@ -250,10 +238,11 @@ def _list(random: Random, usual: tuple[str, ...], wrong: tuple[str, ...], most: 
 
 
 def _output(random: Random, output_format: str) -> Iterator[list[str]]:
+    suffixes = find_renderer(output_format).suffixes
     if output_format == "operators":
         yield ["--dump-only-opr"]
-    elif output_format in _SUFFIXES and random.random() < 0.15:
-        yield ["-o", f"out.{_SUFFIXES[output_format]}"]
+    elif suffixes and random.random() < 0.15:
+        yield ["-o", f"out{random.choice(suffixes)}"]
     elif output_format == "wiki" and random.random() < 0.5:
         yield ["--wiki"]
     elif output_format != "table" or random.random() < 0.2:

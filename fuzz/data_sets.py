@@ -29,6 +29,7 @@ from fuzz.mutations import to_json, with_wrong_bytes, with_wrong_values
 from fuzz.running import run_case
 from profile_analyze.fleet.exporting import export
 from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,7 +45,9 @@ _QUESTIONS: Final = (
     *(("--aggregate-by", "date,run"), ("--where", "date >= d1"), ("--compare-label", "date=d1")),
     *(("--compare", _SET), ("--export", _SET), ("--inspect", "0"), ("--label", "{date}/*.json")),
 )
-_FORMATS: Final = ("plain", "csv", "json", "jsonl", "markdown", "wiki")
+_FORMATS: Final = tuple(
+    name for name in OUTPUT_FORMATS if name != OPERATORS and find_renderer(name).has_tables
+)
 _LABELS: Final = (
     *("{date}", "{date}/*", "*{date}*.json", "**/{date}/{host}/*.json", "{date}{host}", "{}", "{"),
     *("labels.csv", "{date}-{date}", "{type}", "{da te}", "[{date}", "**", "{date}?", ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import pty
 import select
@@ -15,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unittest.mock import patch
 
+from profile_analyze.cli import progress
 from profile_analyze.cli.main import main
 
 if TYPE_CHECKING:
@@ -74,7 +76,8 @@ def run_command_on_terminal(
     """Run the command in this process, on a terminal that does not control it.
 
     This saves the start of a process. Tests that press keys must use `run_on_terminal`, because
-    Ctrl-C only interrupts a process that its terminal controls. `stdin` replaces the standard input.
+    Ctrl-C only interrupts a process that its terminal controls. `stdin` replaces the standard
+    input. No progress is shown, because it would depend on how busy the machine is.
     """
     ours, theirs = pty.openpty()
     set_size(theirs, size)
@@ -83,6 +86,7 @@ def run_command_on_terminal(
         try:
             with (
                 patch.dict(os.environ, _environment_with(environment), clear=True),
+                patch.object(progress, "_DELAY_S", math.inf),
                 _standard_streams(theirs if stdin is None else stdin, theirs),
             ):
                 code = _exit_status(arguments)

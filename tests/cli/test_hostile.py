@@ -330,7 +330,9 @@ def test_arguments_are_echoed_as_visible_text(text: str, tmp_path: Path) -> None
         assert "Traceback" not in outcome.err
         assert len(outcome.err) < 20_000
     for column in (f"name~{text}", f"param.{text}"):
-        for form in TABLE_FORMATS[:-3]:
+        for form in TABLE_FORMATS:
+            if form in ("github", "junit", "operators"):  # show no columns
+                continue
             outcome = run_command(profile, "--columns", column, "--format", form)
             only_visible(outcome.err if "json" in form else outcome.out.replace("\r\n", "\n"))
     outcome = run_command(f"{text}.json")

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import os
+from itertools import count
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from profile_analyze.cli import progress
 from profile_analyze.report.colors import without_colors
 from profile_analyze.report.text_layout import text_width
 from tests.conftest import IS_FULL, ROOT
@@ -79,6 +81,13 @@ def test_no_line_is_wider_than_the_screen_unless_it_is_one_word(width: int) -> N
     for line in without_colors(text).splitlines():
         is_call = line.startswith("$ ")
         assert is_call or text_width(line) <= width or " " not in line.strip(), line
+
+
+def test_a_busy_machine_changes_no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "monotonic", count(0, 5).__next__)  # each step takes 5 s
+    shown = run_command_on_terminal([str(ROOT / RUNS / "base")], (80, 40), {})
+    assert shown.code == 0
+    assert "files/s" not in shown.text
 
 
 if __name__ == "__main__":  # records them again; review the difference
