@@ -161,8 +161,8 @@ def blocks_of_rows(*arrays: NDArray[Any]) -> Iterator[Sequence[NDArray[Any]]]:
 def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
     """Yield some of the runs, and the values of all `arrays` in these runs, at least one block.
 
-    The arrays have shape (rows, runs). A block has several runs, unless there is only one: NumPy
-    adds the values of a single run in another order, which would change the last digits of sums.
+    All arrays have the same shape (rows, runs). A block has several runs, unless there is only one:
+    NumPy adds the values of a single run in another order, so the last digits of sums would change.
     """
     rows, runs = arrays[0].shape
     step = max(_VALUES_AT_ONCE // max(rows, 1), _FEWEST_RUNS)
@@ -175,7 +175,7 @@ def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDAr
 def _values_in(array: NDArray[Any], runs: slice) -> NDArray[Any]:
     """Return the values in some runs. If a file keeps the array, they are a copy."""
     file = _file_of(array)
-    if file is None:
+    if file is None or not array.flags.c_contiguous:
         return array[:, runs]
     values = np.empty((len(array), runs.stop - runs.start), array.dtype)
     bytes_of_row = array.shape[1] * array.itemsize

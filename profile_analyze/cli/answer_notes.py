@@ -12,6 +12,7 @@ from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import is_run_key
 from profile_analyze.query.unmatched_notes import wildcard_notes
 from profile_analyze.report.output_formats import (
+    OPERATORS,
     OUTPUT_FORMATS,
     TABLE,
     TABLE_FORMATS,
@@ -87,7 +88,7 @@ def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
     """Yield a note if the suffix of the output file belongs to another format."""
-    if output in (*OUTPUT_FORMATS, *TABLE_FORMATS):
+    if output in {*OUTPUT_FORMATS, *TABLE_FORMATS} - {OPERATORS, renderer.name}:
         yield Note(
             f"{output}: the answer is in a file of this name; --format {output} chooses a format",
             Importance.ANSWER,

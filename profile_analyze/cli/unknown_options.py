@@ -135,6 +135,8 @@ def _advice_on_rate(word: str, value: str, arguments: Sequence[str]) -> str:
         return ""
     device, colon, second = spec.partition(":")
     is_measured = device.rstrip("!") == "here"
+    if not is_measured and second and second.lower() not in DTYPES and not second[0].isdigit():
+        return ""  # a file, or a dtype that is not known
     if is_measured or (colon and second.lower() not in DTYPES):
         bandwidth = second if colon and not is_measured else "BANDWIDTH"
         return (
@@ -204,7 +206,11 @@ def _peaks_with(value: str) -> list[str]:
     devices = names_of_devices(device) if len(value) <= LONGEST_ADVISED else ()
     if len(devices) > 1:
         return [f"--peaks {one}{shlex.quote(colon + dtype) if dtype else ''}" for one in devices]
-    return [_with_value("--peaks", value if devices or re.match(r"here|auto|.+:", value) else "")]
+    return [
+        _with_value(
+            "--peaks", value if devices or re.match(r"here|auto|list$|.+:|.+\.toml$", value) else ""
+        )
+    ]
 
 
 def _with_value(meant: str, value: str) -> str:

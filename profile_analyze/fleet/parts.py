@@ -150,7 +150,8 @@ def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
     """Return the content of a manifest. Raises `TooLargeError` and `OSError`."""
     file = data_set / name
     # Some drivers reserve memory for as many bytes as they are asked for, so few are asked first.
-    for most in (min(_USUAL_SIZE, max_size), max_size):
+    most = min(_USUAL_SIZE, max_size)
+    while True:
         if isinstance(file, Path):
             with file.open("rb") as stream:
                 content = stream.read(most + 1)
@@ -158,7 +159,9 @@ def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
             content = file.read_bytes(most + 1)
         if len(content) <= most:
             return content
-    raise TooLargeError(name)
+        if most == max_size:
+            raise TooLargeError(name)
+        most = min(4 * most, max_size)
 
 
 def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:

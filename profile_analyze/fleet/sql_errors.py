@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 400
 """A message shows at most this many characters of an error of DuckDB."""
-_NO_TABLE: Final = re.compile(r"Table with name (\S+) does not exist")
+_NO_TABLE: Final = re.compile(r"Table with name (.+?) does not exist")
 _NO_COLUMN: Final = re.compile(
     r'(?:Referenced column "([^"]+)" not found|does not have a column named "([^"]+)")[^;]*'
 )

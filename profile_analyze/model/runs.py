@@ -16,6 +16,7 @@ from profile_analyze.model.identity import identities
 from profile_analyze.model.labels import label_columns, labels_of_processes
 from profile_analyze.model.numbers import first_of_each
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.origins import common_origin
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.ranks import as_one_job
 from profile_analyze.model.run_copies import digests_of, with_copies_marked
@@ -25,7 +26,8 @@ from profile_analyze.model.run_notes import (
     notes_from_files,
     notes_on_runs,
 )
-from profile_analyze.model.terms import DERIVED, DEVICE, EACH, MEAN, MEASURED
+from profile_analyze.model.stale_work import has_stale_work, with_stale_work
+from profile_analyze.model.terms import DERIVED, DEVICE, MEASURED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -95,6 +97,8 @@ class RunJoiner:
         """Shape (2, operators): whether the computation and memory in `_work` are derived."""
         self._run_counts = np.empty(0, np.int64)
         self._conflicting = np.empty(0, np.bool_)
+        self._is_stale = np.empty(0, np.bool_)
+        """Whether the work of each operator is stale in some of the runs: see `stale_work.py`."""
         self._executions = ExecutionParts()
         self._runs: list[Run] = []
         self._processes: list[str] = []
@@ -157,6 +161,7 @@ class RunJoiner:
             self._extend_arrays(len(self._row_of))
         self._merge_work(partial.operators, rows)
         self._conflicting[rows[partial.conflicting]] = True
+        self._is_stale[rows[has_stale_work(partial.operators)]] = True
         np.add.at(self._run_counts, rows, partial.run_counts)
         self._merge_executions(partial, rows)
         self._runs += [
@@ -178,6 +183,7 @@ class RunJoiner:
         self._is_derived = np.append(self._is_derived, np.zeros((2, more), np.bool_), axis=1)
         self._run_counts = np.append(self._run_counts, np.zeros(more, np.int64))
         self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
+        self._is_stale = np.append(self._is_stale, np.zeros(more, np.bool_))
 
     def _merge_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
         """Keep the first known value of each operator. Mark operators whose later values differ."""
@@ -221,7 +227,7 @@ class RunJoiner:
         )
         return Partial(
             keys=list(self._row_of),
-            operators=operators,
+            operators=with_stale_work(operators, self._is_stale),
             run_counts=self._run_counts.copy(),
             conflicting=self._conflicting.copy(),
             executions=self._executions.joined(),
@@ -249,7 +255,7 @@ class RunJoiner:
         files = partial.files
         joined = Profile(
             file=partial.processes[0] if files == 1 else counted(files, "file"),
-            origin=_common_origin(partial.origins),
+            origin=common_origin(partial.origins),
             operators=partial.operators,
             executions=executions,
             tracks=tracks,
@@ -327,22 +333,3 @@ def _devices_first(
     new_index[order] = np.arange(len(tracks))
     moved = executions.changed(track=new_index[executions.track])
     return moved, tuple(tracks[index] for index in order)
-
-
-def _common_origin(origins: Sequence[Origin]) -> Origin:
-    """Return the origin of a joined profile. Facts that differ between files are left out."""
-    first = origins[0]
-    if len(origins) == 1:
-        return first
-    same = {
-        name: value
-        for name, value in first._asdict().items()
-        if all(getattr(origin, name) == value for origin in origins)
-    }
-    formats = ", ".join(dict.fromkeys(origin.format for origin in origins))
-    kinds = {origin.times for origin in origins}
-    # A single file of means is enough for the joined times to count as means.
-    times = MEAN if MEAN in kinds else EACH if EACH in kinds else first.times
-    # Likewise, a single synchronised file is enough for the joined times to count as synchronised.
-    synchronised = any(origin.synchronised for origin in origins)
-    return Origin(**{**same, "format": formats, "times": times, "synchronised": synchronised})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,3 +20,11 @@ times, with other shapes. It is NaN for all other operators."""
 def has_stale_work(operators: Operators) -> NDArray[np.bool_]:
     """Return whether the work of each operator does not belong to its times, shape (operators,)."""
     return ~np.isnan(operators.numbers(STALE_WORK))
+
+
+def with_stale_work(operators: Operators, is_stale: NDArray[np.bool_]) -> Operators:
+    """Return joined operators, of which those are stale that are stale in any run."""
+    if not is_stale.any():
+        return operators
+    column = np.where(is_stale, 1.0, np.nan)
+    return replace(operators, optional={**operators.optional, STALE_WORK: column})

@@ -20,7 +20,7 @@ from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
-from profile_analyze.query.gate_verdicts import outcome_without_operators
+from profile_analyze.query.gate_verdicts import outcome_without_operators, reason_incomplete
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
 from profile_analyze.query.work_gate import (
@@ -137,10 +137,15 @@ def _verdicts_on_times(
 ) -> list[FailVerdict]:
     measured = [_measure(condition, query, source) for condition in conditions]
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
-    return [
+    verdicts = [
         _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
         for condition, one, p in zip(conditions, measured, p_values, strict=True)
     ]
+    for index, one in enumerate(verdicts):
+        reason = reason_incomplete(one.condition.about(query), source)
+        if reason and one.outcome == "passed":
+            verdicts[index] = one._replace(outcome="unjudged", reason=reason)
+    return verdicts
 
 
 def _verdict_without_times(

@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.iterations import required_noun
+from profile_analyze.model.profile import Profile
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
 from profile_analyze.query.rows import MOST_UNKNOWN
 from profile_analyze.query.run import run
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.question import Query
+    from profile_analyze.query.table import Table
 
 
 def outcome_without_operators(
@@ -31,23 +33,47 @@ def outcome_without_operators(
     over 5 % of the time have no verdict. `reason_too_few` returns why there are too few runs, from
     their noun and their number on each side.
     """
-    of_verdicts = conditions_on_verdicts(about)
-    if not of_verdicts:
+    if not conditions_on_verdicts(about):
         return None
-    others = [one.text for one in about.conditions if one not in of_verdicts]
-    table = run(about.changed(where=others, aggregates=()), source)
-    verdicts = table.shown["verdict"]
-    assert isinstance(verdicts, Categorical), "verdicts are texts"
+    table, verdicts = _all_verdicts(about, source)
+    of_verdicts = conditions_on_verdicts(about)
     met = np.all([verdicts.where(one.holds_for(verdicts.categories)) for one in of_verdicts], 0)
     if not len(table) or met.any():
         return None
-    unknown = verdicts.codes < 0
-    share = share_of_time(table, unknown)
-    operators = f"{counted(int(unknown.sum()), 'operator')} ({percent(share)} of the time)"
-    rest = f"the verdict of {operators} is N/A"
+    share, rest = _without_verdict(table, verdicts)
     if share <= MOST_UNKNOWN:
-        return "passed", f"no operator has this verdict{f'; {rest}' if unknown.any() else ''}"
+        return "passed", f"no operator has this verdict{f'; {rest}' if rest else ''}"
     units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
     required = required_noun(about.unit, source.profile.runs, source.base.runs)
     too_few = reason_too_few(required, *units)
     return "unjudged", too_few or rest
+
+
+def reason_incomplete(about: Query, source: Profile | Comparison) -> str:
+    """Return why a condition cannot pass, although the operators it selects are within its limit.
+
+    That is so if it selects by verdicts, and operators with over 5 % of the time have none. The
+    result is empty if the condition can pass.
+    """
+    if isinstance(source, Profile) or not conditions_on_verdicts(about):
+        return ""
+    share, rest = _without_verdict(*_all_verdicts(about, source))
+    return rest if share > MOST_UNKNOWN else ""
+
+
+def _all_verdicts(about: Query, source: Comparison) -> tuple[Table, Categorical[str]]:
+    """Return the operators that `about` selects by other columns than verdicts, with verdicts."""
+    of_verdicts = conditions_on_verdicts(about)
+    others = [one.text for one in about.conditions if one not in of_verdicts]
+    table = run(about.changed(where=others, aggregates=()), source)
+    verdicts = table.shown["verdict"]
+    assert isinstance(verdicts, Categorical), "verdicts are texts"
+    return table, verdicts
+
+
+def _without_verdict(table: Table, verdicts: Categorical[str]) -> tuple[float, str]:
+    """Return the share of the time of operators without a verdict, and a sentence part on them."""
+    unknown = verdicts.codes < 0
+    share = share_of_time(table, unknown)
+    operators = f"{counted(int(unknown.sum()), 'operator')} ({percent(share)} of the time)"
+    return share, f"the verdict of {operators} is N/A" if unknown.any() else ""

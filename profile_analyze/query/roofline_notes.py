@@ -19,7 +19,7 @@ from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.stale_work import has_stale_work
-from profile_analyze.model.terms import ABSENT, GPU, HOST
+from profile_analyze.model.terms import ABSENT, COPY, GPU, HOST
 from profile_analyze.query.peaks_advice import highest_rates_advice
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
@@ -130,7 +130,9 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
 
 def _copy_notes(rows: OperatorRows) -> Iterator[Note]:
     """Yield a note on slow copies of a GPU, which a link may limit instead of the memory."""
-    slow: Chosen = only_moves_data(rows) & (rows["efficiency"] < _SLOW_COPY)
+    category = rows.profile.operators.category
+    is_copy = category.where(one == COPY for one in category.categories)
+    slow: Chosen = is_copy & (rows["efficiency"] < _SLOW_COPY)
     share = share_of(rows, slow)
     if share >= _FASTER_SHARE and any(track.device_kind == GPU for track in rows.profile.tracks):
         yield Note(

@@ -122,6 +122,7 @@ def test_a_wrong_query_gets_one_line(query: str, message: str) -> None:
         ("with a as (select 1 as b) select c from a", '; Candidate bindings: "b"'),
         ("from operator", "; did you mean operators?"),
         ("from profile", " exist; the tables are operators, executions, tracks, runs, origin"),
+        ('from "my profile"', " exist; the tables are operators, executions, tracks, runs, origin"),
     ],
 )
 def test_unknown_columns_and_tables_get_suggestions(query: str, ending: str) -> None:

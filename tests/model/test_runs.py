@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.runs import RunJoiner, join_runs
+from profile_analyze.model.stale_work import STALE_WORK, has_stale_work
 from tests.in_memory import four_steps, profile_of
 
 
@@ -55,3 +58,14 @@ def test_the_runs_that_executed_an_operator_are_counted() -> None:
         "none of 3 operators are in all 5 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )
+
+
+def test_work_that_is_stale_in_one_file_is_stale_in_all_runs() -> None:
+    fresh = profile_of([{"name": "conv", "computation": 1.0}])
+    stale = fresh.changed(
+        file="stale.json",
+        operators=replace(fresh.operators, optional={STALE_WORK: np.array([1.0])}),
+    )
+    for files in ([fresh, stale], [stale, fresh]):
+        assert has_stale_work(join_runs(files).operators).tolist() == [True]
+    assert has_stale_work(join_runs([fresh, fresh]).operators).tolist() == [False]

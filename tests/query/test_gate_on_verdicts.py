@@ -35,15 +35,15 @@ def judged_in(source: pa.Comparison, text: str, **asked: Any) -> tuple[str, str]
     return found.outcome, found.reason
 
 
-def runs_with_new_operators(time_us: float) -> pa.Comparison:
+def runs_with_new_operators(time_us: float, times: Sequence[float] = RUNS) -> pa.Comparison:
     """Return a comparison in which the operator `rare` has no verdict: it ran twice."""
     rare = [Operator("rare", "Conv", time_us)]
     new, base = (
         pa.join_runs(
             profile_of([Operator("conv", "Conv", time), *rare[: n < 2]], f"{side}{n}.json")
-            for n, time in enumerate(times)
+            for n, time in enumerate(times_of_side)
         )
-        for side, times in (("", RUNS), ("base/", [time + 0.5 for time in RUNS]))
+        for side, times_of_side in (("", times), ("base/", [time + 0.5 for time in RUNS]))
     )
     return pa.compare(new, base)
 
@@ -82,6 +82,14 @@ def test_a_condition_is_not_judged_without_verdicts() -> None:
         "passed",
         "no operator has this verdict; the verdict of 1 operator (1.0% of the time) is N/A",
     )
+
+
+def test_a_condition_does_not_pass_if_most_of_the_time_has_no_verdict() -> None:
+    """One small operator with the verdict does not hide that the largest operator has none."""
+    slower = runs_with_new_operators(9000.0, [2 * time for time in RUNS])
+    outcome, reason = judged_in(slower, "verdict ~ slower|more: time > 1s")
+    assert (outcome, reason.partition(" (")[0]) == ("unjudged", "the verdict of 1 operator")
+    assert judged_in(slower, ANY_LAYER)[0] == "met"
 
 
 def test_verdicts_need_sides_that_belong_together() -> None:
