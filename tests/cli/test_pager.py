@@ -113,9 +113,10 @@ def test_long_pages_are_paged_too(arguments: list[str]) -> None:
 
 
 def test_an_interrupt_is_for_the_pager() -> None:
-    # For a moment after Ctrl-C, a terminal drops what is written to it, so this pager waits.
-    trap = 'trap "sleep 0.3; echo interrupted" INT'
-    script = f"sh -c '{trap}; cat; echo ready; read key </dev/tty; echo left'"
+    # A shell may miss a signal that comes just before it waits for a key, so this pager waits for
+    # the signal in a loop. For a moment after Ctrl-C, a terminal drops what is written to it.
+    wait = 'trap "hit=1" INT; cat; echo ready; while test -z "$hit"; do sleep 0.1; done; sleep 0.3'
+    script = f"sh -c '{wait}; echo interrupted; read key </dev/tty; echo left'"
     keys = [("ready", "\x03"), ("interrupted", "\r")]
     screen = shown_with_keys(keys, {"PAGER": script})
     assert screen.text.rstrip().endswith("left")
