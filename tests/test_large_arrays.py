@@ -37,7 +37,10 @@ def resident_bytes() -> int:
 
 
 @only_on_linux
-def test_a_large_array_takes_memory_only_until_it_is_released() -> None:
+def test_a_large_array_takes_memory_only_until_it_is_released(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     values = large_array((64, MIB // 8))  # 64 MiB
     before = resident_bytes()
     for row in range(64):

@@ -136,7 +136,7 @@ def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats], rows: int)
     small: they take little memory, and fit into the processor's caches.
     """
     run = profile.executions.run
-    if len(run) <= _ROWS_PER_PART:
+    if len(run) <= _ROWS_PER_PART or len(profile.runs) == 1:
         return of_part(profile)
     parts = ((runs, of_part(part)) for runs, part in _parts(profile))
     return array_of_runs(parts, (rows, len(profile.runs)))
@@ -150,7 +150,7 @@ def _parts(profile: Profile) -> Iterator[tuple[slice, Profile]]:
     while done < len(profile.runs):
         enough = int(np.searchsorted(ends, start + _ROWS_PER_PART))
         end = int(ends[min(enough, len(ends) - 1)])
-        # A part begins with the runs without executions before it. The last part also ends so.
+        # Runs without executions belong to the next part, or else to the last part.
         last = int(run[start:end].max()) if end < len(run) else len(profile.runs) - 1
         runs = slice(done, last + 1)
         yield runs, _part(profile, slice(start, end), runs)
@@ -161,10 +161,10 @@ def _parts(profile: Profile) -> Iterator[tuple[slice, Profile]]:
 def _ends_of_runs(run: NDArray[np.int32], runs: int) -> NDArray[np.int64]:
     """Return the rows at which the executions can be divided, in ascending order.
 
-    Each is the end of some runs: the rows before it have all executions of these runs, and the
-    following rows have only higher runs. `run` has the run of each execution, and is not empty.
-    `runs` is the number of runs.
-    Executions of files that were read together are in the order of their tracks, not of their runs.
+    `run` has the run of each execution, and is not empty. `runs` is the number of runs.
+
+    Each result is the end of some runs: the rows before it have all executions of these runs, and
+    the following rows have only higher runs. Executions of files that were read together are in the order of their tracks, not of their runs.
     """
     counts = np.zeros(runs, np.int64)
     for block in blocks(run):
