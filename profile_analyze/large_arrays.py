@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,6 +26,8 @@ _LARGE_BYTES: Final = 1 << 20
 """Arrays of at least this size are kept in files."""
 _VALUES_AT_ONCE: Final = 1 << 16
 """About how many values a block has."""
+_TWO_RUNS: Final = 2
+"""NumPy adds the values of a single run in another order than those of several runs."""
 _FEWEST_RUNS: Final = 64
 """How many runs a block has at least, however many rows there are."""
 _READ_AHEAD_BYTES: Final = 1 << 16
@@ -98,27 +100,44 @@ def large_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
         return np.empty(shape)
 
 
-def array_of_runs(
-    parts: Iterable[tuple[slice, NDArray[np.float64]]], shape: tuple[int, int]
+def run_by_run(
+    compute: Callable[..., NDArray[np.float64]], *arrays: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return an array of shape (rows, runs) from parts, which cover all runs in order.
+    """Return `compute(*arrays)`, computed for some of the runs at a time.
+
+    All arrays have the same shape (rows, runs). `compute` returns an array of shape (any rows,
+    runs), and treats each run alone. See `array_of_runs` and `blocks_of_runs`.
+    """
+    runs = arrays[0].shape[1]
+    if runs > _TWO_RUNS and all(array.strides[1] == 0 for array in arrays):  # all runs are equal
+        result = compute(*(array[:, :_TWO_RUNS] for array in arrays))
+        return np.broadcast_to(result[:, :1], (len(result), runs))
+    parts = ((block, compute(*values)) for block, values in blocks_of_runs(*arrays))
+    return array_of_runs(parts, runs)
+
+
+def array_of_runs(
+    parts: Iterable[tuple[slice, NDArray[np.float64]]], runs: int
+) -> NDArray[np.float64]:
+    """Return an array of shape (rows, runs) from one part or more, which cover all runs in order.
 
     Each part is a slice of the runs, and the values in these runs. A file keeps a large array. If
     all runs have the same values, they are stored once.
     """
     same: NDArray[np.float64] | None = None
     result: NDArray[np.float64] | None = None
-    for runs, values in parts:
+    for block, values in parts:
         if result is None:
             same = values[:, :1].copy() if same is None else same
             if np.array_equal(values, np.broadcast_to(same, values.shape), equal_nan=True):
                 continue
-            result = large_array(shape)
-            result[:, : runs.start] = same
-        result[:, runs] = values
+            result = large_array((len(values), runs))
+            result[:, : block.start] = same
+        result[:, block] = values
         release(result)
     if result is None:
-        return np.empty(shape) if same is None else np.broadcast_to(same, shape)
+        assert same is not None, "there is no part"
+        return np.broadcast_to(same, (len(same), runs))
     return result
 
 
@@ -161,8 +180,8 @@ def blocks_of_rows(*arrays: NDArray[Any]) -> Iterator[Sequence[NDArray[Any]]]:
 def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
     """Yield some of the runs, and the values of all `arrays` in these runs, at least one block.
 
-    All arrays have the same shape (rows, runs). A block has several runs, unless there is only one:
-    NumPy adds the values of a single run in another order, so the last digits of sums would change.
+    All arrays have the same shape (rows, runs). A block has several runs, unless there is only one.
+    In a block with a single run, the last digits of sums would change: see `_TWO_RUNS`.
     """
     rows, runs = arrays[0].shape
     step = max(_VALUES_AT_ONCE // max(rows, 1), _FEWEST_RUNS)

@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
 import numpy as np
@@ -21,10 +21,14 @@ from profile_analyze.large_arrays import (
     blocks_of_runs,
     large_array,
     release,
+    run_by_run,
 )
 from profile_analyze.model import execution_parts, measuring
 from profile_analyze.model.runs import join_runs
 from tests.in_memory import four_steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MIB = 1 << 20
 only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="files are for Linux only")
@@ -123,6 +127,26 @@ def test_blocks_cover_an_array(rows: int, runs: int, at_once: int, large: int) -
         for block, (of_block,) in of_runs:
             np.testing.assert_array_equal(of_block, values[:, block])
             assert of_block.shape[1] > 1 or runs < 2
+
+
+@given(rows=st.integers(1, 5), runs=st.integers(0, 30), equal_runs=st.booleans())
+def test_values_computed_run_by_run(*, rows: int, runs: int, equal_runs: bool) -> None:
+    values = np.arange(rows * max(runs, 1), dtype=np.float64).reshape(rows, -1) / 7
+    if equal_runs:
+        values = np.broadcast_to(values[:, :1], (rows, runs))
+    values = values[:, :runs]
+
+    def summed(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums: NDArray[np.float64] = (values + others).sum(axis=0, keepdims=True)
+        return sums
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_arrays, "_VALUES_AT_ONCE", 8)
+        patch.setattr(large_arrays, "_FEWEST_RUNS", 2)
+        result = run_by_run(summed, values, values)
+    np.testing.assert_array_equal(result, summed(values.copy(), values.copy()))
+    if equal_runs and runs > 1:
+        assert result.strides[1] == 0, "the equal values are stored once"
 
 
 def answers(profile: Profile, base: Profile) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from profile_analyze.large_arrays import array_of_runs, blocks_of_runs
+from profile_analyze.large_arrays import run_by_run
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS, MESSAGE_AMOUNTS
 from profile_analyze.model.measuring import amounts, side_of
@@ -79,8 +79,7 @@ def work_in_runs(profile: Profile, per_call: Callable[[Operators], Floats]) -> F
         return work
     calls = profile.calls()
     with np.errstate(all="ignore"):
-        blocks = ((runs, finite(work * block)) for runs, (block,) in blocks_of_runs(calls))
-        return array_of_runs(blocks, calls.shape)
+        return run_by_run(lambda block: finite(work * block), calls)
 
 
 def _work_column(name: str) -> Callable[[OperatorRows], Values]:

@@ -41,7 +41,7 @@ def measured(profile: Profile, measure: Measure) -> Floats:
         values = _field_values(part.executions, measure.field)
         return _combined(part, values, on_side(part, side), unknown_spreads=unknown)
 
-    return _in_parts(profile, of_part, len(profile.operators))
+    return _in_parts(profile, of_part)
 
 
 def calls(profile: Profile) -> Floats:
@@ -60,7 +60,7 @@ def calls(profile: Profile) -> Floats:
         result = np.where(on_device > 0, on_device, on_host)
         return np.where(result > 0, result, np.nan)
 
-    return _in_parts(profile, of_part, len(profile.operators))
+    return _in_parts(profile, of_part)
 
 
 def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated_bytes"]) -> Floats:
@@ -74,7 +74,7 @@ def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated
         everywhere = np.ones(len(values), np.bool_)
         return _combined(part, values, everywhere, unknown_spreads=False)
 
-    return _in_parts(profile, of_part, len(profile.operators))
+    return _in_parts(profile, of_part)
 
 
 def on_side(profile: Profile, side: Side) -> NDArray[np.bool_]:
@@ -104,7 +104,7 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
 
     The seconds are NaN for a track that is not on `side`, or that has no known time in the run.
     """
-    return _in_parts(profile, lambda part: _total_by_track_of_part(part, side), len(profile.tracks))
+    return _in_parts(profile, lambda part: _total_by_track_of_part(part, side))
 
 
 def _total_by_track_of_part(profile: Profile, side: Side) -> Floats:
@@ -129,8 +129,8 @@ def side_of(profile: Profile, measure: Measure) -> Side:
     return measure.side
 
 
-def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats], rows: int) -> Floats:
-    """Return the results of `of_part` for all runs, shape (rows, runs).
+def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats]) -> Floats:
+    """Return the results of `of_part` for all runs, in one array.
 
     A large profile is divided into parts with some of the runs. The temporary arrays are then
     small: they take little memory, and fit into the processor's caches.
@@ -139,7 +139,7 @@ def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats], rows: int)
     if len(run) <= _ROWS_PER_PART or len(profile.runs) == 1:
         return of_part(profile)
     parts = ((runs, of_part(part)) for runs, part in _parts(profile))
-    return array_of_runs(parts, (rows, len(profile.runs)))
+    return array_of_runs(parts, len(profile.runs))
 
 
 def _parts(profile: Profile) -> Iterator[tuple[slice, Profile]]:

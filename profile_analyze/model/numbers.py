@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.large_arrays import blocks_of_rows, blocks_of_runs
+from profile_analyze.large_arrays import blocks_of_rows, blocks_of_runs, run_by_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,13 +68,16 @@ def totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
     # docs/compatibility.md). A sum over an axis adds in another order.
     if values.shape[1] == 1:
         return np.array([total(values[:, 0])])
-    result = np.empty(values.shape[1])
-    for runs, (block,) in blocks_of_runs(values):
-        known = ~np.isnan(block)
-        with np.errstate(all="ignore"):
-            sums = np.where(known, block, 0.0).sum(axis=0)
-        result[runs] = finite(np.where(known.any(axis=0), sums, np.nan))
+    result: NDArray[np.float64] = run_by_run(_totals, values)[0]
     return result
+
+
+def _totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the totals, shape (1, runs)."""
+    known = ~np.isnan(values)
+    with np.errstate(all="ignore"):
+        sums = np.where(known, values, 0.0).sum(axis=0)
+    return finite(np.where(known.any(axis=0), sums, np.nan))[np.newaxis]
 
 
 def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from profile_analyze.large_arrays import blocks_of_runs
+from profile_analyze.large_arrays import run_by_run
 from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, AggregateOf, RatioOfSums
 from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.query.aggregates import COUNT, known_aggregate
 from profile_analyze.query.catalog import find_column
-from profile_analyze.query.group_values import aggregated
+from profile_analyze.query.group_values import aggregated, aggregated_in_each_run
 from profile_analyze.query.rows import MOST_UNKNOWN, OperatorRows, RowView, formulas_of
 
 if TYPE_CHECKING:
@@ -119,14 +119,17 @@ class GroupRows(RowView):
 
         `only_with` are arrays of the same shape. Values for which one of them is N/A are left out.
         """
-        result = np.empty((len(self.sizes), values.shape[1]))
-        for runs, (of_runs, *others) in blocks_of_runs(values, *only_with):
-            unknown = np.any([np.isnan(other) for other in others], axis=0)
-            members = self._grouping.members_in_each_run(np.where(unknown, np.nan, of_runs))
-            # All groups of the first run come first.
-            run_by_run = aggregated(known_aggregate(aggregate), members)
-            result[:, runs] = run_by_run.reshape(of_runs.shape[1], len(self.sizes)).T
-        return result
+
+        def of_groups(
+            values: NDArray[np.float64], *only_with: NDArray[np.float64]
+        ) -> NDArray[np.float64]:
+            for other in only_with:
+                values = np.where(np.isnan(other), np.nan, values)
+            by_group = values[self._grouping.operators]
+            return aggregated_in_each_run(how, by_group, self._grouping.sizes)
+
+        how = known_aggregate(aggregate)
+        return run_by_run(of_groups, values, *only_with)
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return aggregated(known_aggregate(aggregate), self._grouping.members(values))

@@ -46,15 +46,6 @@ class Grouping(NamedTuple):
         """Return the known values of each group. `values` has shape (operators of the profile,)."""
         return Members.of(values[self.operators], self.sizes)
 
-    def members_in_each_run(self, values: NDArray[np.float64]) -> Members:
-        """Return the known values of each group in each run.
-
-        `values` has shape (operators of the profile, runs). All groups of the first run come first,
-        then all groups of the second run, and so on.
-        """
-        by_run = values[self.operators].T.ravel()
-        return Members.of(by_run, np.tile(self.sizes, values.shape[1]))
-
     def label(self, column: Categorical[Any]) -> Categorical[Any]:
         """Return each group's value in the key column `column`, shape (groups,)."""
         return column.take(self._first_members)

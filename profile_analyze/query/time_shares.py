@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.large_arrays import blocks_of_runs
+from profile_analyze.large_arrays import run_by_run
 from profile_analyze.model.numbers import ratio, totals
 
 if TYPE_CHECKING:
@@ -22,10 +22,11 @@ _MOST_TYPES: Final = 3
 
 def share_of(rows: OperatorRows | ShownRows, chosen: NDArray[np.bool_]) -> float:
     """Return the share of the total time that the chosen rows take; NaN if the total is 0."""
-    blocks = blocks_of_runs(rows.per_run("time"))
-    chosen_s = np.concatenate(
-        [totals(np.where(chosen[:, np.newaxis], times_s, 0.0)) for _, (times_s,) in blocks]
-    )
+
+    def chosen_totals_s(times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        return totals(np.where(chosen[:, np.newaxis], times_s, 0.0))[np.newaxis]
+
+    chosen_s = run_by_run(chosen_totals_s, rows.per_run("time"))[0]
     return rows.over_runs(ratio(chosen_s, np.where(rows.totals_s > 0, rows.totals_s, np.nan)))
 
 

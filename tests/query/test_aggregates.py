@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from math import nan
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.query.aggregates import AGGREGATES, find_aggregate
-from profile_analyze.query.group_values import Members, aggregated
+from profile_analyze.query.group_values import Members, aggregated, aggregated_in_each_run
+
+if TYPE_CHECKING:
+    from random import Random
 
 NAMES = [*AGGREGATES, "p0", "p90", "p12.5", "p100"]
 
@@ -35,6 +39,28 @@ def finished(name: str, groups: list[Group]) -> Group:
 def test_each_group_has_the_value_that_it_would_have_alone(name: str, groups: list[Group]) -> None:
     alone = [value for group in groups for value in finished(name, [group])]
     np.testing.assert_array_equal(finished(name, groups), alone)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(
+    st.lists(st.integers(0, 20), min_size=1, max_size=6), st.integers(1, 4), st.randoms(), st.data()
+)
+def test_each_run_has_the_values_that_it_would_have_alone(
+    name: str, sizes: list[int], runs: int, random: Random, data: st.DataObject
+) -> None:
+    operators = sum(sizes)
+    values = np.array([[random.uniform(-9, 9) for _ in range(runs)] for _ in range(operators)])
+    values = values.reshape(operators, runs)
+    # Unknown in all runs, and unknown in some runs.
+    rows = st.lists(st.integers(0, max(operators - 1, 0)), max_size=3 if operators else 0)
+    values[data.draw(rows)] = nan
+    values[data.draw(rows), 0] = nan
+    aggregate = find_aggregate(name)
+    assert aggregate is not None
+    in_each_run = aggregated_in_each_run(aggregate, values, np.array(sizes, np.int64))
+    for run in range(runs):
+        members = Members.of(values[:, run], np.array(sizes, np.int64))
+        np.testing.assert_array_equal(in_each_run[:, run], aggregated(aggregate, members))
 
 
 @pytest.mark.parametrize(
@@ -80,6 +106,10 @@ def test_a_percentile_ignores_a_neighbour_without_weight() -> None:
 def test_group_sums_equal_numpy_to_the_last_bit(size: int) -> None:
     some = (np.arange(size) * 0.1 + 1 / 3).tolist()
     assert finished("sum", [[0.1], some, [0.2]]) == [0.1, np.sum(some), 0.2]
+    sizes = np.array([size, 1], np.int64)
+    values = np.array([[*some, 0.1], [*some[::-1], 0.2]]).T
+    sums = aggregated_in_each_run(AGGREGATES["sum"], values, sizes)
+    assert sums.T.tolist() == [[np.sum(some), 0.1], [np.sum(some[::-1]), 0.2]]
     tenths = [0.1] * 1000
     assert np.sum(tenths) != sum(np.array(tenths).cumsum()[-1:])
 
