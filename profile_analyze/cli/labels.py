@@ -57,14 +57,14 @@ class LabelOptions(NamedTuple):
     """With `--compare-label date=VALUE`, the condition that all other files meet."""
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace, names: Iterable[str]) -> LabelOptions:
+    def of(cls, arguments: argparse.Namespace, paths: Iterable[str]) -> LabelOptions:
         """Read the options, and remove the conditions on labels from `arguments.where`.
 
-        `names` are the data sets among the inputs, whose labels count, too.
+        `paths` are the data sets among the inputs, whose labels count, too.
 
         Raises `QueryError` for wrong options, and `InputError` for a wrong table of labels.
         """
-        data_sets = {name: entry.labelled_files(name, arguments.max_size) for name in names}
+        data_sets = {name: entry.labelled_files(name, arguments.max_size) for name in paths}
         try:
             labels = Labels.of(arguments.label, arguments.max_size)
             names = label_names((*labels.names, *_stored_label_names(data_sets)))

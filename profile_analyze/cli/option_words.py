@@ -119,7 +119,6 @@ OPTION_WORDS_OF_VALUE: Final = (
     (r"(?:fail|fail_on|gate|assert) (?:uncert\w*|noise)", f"{_CONDITION} --fail-uncertain yes"),
     (r"(?:fail|fail_on|gate|assert|ci|exit_code|exit_status|error_exitcode) [^<>]*", _CONDITION),
     (r"(?:filter|query|condition|if) ([\w.]+)", r"--where 'name ~ \1'"),
-    (r"(?:filter|query|condition|if) (\w+)=([\w.]+)", r"--where '\1 == \2'"),
     (r"top_?(\d+) .*", r"-t \1"),
     (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
     (rf"{_BY}(name|type|category|scope|step|phase|rank|device|stream) .*", r"--aggregate-by \1"),

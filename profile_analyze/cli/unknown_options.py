@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.devices import DTYPES
 from profile_analyze.analysis.peaks import names_of_devices
-from profile_analyze.cli.option_values import column_names
+from profile_analyze.cli.option_values import column_names, condition
 from profile_analyze.cli.option_words import (
     ABSENT_OPTIONS,
     CHOOSING_A_VIEW,
@@ -133,16 +133,16 @@ def _advice_on_rate(word: str, value: str, arguments: Sequence[str]) -> str:
     spec = _value(arguments[start], arguments[start:]) if start >= 0 else ""
     if not spec or shlex.quote(spec) != spec or len(spec) > LONGEST_ADVISED:
         return ""
-    device, colon, second = spec.partition(":")
-    is_measured = device.rstrip("!") == "here"
-    if not is_measured and second and second.lower() not in DTYPES and not second[0].isdigit():
-        return ""  # a file, or a dtype that is not known
-    if is_measured or (colon and second.lower() not in DTYPES):
-        bandwidth = second if colon and not is_measured else "BANDWIDTH"
+    device, _, second = spec.partition(":")
+    are_two_rates = device[:1].isdigit() and second[:1].isdigit()
+    if are_two_rates or device.rstrip("!") == "here":
+        bandwidth = second if are_two_rates else "BANDWIDTH"
         return (
             f"the rates of --peaks {spec} apply to every dtype; write --peaks FLOPS:{bandwidth} "
             f"with the FLO/s of {value.lower()}"
         )
+    if second and second.lower() not in DTYPES:
+        return ""  # a device in a file, or a dtype that is not known
     return did_you_mean([f"--peaks {device}:{value.lower()}"])
 
 
@@ -190,6 +190,19 @@ def _columns(value: str) -> str:
     return ""
 
 
+def _condition(value: str) -> str:
+    """Return the condition that `value` means, such as `type == Conv` for `type=Conv`.
+
+    The result is empty if no column has the name before `=`. A text of another form is returned
+    unchanged.
+    """
+    match = re.fullmatch(r"([\w.]+)\s*=\s*([^=~\s].*)", value)
+    if match is None:
+        return value
+    column = _columns(match[1])
+    return f"{column} == {match[2]}" if column else ""
+
+
 def _completed(names: list[str], value: str) -> list[str]:
     """Return the options that may be meant. A single option gets the user's value."""
     if names == ["--peaks"]:
@@ -206,11 +219,8 @@ def _peaks_with(value: str) -> list[str]:
     devices = names_of_devices(device) if len(value) <= LONGEST_ADVISED else ()
     if len(devices) > 1:
         return [f"--peaks {one}{shlex.quote(colon + dtype) if dtype else ''}" for one in devices]
-    return [
-        _with_value(
-            "--peaks", value if devices or re.match(r"here|auto|list$|.+:|.+\.toml$", value) else ""
-        )
-    ]
+    is_other_spec = re.fullmatch(r"here.*|auto|list|.+:.*|.+\.toml", value)
+    return [_with_value("--peaks", value if devices or is_other_spec else "")]
 
 
 def _with_value(meant: str, value: str) -> str:
@@ -227,4 +237,6 @@ def _with_value(meant: str, value: str) -> str:
         return meant
     if option.settings.get("type") is column_names:
         value = _columns(value)
+    elif option.settings.get("type") is condition:
+        value = _condition(value)
     return f"{meant} {shlex.quote(value)}" if value else f"{meant}, such as {option.example_call}"

@@ -1,4 +1,4 @@
-"""A lock on a data set: only one process at a time gives new parts their names."""
+"""A lock on a data set: only one process at a time publishes or removes parts."""
 
 from __future__ import annotations
 

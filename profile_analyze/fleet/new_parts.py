@@ -81,6 +81,7 @@ class NewParts:
         self._data_set, self._max_size = Path(data_set), max_size
         self._folder: Path  # `__enter__` makes it, and `__exit__` removes it
         self._written = 0
+        self._hides_parts = False
         self._seen: set[Folder] = set()
         self.known: list[SourceFile] = []
         """The files that the data set had when they were last read, without the new parts."""
@@ -96,9 +97,11 @@ class NewParts:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the temporary folder, unless all parts are published."""
-        if self._folder.exists():
+        """Remove the temporary folder, and the parts that it still hides."""
+        if self._hides_parts:
             _remove_export(self._folder)
+        else:
+            rmtree(self._folder, ignore_errors=True)
 
     def write(self, part: Stored, sources: Sequence[SourceFile]) -> Path:
         """Write a part into a temporary folder, and return the folder. Raises `OutputError`."""
@@ -128,10 +131,12 @@ class NewParts:
                 repeated = self._read_new_sources().intersection(digests)
                 with interrupts_delayed():  # Ctrl-C would leave the parts hidden
                     if not repeated:
+                        self._hides_parts = True
                         for folder in folders:
                             _publish(folder, self._data_set)
                         # This makes all parts visible at once.
                         published = self._folder.rename(f"{self._folder}-published")
+                        self._hides_parts = False
                         rmtree(published, ignore_errors=True)
         except OSError as error:
             raise _output_error(str(self._data_set), error) from None
@@ -188,7 +193,9 @@ def _remove_export(folder: Path) -> None:
 
     The folder stays if a part cannot be removed, because it would become visible.
     """
-    with suppress(OSError, InputError):
+    # Without the lock, another export could reuse the number of a part, and its new part would be
+    # removed here.
+    with suppress(OSError, InputError), locked(folder.parent):
         for part in hidden_parts_of(str(folder.parent)):
             if part.manifest.hidden_by == folder.name:
                 (folder.parent / part.folder.name).rename(folder / part.folder.name)

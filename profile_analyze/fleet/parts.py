@@ -117,6 +117,7 @@ def _all_parts(
         root: Folder = remote_path(data_set) if is_url(data_set) else Path(data_set)
         content = _manifest(root, DATA_SET_MANIFEST, max_size)
         entries = [*root.iterdir()]
+        names = {entry.name for entry in entries}
         version = _decoded(content, Manifest, data_set, DATA_SET_MANIFEST).version
         if version != VERSION:
             raise InputError(
@@ -124,26 +125,37 @@ def _all_parts(
                 f"is a data set of version {version}, and this version of profile_analyze reads "
                 f"version {VERSION}; install the version that wrote it, or export the files again",
             )
-        parts = [
-            Part(
-                data_set,
-                folder,
-                _decoded(
-                    _manifest(root, f"{folder.name}/{PART_MANIFEST}", max_size),
-                    PartManifest,
-                    data_set,
-                    folder.name,
-                ),
-            )
-            for folder in sorted(part_folders(entries), key=number_of)
+        folders = sorted(part_folders(entries), key=number_of)
+        contents = (
+            (folder, _content_of_part(root, folder, max_size))
+            for folder in folders
             if folder not in besides
+        )
+        parts = [
+            Part(data_set, folder, _decoded(content, PartManifest, data_set, folder.name))
+            for folder, content in contents
+            if content is not None
         ]
     except TooLargeError as error:
         raise InputError(data_set, f"{error} {too_large(max_size)}") from None
     except OSError as error:
         raise _unreadable(data_set, error) from None
-    names = {entry.name for entry in entries}
     return [(part, part.manifest.hidden_by in names) for part in parts]
+
+
+def _content_of_part(data_set: Folder, folder: Folder, max_size: int) -> bytes | None:
+    """Return the content of a part's manifest; None if the part has been removed meanwhile.
+
+    An export that fails removes its hidden parts, even while another process lists the data set.
+
+    Raises `TooLargeError` and `OSError`.
+    """
+    try:
+        return _manifest(data_set, f"{folder.name}/{PART_MANIFEST}", max_size)
+    except FileNotFoundError:
+        if isinstance(folder, Path) and not os.path.lexists(folder):
+            return None
+        raise
 
 
 def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:

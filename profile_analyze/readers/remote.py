@@ -14,7 +14,7 @@ from io import BufferedIOBase, BufferedReader, RawIOBase
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from fsspec.asyn import reset_after_fork  # noqa: F401  # see `remote_path`
+from fsspec.asyn import reset_after_fork  # noqa: F401  # older versions lack it: see `remote_path`
 from fsspec.core import url_to_fs
 
 from profile_analyze.errors import InputError, without_secrets

@@ -461,6 +461,18 @@ CALLS = (
     # words of other tools, and values that look like other values
     *(f"{FILE} --format {word}" for word in ("svg", "cvs", "pretty")),
     *(f"{FILE} {option}" for option in ("--group-by module", "--by layer", "--filter type=Conv")),
+    *(
+        f"{FILE} --filter {condition}"
+        for condition in ("op_type=Conv", "'name = a b'", "type=~Conv", "foo=bar", "'foo == bar'")
+    ),
+    *(
+        f"{FILE} --dtype fp16 --peaks {spec}"
+        for spec in ("my.toml", "my.toml:fp32", "my.toml:card", "my.toml:4090", "here:4", "x:fp17")
+    ),
+    *(
+        f"{FILE} --gpu {spec}"
+        for spec in ("my.toml", "my.toml:card", "list", "lists", "auto", "autox", "here!", "tomls")
+    ),
     *(f"{FILE} {option}" for option in ("--strict", "--ci", "--exit-code 1", "--only-changed")),
     *(f"{FILE} --aggregate-by type --aggregate {name}" for name in ("95", "101")),
     *(f"{FILE} --peaks rtx4090:{name}" for name in ("half", "float16", "bfloat16", "fp17")),

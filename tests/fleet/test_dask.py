@@ -509,9 +509,13 @@ def test_one_file_starts_no_cluster(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(dask_engine, "LocalCluster", None)
     file = str(folder / "00.json")
     outcome = run_command(file, "--engine", "dask")
-    note = "note: --engine has no effect on a single file: only several files are divided among "
-    assert (outcome.code, outcome.out) == (0, run_command(file).out)
-    assert outcome.err == f"{note}workers\n"
+    note = (
+        "note: --engine has no effect: each profile is a single file, and only several files of a "
+        "profile are divided among workers\n"
+    )
+    assert outcome == Outcome(0, run_command(file).out, note)
+    compared = run_command(file, "--compare", str(folder / "01.json"), "--engine", "dask")
+    assert (compared.code, note in compared.err) == (0, True)
 
 
 def test_dask_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

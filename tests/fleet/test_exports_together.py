@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from errno import ENOSPC
 from itertools import count
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.errors import OutputError
+from profile_analyze.errors import InputError, MalformedProfileError, OutputError
 from profile_analyze.fleet import locking, new_parts
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import partial_of, parts_of
@@ -24,7 +25,10 @@ from tests.conftest import ROOT, Outcome, run_command
 from tests.fleet.test_data_sets import exported, small
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+if sys.platform != "win32":
+    import fcntl
 
 QUESTION = ("--aggregate-by", "file", "--format", "csv", "--columns", "file,time", "-t", "0")
 
@@ -39,6 +43,15 @@ def files_in(data_set: Path | str) -> list[str]:
 
 def left_overs(data_set: Path) -> list[str]:
     return [path.name for path in data_set.iterdir() if path.name.startswith(".unfinished")]
+
+
+def is_locked(data_set: Path) -> bool:
+    """Return whether the lock on a data set is held. It counts as held if the system has none."""
+    with suppress(BlockingIOError), (data_set / locking.LOCK).open("ab") as file:
+        if sys.platform != "win32":
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
+    return True
 
 
 def started(code: str, *arguments: str) -> subprocess.Popen[str]:
@@ -205,6 +218,7 @@ def test_an_export_that_fails_while_it_publishes_adds_nothing(
     def failing_rename(path: Path, target: Path | str) -> Path:
         call = next(calls)
         assert run_command(str(data_set), *QUESTION) == expected
+        assert is_locked(data_set)
         if call == failing or (is_lasting and call > failing):
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         return rename(path, target)
@@ -222,6 +236,47 @@ def test_an_export_that_fails_while_it_publishes_adds_nothing(
     assert files_in(data_set) == files
     assert left_overs(data_set) == []
     assert len([*data_set.glob("part=*")]) == len(files)
+
+
+def test_a_part_that_is_removed_while_parts_are_listed_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(3)]
+    data_set = tmp_path / "set"
+    exported(data_set, files, files_per_part=1)
+    iterdir = Path.iterdir
+
+    def removing(path: Path) -> Iterator[Path]:
+        entries = [*iterdir(path)]
+        (data_set / "part=000002").rename(tmp_path / "removed")
+        return iter(entries)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "iterdir", removing)
+        assert files_in(data_set) == [files[0], files[2]]
+    # A folder without a manifest, and a link to nothing, are damage.
+    (data_set / "part=000002").mkdir()
+    (data_set / "part=000004").symlink_to("nothing")
+    for name in ("part=000002", "part=000004"):
+        with pytest.raises(MalformedProfileError, match=rf"damaged: {name}/_part\.json: no such"):
+            parts_of(str(data_set))
+        (data_set / name).rename(tmp_path / name)
+
+
+def test_an_export_that_fails_before_it_publishes_needs_no_manifest(tmp_path: Path) -> None:
+    data_set = tmp_path / "set"
+    exported(data_set, [small(tmp_path, "a.json")])
+    bad = tmp_path / "bad.json"
+    bad.write_text("{")
+
+    def damage(_: int) -> None:
+        assert len(left_overs(data_set)) == 1
+        (data_set / "part=000001" / "_part.json").write_text("{")
+
+    names = [small(tmp_path, "b.json", 5.0), str(bad)]
+    with pytest.raises(InputError, match=r"bad\.json"):
+        export(str(data_set), names, max_size=MAX_SIZE, files_per_part=1, progress=damage)
+    assert left_overs(data_set) == []
 
 
 def test_an_export_on_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,10 @@ def test_functions_are_in_stacks_without_addresses(tmp_path: Path) -> None:
     path.write_bytes(trace(*ON_CPU))
     outcome = run_command(str(path), "--format", "collapsed")
     assert (outcome.code, outcome.out) == (0, STACKS)
+    assert outcome.err == (
+        "note: the computation of 2 operators (100.0% of the time) is unknown without shapes; record "
+        "with record_shapes=True\n"
+    )
 
 
 def test_functions_change_no_rows(tmp_path: Path) -> None:
