@@ -8,21 +8,19 @@ import numpy as np
 
 from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import median_interval, ratios_of
-from profile_analyze.analysis.statistics import (
-    LEAST_RUNS,
-    SIGNIFICANT,
-    SUGGESTED_RUNS,
-    adjusted,
-    too_few_runs,
-)
+from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
 from profile_analyze.model.iterations import required_noun, unit_noun
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
-from profile_analyze.query.gate_verdicts import outcome_without_operators, reason_incomplete
+from profile_analyze.query.gate_verdicts import (
+    outcome_without_operators,
+    reason_incomplete,
+    reason_too_few,
+)
 from profile_analyze.query.run import run
-from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
+from profile_analyze.query.unmatched_notes import advice_on_last_condition
 from profile_analyze.query.work_gate import (
     amounts_of,
     is_beyond,
@@ -94,6 +92,8 @@ class _Measured(NamedTuple):
     """The plural noun for the units that a verdict needs: see `iterations.required_noun`."""
     hint: str
     """Advice to append to the reason if the condition does not pass; may be empty."""
+    incomplete: str
+    """Why the condition cannot pass, even within its limit; empty if it can."""
 
 
 def judge_conditions(
@@ -137,15 +137,10 @@ def _verdicts_on_times(
 ) -> list[FailVerdict]:
     measured = [_measure(condition, query, source) for condition in conditions]
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
-    verdicts = [
+    return [
         _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
         for condition, one, p in zip(conditions, measured, p_values, strict=True)
     ]
-    for index, one in enumerate(verdicts):
-        reason = reason_incomplete(one.condition.about(query), source)
-        if reason and one.outcome == "passed":
-            verdicts[index] = one._replace(outcome="unjudged", reason=reason)
-    return verdicts
 
 
 def _verdict_without_times(
@@ -158,7 +153,7 @@ def _verdict_without_times(
         about = condition.about(query)
         if source.mismatch and (condition.relative or conditions_on_verdicts(about)):
             return FailVerdict(condition, "unjudged", source.mismatch)
-        if found := outcome_without_operators(about, source, _reason_too_few):
+        if found := outcome_without_operators(about, source):
             return FailVerdict(condition, *found)
     return _verdict_on_work(condition, query, source) if condition.is_of_work else None
 
@@ -174,9 +169,14 @@ def _verdict_on_work(
     condition: FailCondition, query: Query, source: Profile | Comparison
 ) -> FailVerdict:
     relative = condition.relative
-    amounts = amounts_of(condition.metric, condition.about(query), source, relative=relative)
-    unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
+    about = condition.about(query)
+    amounts = amounts_of(condition.metric, about, source, relative=relative)
     beyond = is_beyond(amounts, condition.limit, condition.limit_unit, above=condition.above)
+    unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
+    if not (amounts.operators or amounts.in_bodies):
+        unjudged += _hint(condition, run(about, source))
+    if not (unjudged or beyond):
+        unjudged = reason_incomplete(about, source)
     outcome: Outcome = "unjudged" if unjudged else "met" if beyond else "passed"
     return FailVerdict(
         condition,
@@ -188,7 +188,8 @@ def _verdict_on_work(
 
 
 def _measure(condition: FailCondition, query: Query, source: Profile | Comparison) -> _Measured:
-    table = run(condition.about(query), source)
+    about = condition.about(query)
+    table = run(about, source)
     empty = np.empty((1, 0))
     times = table.shown.per_unit("time") if len(table) else empty
     hint = _hint(condition, table)
@@ -199,18 +200,16 @@ def _measure(condition: FailCondition, query: Query, source: Profile | Compariso
         tests = table.shown.of_all_rows(tests_of) if len(table) else None
         sides.append(comparison.base.runs)
     unit, required = unit_noun(query.unit, *sides), required_noun(query.unit, *sides)
-    return _Measured(times, base, tests, table.matched, unit, required, hint)
+    incomplete = reason_incomplete(about, source)
+    return _Measured(times, base, tests, table.matched, unit, required, hint, incomplete)
 
 
 def _hint(condition: FailCondition, table: Table) -> str:
     """Return advice on a condition that is probably a mistake; empty if it looks right."""
     if not table.matched:
-        # The subject is the last condition. If it selects nothing, a note may have a suggestion.
-        *_, selection = ("", *(one.text for one in table.query.conditions))
-        start = f"{selection}: {NO_SUCH_VALUE}"
-        advice = [note.removeprefix(start) for note in table.notes if note.startswith(start)]
+        # The subject is the last condition.
         is_advised = condition.subject and not conditions_on_verdicts(table.query)
-        return f"; {advice[0]}" if is_advised and advice else ""
+        return advice_on_last_condition(table) if is_advised else ""
     if table.shown.profile.model is not None:
         return f"; a model that has not run has no times: {condition.on_work}"
     is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
@@ -252,8 +251,11 @@ def _verdict(
         over_pairs = float(ratios_of(measured.tests.chosen.estimate)[0])
         is_beyond = over_pairs > limit if condition.above else over_pairs < limit
         verdict = verdict._replace(over_pairs=over_pairs if is_beyond else np.nan)
-    hint = "" if verdict.outcome == "passed" else measured.hint
-    return verdict._replace(reason=verdict.reason + hint)
+    if verdict.outcome != "passed":
+        return verdict._replace(reason=verdict.reason + measured.hint)
+    if measured.incomplete:
+        return verdict._replace(outcome="unjudged", reason=measured.incomplete)
+    return verdict
 
 
 def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[float, float]]:
@@ -323,21 +325,10 @@ def _reason_unjudged(measured: _Measured) -> str:
     runs, base_runs = _known(measured.times), _known(measured.base)
     if 0 in (runs, base_runs):
         return f"the time{'' if runs == 0 else ' of the baseline'} is N/A"
-    if too_few := _reason_too_few(measured.required, runs or 0, base_runs):
+    if too_few := reason_too_few(measured.required, runs or 0, base_runs):
         return too_few
     if measured.base is not None and not _median(measured.base) > 0:
         return "the time of the baseline is 0"
-    return ""
-
-
-def _reason_too_few(required: str, runs: int, base_runs: int | None) -> str:
-    """Return that there are too few runs, and what to do; empty if there are enough."""
-    if too_few := too_few_runs(required, runs, base_runs):
-        where = "" if base_runs is None else " on each side"
-        return (
-            f"{too_few}; record at least {LEAST_RUNS} profiles{where}, better {SUGGESTED_RUNS}, "
-            "each by its own process, and name them all"
-        )
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Judges conditions of `--fail-if` that select operators by a verdict which no operator has."""
+"""Reasons why a condition of `--fail-if` cannot be judged: too few runs or verdicts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from profile_analyze.analysis.statistics import LEAST_RUNS, SUGGESTED_RUNS, too_few_runs
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.iterations import required_noun
 from profile_analyze.model.profile import Profile
@@ -16,22 +17,19 @@ from profile_analyze.query.work_gate import share_of_time
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
 
 def outcome_without_operators(
-    about: Query, source: Comparison, reason_too_few: Callable[[str, int, int], str]
+    about: Query, source: Comparison
 ) -> tuple[Literal["passed", "unjudged"], str] | None:
     """Return the outcome and its reason if no operator has the verdict that `about` selects.
 
     None if an operator has the verdict, or if `about` does not select by verdicts. In a healthy
     model, no operator is slower, so the outcome is `passed`. It is `unjudged` if operators with
-    over 5 % of the time have no verdict. `reason_too_few` returns why there are too few runs, from
-    their noun and their number on each side.
+    over 5 % of the time have no verdict.
     """
     if not conditions_on_verdicts(about):
         return None
@@ -50,15 +48,29 @@ def outcome_without_operators(
 
 
 def reason_incomplete(about: Query, source: Profile | Comparison) -> str:
-    """Return why a condition cannot pass, although the operators it selects are within its limit.
+    """Return why a condition cannot pass, even within its limit; empty if it can.
 
-    That is so if it selects by verdicts, and operators with over 5 % of the time have none. The
-    result is empty if the condition can pass.
+    It cannot pass if it selects operators by their verdict, and operators with over 5 % of the time
+    have no verdict.
     """
     if isinstance(source, Profile) or not conditions_on_verdicts(about):
         return ""
     share, rest = _without_verdict(*_all_verdicts(about, source))
     return rest if share > MOST_UNKNOWN else ""
+
+
+def reason_too_few(required: str, runs: int, base_runs: int | None) -> str:
+    """Return that there are too few runs, and what to do; empty if there are enough.
+
+    `required` is the plural of what counts as a run. `base_runs` is None without a baseline.
+    """
+    if too_few := too_few_runs(required, runs, base_runs):
+        where = "" if base_runs is None else " on each side"
+        return (
+            f"{too_few}; record at least {LEAST_RUNS} profiles{where}, better {SUGGESTED_RUNS}, "
+            "each by its own process, and name them all"
+        )
+    return ""
 
 
 def _all_verdicts(about: Query, source: Comparison) -> tuple[Table, Categorical[str]]:
