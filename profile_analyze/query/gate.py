@@ -14,11 +14,7 @@ from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
-from profile_analyze.query.gate_verdicts import (
-    outcome_without_operators,
-    reason_incomplete,
-    reason_too_few,
-)
+from profile_analyze.query.gate_verdicts import outcome_by_verdicts, reason_too_few
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import advice_on_last_condition
 from profile_analyze.query.work_gate import (
@@ -80,6 +76,7 @@ class FailVerdict(NamedTuple):
 class _Measured(NamedTuple):
     """The measured times for one condition, shape (1, units): one per process or iteration."""
 
+    condition: FailCondition
     times: NDArray[np.float64]
     base: NDArray[np.float64] | None
     tests: RowTests | None
@@ -123,39 +120,43 @@ def judge_conditions(
     """
     source = source if isinstance(source, Profile) else source.as_measured
     settled = [_verdict_without_times(condition, query, source) for condition in conditions]
-    timed = [one for one, found in zip(conditions, settled, strict=True) if found is None]
-    of_times = iter(_verdicts_on_times(timed, query, source, strict=strict))
-    return tuple(found or next(of_times) for found in settled)
+    measured = [
+        _measure(condition, query, source, found)
+        for condition, found in zip(conditions, settled, strict=True)
+        if isinstance(found, str)
+    ]
+    of_times = iter(_verdicts_on_times(measured, strict=strict))
+    return tuple(next(of_times) if isinstance(found, str) else found for found in settled)
 
 
-def _verdicts_on_times(
-    conditions: Sequence[FailCondition],
-    query: Query,
-    source: Profile | Comparison,
-    *,
-    strict: bool,
-) -> list[FailVerdict]:
-    measured = [_measure(condition, query, source) for condition in conditions]
+def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[FailVerdict]:
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
     return [
-        _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
-        for condition, one, p in zip(conditions, measured, p_values, strict=True)
+        _verdict(one, float(p), strict=strict)._replace(unit=one.unit)
+        for one, p in zip(measured, p_values, strict=True)
     ]
 
 
 def _verdict_without_times(
     condition: FailCondition, query: Query, source: Profile | Comparison
-) -> FailVerdict | None:
-    """Return the verdict on a condition whose value is not a time; None if times must be judged."""
+) -> FailVerdict | str:
+    """Return the verdict on a condition whose value is not a time.
+
+    If times must be judged, return `_Measured.incomplete` instead.
+    """
+    incomplete = ""
     if damage := _damage(source):
         return FailVerdict(condition, "unjudged", damage)
     if not isinstance(source, Profile):
         about = condition.about(query)
         if source.mismatch and (condition.relative or conditions_on_verdicts(about)):
             return FailVerdict(condition, "unjudged", source.mismatch)
-        if found := outcome_without_operators(about, source):
-            return FailVerdict(condition, *found)
-    return _verdict_on_work(condition, query, source) if condition.is_of_work else None
+        outcome, incomplete = outcome_by_verdicts(about, source)
+        if outcome:
+            return FailVerdict(condition, outcome, incomplete)
+    if condition.is_of_work:
+        return _verdict_on_work(condition, query, source, incomplete)
+    return incomplete
 
 
 def _damage(source: Profile | Comparison) -> str:
@@ -166,7 +167,7 @@ def _damage(source: Profile | Comparison) -> str:
 
 
 def _verdict_on_work(
-    condition: FailCondition, query: Query, source: Profile | Comparison
+    condition: FailCondition, query: Query, source: Profile | Comparison, incomplete: str
 ) -> FailVerdict:
     relative = condition.relative
     about = condition.about(query)
@@ -176,7 +177,7 @@ def _verdict_on_work(
     if not (amounts.operators or amounts.in_bodies):
         unjudged += _hint(condition, run(about, source))
     if not (unjudged or beyond):
-        unjudged = reason_incomplete(about, source)
+        unjudged = incomplete
     outcome: Outcome = "unjudged" if unjudged else "met" if beyond else "passed"
     return FailVerdict(
         condition,
@@ -187,9 +188,10 @@ def _verdict_on_work(
     )
 
 
-def _measure(condition: FailCondition, query: Query, source: Profile | Comparison) -> _Measured:
-    about = condition.about(query)
-    table = run(about, source)
+def _measure(
+    condition: FailCondition, query: Query, source: Profile | Comparison, incomplete: str
+) -> _Measured:
+    table = run(condition.about(query), source)
     empty = np.empty((1, 0))
     times = table.shown.per_unit("time") if len(table) else empty
     hint = _hint(condition, table)
@@ -200,8 +202,7 @@ def _measure(condition: FailCondition, query: Query, source: Profile | Compariso
         tests = table.shown.of_all_rows(tests_of) if len(table) else None
         sides.append(comparison.base.runs)
     unit, required = unit_noun(query.unit, *sides), required_noun(query.unit, *sides)
-    incomplete = reason_incomplete(about, source)
-    return _Measured(times, base, tests, table.matched, unit, required, hint, incomplete)
+    return _Measured(condition, times, base, tests, table.matched, unit, required, hint, incomplete)
 
 
 def _hint(condition: FailCondition, table: Table) -> str:
@@ -228,9 +229,8 @@ def _p_value(measured: _Measured) -> float:
     return np.nan if measured.tests is None else float(measured.tests.p_values[0])
 
 
-def _verdict(
-    condition: FailCondition, measured: _Measured, p_value: float, *, strict: bool
-) -> FailVerdict:
+def _verdict(measured: _Measured, p_value: float, *, strict: bool) -> FailVerdict:
+    condition = measured.condition
     time_s = _median(measured.times)
     base_s = np.nan if measured.base is None else _median(measured.base)
     reason_unjudged = _reason_unjudged(measured)

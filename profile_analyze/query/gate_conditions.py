@@ -169,11 +169,11 @@ class FailCondition(NamedTuple):
         # Verdicts take noise into account. A limit on the change would still mean nothing: all
         # operators with the verdict changed.
         refused = OUTCOMES if self.relative else OUTCOMES - {_VERDICT}
-        if one := next((one for one in about.conditions if one.column.name in refused), None):
-            where = f"--where {one.text!r}" if one in of_where else ""
+        if found := next((one for one in about.conditions if one.column.name in refused), None):
+            where = f"--where {found.text!r}" if found in of_where else ""
             instead = " in --where, or leave it out and write" if where else ", or write"
             raise QueryError(
-                f"where: {where or one.column.name} selects operators by how they changed, so "
+                f"where: {where or found.column.name} selects operators by how they changed, so "
                 f"noise alone could meet the condition; select them by name, type or base{instead} "
                 f"{_ANY_OPERATOR!r} for any operator"
             )
