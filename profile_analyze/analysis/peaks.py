@@ -226,7 +226,7 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
     Case and punctuation do not matter. Raises `PeaksError` if no device or several devices match.
     The message suggests names.
     """
-    named = [(one, device) for device in devices for one in (device.name, *device.aliases)]
+    named = _by_name(devices)
     found = _matching(name, named)
     if len(found) == 1:
         return found[0]
@@ -240,12 +240,16 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
 
 def names_of_devices(name: str) -> Sequence[str]:
     """Return the full names of the known devices that `name` may mean; empty if there is none."""
-    named = [(one, device) for device in DEVICES for one in (device.name, *device.aliases)]
-    return as_typed([device.name for device in _matching(name, named)])
+    return as_typed([device.name for device in _matching(name, _by_name(DEVICES))])
+
+
+def _by_name(devices: Iterable[Device]) -> list[tuple[str, Device]]:
+    """Return each device with each of its names."""
+    return [(one, device) for device in devices for one in (device.name, *device.aliases)]
 
 
 def _matching(name: str, named: Sequence[tuple[str, Device]]) -> Sequence[Device]:
-    """Return the devices that `name` may mean. `named` has each device with each of its names."""
+    """Return the devices of `named` that `name` may mean. `named` is a result of `_by_name`."""
     # An exact match wins, so that a file may have both `my-card` and `my card`.
     for normalized in (str.strip, _without_punctuation):
         found = {id(device): device for one, device in named if normalized(one) == normalized(name)}

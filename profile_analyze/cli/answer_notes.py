@@ -10,6 +10,7 @@ from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import is_run_key
+from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import wildcard_notes
 from profile_analyze.report.output_formats import (
     OPERATORS,
@@ -55,7 +56,7 @@ def notes_on_answer(
     yield from summary.notes
     for table in tables:
         yield from renderer.notes(table)
-    yield from _notes_on_conditions(verdicts, request.query)
+    yield from _notes_on_conditions(source, verdicts, request.query)
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.ANSWER)
     arranges_rows = request.query.grouped or not request.query.has_default_order
@@ -70,10 +71,15 @@ def notes_on_answer(
     yield from _notes_on_suffix(request.output, renderer)
 
 
-def _notes_on_conditions(verdicts: tuple[FailVerdict, ...], query: Query) -> Iterator[Note]:
+def _notes_on_conditions(
+    source: Profile | Comparison, verdicts: tuple[FailVerdict, ...], query: Query
+) -> Iterator[Note]:
     """Yield notes on conditions of `--fail-if` that may not do what the user meant."""
     for one in verdicts:
-        yield from wildcard_notes(one.condition.about(query))
+        about = one.condition.about(query)
+        # If no operator matches, the reason has a suggestion instead. Tables have the same rule.
+        if (notes := [*wildcard_notes(about)]) and run(about, source).matched:
+            yield from notes
     if verdicts and query.having:
         yield Note("--fail-if judges operators, so it does not use --having", Importance.ANSWER)
 

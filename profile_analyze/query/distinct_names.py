@@ -25,7 +25,7 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
     they have their ids. The detail is empty for a unique name. It is also empty for rows whose ids
     are equal, too, such as an added and a removed operator. The rows of `table` are operators.
     """
-    codes = table.shown["name"].codes + 1  # + 1, because the code of N/A is -1
+    codes = table.shown["name"].codes
     is_shared = np.bincount(codes) > 1
     is_asked = np.zeros_like(is_shared)
     is_asked[codes[rows]] = True
@@ -34,7 +34,7 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
     namesakes = namesakes[np.argsort(codes[namesakes], kind="stable")]
     columns = [*_columns(table, namesakes)] if len(namesakes) else []
     details: list[str] = []
-    ends = np.flatnonzero(np.diff(codes[namesakes], append=0)) + 1
+    ends = np.flatnonzero(np.diff(codes[namesakes], append=-1)) + 1
     for start, end in pairwise([0, *ends.tolist()]):
         details += _details([texts[start:end] for texts in columns])
     detail_of = dict(zip(namesakes.tolist(), details, strict=True))

@@ -8,21 +8,15 @@ import numpy as np
 
 from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import median_interval, ratios_of
-from profile_analyze.analysis.statistics import (
-    LEAST_RUNS,
-    SIGNIFICANT,
-    SUGGESTED_RUNS,
-    adjusted,
-    too_few_runs,
-)
+from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
 from profile_analyze.model.iterations import required_noun, unit_noun
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
-from profile_analyze.query.gate_verdicts import outcome_without_operators, reason_incomplete
+from profile_analyze.query.gate_verdicts import outcome_by_verdicts, reason_too_few
 from profile_analyze.query.run import run
-from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
+from profile_analyze.query.unmatched_notes import advice_on_last_condition
 from profile_analyze.query.work_gate import (
     amounts_of,
     is_beyond,
@@ -82,6 +76,7 @@ class FailVerdict(NamedTuple):
 class _Measured(NamedTuple):
     """The measured times for one condition, shape (1, units): one per process or iteration."""
 
+    condition: FailCondition
     times: NDArray[np.float64]
     base: NDArray[np.float64] | None
     tests: RowTests | None
@@ -94,6 +89,8 @@ class _Measured(NamedTuple):
     """The plural noun for the units that a verdict needs: see `iterations.required_noun`."""
     hint: str
     """Advice to append to the reason if the condition does not pass; may be empty."""
+    incomplete: str
+    """Why the condition cannot pass, even within its limit; empty if it can."""
 
 
 def judge_conditions(
@@ -123,44 +120,43 @@ def judge_conditions(
     """
     source = source if isinstance(source, Profile) else source.as_measured
     settled = [_verdict_without_times(condition, query, source) for condition in conditions]
-    timed = [one for one, found in zip(conditions, settled, strict=True) if found is None]
-    of_times = iter(_verdicts_on_times(timed, query, source, strict=strict))
-    return tuple(found or next(of_times) for found in settled)
-
-
-def _verdicts_on_times(
-    conditions: Sequence[FailCondition],
-    query: Query,
-    source: Profile | Comparison,
-    *,
-    strict: bool,
-) -> list[FailVerdict]:
-    measured = [_measure(condition, query, source) for condition in conditions]
-    p_values = adjusted(np.array([_p_value(one) for one in measured]))
-    verdicts = [
-        _verdict(condition, one, float(p), strict=strict)._replace(unit=one.unit)
-        for condition, one, p in zip(conditions, measured, p_values, strict=True)
+    measured = [
+        _measure(condition, query, source, found)
+        for condition, found in zip(conditions, settled, strict=True)
+        if isinstance(found, str)
     ]
-    for index, one in enumerate(verdicts):
-        reason = reason_incomplete(one.condition.about(query), source)
-        if reason and one.outcome == "passed":
-            verdicts[index] = one._replace(outcome="unjudged", reason=reason)
-    return verdicts
+    of_times = iter(_verdicts_on_times(measured, strict=strict))
+    return tuple(next(of_times) if isinstance(found, str) else found for found in settled)
+
+
+def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[FailVerdict]:
+    p_values = adjusted(np.array([_p_value(one) for one in measured]))
+    return [
+        _verdict(one, float(p), strict=strict)._replace(unit=one.unit)
+        for one, p in zip(measured, p_values, strict=True)
+    ]
 
 
 def _verdict_without_times(
     condition: FailCondition, query: Query, source: Profile | Comparison
-) -> FailVerdict | None:
-    """Return the verdict on a condition whose value is not a time; None if times must be judged."""
+) -> FailVerdict | str:
+    """Return the verdict on a condition whose value is not a time.
+
+    If times must be judged, return `_Measured.incomplete` instead.
+    """
+    incomplete = ""
     if damage := _damage(source):
         return FailVerdict(condition, "unjudged", damage)
     if not isinstance(source, Profile):
         about = condition.about(query)
         if source.mismatch and (condition.relative or conditions_on_verdicts(about)):
             return FailVerdict(condition, "unjudged", source.mismatch)
-        if found := outcome_without_operators(about, source, _reason_too_few):
-            return FailVerdict(condition, *found)
-    return _verdict_on_work(condition, query, source) if condition.is_of_work else None
+        outcome, incomplete = outcome_by_verdicts(about, source)
+        if outcome:
+            return FailVerdict(condition, outcome, incomplete)
+    if condition.is_of_work:
+        return _verdict_on_work(condition, query, source, incomplete)
+    return incomplete
 
 
 def _damage(source: Profile | Comparison) -> str:
@@ -171,12 +167,17 @@ def _damage(source: Profile | Comparison) -> str:
 
 
 def _verdict_on_work(
-    condition: FailCondition, query: Query, source: Profile | Comparison
+    condition: FailCondition, query: Query, source: Profile | Comparison, incomplete: str
 ) -> FailVerdict:
     relative = condition.relative
-    amounts = amounts_of(condition.metric, condition.about(query), source, relative=relative)
-    unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
+    about = condition.about(query)
+    amounts = amounts_of(condition.metric, about, source, relative=relative)
     beyond = is_beyond(amounts, condition.limit, condition.limit_unit, above=condition.above)
+    unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
+    if not (amounts.operators or amounts.in_bodies):
+        unjudged += _hint(condition, run(about, source))
+    if not (unjudged or beyond):
+        unjudged = incomplete
     outcome: Outcome = "unjudged" if unjudged else "met" if beyond else "passed"
     return FailVerdict(
         condition,
@@ -187,7 +188,9 @@ def _verdict_on_work(
     )
 
 
-def _measure(condition: FailCondition, query: Query, source: Profile | Comparison) -> _Measured:
+def _measure(
+    condition: FailCondition, query: Query, source: Profile | Comparison, incomplete: str
+) -> _Measured:
     table = run(condition.about(query), source)
     empty = np.empty((1, 0))
     times = table.shown.per_unit("time") if len(table) else empty
@@ -199,18 +202,15 @@ def _measure(condition: FailCondition, query: Query, source: Profile | Compariso
         tests = table.shown.of_all_rows(tests_of) if len(table) else None
         sides.append(comparison.base.runs)
     unit, required = unit_noun(query.unit, *sides), required_noun(query.unit, *sides)
-    return _Measured(times, base, tests, table.matched, unit, required, hint)
+    return _Measured(condition, times, base, tests, table.matched, unit, required, hint, incomplete)
 
 
 def _hint(condition: FailCondition, table: Table) -> str:
     """Return advice on a condition that is probably a mistake; empty if it looks right."""
     if not table.matched:
-        # The subject is the last condition. If it selects nothing, a note may have a suggestion.
-        *_, selection = ("", *(one.text for one in table.query.conditions))
-        start = f"{selection}: {NO_SUCH_VALUE}"
-        advice = [note.removeprefix(start) for note in table.notes if note.startswith(start)]
+        # The subject is the last condition.
         is_advised = condition.subject and not conditions_on_verdicts(table.query)
-        return f"; {advice[0]}" if is_advised and advice else ""
+        return advice_on_last_condition(table) if is_advised else ""
     if table.shown.profile.model is not None:
         return f"; a model that has not run has no times: {condition.on_work}"
     is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
@@ -229,9 +229,8 @@ def _p_value(measured: _Measured) -> float:
     return np.nan if measured.tests is None else float(measured.tests.p_values[0])
 
 
-def _verdict(
-    condition: FailCondition, measured: _Measured, p_value: float, *, strict: bool
-) -> FailVerdict:
+def _verdict(measured: _Measured, p_value: float, *, strict: bool) -> FailVerdict:
+    condition = measured.condition
     time_s = _median(measured.times)
     base_s = np.nan if measured.base is None else _median(measured.base)
     reason_unjudged = _reason_unjudged(measured)
@@ -252,8 +251,11 @@ def _verdict(
         over_pairs = float(ratios_of(measured.tests.chosen.estimate)[0])
         is_beyond = over_pairs > limit if condition.above else over_pairs < limit
         verdict = verdict._replace(over_pairs=over_pairs if is_beyond else np.nan)
-    hint = "" if verdict.outcome == "passed" else measured.hint
-    return verdict._replace(reason=verdict.reason + hint)
+    if verdict.outcome != "passed":
+        return verdict._replace(reason=verdict.reason + measured.hint)
+    if measured.incomplete:
+        return verdict._replace(outcome="unjudged", reason=measured.incomplete)
+    return verdict
 
 
 def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[float, float]]:
@@ -323,21 +325,10 @@ def _reason_unjudged(measured: _Measured) -> str:
     runs, base_runs = _known(measured.times), _known(measured.base)
     if 0 in (runs, base_runs):
         return f"the time{'' if runs == 0 else ' of the baseline'} is N/A"
-    if too_few := _reason_too_few(measured.required, runs or 0, base_runs):
+    if too_few := reason_too_few(measured.required, runs or 0, base_runs):
         return too_few
     if measured.base is not None and not _median(measured.base) > 0:
         return "the time of the baseline is 0"
-    return ""
-
-
-def _reason_too_few(required: str, runs: int, base_runs: int | None) -> str:
-    """Return that there are too few runs, and what to do; empty if there are enough."""
-    if too_few := too_few_runs(required, runs, base_runs):
-        where = "" if base_runs is None else " on each side"
-        return (
-            f"{too_few}; record at least {LEAST_RUNS} profiles{where}, better {SUGGESTED_RUNS}, "
-            "each by its own process, and name them all"
-        )
     return ""
 
 

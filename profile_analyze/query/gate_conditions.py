@@ -156,21 +156,25 @@ class FailCondition(NamedTuple):
     def check_selection(self, query: Query) -> None:
         """Raise `QueryError` if the selection is invalid, or selects operators by their change."""
         about = self.about(query)
+        of_where = about.conditions[:-1] if self.subject else about.conditions
         for one in conditions_on_verdicts(about):
             if matches_none(one, ALL_VERDICTS):
+                option = f"--where {one.text!r}: " if one in of_where else ""
                 raise QueryError(
-                    f"where: there is no verdict {one.value!r}; the verdicts are "
+                    f"where: {option}there is no verdict {one.value!r}; the verdicts are "
                     f"{', '.join(ALL_VERDICTS)}"
                 )
         if self.is_of_work and self.relative:  # noise does not change work
             return
-        # Verdicts take noise into account. Their rows still need a limit that noise cannot reach.
+        # Verdicts take noise into account. A limit on the change would still mean nothing: all
+        # operators with the verdict changed.
         refused = OUTCOMES if self.relative else OUTCOMES - {_VERDICT}
-        selected_by = [one.column.name for one in about.conditions]
-        if outcome := next((name for name in selected_by if name in refused), None):
+        if found := next((one for one in about.conditions if one.column.name in refused), None):
+            where = f"--where {found.text!r}" if found in of_where else ""
+            instead = " in --where, or leave it out and write" if where else ", or write"
             raise QueryError(
-                f"where: {outcome} selects operators by how they changed, so noise alone could "
-                "meet the condition; select them by name, type or base, or write "
+                f"where: {where or found.column.name} selects operators by how they changed, so "
+                f"noise alone could meet the condition; select them by name, type or base{instead} "
                 f"{_ANY_OPERATOR!r} for any operator"
             )
 

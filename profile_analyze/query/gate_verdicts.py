@@ -1,4 +1,4 @@
-"""Judges conditions of `--fail-if` that select operators by a verdict which no operator has."""
+"""Reasons why a condition of `--fail-if` cannot be judged: too few runs or verdicts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from profile_analyze.analysis.statistics import LEAST_RUNS, SUGGESTED_RUNS, too_few_runs
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.iterations import required_noun
-from profile_analyze.model.profile import Profile
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
 from profile_analyze.query.rows import MOST_UNKNOWN
 from profile_analyze.query.run import run
@@ -16,49 +16,54 @@ from profile_analyze.query.work_gate import share_of_time
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
 
-def outcome_without_operators(
-    about: Query, source: Comparison, reason_too_few: Callable[[str, int, int], str]
-) -> tuple[Literal["passed", "unjudged"], str] | None:
+def outcome_by_verdicts(
+    about: Query, source: Comparison
+) -> tuple[Literal["passed", "unjudged"] | None, str]:
     """Return the outcome and its reason if no operator has the verdict that `about` selects.
 
-    None if an operator has the verdict, or if `about` does not select by verdicts. In a healthy
-    model, no operator is slower, so the outcome is `passed`. It is `unjudged` if operators with
-    over 5 % of the time have no verdict. `reason_too_few` returns why there are too few runs, from
-    their noun and their number on each side.
+    In a healthy model, no operator is slower, so the outcome is `passed`. It is `unjudged` if
+    operators with over 5 % of the time have no verdict.
+
+    The outcome is None if an operator has the verdict, or if `about` does not select by verdicts.
+    The text is then the reason why the condition cannot pass, even within its limit: operators with
+    over 5 % of the time have no verdict. It is empty if the condition can pass.
     """
-    if not conditions_on_verdicts(about):
-        return None
-    table, verdicts = _all_verdicts(about, source)
     of_verdicts = conditions_on_verdicts(about)
+    if not of_verdicts:
+        return None, ""
+    table, verdicts = _all_verdicts(about, source)
+    unknown = verdicts.codes < 0
+    share = share_of_time(table, unknown)
+    operators = f"{counted(int(unknown.sum()), 'operator')} ({percent(share)} of the time)"
+    rest = f"the verdict of {operators} is N/A" if unknown.any() else ""
+    is_complete = not rest or share <= MOST_UNKNOWN
     met = np.all([verdicts.where(one.holds_for(verdicts.categories)) for one in of_verdicts], 0)
     if not len(table) or met.any():
-        return None
-    share, rest = _without_verdict(table, verdicts)
-    if share <= MOST_UNKNOWN:
+        return None, "" if is_complete else rest
+    if is_complete:
         return "passed", f"no operator has this verdict{f'; {rest}' if rest else ''}"
     units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
     required = required_noun(about.unit, source.profile.runs, source.base.runs)
-    too_few = reason_too_few(required, *units)
-    return "unjudged", too_few or rest
+    return "unjudged", reason_too_few(required, *units) or rest
 
 
-def reason_incomplete(about: Query, source: Profile | Comparison) -> str:
-    """Return why a condition cannot pass, although the operators it selects are within its limit.
+def reason_too_few(required: str, runs: int, base_runs: int | None) -> str:
+    """Return that there are too few runs, and what to do; empty if there are enough.
 
-    That is so if it selects by verdicts, and operators with over 5 % of the time have none. The
-    result is empty if the condition can pass.
+    `required` is the plural of what counts as a run. `base_runs` is None without a baseline.
     """
-    if isinstance(source, Profile) or not conditions_on_verdicts(about):
-        return ""
-    share, rest = _without_verdict(*_all_verdicts(about, source))
-    return rest if share > MOST_UNKNOWN else ""
+    if too_few := too_few_runs(required, runs, base_runs):
+        where = "" if base_runs is None else " on each side"
+        return (
+            f"{too_few}; record at least {LEAST_RUNS} profiles{where}, better {SUGGESTED_RUNS}, "
+            "each by its own process, and name them all"
+        )
+    return ""
 
 
 def _all_verdicts(about: Query, source: Comparison) -> tuple[Table, Categorical[str]]:
@@ -69,11 +74,3 @@ def _all_verdicts(about: Query, source: Comparison) -> tuple[Table, Categorical[
     verdicts = table.shown["verdict"]
     assert isinstance(verdicts, Categorical), "verdicts are texts"
     return table, verdicts
-
-
-def _without_verdict(table: Table, verdicts: Categorical[str]) -> tuple[float, str]:
-    """Return the share of the time of operators without a verdict, and a sentence part on them."""
-    unknown = verdicts.codes < 0
-    share = share_of_time(table, unknown)
-    operators = f"{counted(int(unknown.sum()), 'operator')} ({percent(share)} of the time)"
-    return share, f"the verdict of {operators} is N/A" if unknown.any() else ""

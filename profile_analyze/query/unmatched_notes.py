@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import OperatorRows
+    from profile_analyze.query.table import Table
 
-NO_SUCH_VALUE: Final = "no operator has this value; "
+_NO_SUCH_VALUE: Final = "no operator has this value; "
 _MOST_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
@@ -65,7 +66,15 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
             else:
                 advice = _advice_on_text(condition.value, texts)
             advice += renaming_advice(operators.profile, condition.column.name)
-            yield Note(f"{condition.text}: {NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+            yield Note(f"{condition.text}: {_NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+
+
+def advice_on_last_condition(table: Table) -> str:
+    """Return the advice in the note on the last condition, which no operator meets; often empty."""
+    start = f"{table.query.conditions[-1].text}: {_NO_SUCH_VALUE}"
+    return next(
+        (f"; {one.removeprefix(start)}" for one in table.notes if one.startswith(start)), ""
+    )
 
 
 def wildcard_notes(query: Query) -> Iterator[Note]:
@@ -274,6 +283,9 @@ def advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -
     with suppress(PatternError):
         if any(finds(_ANY_CASE + pattern, texts, limit_s=SUGGESTION_LIMIT_S)):
             return f"case matters; {did_you_mean([before + _ANY_CASE + pattern])}"
+        meant = meant_by_wildcards(pattern)
+        if meant and any(finds(meant, texts, limit_s=SUGGESTION_LIMIT_S)):
+            return did_you_mean([before + meant])
     return _advice_on_text(pattern, texts)
 
 

@@ -57,7 +57,7 @@ def _possible_changes(change: Change) -> str:
 
 
 def _basis(change: Change) -> str:
-    """Return which change the verdict rests on, if the change of the medians is far from it.
+    """Return which change the verdict uses, if the change of the medians is far from it.
 
     It is far if it has the opposite sign, or if the interval was widened to include it.
     """
@@ -66,8 +66,7 @@ def _basis(change: Change) -> str:
     estimate = _estimate(change)
     if not is_far or estimate == signed(change.change, percent):
         return ""
-    of_pairs = "the median over all pairs of runs, which has less noise"
-    return f"; the verdict rests on {estimate}, {of_pairs}"
+    return f"; the verdict uses {estimate}, the median over all pairs of runs"
 
 
 def _needed_runs(change: Change) -> str:
@@ -77,8 +76,7 @@ def _needed_runs(change: Change) -> str:
     is_change = abs(log(change.estimate)) >= log1p(change.threshold)
     outcome = "settle it" if is_change else f"rule out a change of {percent(change.threshold)}"
     runs = f"{change.runs_needed:.0f} {change.unit}"
-    assumed = f"if the true change is the estimated {_estimate(change)}"
-    return f"; {assumed}, about {runs} a side {outcome}"
+    return f"; if the true change is {_estimate(change)}, about {runs} a side {outcome}"
 
 
 def _estimate(change: Change) -> str:

@@ -409,11 +409,18 @@ def test_the_summary_says_that_tf32_replaces_fp32() -> None:
 
 
 @pytest.mark.parametrize(
-    ("track", "bytes_", "noted"), [(STREAM, 1e9, True), (STREAM, 1e12, False), (CPU, 1e9, False)]
+    ("track", "category", "bytes_", "noted"),
+    [
+        (STREAM, "copy", 1e9, True),
+        (STREAM, "copy", 1e12, False),
+        (CPU, "copy", 1e9, False),
+        # A transpose is slow for another reason: no link is between its input and output.
+        (STREAM, "data movement", 1e9, False),
+    ],
 )
-def test_slow_copies_of_a_gpu(track: Track, bytes_: float, *, noted: bool) -> None:
+def test_slow_copies_of_a_gpu(track: Track, category: str, bytes_: float, *, noted: bool) -> None:
     profile = profile_of(
-        [{"name": "copy", "category": "copy", "memory": bytes_}],
+        [{"name": "moves", "category": category, "memory": bytes_, "computation": 1.0}],
         [{"operator": 0, "duration_s": 1.0}],
         tracks=(track,),
     )

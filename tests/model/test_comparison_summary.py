@@ -351,7 +351,7 @@ cannot tell whether it is slower, faster or the same: {}
                 "p 0.376",
                 "3.0%",
                 "108.500 us instead of 103.500 us, +4.8%, which may be noise alone; anything from "
-                "-2.8% to +12.5% is possible; if the true change is the estimated +4.8%, about 41 runs a side settle it",
+                "-2.8% to +12.5% is possible; if the true change is +4.8%, about 41 runs a side settle it",
             ),
         ),
     ],

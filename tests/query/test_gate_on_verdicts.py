@@ -37,10 +37,13 @@ def judged_in(source: pa.Comparison, text: str, **asked: Any) -> tuple[str, str]
 
 def runs_with_new_operators(time_us: float, times: Sequence[float] = RUNS) -> pa.Comparison:
     """Return a comparison in which the operator `rare` has no verdict: it ran twice."""
-    rare = [Operator("rare", "Conv", time_us)]
+    work = (1000, 100)
+    rare = [Operator("rare", "Conv", time_us, work=work)]
     new, base = (
         pa.join_runs(
-            profile_of([Operator("conv", "Conv", time), *rare[: n < 2]], f"{side}{n}.json")
+            profile_of(
+                [Operator("conv", "Conv", time, work=work), *rare[: n < 2]], f"{side}{n}.json"
+            )
             for n, time in enumerate(times_of_side)
         )
         for side, times_of_side in (("", times), ("base/", [time + 0.5 for time in RUNS]))
@@ -90,6 +93,9 @@ def test_a_condition_does_not_pass_if_most_of_the_time_has_no_verdict() -> None:
     outcome, reason = judged_in(slower, "verdict ~ slower|more: time > 1s")
     assert (outcome, reason.partition(" (")[0]) == ("unjudged", "the verdict of 1 operator")
     assert judged_in(slower, ANY_LAYER)[0] == "met"
+    of_work = "verdict ~ slower|more: computation > 5G"
+    assert judged_in(slower, of_work) == (outcome, reason)
+    assert judged_in(slower, "verdict ~ slower|more: computation > 1")[0] == "met"
 
 
 def test_verdicts_need_sides_that_belong_together() -> None:
@@ -134,3 +140,13 @@ def test_a_note_says_that_conditions_do_not_use_having() -> None:
     note = "note: --fail-if judges operators, so it does not use --having\n"
     assert note in run_command(*call).err
     assert note not in run_command(*call[:5]).err
+
+
+@pytest.mark.parametrize("metric", ["time > 1s", "computation > 1G"])
+def test_wildcards_have_a_note_only_if_an_operator_matches(metric: str) -> None:
+    call = (RUN, "--print-only", "summary", "--format", "plain", "--fail-if")
+    note = "in a regular expression, * repeats the character before it"
+    assert note in run_command(*call, f"name ~ RELU*: {metric}").err
+    outcome = run_command(*call, f"name ~ RELU*fuse: {metric}")
+    assert note not in outcome.err
+    assert outcome.out.endswith("no operator matches; did you mean RELU.*fuse?\n")
