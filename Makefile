@@ -28,7 +28,7 @@ run: $(VENV)/run ## set up and analyse a shipped profile, or PROFILE=FILE
 test: $(VENV)/dev ## set up and run the tests
 	$(BIN)/python -m pytest -n auto -q
 
-test-slow: $(VENV)/dev ## the slow tests and the properties with all examples, of which `make test` tries few
+test-slow: $(VENV)/dev ## the slow tests and the tests with random examples, with all their cases
 	TESTS_FOR=ci $(BIN)/python -m pytest -n auto -q -m 'slow or slowest or hypothesis'
 
 docs: $(VENV)/dev ## write the generated pages, and the output of commands in documents, anew

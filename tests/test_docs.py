@@ -233,9 +233,9 @@ VARIABLE = re.compile(
 )
 # Messages of Python, msgspec or the system, and messages made of several strings.
 NOT_IN_ONE_STRING = {
-    "the computation of 2 operators (3.0% of the time) does not follow from name and shapes",
-    "the computation of 3 operators (6.8% of the time) does not follow from type and shapes",
-    "the computation of 3 operators (12.0% of the time) does not follow from type, shapes and "
+    "the computation of 2 operators (3.0% of the time) cannot be derived from name and shapes",
+    "the computation of 3 operators (6.8% of the time) cannot be derived from type and shapes",
+    "the computation of 3 operators (12.0% of the time) cannot be derived from type, shapes and "
     "parameters",
     "argument ...: invalid choice: ...",
     "FILE: permission denied",

@@ -13,8 +13,8 @@ COLUMNS: Final = (
     _column(
         "bound",
         "",
-        "compute if compute_time is at least memory_time, otherwise memory; memory for "
-        "operators that only move data, N/A for operators that are not judged or do no work",
+        "what limits the operator: compute if compute_time is at least memory_time, otherwise "
+        "memory; always memory if it only moves data; N/A if it is not judged or does no work",
         FORMULA,
         kind="text",
         is_key=True,
@@ -24,8 +24,8 @@ COLUMNS: Final = (
     _column(
         "attainable",
         "FLO/s",
-        "the highest FLO/s that the device allows at this intensity: the peak rate or intensity * "
-        "peak bandwidth, whichever is less; N/A for operators that are not judged or do no work",
+        "the highest FLO/s that the device allows at this intensity: the smaller of peak rate and "
+        "intensity * peak bandwidth; N/A if the operator is not judged or does no work",
         RatioOfSums("computation", "least_time"),
         worked="the lesser of {peak_rate} and {intensity} * {peak_bandwidth}",
     ),

@@ -26,8 +26,8 @@ FLEET: Final = OptionGroup(
             metavar="QUERY",
             example="select type, sum(device_time_s) as total_s from operators group by type",
             help="instead of a summary and tables, show the answer to a SELECT over the tables "
-            "operators, executions, tracks, runs and origin. help lists their columns, and exits. "
-            "The query cannot read files or change anything. Needs duckdb (the extra sql)",
+            "operators, executions, tracks, runs and origin. 'help' lists their columns, and exits."
+            " The query cannot read files or change anything. Needs duckdb (the extra sql)",
         ),
         Option.of(
             "--sql-timeout",

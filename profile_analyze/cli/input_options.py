@@ -104,9 +104,9 @@ MODELS: Final = OptionGroup(
             "--model",
             metavar="FILE",
             example="model.onnx",
-            help="add the multiply-adds, parameters and attributes of the model that ran to the "
-            "operators of the profile, and the computation, memory and shapes that the profile "
-            "lacks. Operators are matched with nodes of the model by name, then by order",
+            help="add data from the model that ran to the operators of the profile: multiply-adds, "
+            "parameters and attributes; also computation, memory and shapes if the profile lacks "
+            "them. Operators are matched with nodes of the model by name, then by order",
         ),
         Option.of(
             "--split-matmul",
@@ -114,10 +114,10 @@ MODELS: Final = OptionGroup(
             type=tile_sizes,
             metavar="M,N,K[,conv]",
             example=TILE_EXAMPLE,
-            help="show what matrix products cost on hardware that multiplies at most M x K times K "
-            "x N, such as 64,64,64: tiles, multiply-adds with padding, tile_efficiency, bytes "
-            "moved and the memory of a tile. With conv, convolutions count, too, as the matrix "
-            "products that im2col makes",
+            help="show what matrix products cost on hardware that multiplies matrices of at most "
+            "M x K and K x N, such as 64,64,64: tiles, multiply-adds with padding, "
+            "tile_efficiency, bytes moved and the memory of a tile. With conv, convolutions "
+            "count, too, as the matrix products that im2col makes",
         ),
         Option.of(
             "--write-model",

@@ -275,8 +275,8 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--copy-time",
             action="store_true",
-            help="add the time of copies between devices to the summary, and their wait for the "
-            "first kernel; --type, --opr-name and --input-dtype select copies",
+            help="in the summary, also show how long copies between devices took and how long they "
+            "waited for their first kernel; --type, --opr-name and --input-dtype select copies",
         ),
         Option.of(
             "--print-only",
@@ -302,10 +302,10 @@ VIEW: Final = OptionGroup(
             metavar="SPEC",
             example="a100-80gb-sxm",
             help="compare with the peak rates of a device, and add the columns bound, efficiency, "
-            "lost and gain. SPEC is a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), two "
-            "rates in FLO/s and bytes per second (19.5T:1555G), a TOML file, auto for the device "
-            "that the profile names, or here for this machine (here:N: with N threads). here "
-            "measures once and keeps the rates; here! measures again",
+            "lost and gain. SPEC is a device (a100-80gb-sxm, h100-sxm:fp16; 'list' prints all), "
+            "two rates in FLO/s and bytes per second (19.5T:1555G), a TOML file, 'auto' (the "
+            "device that the profile names) or 'here' (this machine; 'here:N' uses N threads). The "
+            "rates that 'here' measures are kept for later calls; 'here!' measures them again",
         ),
         Option.of(
             "--explain",
@@ -323,8 +323,8 @@ VIEW: Final = OptionGroup(
             type=column_names,
             metavar="COLUMN[,...]",
             example="name,time,share",
-            help="show these columns, in this order; all shows every column; help prints every "
-            "column with its unit and meaning, and exits",
+            help="show these columns, in this order; 'all' shows every column; 'help' prints "
+            "every column with its unit and meaning, and exits",
         ),
     ),
 )

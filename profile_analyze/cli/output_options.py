@@ -65,8 +65,8 @@ OUTPUT: Final = OptionGroup(
             may_be_default=True,
             choices=TIME_UNITS,
             default=AUTO,
-            help="the unit of times. auto: a unit that suits the largest time of a table or of the "
-            "summary, but seconds for table and wiki (default: auto)",
+            help="the unit of times. auto: seconds in the formats table and wiki; in other formats "
+            "a unit for each table and for the summary that suits its largest time (default: auto)",
         ),
         Option.of(
             "--color",

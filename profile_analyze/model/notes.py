@@ -100,8 +100,8 @@ def operators_and_share(count: int) -> str:
 
 
 def unknown_work(facts: str = "type and shapes") -> str:
-    """Return a text for `notes_with_share`: work that does not follow from `facts`."""
-    return f"the computation of {{}} does not follow from {facts}"
+    """Return a text for `notes_with_share`: work that cannot be derived from `facts`."""
+    return f"the computation of {{}} cannot be derived from {facts}"
 
 
 def notes_with_share(

@@ -71,10 +71,11 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
         return
     if abs(sum_s - difference_s) > _NOTEWORTHY * total(operators["base"]):
         yield Note(
-            f"the operators differ by {_signed(sum_s)} in sum, but the total by "
-            f"{_signed(difference_s)}, because whole runs were slow or fast "
+            f"the differences of the operators add up to {_signed(sum_s)}, but the total differs "
+            f"by {_signed(difference_s)}: whole runs were slow or fast "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times the median "
-            "run); --correct-drift corrects the times of operators for this",
+            "run), so differences of medians do not add up; --correct-drift corrects the times "
+            "of operators for this",
             Importance.CONTEXT,
         )
 

@@ -47,9 +47,9 @@ _CONVENTIONS: Final = """\
 - Computation counts a multiply-add as two floating-point operations.
 - Memory counts each input and output once. This is a lower bound of the traffic: data that does
   not fit into the caches is read more than once.
-- The computation of an operator that only moves data may be its number of elements. The roofline
-  therefore bounds such operators by the bandwidth alone: the operators of the category copy, and
-  the operators of the category data movement whose computation is known.
+- For an operator that only moves data, some runtimes report the number of elements as computation.
+  The roofline therefore bounds such operators by the bandwidth alone: the operators of the category
+  copy, and the operators of the category data movement whose computation is known.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution. It also leaves out operators that do no work, such as views and allocations; operators
   of unknown computation or memory; operators whose work was recorded in another run than their
@@ -59,7 +59,7 @@ _CONVENTIONS: Final = """\
 
 - These columns are added up over the operators of a group, or aggregated as `--aggregate` says:
   {aggregated}.
-- A ratio of two of these columns, such as flops, is the ratio of the two sums, over the operators
+- A column that divides two of these columns, such as flops, divides their sums, over the operators
   that have both values. With another aggregate than sum or mean, it is that aggregate of the
   operators' ratios.
 - An aggregate other than sum or count is part of the name: `--aggregate max` shows `time` as
@@ -78,13 +78,13 @@ _FAMILIES: Final = """\
   `name ~ REGEX` instead.
 - `scope/N`: the first N levels of the scope. With `scope/2`, `encoder/layer1/attention` counts as
   `encoder/layer1`, and `head` as `head`.
-- `date` and the like: a label of the files that `--label` gives them, with the full name
-  `label.date`. Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files.
-  Rows with a label have the medians and shares of the runs with this label.
+- `date` and the like: a label that `--label` gives to the files. Its full name is `label.date`.
+  Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files. Rows with a label
+  have the medians and shares of the runs with this label.
 - `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
-  says. Ratios such as flops, bandwidth and intensity have no sum and no mean. Percentiles are
-  interpolated linearly between neighbours. `std` is the sample standard deviation (n - 1). `count`
-  is the number of operators that have a value.
+  says. Ratios have no `.sum` and no `.mean`: the column `flops` itself has the ratio of the sums.
+  Percentiles are interpolated linearly between neighbours. `std` is the sample standard deviation
+  (n - 1). `count` is the number of operators that have a value.
 
 ## Which columns are shown
 
@@ -98,8 +98,9 @@ _FAMILIES: Final = """\
   difference, change, ratio, ratio_low, ratio_high, relative_ratio, relative_low, relative_high,
   p_value, work_ratio, ratio_per_work, match, test, verdict and runs_needed.
 - `--columns all` shows all columns; formats that people read leave out columns without any value.
-- Control characters in names, and marks that reorder text, are shown as escapes such as `\\x1b`,
-  also in csv. json and jsonl keep the characters, in the escapes of JSON (`\\u001b`).
+- In names, escapes such as `\\x1b` replace control characters and marks that reorder text, also in
+  csv. json and jsonl have the escapes of JSON (`\\u001b`), so a JSON parser returns the original
+  characters. parquet has the original characters.
 """
 
 

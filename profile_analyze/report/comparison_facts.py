@@ -137,11 +137,11 @@ def _verdict_counts(summary: Summary, _: Times) -> Iterator[str]:
     )
     first = next((one for one in change.verdicts if not isnan(one.share)), None)
     counts = ", ".join(
-        f"{one.rows} {one.verdict}"
+        f"{one.verdict} {one.rows}"
         f"{in_brackets(percent(one.share) + (' of the time' if one is first else ''))}"
         for one in change.verdicts
     )
-    yield f"{rows}: {counts}{iterations_remark(change.unit)}"
+    yield f"verdicts on {rows}: {counts}{iterations_remark(change.unit)}"
 
 
 _CONTRIBUTION_SCHEMA: Final = {

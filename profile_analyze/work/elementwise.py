@@ -227,8 +227,8 @@ KINDS: Final = (
         "resize",
         terms.DATA_MOVEMENT,
         _resize,
-        "2 FLO for each input value that is combined into an output element: 2 values in each "
-        "interpolated dimension if linear, 4 if cubic (2 dimensions: 4 or 16); 0 FLO if nearest",
+        "2 FLO for each input value that an output element uses: linear uses 2 values in each "
+        "interpolated dimension (4 in 2-D), cubic uses 4 (16 in 2-D); nearest counts 0 FLO",
         "data, grid; taps (input values for each output element)",
         "ONNX Resize and GridSample",
     ),

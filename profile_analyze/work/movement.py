@@ -60,7 +60,7 @@ KINDS: Final = (
         unknown,
         every_tensor,
         "data, ...",
-        "no MACs; other operations depend on the values, so they are N/A: sorting, search, texts",
+        "sorting, search, texts: no MACs; computation is N/A, because it depends on the values",
         "our convention",
     ),
     Kind(

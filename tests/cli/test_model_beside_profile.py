@@ -258,8 +258,8 @@ def test_padding_of_blocked_layouts_is_not_counted(
         (
             "tests/fixtures/openvino/resnet50-2026.4.csv.gz",
             GRAPH,
-            f"note: {GRAPH}: the computation of 2 operators (0.1% of the time) does not follow "
-            "from type and shapes\n"
+            f"note: {GRAPH}: the computation of 2 operators (0.1% of the time) cannot be "
+            "derived from type and shapes\n"
             f"note: {GRAPH}: the computation of 1 operator (0.0% of the time) is unknown: a "
             "Subgraph runs several operators in one, and the file does not say which\n"
             f"note: {GRAPH}: 59 operators matched by name, 0 by order\n"

@@ -48,7 +48,7 @@ def test_the_summary_explains_the_difference() -> None:
             "Relu -1.000 us, 9.1% of the difference (faster)\n"
             "faster: conv -10.000 us, 0.912 times the baseline\n"
             "faster: relu -1.000 us, 0.912 times the baseline\n"
-            "2 operators with a time: 2 faster (100.0% of the time)\n",
+            "verdicts on 2 operators with a time: faster 2 (100.0% of the time)\n",
         ),
         (
             SLOW,
@@ -58,7 +58,7 @@ def test_the_summary_explains_the_difference() -> None:
             "Relu +1.000 us, 9.1% of the difference (slower)\n"
             "slower: conv +10.000 us, 1.10 times the baseline\n"
             "slower: relu +1.000 us, 1.10 times the baseline\n"
-            "2 operators with a time: 2 slower (100.0% of the time)\n",
+            "verdicts on 2 operators with a time: slower 2 (100.0% of the time)\n",
         ),
     ],
 )
@@ -160,7 +160,7 @@ verdict               N/A (only 1 of the 4 required runs on each side)
 no verdict: 175.000 us instead of 125.000 us, +40.0%
 difference by cause: unknown work +48.000 us (2 operators, the largest conv +50.000 us), added +7.000 us (new), removed -5.000 us (old)
 largest differences by type: Conv +50.000 us; Mul +7.000 us (added); Add -5.000 us (removed)
-4 operators with a time: 1 added (4.0% of the time), 1 removed, 2 N/A (96.0%)
+verdicts on 4 operators with a time: added 1 (4.0% of the time), removed 1, N/A 2 (96.0%)
 
 device self time (us)  base (us)  difference (us)  change  ratio  verdict  share  type  name
               150.000    100.000          +50.000  +50.0%   1.50  N/A      85.7%  Conv  conv
@@ -200,7 +200,8 @@ def test_rows_with_a_verdict_are_listed_by_name() -> None:
     text = pa.render(pa.Report.of(summary, ()), "plain")
     assert (
         "slower: conv +10.000 us, 1.10 times the baseline\n"
-        "2 operators with a time: 1 slower (69.4% of the time), 1 same (30.6%)\n" in text
+        "verdicts on 2 operators with a time: slower 1 (69.4% of the time), same 1 (30.6%)\n"
+        in text
     )
 
 
@@ -364,7 +365,7 @@ def test_an_uncertain_verdict_says_what_is_possible(
     summary = pa.summarise(comparison, judged_by=query)
     text = pa.render(pa.Report.of(summary, ()), "plain")
     assert text.partition("verdict  ")[1:][1] == shown.removeprefix("verdict  ") + (
-        "1 operator with a time: 1 uncertain (100.0% of the time)\n"
+        "verdicts on 1 operator with a time: uncertain 1 (100.0% of the time)\n"
     )
     found = json.loads(pa.render(pa.Report.of(summary, ()), "json"))["summary"]["comparison"]
     assert found["threshold"] == threshold
@@ -401,6 +402,6 @@ def test_totals_and_their_verdict_are_as_measured_if_drift_is_corrected() -> Non
     # Only the times of rows are corrected. The corrected times of the two sides do not differ.
     assert lines[0][-2:] == [
         "slower: conv +10.000 us, 1.10 times the baseline",
-        "1 operator with a time: 1 slower (100.0% of the time)",
+        "verdicts on 1 operator with a time: slower 1 (100.0% of the time)",
     ]
     assert lines[1] == [*lines[0][:-2], lines[0][-1]]

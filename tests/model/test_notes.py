@@ -33,10 +33,10 @@ def test_notes_with_share() -> None:
     assert [*notes_with_share(unknown_work(), Importance.INCOMPLETE, 0, 0.0, 4.0)] == []
     text = unknown_work("names")
     (known,) = notes_with_share(text, Importance.INCOMPLETE, 1, 3.0, 4.0)
-    assert known == "the computation of 1 operator (75.0% of the time) does not follow from names"
+    assert known == "the computation of 1 operator (75.0% of the time) cannot be derived from names"
     assert (known.importance, known.share) == (Importance.INCOMPLETE, 0.75)
     (unknown,) = notes_with_share(text, Importance.INCOMPLETE, 1, 0.0, 0.0)
-    assert unknown == "the computation of 1 operator does not follow from names"
+    assert unknown == "the computation of 1 operator cannot be derived from names"
 
 
 @pytest.mark.parametrize(

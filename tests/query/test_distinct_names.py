@@ -183,7 +183,7 @@ def test_the_summary_of_a_comparison_tells_equal_names_apart() -> None:
         "difference by cause: more work +100.035 us (conv (last))",
         "largest differences by type: Conv +100.000 us, 100.0% of the difference (more work)",
         "more work: conv (last) +100.000 us, 2.00 times the baseline with 2.00 times the work",
-        "2 operators with a time: 1 more work (66.7% of the time), 1 same (33.3%)",
+        "verdicts on 2 operators with a time: more work 1 (66.7% of the time), same 1 (33.3%)",
     ]
 
 

@@ -59,9 +59,10 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
         yield note_on_outside(len(found.outside))
     if found.repetitions > 1:
         yield Note(
-            f"the trace {NO_STEPS}, but each outermost operator ran {found.repetitions} times or a "
-            "multiple of that; --step-region NAME turns each execution of a region into a step, "
-            "and profiler.step() records steps",
+            f"the trace {NO_STEPS}, but it may have {found.repetitions} iterations: each outermost "
+            f"operator ran {found.repetitions} times or a multiple of {found.repetitions}; "
+            "--step-region NAME turns each execution of a region into a step, and "
+            "profiler.step() records steps",
             Importance.CONTEXT,
         )
     yield from _notes_on_missing_shapes(found)

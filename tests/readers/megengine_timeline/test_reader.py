@@ -298,7 +298,7 @@ def test_kernels_without_an_operator_are_left_out_with_a_note(tmp_path: Path) ->
         ([*ADD, event("B", "open", 30)], "left out 1 event without begin or end"),
         (
             op("BatchNorm", 1, 10, 11, (12, 13)),
-            "the computation of 1 operator (100.0% of the time) does not follow from type, "
+            "the computation of 1 operator (100.0% of the time) cannot be derived from type, "
             "shapes and parameters",
         ),
     ],
