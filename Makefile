@@ -10,6 +10,8 @@ PYTHONS ?= $(shell for p in python3.10 python3.11 python3.12 python3.13 python3.
 	2>/dev/null; done | sort -V -u -k1,1 | cut -d' ' -f2)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# With `BIN=PATH`, an environment that is there already is used, and nothing is installed into it.
+DEV := $(if $(findstring command,$(origin BIN)),,$(VENV)/dev)
 SAMPLE ?= 0
 FUZZ_MINUTES ?= 3
 FUZZ_PROCESSES ?= 1
@@ -25,13 +27,13 @@ help: ## list all targets
 run: $(VENV)/run ## set up and analyse a shipped profile, or PROFILE=FILE
 	$(BIN)/python -m profile_analyze $(PROFILE) -t 5 --aggregate-by type
 
-test: $(VENV)/dev ## set up and run the tests
+test: $(DEV) ## set up and run the tests
 	$(BIN)/python -m pytest -n auto -q
 
-test-slow: $(VENV)/dev ## the slow tests and the tests with random examples, with all their cases
+test-slow: $(DEV) ## the slow tests and the tests with random examples, with all their cases
 	TESTS_FOR=ci $(BIN)/python -m pytest -n auto -q -m 'slow or slowest or hypothesis'
 
-docs: $(VENV)/dev ## write the generated pages, and the output of commands in documents, anew
+docs: $(DEV) ## write the generated pages, and the output of commands in documents, anew
 	$(BIN)/python -m profile_analyze --columns help > docs/columns.md
 	$(BIN)/python -m profile_analyze.cli.options_page > docs/options.md
 	$(BIN)/python -m tests.report.test_facts
@@ -48,18 +50,18 @@ install: $(VENV)/dev ## set up for development
 
 check: lint types test test-slow ## lint, types and tests: run this before every commit
 
-lint: $(VENV)/dev ## find mistakes and wrong formatting with ruff
+lint: $(DEV) ## find mistakes and wrong formatting with ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format: $(VENV)/dev ## fix formatting and simple mistakes with ruff
+format: $(DEV) ## fix formatting and simple mistakes with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(VENV)/dev ## check types with mypy
+types: $(DEV) ## check types with mypy
 	$(BIN)/mypy
 
-cover: $(VENV)/dev ## run the tests and measure branch coverage; fails under 95 %
+cover: $(DEV) ## run the tests and measure branch coverage; fails under 95 %
 	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term
 
 mutants: $(VENV)/mutants ## run the tests against mutants of the code; SAMPLE=1000 draws about 1000
@@ -68,7 +70,7 @@ mutants: $(VENV)/mutants ## run the tests against mutants of the code; SAMPLE=10
 bench: $(VENV)/bench ## run the benchmarks; BENCH=--write updates benchmarks/README.md
 	$(BIN)/python -m benchmarks $(BENCH)
 
-fuzz: $(VENV)/dev $(VENV)-fuzz/made ## run with random inputs; FUZZ_MINUTES=3, FUZZ_SEED, FUZZ_PROCESSES, FUZZ_TRUNCATED=FILE
+fuzz: $(DEV) $(VENV)-fuzz/made ## run with random inputs; FUZZ_MINUTES=3, FUZZ_SEED, FUZZ_PROCESSES, FUZZ_TRUNCATED=FILE
 	status=0; \
 	$(BIN)/python -m fuzz --minutes $(FUZZ_MINUTES) --processes $(FUZZ_PROCESSES) \
 		$(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) || status=1; \
