@@ -23,7 +23,8 @@ _INTRODUCTION: Final = """\
 # Columns
 
 `--columns` shows columns, `--where` and `--having` filter rows by columns, and `--order-by` orders
-rows by columns. Running sums can only be shown. Shapes and parameters as a whole have no order.
+rows by columns. Running sums can be shown, but not used in conditions or orders. Shapes and
+parameters as a whole have no order.
 `profile-analyze --columns help` prints this page. `--explain flops` shows how a column is computed,
 with the numbers of the first row.
 
@@ -52,16 +53,16 @@ _CONVENTIONS: Final = """\
   the operators of the category data movement whose computation is known.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution. It also leaves out operators that do no work, such as views and allocations; operators
-  of unknown computation or memory; operators whose work was recorded in another run than their
-  times, with other shapes; and operators of dtypes for which the device has no known rate.
+  of unknown computation or memory; operators whose work and times were recorded in different runs,
+  with different shapes; and operators of dtypes for which the device has no known rate.
 
 ## Groups
 
 - These columns are added up over the operators of a group, or aggregated as `--aggregate` says:
   {aggregated}.
 - A ratio of two of these columns, such as flops, is the ratio of the two sums, over the operators
-  that have both values. With another aggregate than sum or mean, it is that aggregate of the
-  operators' ratios.
+  that have both values. With an aggregate other than sum or mean, the column is that aggregate of
+  the operators' ratios.
 - An aggregate other than sum or count is part of the name: `--aggregate max` shows `time` as
   `time max`, and as `time_max_s` for programs. Conditions and orders use the plain names.
 """
@@ -78,8 +79,8 @@ _FAMILIES: Final = """\
   `name ~ REGEX` instead.
 - `scope/N`: the first N levels of the scope. With `scope/2`, `encoder/layer1/attention` counts as
   `encoder/layer1`, and `head` as `head`.
-- `date` and the like: a label of the files that `--label` gives them, with the full name
-  `label.date`. Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files.
+- `date` and the like: a label that `--label` gives to files. The full name is `label.date`.
+  Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files.
   Rows with a label have the medians and shares of the runs with this label.
 - `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
   says. Ratios such as flops, bandwidth and intensity have no sum and no mean. Percentiles are
@@ -163,5 +164,5 @@ def brackets(column: Column) -> str:
 
 
 def remark_on_groups(column: Column) -> str:
-    """Return that groups lack the column; empty if they have it."""
+    """Return a remark that groups lack the column; empty if groups have it."""
     return "; operators only" if column.of_groups is None and not column.is_key else ""

@@ -172,7 +172,7 @@ def test_type_and_name_are_shortened_if_no_column_can_be_left_out() -> None:
         "  bandwidth; --columns chooses others, a",
         "  wider window or `| less -S` shows all",
         "shortened to fit the width: type, name;",
-        "  `| less -S` shows all of it",
+        "  `| less -S` shows the full texts",
     ]
 
 
