@@ -75,7 +75,10 @@ def _misfit(judgement: Judgement) -> str:
 
 
 def _too_low(judgement: Judgement) -> str:
-    """Return a warning if operators faster than their roof take at least half of the time."""
+    """Return a warning if operators faster than their roof take at least half of the time.
+
+    Otherwise, the text is empty.
+    """
     if not judgement.faster >= _HALF:
         return ""
     return (

@@ -38,12 +38,12 @@ the whole model at its roof takes 0.0371 s, 2.79 times as fast
 
 def test_efficiencies_over_1_get_a_note_only_if_they_are_shown() -> None:
     arguments = (RESNET, "--peaks", "100G:20G", "--print-only", "device")
-    assert run_command(*arguments).err == ""  # they take 0.7 % of the time
+    assert run_command(*arguments).err == ""  # such operators take 0.7 % of the time
     assert run_command(*arguments, "--order-by", "efficiency").err == (
         "note: faster than their roof: 26 operators (0.7% of the time), with an efficiency of up "
-        "to 300.1%; their data probably stayed in caches; the values of lost in their rows have the "
-        "sum -838 us, but the summary counts each of them as 0; --where 'efficiency <= 100%' leaves "
-        "out their rows\n"
+        "to 300.1%; their data probably stayed in caches; the column lost adds up to -838 us in "
+        "these rows, but the summary counts each of these operators as 0; --where 'efficiency <= "
+        "100%' leaves out these rows\n"
     )
 
 

@@ -136,7 +136,7 @@ def test_only_the_kind_that_changed_is_slower_or_faster(
         found = codes_of(times_s, CATEGORIES)
         assert found[kind] == VERDICTS.index(verdict)
         assert not np.isin(np.delete(found, kind), SLOWER_OR_FASTER).any()
-        # Its operators are found one by one, too.
+        # The operators of this kind are also found if each is a row.
         of_operators = codes_of(times_s, np.arange(40))
         assert (of_operators[kind == CATEGORIES] == VERDICTS.index(verdict)).all()
         changed += np.isin(of_operators, SLOWER_OR_FASTER)
