@@ -97,14 +97,10 @@ def _gain_sentence(summary: Summary, times: Times) -> str:
         judged = f"the judged operators ({percent(judgement.judged)} of the time)"
         which = "the whole model" if is_whole else judged
         return f"with these peaks, {which} could gain next to nothing"
-    but = (
-        ""
-        if is_whole
-        else f"; the operators that are not judged ({unjudged} of the time) keep their times"
-    )
+    but = f"; the operators that are not judged ({unjudged} of the time) keep their times"
     return (
         f"the whole model at its roof takes {times.text(judgement.total_s)}, "
-        f"{gain} times as fast{_than_what(summary, times)}{but}"
+        f"{gain} times as fast{_than_what(summary, times)}{'' if is_whole else but}"
     )
 
 
