@@ -81,9 +81,9 @@ class GrowingArray:
 
 
 def large_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return a new array, whose values must all be set. A file keeps it if it is large.
+    """Return a new array, whose values the caller must set. A large array is kept in a file.
 
-    If there is no space for a file, memory keeps the array.
+    If there is no space for a file, the array is kept in memory.
     """
     size = prod(shape) * np.dtype(np.float64).itemsize
     if size < _LARGE_BYTES:
@@ -178,10 +178,11 @@ def blocks_of_rows(*arrays: NDArray[Any]) -> Iterator[Sequence[NDArray[Any]]]:
 
 
 def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
-    """Yield some of the runs, and the values of all `arrays` in these runs, at least one block.
+    """Yield blocks of runs, each with the values of all `arrays` in these runs.
 
-    All arrays have the same shape (rows, runs). A block has several runs, unless there is only one.
-    In a block with a single run, the last digits of sums would change: see `_TWO_RUNS`.
+    There is at least one block. All arrays have the same shape (rows, runs). A block has several
+    runs, unless there is only one run. In a block of a single run, the last digits of sums would
+    change: see `_TWO_RUNS`.
     """
     rows, runs = arrays[0].shape
     step = max(_VALUES_AT_ONCE // max(rows, 1), _FEWEST_RUNS)
@@ -202,7 +203,8 @@ def _values_in(array: NDArray[Any], runs: slice) -> NDArray[Any]:
     for first in range(0, len(array), step):
         rows = slice(first, first + step)
         values[rows] = array[rows, runs]
-        # Only these rows: the system would look through all pages of a larger part of the file.
+        # Release only these rows. For a larger part of the file, the system would look through all
+        # pages of that part.
         start = first * bytes_of_row // mmap.PAGESIZE * mmap.PAGESIZE
         file.madvise(mmap.MADV_DONTNEED, start, (first + step) * bytes_of_row - start)
     return values

@@ -253,9 +253,9 @@ NOT_IN_ONE_STRING = {
     "compared: this question needs a comparison, from compare(); got ...",
     "left out 3 kernels (2.00 ms) that no operator launched; --level kernel has them",
     "left out 2 operators (1.00 ms) that ran outside of all modules; --level operator has them",
-    "none of 91 operators with a device time matches; 1 operator without one would match",
-    "no operator has a device time; 91 have one on the host; --print-only host shows these, or "
-    "profile again with device times",
+    "none of 91 operators with a device time matches; 1 operator without such a time would match",
+    "no operator has a device time; 91 operators have a host time; --print-only host shows "
+    "these times, or profile again with device times",
 }
 
 

@@ -40,8 +40,8 @@ class ComparedWork(NamedTuple):
     ours: Floats
     base: Floats
     kind: Categorical[str]
-    """The column that both amounts are from: `computation` or `memory`. If the row has neither, all
-    three fields are N/A."""
+    """The column that both amounts are from: `computation` or `memory`. If neither column decides,
+    all three fields are N/A."""
 
 
 def compared_work(rows: Rows) -> ComparedWork:

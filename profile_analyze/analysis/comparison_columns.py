@@ -193,9 +193,9 @@ COLUMNS: Final = (
         "{relative_ratio} ({relative_low} to {relative_high}), {p_value}, {threshold} and "
         "{ratio_per_work}; slower or faster if p_value is at most 0.05, the interval excludes 1, "
         "and the ratio is at least 1 + threshold or at most 1 / (1 + threshold); same if the "
-        "intervals are between these two; more work or less work instead of slower or faster if "
-        "the work changed in this direction, but the time per unit of work did not change beyond "
-        "noise and threshold",
+        "intervals are between these limits; more work or less work instead of slower or faster "
+        "if the work changed in this direction, but the time per unit of work did not change "
+        "beyond noise and threshold",
     ),
     _same(
         "runs_needed",
@@ -221,7 +221,7 @@ COLUMNS: Final = (
     _column(
         "base_name",
         "",
-        "the name of the operator in the baseline, if it has another name there; N/A otherwise",
+        "the name of the operator in the baseline, if that name is different; N/A otherwise",
         kind="text",
         worked="from the baseline",
     ),
@@ -244,11 +244,11 @@ COLUMNS: Final = (
         "compared_work",
         "",
         "the work that work_ratio compares: computation, or memory if the computation is unknown "
-        "on a side or 0 on both; N/A if the memory is unknown, too; in a group, operators of "
+        "on a side or 0 on both sides; N/A if the memory is unknown, too; in a group, operators of "
         "unknown work are left out if they take at most 5 % of the time",
         kind="text",
         worked="computation if {computation} and {base_computation} are known and not both 0, or "
-        "else memory if {memory} and {base_memory} are",
+        "else memory if {memory} and {base_memory} are known",
     ),
     _per_work(
         "ratio_per_work",

@@ -83,7 +83,7 @@ def _text(where: str, value: object) -> str:
 
 
 def _quantity(where: str, value: object, unit: str) -> float:
-    """Return a rate in the base unit. `value` is a text with a unit, or a number without one."""
+    """Return a rate in the base unit. `value` is a text with a unit, or a number without a unit."""
     try:
         rate = parse_quantity(str(value), unit)
     except QuantityError as error:
@@ -92,7 +92,7 @@ def _quantity(where: str, value: object, unit: str) -> float:
         raise PeaksError(f"{where}: a rate must be between 1e-30 and 1e30")
     if prefix := lacking_prefix(str(value), unit):
         raise PeaksError(
-            f"{where}: {value} is in {unit} without a unit, and no device is that slow; did you "
-            f'mean "{value}{prefix}"?'
+            f"{where}: {value} has no unit, so it counts as {value} {unit}; no device is that "
+            f'slow; did you mean "{value}{prefix}"?'
         )
     return rate

@@ -118,7 +118,7 @@ class DriftBetween(NamedTuple):
     p_value: float
     agreeing: int
     """How many operators changed like the level: their confidence intervals contain `ratio`, or
-    their own ratio differs from it by 3 % at most."""
+    their own ratio differs from `ratio` by 3 % at most."""
     operators: int
     """How many operators have a usable time in each run."""
 
@@ -209,19 +209,19 @@ def _refusal(drift: DriftBetween) -> Note:
 
 
 def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
-    """Return `note` with how long the runs of the profile took compared with the baseline."""
+    """Return `note` with a text that compares how long the runs of the two sides took."""
     if np.isnan(drift.p_value):
         removed = "a change that all operators share is removed"
         return Note(f"{note}; {removed}; totals and verdicts are as measured", Importance.CONTEXT)
     is_alike = exp(-_ALIKE) <= drift.ratio <= exp(_ALIKE)
     is_change = drift.p_value <= SIGNIFICANT and not is_alike
-    hidden = ", which the corrected times hide" if is_change else ""
+    hidden = "; the corrected times hide this difference" if is_change else ""
     return Note(
-        f"{note}; the runs of the profile took {three_digits(drift.ratio)} times as long as those "
-        f"of the baseline{hidden} (95 %: {three_digits(drift.low)} to {three_digits(drift.high)}, "
+        f"{note}; the runs of the profile took {three_digits(drift.ratio)} times as long as the "
+        f"runs of the baseline (95 %: {three_digits(drift.low)} to {three_digits(drift.high)}, "
         f"{p_text(drift.p_value)}; {drift.agreeing} of "
-        f"{counted(drift.operators, 'operator')} changed alike); totals and verdicts are as "
-        "measured",
+        f"{counted(drift.operators, 'operator')} changed alike){hidden}; totals and verdicts are "
+        "as measured",
         Importance.WRONG if is_change else Importance.CONTEXT,
     )
 

@@ -25,13 +25,13 @@ _MOST_EXACT: Final = 2500
 """Up to this many pairs of runs, such as 50 runs against 50, the distribution of rank sums is
 counted exactly."""
 _VALUES_AT_ONCE: Final = 1 << 22
-"""The most differences in one array. It then takes 32 MiB."""
+"""The most differences in one array. An array of this length takes 32 MiB."""
 _QUANTILES_OF_T: Final = {4: 3.182446, 5: 2.776445}
 """The 97.5 % quantiles of Student's t for a mean of four and of five values."""
 
 _DIGITS: Final = 12
 """The last digits of a logarithm differ between machines. Twelve digits are equal everywhere, and
-far more than a measurement has."""
+a measurement has far fewer."""
 
 
 class Shift(NamedTuple):

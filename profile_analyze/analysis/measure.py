@@ -94,7 +94,7 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
         if number > 1:
             sleep(PAUSE_S)
         started = perf_counter()
-        # One series is not enough, so the first leaves time for the pause and a second series.
+        # One series is not enough, so the first series leaves time for a pause and a second series.
         parts, reserved_s = (4, PAUSE_S) if number == 1 else (2, 0.0)
         again = f", series {number}" if number > 1 else ""
         say(f"products of matrices, {noun}{again}")

@@ -129,7 +129,7 @@ def peaks_of(devices: Iterable[Device], name: str, dtype: str | None) -> Peaks:
     """Return the peak rates of the device called `name`, with `dtype` as the default dtype.
 
     Without a `dtype`, the default is FP32, or `any` if the device has one rate for every dtype.
-    Raises `PeaksError` if no single device matches, or if it has no rate for the dtype.
+    Raises `PeaksError` if no single device matches, or if the device has no rate for the dtype.
     """
     device = find_device(name, devices)
     flops = tuple((name, rate * 1e12) for name, rate in device.rates.items())
@@ -197,7 +197,7 @@ def _checked(peaks: Peaks) -> Peaks:
 
 
 def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
-    """Return `peaks` with `dtype` as the default. Raises `PeaksError` if its rate is unknown."""
+    """Return `peaks` with `dtype` as the default. Raises `PeaksError` without a rate for it."""
     rates = dict(peaks.flops)
     chosen = dtype.lower() if dtype else ANY_DTYPE if ANY_DTYPE in rates else DEFAULT_DTYPE
     if chosen not in rates and ANY_DTYPE not in rates:

@@ -30,7 +30,7 @@ _STEPS: Final = 20
 """Scores are integers from -20 to 20, so that their sums can be counted exactly."""
 _MOST_EXACT: Final = 4_000_000
 """The most additions for one exact distribution, which takes about 10 ms. Thirty-two runs against
-thirty-two need 2.6 million; more runs get the normal approximation."""
+thirty-two need 2.6 million additions; more runs get the normal approximation."""
 
 
 def permutation_test(values: Floats, base: Floats) -> Floats:
@@ -52,7 +52,8 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
     p_values = np.full(len(values), np.nan)
     for rows, ours, theirs in by_known_runs(values, base):
         scores = _scores(np.concatenate([ours, theirs], axis=1))
-        # The sums of the two sides are equally far from their means, so the smaller side will do.
+        # The sums of the two sides are equally far from their means, so one side is enough. The
+        # smaller side takes less time.
         count = min(ours.shape[1], theirs.shape[1])
         smaller = slice(count) if ours.shape[1] == count else slice(-count, None)
         sums = scores[:, smaller].sum(axis=1)

@@ -1,4 +1,4 @@
-"""Advice for users who write two rates in another way than `FLOPS:BANDWIDTH`."""
+"""Advice for users who do not write two rates in the form `FLOPS:BANDWIDTH`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RATES: Final = (
     rf"(?P<first>{_RATE})"
     rf"(?:{_SEPARATOR}(?P<second>{_RATE})(?:{_SEPARATOR}(?P<dtype>{'|'.join(DTYPES)}))?)?"
 )
-"""Matches one rate, or two rates with a separator between them. A dtype may follow the second."""
+"""Matches one rate, or two rates with a separator between them. A dtype may follow two rates."""
 _NUMBERS: Final = rf"{_NUMBER}(?:{_SEPARATOR}{_NUMBER})*"
 _AS_IN: Final = (
     "write FLO/s and bytes per second, with a colon between them, as in 19.5T:1555G, "
@@ -66,7 +66,7 @@ def advice_on_numbers(spec: str) -> str:
     is_short = len(spec) <= LONGEST_ADVISED
     if not is_short or re.fullmatch(_NUMBERS, spec.strip(), re.IGNORECASE) is None:
         return ""
-    return f"{spec!r} is no device, and not two rates; {_AS_IN}"
+    return f"{spec!r} is neither a device nor two rates; {_AS_IN}"
 
 
 def swapped(spec: str) -> str:

@@ -26,15 +26,15 @@ _MEMORY_SIZE: Final = re.compile(r"\d+gb")
 def peaks_of_reported(hardware: str | None, dtype: str | None) -> Peaks:
     """Return the peak rates of the device that a profile names as `hardware`.
 
-    Only a device of the same name matches: a similar one, such as the laptop variant of a card, has
-    other rates. `dtype` is the default dtype: see `peaks_of`.
+    Only a device of the same name matches: a similar device, such as the laptop variant of a card,
+    has other rates. `dtype` is the default dtype: see `peaks_of`.
 
     Raises `PeaksError` if the profile names no device or several, or if the table lacks the device.
     """
     if not hardware:
         raise PeaksError(
             "--peaks auto: the profile does not name its device; name it, as in "
-            "--peaks a100-40gb (--peaks list shows all)"
+            "--peaks a100-40gb (--peaks list shows all devices)"
         )
     found = [device for device in DEVICES if _is_called(device, hardware)]
     if len(found) != 1:
@@ -69,7 +69,7 @@ def _model_of(name: str) -> str:
 
 
 def _advice(hardware: str) -> str:
-    """Return why no device was chosen, with the devices that it may be."""
+    """Return why no device was chosen, with the devices that the profile may mean."""
     reported = {*words_of(hardware)}
     similar = [device.name for device in DEVICES if _model_of(device.name) in reported]
     if not similar:
@@ -78,6 +78,6 @@ def _advice(hardware: str) -> str:
             "--peaks 19.5T:1555G (--peaks list shows all devices)"
         )
     return (
-        f"the profile names {hardware!r}, which is not clear; give the rates of the device, or "
-        f"name it: {', '.join(as_typed(similar))}"
+        f"the profile names {hardware!r}, which matches no single device in the table; give the "
+        f"rates of the device, or name one of these devices: {', '.join(as_typed(similar))}"
     )

@@ -72,8 +72,10 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
 
     Host times, wait times, times of 0 and times below the clock's resolution cannot be compared.
     Nor can times whose work was recorded in another run, with other shapes. An operator that does
-    no work has no roof. A model that has not run has no times, but all its operators count as
-    judged. The roofline then says how much time they need at least.
+    no work has no roof.
+
+    A model that has not run has no times, but all of its operators count as judged. The roofline
+    then says how much time these operators need at least.
     """
     times: Floats = rows["time"]
     if rows.profile.origin.times == ABSENT:

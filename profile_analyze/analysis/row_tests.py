@@ -54,7 +54,7 @@ The rest is divided equally. Rows that take much time matter more. They therefor
 and a verdict more easily (Genovese, Roeder and Wasserman, 2006)."""
 _OF_OWN: Final = 0.2
 """If a group has two tests, the part of the permitted error rate for the test of its own times. The
-relative times show a change of most operators, the own times a change of a few operators."""
+relative times show a change of most operators. The own times show a change of a few operators."""
 _STEPS_TO_ESTIMATE: Final = 4
 """How many times the estimate of the shift is corrected. Each correction shrinks the error."""
 _STEPS_TO_END: Final = 10
@@ -273,10 +273,10 @@ def _noise(values: Floats) -> Floats:
 def _changed_more_than_others(
     operators: OperatorTimes, relative: Relative, difference: Shift
 ) -> Chosen:
-    """Return, for each row, whether it changed more than all other operators.
+    """Return whether each row changed more than all other operators, shape (rows,).
 
-    `difference` is the shift of the relative times. It must have the direction of the row's own
-    change, and at least half the size of the change of the others. If the row and the others
+    `difference` is the shift of the relative times. This shift must have the direction of the row's
+    own change, and at least half the size of the change of the others. If the row and the others
     changed alike, relative times say nothing about the row.
     """
     inside = operators.shift(relative.inside).estimate

@@ -42,7 +42,7 @@ def weighted_medians(values: Floats, weights: Floats) -> Floats:
     """
     order = np.argsort(values, axis=0)  # the order of equal values does not matter
     # `order` has the shape of `values`, so `weights[order]` sorts the weights for each column.
-    with np.errstate(over="ignore"):  # for times near the largest float, any result will do
+    with np.errstate(over="ignore"):  # times near the largest float may have any result
         covered = np.cumsum(weights[order], axis=0)
     row = (covered < covered[-1] / 2).sum(axis=0)
     medians: Floats = np.take_along_axis(values, order, axis=0)[row, np.arange(values.shape[1])]
@@ -75,7 +75,7 @@ class RunLevels(NamedTuple):
         # Dividing a very large time by a very small time would overflow.
         logs = np.log(times_s[operators]) - np.log(medians)[:, np.newaxis]
         weights = medians
-        # The operators are weighted by time for the first levels, and by noise for the second ones.
+        # For the first levels, operators are weighted by time; for the second levels, by noise.
         for _ in range(2 if len(operators) else 0):
             noise = robust_deviation(logs - weighted_medians(logs, weights))
             weights = 1 / np.maximum(noise, _LEAST_NOISE)

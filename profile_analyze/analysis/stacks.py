@@ -139,7 +139,7 @@ def _is_visible(level: str, path: Stack, scope: Stack) -> bool:
     """Return whether an execution appears in the stacks of inner executions that have `scope`.
 
     `level` and `path` describe the outer execution: `path` is its scope, then its name. Operators
-    and kernels always appear, driver calls never.
+    and kernels always appear. Driver calls never appear.
 
     Modules and regions appear only if `scope` begins with their path. Steps therefore do not
     appear. Nor does a region around a backward operator, because that operator has the scope of

@@ -49,7 +49,7 @@ def _wait_s(duration_s: Floats, calls: NDArray[np.int64], excess_s: float) -> fl
     each_s = float("nan")
     is_longer = np.ones(len(duration_s), np.bool_)
     while is_longer.any():
-        # An operator that counts as 0 takes its whole duration off the excess.
+        # An operator that counts as 0 reduces the excess by its whole duration.
         rest_s = excess_s - float(duration_s[~is_longer].sum())
         each_s = rest_s / float(calls[is_longer].sum())
         stays_longer = is_longer & (duration_s >= each_s * calls)
@@ -73,20 +73,20 @@ def without_synchronisation(profile: Profile) -> Profile:
     if len(profile) < 2:
         return _with_note(
             profile,
-            "the file has only one row, so --correct-sync changes nothing: the wait in each call "
-            "does not follow",
+            "the file has only one row, so --correct-sync changes nothing: one time does not tell "
+            "how long each call waited",
         )
     if np.isnan(each_s).any():
         return _with_note(
             profile,
             "the time of a whole run is unknown, so --correct-sync changes nothing: the wait in "
-            "each call does not follow",
+            "each call cannot be computed",
         )
     if (each_s <= 0).all():
         return _with_note(
             profile,
             "all operators together take no longer than a whole run, so --correct-sync changes "
-            "nothing: no wait can be seen",
+            "nothing: there is no wait to subtract",
         )
     return _corrected(profile, np.maximum(each_s, 0.0))
 
@@ -111,7 +111,7 @@ def _corrected(profile: Profile, each_s: Floats) -> Profile:
     )
     least, most = short_time(float(each_s.min())), short_time(float(each_s.max()))
     wait = most if least == most else f"{least} to {most}"
-    note = f"times are corrected for synchronisation: without the wait of {wait} in each call"
+    note = f"times are corrected for synchronisation: a wait of {wait} is subtracted from each call"
     if len(gone):
         count = "counts" if len(gone) == 1 else "count"
         note += f"; {counted(len(gone), 'operator')} took less than the wait and {count} as 0"

@@ -1,4 +1,4 @@
-"""The verdicts on the rows of a comparison, and how many runs would settle an uncertain one."""
+"""The verdicts on the rows of a comparison, and how many runs would settle an uncertain verdict."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ _POWER: Final = 0.8
 _ROUNDING: Final = 1e-12
 """Logarithms of equal ratios may differ by this much, from one version of NumPy to the next."""
 _MOST_NEEDED: Final = 1000
-"""If a row needs more runs than this, `runs_needed` is N/A: another experiment would be better."""
+"""If a row needs more runs than this, `runs_needed` is N/A. A different experiment would be
+better."""
 
 
 def verdict_codes(tests: RowTests, ratios: Floats, threshold: float) -> NDArray[np.int64]:
@@ -70,7 +71,7 @@ def runs_needed(
     """Return how many runs of each side would probably settle each uncertain row, shape (rows,).
 
     `runs` has the runs of the two sides. The result assumes that the estimate is right, and that
-    more runs have the same noise. The row then gets another verdict than `uncertain` in four of
+    more runs have the same noise. The row then gets a verdict other than `uncertain` in four of
     five comparisons: `slower` or `faster` if the estimate reaches the threshold, `same` otherwise.
     N/A for rows that are not uncertain, and for rows that need more than `_MOST_NEEDED` runs.
     """

@@ -178,11 +178,11 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
 
 
 def _check_that_binary_goes_to_a_file(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if a format that is no text would be printed on a terminal."""
+    """Raise `QueryError` if a binary format would be printed on a terminal."""
     is_printed = arguments.output in (None, "-") and is_terminal(sys.stdout)
     if arguments.format in TABLE_FORMATS and is_printed:
         name = arguments.format
-        raise QueryError(f"--format {name} is no text; write it to a file: -o result.{name}")
+        raise QueryError(f"--format {name} is not text; write it to a file: -o result.{name}")
 
 
 def _check_that_it_is_one_file(

@@ -10,7 +10,7 @@ _USUAL_SIZE: Final = os.terminal_size((80, 24))
 
 
 def is_terminal(stream: Any) -> bool:
-    """Return whether `stream` is connected to a terminal. A closed stream is None."""
+    """Return whether `stream` is connected to a terminal; False for None, a closed stream."""
     return stream is not None and bool(stream.isatty())
 
 

@@ -239,7 +239,10 @@ def _note(profile: Profile, matches: Matches) -> Note:
         importance = Importance.ANSWER if left.any() else Importance.CONTEXT
         text += f", {without} not matched" if left.any() else ""
     if other_shapes:
-        text += f", {other_shapes} because of other shapes, which --input-shape and --dim set"
+        text += (
+            f"; the shapes of {counted(other_shapes, 'operator')} differ from the model's: set the "
+            "model's shapes with --input-shape or --dim"
+        )
     # If all operators are matched, the note has no share: a share of 0 would make it unimportant.
     share = share_of_time(profile, left) if left.any() else np.nan
     return Note(text, importance, share)

@@ -48,6 +48,8 @@ class Winner(NamedTuple):
     total_s: float
     """The time of the whole profile if this group ran at its roof."""
     gain: float
+    keys: tuple[str, ...]
+    """The value of each key in `Judgement.by`."""
 
 
 class Judgement(NamedTuple):
@@ -179,6 +181,7 @@ def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
         run_statistic=query.run_statistic,
     )
     table = run(groups, profile)
+    keys = list(zip(*map(table.texts, table.query.by), strict=True))
     for index, label in enumerate(table.labels):
         yield Winner(
             label=label,
@@ -188,4 +191,5 @@ def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
             efficiency=float(table["efficiency"][index]),
             total_s=table.total_s - float(table["lost"][index]),
             gain=float(table["gain"][index]),
+            keys=keys[index],
         )

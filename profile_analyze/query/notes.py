@@ -227,7 +227,10 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         other: Side = HOST if side == DEVICE else DEVICE
         others = int(profile.recorded(other).sum())
         have = "has" if others == 1 else "have"
-        shown = f"{others} {have} one on the {other}; --print-only {other} shows these, or "
+        shown = (
+            f"{counted(others, 'operator')} {have} a {other} time; --print-only {other} shows "
+            "these times, or "
+        )
         if side == HOST and others and all(one.device_kind == CPU for one in profile.tracks):
             advice = (
                 "the profile is of a CPU, so all times are device times; use --print-only device"
@@ -237,7 +240,7 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         yield Note(f"no operator has a {side} time; {advice}", Importance.ANSWER)
     elif not len(selection.operators):
         without = selection.not_recorded
-        but = f"; {counted(without, 'operator')} without one would match" if without else ""
+        but = f"; {counted(without, 'operator')} without such a time would match" if without else ""
         timed = "" if profile.origin.times == ABSENT else f" with a {side} time"
         none_matches = _none_matches(selection.recorded, "operator", timed)
         yield Note(f"{none_matches}{but}", Importance.ANSWER)
@@ -255,8 +258,8 @@ def _none_matches(count: int, noun: str, which: str = "") -> str:
 def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     """Yield a note if `pattern` matches no name.
 
-    The note suggests a wider pattern, which matches anywhere in a name and perhaps in any case. If
-    no wider pattern matches a name either, the note has examples of names.
+    The note suggests a wider pattern, which matches anywhere in a name and, if necessary, ignores
+    upper and lower case. If no wider pattern matches a name either, the note has examples of names.
     """
     # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
@@ -288,7 +291,7 @@ def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) 
     elif measure.field == "first_kernel":
         yield Note(
             f"no operator has a {measure.title}: the profile does not say when the first kernel of "
-            "an operator started; --top-end-key end shows whole times",
+            "an operator started; --top-end-key end shows the time to the end of each operator",
             Importance.ANSWER,
         )
 
@@ -307,7 +310,8 @@ def _order_notes(
     rows: OperatorRows | GroupRows,
     selection: Selection,
 ) -> Iterator[Note]:
-    # One row needs no order. Without times, `run` replaces the default order, so it needs no note.
+    # One row needs no order. If the profile has no times, the function `run` replaces the default
+    # order, so no note is needed.
     is_static = rows.profile.origin.times == ABSENT
     if len(selection.operators) < 2 or (query.has_default_order and is_static):
         return

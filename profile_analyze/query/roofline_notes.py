@@ -109,9 +109,9 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         return
     if share < _LARGE_SHARE:
         reason = (
-            "their data probably stayed in caches; the values of lost in their rows have the sum "
-            f"{short_time(total(rows['lost'][faster]))}, but the summary counts each of them as 0; "
-            "--where 'efficiency <= 100%' leaves out their rows"
+            "their data probably stayed in caches; the column lost adds up to "
+            f"{short_time(total(rows['lost'][faster]))} in these rows, but the summary counts each "
+            "of these operators as 0; --where 'efficiency <= 100%' leaves out these rows"
         )
     elif _may_be_tf32(rows, faster):
         reason = (

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MAX_BARS: Final = 30
 _FEWEST_BARS: Final = 8
-"""With fewer bars, the space below them stays empty. Otherwise the bars would be very thick."""
+"""With fewer bars, the space below the bars is empty. Otherwise, the bars would be very thick."""
 NAME_WIDTH: Final = 75
 """A row name of this many characters fills half the width of the picture."""
 _TITLE_LEFT: Final = 0.01
@@ -142,7 +142,7 @@ def label_rows(
 
 
 def draw_title(figure: Figure, text: str) -> None:
-    """Write the title at the left edge of the picture. It may be wider than the bars."""
+    """Write the title at the left edge of the picture. The title may be wider than the bars."""
     figure.suptitle(text, fontsize=10, x=_TITLE_LEFT, horizontalalignment="left")
 
 

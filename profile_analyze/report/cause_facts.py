@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import Times
 
 _RATES: Final = {"computation": ("FLO", "FLOPS"), "memory": ("byte", "bandwidth")}
-"""The unit of each kind of work, and the name of its ratio to the time."""
+"""For each kind of work, its unit, and what the work divided by the time is called."""
 
 _LEAST_SHOWN: Final = 0.001
 """Sentences leave out parts of the difference below this share of the largest part. They mention
@@ -48,7 +48,7 @@ def _work_sentence(summary: Summary, _: Times) -> Iterator[str]:
         else (work.memory, work.base_memory)
     )
     share = percent(work.left_out_share)
-    left_out = f", unknown for {counted(work.left_out, 'operator')}, {share} of the time"
+    left_out = f", unknown for {counted(work.left_out, 'operator')} with {share} of the time"
     work_text = (
         f"{work.compared_work} {signed(work.work_ratio - 1, percent)}"
         f" ({scaled_text(base, unit)} to {scaled_text(ours, unit)}"
@@ -124,7 +124,7 @@ def _cause_record(cause: Cause) -> dict[str, Any]:
 FACTS: Final = (
     Fact(
         "work",
-        "The work of all operators on both sides, in a run. Operators of unknown work are left "
+        "The work of all operators in a run, on both sides. Operators of unknown work are left "
         "out; if they take over 5 % of the time, the work is null.",
         lambda summary: _work_record(_change(summary).work),
         object_schema(
@@ -145,7 +145,7 @@ FACTS: Final = (
                     "minimum": 0,
                 },
                 "left_out_share": {
-                    "description": "The share of the device time of operators with unknown work.",
+                    "description": "The share of the device time that these operators take.",
                     **NUMBER,
                 },
             }

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _TITLE_WIDTH: Final = 95
-"""The most characters of a line of the title. More would reach the legend on the right."""
+"""The most characters of a line of the title. A longer line would reach the legend on the right."""
 _SIDE_WIDTH: Final = 75
-"""The most characters of a profile's name. With more, its time may not fit into the same line."""
+"""The most characters of a profile's name. After a longer name, the line may have no space for the
+time."""
 
 
 def sides(table: Table) -> list[str]:

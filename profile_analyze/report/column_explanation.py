@@ -35,7 +35,7 @@ def _rule_for_groups(column: Column) -> str:
         above, below = column.of_groups
         return (
             f"; for a group: sum of {above} / sum of {below} over the operators that have both; "
-            "with another aggregate than sum or mean, that aggregate of the operators' values"
+            "with an aggregate other than sum or mean, that aggregate of the operators' values"
         )
     return remark_on_groups(column)
 

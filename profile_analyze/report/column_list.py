@@ -23,7 +23,8 @@ _INTRODUCTION: Final = """\
 # Columns
 
 `--columns` shows columns, `--where` and `--having` filter rows by columns, and `--order-by` orders
-rows by columns. Running sums can only be shown. Shapes and parameters as a whole have no order.
+rows by columns. Running sums can be shown, but not used in conditions or orders. Shapes and
+parameters as a whole have no order.
 `profile-analyze --columns help` prints this page. `--explain flops` shows how a column is computed,
 with the numbers of the first row.
 
@@ -52,16 +53,16 @@ _CONVENTIONS: Final = """\
   copy, and the operators of the category data movement whose computation is known.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution. It also leaves out operators that do no work, such as views and allocations; operators
-  of unknown computation or memory; operators whose work was recorded in another run than their
-  times, with other shapes; and operators of dtypes for which the device has no known rate.
+  of unknown computation or memory; operators whose work and times were recorded in different runs,
+  with different shapes; and operators of dtypes for which the device has no known rate.
 
 ## Groups
 
 - These columns are added up over the operators of a group, or aggregated as `--aggregate` says:
   {aggregated}.
-- A column that divides two of these columns, such as flops, divides their sums, over the operators
-  that have both values. With another aggregate than sum or mean, it is that aggregate of the
-  operators' ratios.
+- A ratio of two of these columns, such as flops, is the ratio of the two sums, over the operators
+  that have both values. With an aggregate other than sum or mean, the column is that aggregate of
+  the operators' ratios.
 - An aggregate other than sum or count is part of the name: `--aggregate max` shows `time` as
   `time max`, and as `time_max_s` for programs. Conditions and orders use the plain names.
 """
@@ -164,5 +165,5 @@ def brackets(column: Column) -> str:
 
 
 def remark_on_groups(column: Column) -> str:
-    """Return that groups lack the column; empty if they have it."""
+    """Return a remark that groups lack the column; empty if groups have it."""
     return "; operators only" if column.of_groups is None and not column.is_key else ""

@@ -225,7 +225,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "verdict",
-            "The verdict on the whole; null with fewer than four runs on a side.",
+            "The verdict on the device time of all operators; null with fewer than four runs on a "
+            "side.",
             lambda summary: _change(summary).verdict,
             VERDICT,
             label="verdict",

@@ -89,8 +89,8 @@ def _telling_apart(table: Table) -> Iterator[str]:
     - `launched_by`, if the table has kernels.
     - The first other column of `TELLING_APART` that tells more operators apart.
 
-    Groups need no such column. Other tables without kernels need one only if several operators of
-    the profile have the name of a row.
+    Groups need no such column. A table without kernels needs such a column only if several
+    operators of the profile share a name that the table shows.
     """
     operators = table.shown.profile.operators
     if table.query.keys is not None:

@@ -24,8 +24,8 @@ INTEGER: Final = {"type": "integer"}
 COUNT: Final = {"type": "integer", "minimum": 1}
 TEXT: Final = {"type": "string"}
 DETAIL: Final = {
-    "description": "What tells the operator apart from others with this name; empty if none has it "
-    "or for groups.",
+    "description": "What tells the operator apart from others with this name; empty for a unique "
+    "name, and for groups.",
     "type": "string",
 }
 VERDICT: Final = {"$ref": "#/$defs/verdict"}

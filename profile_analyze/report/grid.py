@@ -117,7 +117,7 @@ class GridRenderer(PeopleRenderer):
         yield from about_others
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """Yield a table with lines between its rows: ASCII lines if the encoding has no others."""
+        """Yield a table with lines between its rows: ASCII lines if the encoding needs them."""
         table, names = section
         shown = names or original_times(table)
         return _table(self.column_texts(table, shown, display), names, display)

@@ -92,7 +92,7 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
         yield _text("phases", phases, ", ".join(phases))
     for name, value in found.statistics_s().items():
         if name == "share":
-            yield _text(name, value, percent(value), "own time / all")
+            yield _text(name, value, percent(value), "share of total")
         else:
             yield _time(name, value)
 

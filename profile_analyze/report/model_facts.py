@@ -84,7 +84,7 @@ _PORT_SCHEMA: Final = {
 _SIZE_FACTS: Final = (
     Fact(
         "operators",
-        "The number of operators outside of bodies, without those that compute constants.",
+        "The number of operators outside of bodies, without operators that compute constants.",
         lambda summary: model_of(summary).operators,
         INTEGER,
         label="operators",
@@ -133,8 +133,8 @@ _SIZE_FACTS: Final = (
     ),
     Fact(
         "constants",
-        "The stored constants that are no weights, by role: quantization (scales and zero "
-        "points), scalar (single numbers), structure (shapes and indices), and unused ones.",
+        "The stored constants that are not weights, by role: quantization (scales and zero "
+        "points), scalar (single numbers), structure (shapes and indices) or unused.",
         lambda summary: [
             {
                 "role": one.role,

@@ -145,7 +145,7 @@ def peak_text(summary: Summary, _: Times) -> str:
 
 
 def _shortened(name: str) -> str:
-    """Return a long name without its middle, because its ends name the first and last module."""
+    """Return a long name without its middle. Its ends often name the first and the last module."""
     if len(name) <= _LONGEST_NAME:
         return name
     kept = _LONGEST_NAME - len("...")

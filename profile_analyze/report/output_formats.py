@@ -105,8 +105,8 @@ def output_format_of(file: str) -> str | None:
     if ending in _SPREADSHEETS:
         raise QueryError(f"{file}: no format has the suffix .{suffix}; spreadsheets open .csv")
     raise QueryError(
-        f"{file}: no format has the suffix .{suffix}; choose one by --format, or use "
-        f"{', '.join(known)}"
+        f"{file}: no format has the suffix .{suffix}; choose a format by --format, or use "
+        f"one of these suffixes: {', '.join(known)}"
     )
 
 
@@ -137,8 +137,8 @@ def picture_format_of(file: str) -> str:
         write = f"chart.{file.lower()}" if file.lower() in PICTURE_FORMATS else f"{stem}.svg"
         if file.lower().rstrip("s") in _KINDS_OF_CHART:
             raise QueryError(
-                f"{file!r} is not the name of a picture; write chart.svg; it shows the roofline "
-                "with --peaks, and otherwise bars"
+                f"{file!r} is not the name of a picture; write a name such as chart.svg; the "
+                "picture shows the roofline with --peaks, and bars without --peaks"
             )
         raise QueryError(f"{file!r} has none of the suffixes {known}; write {write}")
     return suffix
@@ -172,8 +172,8 @@ def render(
             check_columns(section.columns, section.table.query.kind)
     if output_format in TABLE_FORMATS:
         raise QueryError(
-            f"output_format: {output_format} is no text; `profile-analyze -o FILE.{output_format}` "
-            "writes it"
+            f"output_format: {output_format} is not text; `profile-analyze -o "
+            f"FILE.{output_format}` writes a file"
         )
     renderer = find_renderer(output_format)
     display = display or Display()

@@ -58,7 +58,9 @@ class ParquetRenderer(ProgramRenderer):
 def _table_of(report: Report) -> pa.Table:
     sections = report.all_of(TableSection)
     if len(sections) > 1:
-        raise QueryError("parquet has one table; write one at a time: --print-only device or host")
+        raise QueryError(
+            "a Parquet file has one table; write one table at a time: --print-only device or host"
+        )
     relations = report.all_of(RelationSection)
     if relations:
         return _arrow_table(map(_of_relation, relations[0].relation.columns))

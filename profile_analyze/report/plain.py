@@ -168,5 +168,5 @@ def _shortened_columns(
         if before != after
     ]
     if headers:
-        text = f"shortened to fit the width: {', '.join(headers)}; `| less -S` shows all of it"
+        text = f"shortened to fit the width: {', '.join(headers)}; `| less -S` shows the full texts"
         yield "\n" + paragraph(text, display.width)

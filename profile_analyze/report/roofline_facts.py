@@ -21,7 +21,7 @@ from profile_analyze.report.programs import peaks_record
 from profile_analyze.units import counted, decimal_rate, percent, scaled, three_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.summary import Summary
@@ -40,8 +40,8 @@ def roofline_caption(summary: Summary) -> str:
         return f"{misfit[0].upper()}{misfit[1:]}."
     return (
         f"At the roof, the operators would take {percent(judgement.efficiency)} of their time. "
-        f"{percent(judgement.judged)} of the time is judged; operators without known memory take "
-        f"{percent(1 - judgement.memory_known)}."
+        f"Judged operators take {percent(judgement.judged)} of the time. Operators of unknown "
+        f"memory take {percent(1 - judgement.memory_known)}."
     )
 
 
@@ -58,9 +58,10 @@ def _peaks_text(summary: Summary, _: Times) -> str:
 
 
 def _misfit(judgement: Judgement) -> str:
-    """Return a warning if the peaks do not fit half of the time or more; empty if they fit.
+    """Return a warning if the peaks are wrong for operators that take at least half of the time.
 
-    The operators may have run on another kind of device, or faster than their roofs.
+    These operators ran on a different kind of device, or faster than their roofs. Without such
+    operators, the text is empty.
     """
     share = sum(share for _, share in judgement.other_kinds)
     if not share >= _HALF:
@@ -68,17 +69,21 @@ def _misfit(judgement: Judgement) -> str:
     kinds = " or a ".join(kind.upper() for kind, _ in judgement.other_kinds)
     return (
         f"these are peaks of a {str(judgement.peaks.device_kind).upper()}, but operators on a "
-        f"{kinds} take {percent(share)} of the time: efficiency, lost and gain mean nothing"
+        f"{kinds} take {percent(share)} of the time: the columns efficiency, "
+        "lost and gain mean nothing"
     )
 
 
 def _too_low(judgement: Judgement) -> str:
-    """Return a warning if most of the time is faster than its roof; otherwise an empty text."""
+    """Return a warning if operators faster than their roof take at least half of the time.
+
+    Otherwise, the text is empty.
+    """
     if not judgement.faster >= _HALF:
         return ""
     return (
-        f"operators faster than their roofs take {percent(judgement.faster)} of the time: these "
-        "peaks are too low, so efficiency, lost and gain mean nothing"
+        f"operators that are faster than their roofs take {percent(judgement.faster)} of the time: "
+        "these peaks are too low, so the columns efficiency, lost and gain mean nothing"
     )
 
 
@@ -89,31 +94,27 @@ def _gain_sentence(summary: Summary, times: Times) -> str:
     unjudged = percent(1 - judgement.judged)
     is_whole = unjudged == percent(0)
     if gain == "1.00":
-        judged = f"the judged operators, {percent(judgement.judged)} of the time,"
+        judged = f"the judged operators ({percent(judgement.judged)} of the time)"
         which = "the whole model" if is_whole else judged
         return f"with these peaks, {which} could gain next to nothing"
-    but = (
-        ""
-        if is_whole
-        else f"; the operators that are not judged, {unjudged} of the time, keep their times"
-    )
+    but = f"; the operators that are not judged ({unjudged} of the time) keep their times"
     return (
         f"the whole model at its roof takes {times.text(judgement.total_s)}, "
-        f"{gain} times as fast{_than_what(summary, times)}{but}"
+        f"{gain} times as fast{_than_what(summary, times)}{'' if is_whole else but}"
     )
 
 
 def _than_what(summary: Summary, times: Times) -> str:
     """Return a sentence part on the sum of the operators' times, to which the gain is relative.
 
-    The result is empty unless this sum is larger than the time of a whole run. It is larger if the
-    runtime waited for each operator.
+    The part is empty unless this sum is larger than the time of a whole run. The sum is larger if
+    the runtime waited for each operator.
     """
     if not summary.device_time_s > summary.wall_s:
         return ""
     return (
-        f" as {times.text(summary.device_time_s)}, the sum of the operators, which is more than a "
-        "whole run took"
+        f" as the sum of the operators' times ({times.text(summary.device_time_s)}), which is "
+        "longer than a whole run"
     )
 
 
@@ -139,7 +140,7 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"
         # With a single roof, the fact `judged` already says which share of the time is judged.
         if summary.has_times and len(judgement.rates) > 1:
-            text += f"; {percent(share)} of the time is judged by it"
+            text += f"; the operators that it judges take {percent(share)} of the time"
         yield f"roof{suffix}", text
 
 
@@ -168,20 +169,21 @@ def _dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
     has_fp32 = DEFAULT_DTYPE in {dtype for dtype, _, _ in judgement.rates}
     if judgement.replaces_fp32:
         yield (
-            f"operators in {DEFAULT_DTYPE} count at the rate of {peaks.dtype}, with their memory "
+            f"operators in {DEFAULT_DTYPE} use the rate of {peaks.dtype}, but their memory counts "
             f"in {DEFAULT_DTYPE}"
         )
     elif not summary.has_times and has_fp32 and peaks.has_faster_tf32():
         yield (
-            f"operators in {DEFAULT_DTYPE} count without tensor cores; --peaks DEVICE:{TF32} "
-            "counts with them"
+            f"operators in {DEFAULT_DTYPE} use the rate without tensor cores; --peaks "
+            f"DEVICE:{TF32} uses the rate with tensor cores"
         )
 
 
 def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
     types = [f"{name} {percent(share)}" for name, share in _judgement(summary).memory_unknown]
     if types:
-        yield f"most time without known memory: {visible(', '.join(types), 'utf-8')}"
+        listed = visible(", ".join(types), "utf-8")
+        yield f"operators of unknown memory take the most time in these types: {listed}"
 
 
 def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
@@ -189,16 +191,21 @@ def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
     for winner in () if _misfit(judgement) else judgement.winners:
         # Operators whose work or time is unknown are not judged.
         all_judged = winner.judged == winner.operators
-        judged = "" if all_judged else f" ({winner.judged} of them judged)"
-        label = visible(f"{', '.join(judgement.by)} {winner.label}", "utf-8")
+        judged = "" if all_judged else f", {winner.judged} of them judged"
+        group = visible(_group_text(judgement.by, winner.keys), "utf-8")
         one = winner.operators == 1
         yield (
-            f"{counted(winner.operators, 'operator')} of {label}{judged}, "
-            f"{percent(winner.share)} of the time, {'runs' if one else 'run'} at "
-            f"{percent(winner.efficiency)} of the roof: if {'this' if one else 'these'} alone ran "
-            f"at the roof, the model would take {times.text(winner.total_s)}, {winner.gain:.2f} "
-            "times as fast"
+            f"{counted(winner.operators, 'operator')} {group} ({percent(winner.share)} of the time"
+            f"{judged}) {'runs' if one else 'run'} at {percent(winner.efficiency)} of the roof: if "
+            f"{'this' if one else 'these'} alone ran at the roof, the model would take "
+            f"{times.text(winner.total_s)}, {winner.gain:.2f} times as fast"
         )
+
+
+def _group_text(by: Sequence[str], values: Sequence[str]) -> str:
+    """Return what the operators of a group share: `of type Conv`, `with scope a and type Conv`."""
+    *first, last = (f"{key} {value}" for key, value in zip(by, values, strict=True))
+    return f"with {', '.join(first)} and {last}" if first else f"of {last}"
 
 
 def _winner_record(winner: Winner) -> dict[str, Any]:
@@ -270,7 +277,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "rates",
-            "The dtypes that judged operators compute in, with their shares of the device time.",
+            "The dtypes that judged operators compute in. Each has its rate, and the share of the "
+            "device time that these operators take.",
             lambda summary: [
                 {"dtype": dtype, "flops": rate, "share": share}
                 for dtype, rate, share in _judgement(summary).rates
@@ -280,8 +288,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "least_time_s",
-            "The sum of the least possible times, without operators in bodies. Unlike in lost_s, "
-            "operators that are faster than their roof count with their least possible time. null "
+            "The sum of the least possible times, without operators in bodies. Operators that are "
+            "faster than their roof count with their least possible time, unlike in lost_s. null "
             "for a model if the sum would leave out multiply-adds.",
             lambda summary: _judgement(summary).least_s,
             label="least possible time",
@@ -290,8 +298,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "memory_known",
-            "The share of the device time in operators whose memory is known, or that leave all "
-            "work to operators inside them.",
+            "The share of the device time that operators of known memory take. If an operator "
+            "leaves all work to operators inside it, its memory counts as known.",
             lambda summary: _judgement(summary).memory_known,
             label="memory known",
             text=_if_timed(lambda summary, _: percent(_judgement(summary).memory_known)),
@@ -307,7 +315,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "judged",
-            "The share of the device time in operators whose least possible time is known.",
+            "The share of the device time that judged operators take. An operator is judged if its "
+            "least possible time is known.",
             lambda summary: _judgement(summary).judged,
             label="judged",
             text=_if_timed(lambda summary, _: percent(_judgement(summary).judged)),

@@ -50,7 +50,8 @@ def schema() -> dict[str, Any]:
         "sql": _or_null(_relation()),
         "tables": _tables(),
         "gate": _described(
-            "The verdict on each --fail-if.", {"type": "array", "items": _reference("condition")}
+            "The verdict on each condition of --fail-if.",
+            {"type": "array", "items": _reference("condition")},
         ),
         "notes": _described(
             "What a person should know before trusting the numbers, a sentence each.", _TEXTS
@@ -62,7 +63,7 @@ def schema() -> dict[str, Any]:
         **object_schema(
             properties,
             "Numbers are in base units: seconds, bytes, floating-point operations (FLO), fractions "
-            "of 1. null is N/A: the profile does not say.",
+            "of 1. null is N/A: the profile does not have the value.",
         ),
         "$defs": {
             "number": {"type": ["number", "null"]},

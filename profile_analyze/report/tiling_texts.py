@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import Times
 
 TILING_MEANING: Final = (
-    "The cost of all matrix products outside of bodies in tiles of --split-matmul, as far as it is "
-    "known; null without --split-matmul."
+    "The cost of all matrix products outside of bodies if --split-matmul splits them into tiles, "
+    "as far as the cost is known; null without --split-matmul."
 )
 
 

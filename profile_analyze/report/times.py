@@ -89,11 +89,11 @@ ORIGINAL: Final = Times()
 
 
 def times_for(times_s: Iterable[float], wanted: TimeUnit) -> Times:
-    """Return how to write `times_s`: in the wanted unit, or in the unit that suits the largest.
+    """Return how to write `times_s`: in the wanted unit, or in the unit of the largest time.
 
-    The unit that suits the largest time also decides the number of decimals. For example, if ms
-    suits it, times are shown to the microsecond: `1.234` in ms, `0.001234` in s. In ns, these times
-    have no decimals.
+    The unit that suits the largest time also decides the number of decimals. For example, if that
+    unit is ms, times are shown to the microsecond: `1.234` in ms, `0.001234` in s. In ns, these
+    times have no decimals.
     """
     largest_s = max((abs(time_s) for time_s in times_s if isfinite(time_s)), default=0.0)
     suitable = next(

@@ -76,7 +76,7 @@ def test_the_interval_holds_all_shifts_that_a_rank_test_keeps(times: list[int]) 
 
 
 @pytest.mark.parametrize(("runs", "base_runs"), [(4, 4), (4, 9), (8, 8), (12, 7), (50, 50)])
-def test_the_pairs_outside_are_those_of_mann_and_whitney(runs: int, base_runs: int) -> None:
+def test_the_pairs_outside_agree_with_mann_and_whitney(runs: int, base_runs: int) -> None:
     outside = intervals._pairs_outside(runs, base_runs)
     # By the exact distribution, P(U <= outside) is at most 2.5 %, and P(U <= outside + 1) is more.
     values = [
@@ -149,7 +149,7 @@ def test_no_rows() -> None:
     assert shift(none, none).low.shape == (0,)
 
 
-def test_shifts_from_nothing_are_infinite() -> None:
+def test_shifts_from_times_of_0_are_infinite() -> None:
     with np.errstate(divide="ignore"):
         zeros, ones, some = np.log([0.0] * 4), np.log([1.0] * 4), np.log([0.0, 1, 1, 1])
     assert shift_of(ones, zeros) == (inf, inf, inf)
@@ -175,7 +175,7 @@ def test_at_least_nineteen_of_twenty_intervals_hold_the_true_shift(runs: int) ->
 
 
 @given(st.lists(st.floats(1, 9), min_size=6, max_size=40))
-def test_the_interval_of_a_median_is_of_order_statistics(times: list[float]) -> None:
+def test_the_ends_of_the_interval_of_a_median_are_order_statistics(times: list[float]) -> None:
     low, high = median_interval(np.array(times))
     ascending, runs = sorted(times), len(times)
 
@@ -204,6 +204,6 @@ def test_the_interval_of_a_median_by_hand() -> None:
 
 
 @pytest.mark.parametrize("runs", [4, 5])
-def test_the_quantiles_are_those_of_student(runs: int) -> None:
+def test_the_quantiles_agree_with_students_distribution(runs: int) -> None:
     expected = stats.t.ppf(0.975, runs - 1)
     assert intervals._QUANTILES_OF_T[runs] == pytest.approx(expected, rel=1e-6)

@@ -260,8 +260,8 @@ def test_a_file_may_say_the_kind_of_device(tmp_path: Path, line: str, kind: str 
         ("[x]\nfp32 = 0\nbandwidth = 1\n", ": x.fp32: a rate must be between 1e-30 and 1e30"),
         (
             "[x]\nfp32 = 19.5\nbandwidth = 1e12\n",
-            ": x.fp32: 19.5 is in FLO/s without a unit, and no device is that slow; did you mean "
-            '"19.5T"?',
+            ": x.fp32: 19.5 has no unit, so it counts as 19.5 FLO/s; no device is that slow; did "
+            'you mean "19.5T"?',
         ),
         ("[x]\nfp32 = '1T'\nbandwidth = '1555'\n", '; did you mean "1555G"?'),
         (

@@ -155,8 +155,8 @@ def test_the_note_on_too_low_rates_of_this_machine_has_the_highest_rates_of_the_
         f"threads; {highest}",
     )
     assert (
-        "operators faster than their roofs take 100.0% of the time: these peaks are too low, so "
-        f"efficiency, lost and gain mean nothing; {highest}\n"
+        "operators that are faster than their roofs take 100.0% of the time: these peaks are too "
+        f"low, so the columns efficiency, lost and gain mean nothing; {highest}\n"
     ) in pa.render(pa.Report.of(summary, ()), "plain")
 
 
@@ -239,7 +239,7 @@ def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
         "judged              100.0%\n"
         "efficiency, judged  0.2%\n"
         "lost                103.514 ms\n"
-        "these are peaks of a GPU, but operators on a CPU take 100.0% of the time: efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was in caches\n"
+        "these are peaks of a GPU, but operators on a CPU take 100.0% of the time: the columns efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was in caches\n"
         "peaks: PyTorch Lightning's, PyTorch's and nsys-ai's tables; at least two sources agree\n"
     )
 
@@ -259,8 +259,8 @@ def test_half_of_the_time_on_another_kind_of_device(
     summary = pa.summarise(profile, judged_by=pa.Query(peaks=ON_GPU))
     text = pa.render(pa.Report.of(summary, ()), "plain")
     misfit = (
-        "these are peaks of a GPU, but operators on a CPU take 50.0% of the time: efficiency, lost "
-        "and gain mean nothing; "
+        "these are peaks of a GPU, but operators on a CPU take 50.0% of the time: the columns "
+        "efficiency, lost and gain mean nothing; "
     )
     assert (misfit in text, "times as fast" in text) == (misfits, not misfits)
 
@@ -284,9 +284,9 @@ def test_rates_that_are_probably_swapped(peaks: str, suggestion: str | None) -> 
     )
     assert outcome.err.startswith(note) == (suggestion is not None)
     too_low = (
-        "operators faster than their roofs take 99.1% of the time: these peaks are too low, so "
-        "efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks "
-        "44.15GFLOPS:55.91GiB/s, a lower limit unless data was in caches\n"
+        "operators that are faster than their roofs take 99.1% of the time: these peaks are too "
+        "low, so the columns efficiency, lost and gain mean nothing; the highest rates in this "
+        "profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was in caches\n"
     )
     assert outcome.out.endswith(too_low) == (peaks != "100G:20G")
 
@@ -328,9 +328,9 @@ def test_operators_that_are_not_judged_get_a_note_if_they_take_enough_time() -> 
     [
         (
             9.0,
-            "their data probably stayed in caches; the values of lost in their rows have the sum "
-            "-2.85 s, but the summary counts each of them as 0; --where 'efficiency <= 100%' leaves "
-            "out their rows",
+            "their data probably stayed in caches; the column lost adds up to -2.85 s in these "
+            "rows, but the summary counts each of these operators as 0; --where 'efficiency <= "
+            "100%' leaves out these rows",
         ),
         (
             8.0,
@@ -405,7 +405,7 @@ def test_the_summary_says_that_tf32_replaces_fp32() -> None:
     graph = "tests/fixtures/openvino/resnet50-2026.4.xml.gz"
     lines = run_command(graph, "--peaks", "a100-40gb:tf32").out.splitlines()
     assert "roof tf32           156.00 TFLOPS, from 100 FLO/byte on" in lines
-    assert "operators in fp32 count at the rate of tf32, with their memory in fp32" in lines
+    assert "operators in fp32 use the rate of tf32, but their memory counts in fp32" in lines
 
 
 @pytest.mark.parametrize(

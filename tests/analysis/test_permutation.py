@@ -81,7 +81,7 @@ def test_p_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("runs", "base_runs"), [(4, 4), (4, 5), (6, 4), (5, 5)])
-def test_the_smallest_p_is_that_of_two_separate_sides(runs: int, base_runs: int) -> None:
+def test_p_is_smallest_if_the_sides_do_not_overlap(runs: int, base_runs: int) -> None:
     assert p_of([2.0] * runs, [1.0] * base_runs) == pytest.approx(least_p(runs, base_runs))
 
 

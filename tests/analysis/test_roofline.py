@@ -191,9 +191,9 @@ def test_the_judgement_by_hand() -> None:
     assert (judgement.memory_known, judgement.judged) == (1.0, 0.9)
     assert (judgement.efficiency, judgement.lost_s) == (0.5, 4.5)
     assert judgement.winners == (
-        pa.Winner("Convolution", 3, 2, 0.65, 0.5, 7.0, 10 / 7),
-        pa.Winner("Elemwise", 2, 1, 0.2, 0.5, 9.0, 10 / 9),
-        pa.Winner("Copy", 1, 1, 0.1, 0.5, 9.5, 10 / 9.5),
+        pa.Winner("Convolution", 3, 2, 0.65, 0.5, 7.0, 10 / 7, ("Convolution",)),
+        pa.Winner("Elemwise", 2, 1, 0.2, 0.5, 9.0, 10 / 9, ("Elemwise",)),
+        pa.Winner("Copy", 1, 1, 0.1, 0.5, 9.5, 10 / 9.5, ("Copy",)),
     )
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
@@ -216,17 +216,17 @@ def test_the_judgement_as_text() -> None:
         "total device time   10.000 s\n"
         "total host time     N/A\n"
         "peaks               made, 1e-07 GB/s\n"
-        "roof fp32           1.00 KFLOPS, from 10.0 FLO/byte on; 70.0% of the time is judged by it\n"
-        "roof fp16           4.00 KFLOPS, from 40.0 FLO/byte on; 20.0% of the time is judged by it\n"
+        "roof fp32           1.00 KFLOPS, from 10.0 FLO/byte on; the operators that it judges take 70.0% of the time\n"
+        "roof fp16           4.00 KFLOPS, from 40.0 FLO/byte on; the operators that it judges take 20.0% of the time\n"
         "memory known        100.0%\n"
         "judged              90.0%\n"
         "efficiency, judged  50.0%\n"
         "lost                4.500 s\n"
-        "the whole model at its roof takes 5.500 s, 1.82 times as fast; the operators that are not judged, 10.0% of the time, keep their times\n"
+        "the whole model at its roof takes 5.500 s, 1.82 times as fast; the operators that are not judged (10.0% of the time) keep their times\n"
         "peaks: by hand\n"
-        "3 operators of type Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: if these alone ran at the roof, the model would take 7.000 s, 1.43 times as fast\n"
-        "2 operators of type Elemwise (1 of them judged), 20.0% of the time, run at 50.0% of the roof: if these alone ran at the roof, the model would take 9.000 s, 1.11 times as fast\n"
-        "1 operator of type Copy, 10.0% of the time, runs at 50.0% of the roof: if this alone ran at the roof, the model would take 9.500 s, 1.05 times as fast\n"
+        "3 operators of type Convolution (65.0% of the time, 2 of them judged) run at 50.0% of the roof: if these alone ran at the roof, the model would take 7.000 s, 1.43 times as fast\n"
+        "2 operators of type Elemwise (20.0% of the time, 1 of them judged) run at 50.0% of the roof: if these alone ran at the roof, the model would take 9.000 s, 1.11 times as fast\n"
+        "1 operator of type Copy (10.0% of the time) runs at 50.0% of the roof: if this alone ran at the roof, the model would take 9.500 s, 1.05 times as fast\n"
     )
     assert shown(made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)) == (
         "total device time   1.000 us\n"

@@ -30,7 +30,7 @@ efficiency, judged  35.8%
 lost                0.0666 s
 ------------------  ------------------------------------
 the whole model at its roof takes 0.0371 s, 2.79 times as fast
-20 operators of type ConvolutionForward, 99.1% of the time, run at 35.3% of the roof: if these alone ran at the roof, the model would take 0.0372 s, 2.79 times as fast
+20 operators of type ConvolutionForward (99.1% of the time) run at 35.3% of the roof: if these alone ran at the roof, the model would take 0.0372 s, 2.79 times as fast
 """
     )
     assert outcome.err == ""
@@ -38,12 +38,12 @@ the whole model at its roof takes 0.0371 s, 2.79 times as fast
 
 def test_efficiencies_over_1_get_a_note_only_if_they_are_shown() -> None:
     arguments = (RESNET, "--peaks", "100G:20G", "--print-only", "device")
-    assert run_command(*arguments).err == ""  # they take 0.7 % of the time
+    assert run_command(*arguments).err == ""  # such operators take 0.7 % of the time
     assert run_command(*arguments, "--order-by", "efficiency").err == (
         "note: faster than their roof: 26 operators (0.7% of the time), with an efficiency of up "
-        "to 300.1%; their data probably stayed in caches; the values of lost in their rows have the "
-        "sum -838 us, but the summary counts each of them as 0; --where 'efficiency <= 100%' leaves "
-        "out their rows\n"
+        "to 300.1%; their data probably stayed in caches; the column lost adds up to -838 us in "
+        "these rows, but the summary counts each of these operators as 0; --where 'efficiency <= "
+        "100%' leaves out these rows\n"
     )
 
 
@@ -81,7 +81,7 @@ judged              100.0%
 efficiency, judged  7.3%
 lost                170.998 ms
 the whole model at its roof takes 13.551 ms, 13.62 times as fast
-20 operators of type ConvolutionForward, 99.0% of the time, run at 6.6% of the roof: if these alone ran at the roof, the model would take 13.902 ms, 13.28 times as fast
+20 operators of type ConvolutionForward (99.0% of the time) run at 6.6% of the roof: if these alone ran at the roof, the model would take 13.902 ms, 13.28 times as fast
 """
     )
 
@@ -89,7 +89,7 @@ the whole model at its roof takes 13.551 ms, 13.62 times as fast
 def test_operators_that_are_not_judged_are_mentioned() -> None:
     path = str(PROFILES / "derived-partfootprint.json")
     outcome = run_command(path, "--peaks", "100G:20G", "--print-only", "summary")
-    assert "times as fast; the operators that are not judged, " in outcome.out
+    assert "times as fast; the operators that are not judged (" in outcome.out
 
 
 def test_the_source_of_a_known_device_is_shown() -> None:
@@ -152,9 +152,9 @@ def test_groups_are_named_with_their_keys() -> None:
     arguments = ("--peaks", "100G:20G", "--aggregate-by", "out_shapes,type", "--format", "plain")
     outcome = run_command(RESNET, *arguments, "--print-only", "summary")
     assert outcome.out.splitlines()[9:] == [
-        "5 operators of out_shapes, type {1,512,7,7}, ConvolutionForward, 28.1% of the time, run at 28.2% of the roof: if these alone ran at the roof, the model would take 82.839 ms, 1.25 times as fast",
-        "4 operators of out_shapes, type {1,64,56,56}, ConvolutionForward, 25.0% of the time, run at 35.7% of the roof: if these alone ran at the roof, the model would take 87.078 ms, 1.19 times as fast",
-        "5 operators of out_shapes, type {1,128,28,28}, ConvolutionForward, 20.6% of the time, run at 38.4% of the roof: if these alone ran at the roof, the model would take 90.568 ms, 1.15 times as fast",
+        "5 operators with out_shapes {1,512,7,7} and type ConvolutionForward (28.1% of the time) run at 28.2% of the roof: if these alone ran at the roof, the model would take 82.839 ms, 1.25 times as fast",
+        "4 operators with out_shapes {1,64,56,56} and type ConvolutionForward (25.0% of the time) run at 35.7% of the roof: if these alone ran at the roof, the model would take 87.078 ms, 1.19 times as fast",
+        "5 operators with out_shapes {1,128,28,28} and type ConvolutionForward (20.6% of the time) run at 38.4% of the roof: if these alone ran at the roof, the model would take 90.568 ms, 1.15 times as fast",
     ]
 
 
@@ -175,7 +175,7 @@ def test_nothing_is_said_about_the_gain_of_operators_that_are_not_judged() -> No
         return found
 
     assert sentence(0.999) == (
-        "with these peaks, the judged operators, 0.1% of the time, could gain next to nothing"
+        "with these peaks, the judged operators (0.1% of the time) could gain next to nothing"
     )
     operators[1] |= {"computation": 0.0, "memory": 0.999e9}
     assert sentence(0.999) == "with these peaks, the whole model could gain next to nothing"

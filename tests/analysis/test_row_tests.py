@@ -136,7 +136,7 @@ def test_only_the_kind_that_changed_is_slower_or_faster(
         found = codes_of(times_s, CATEGORIES)
         assert found[kind] == VERDICTS.index(verdict)
         assert not np.isin(np.delete(found, kind), SLOWER_OR_FASTER).any()
-        # Its operators are found one by one, too.
+        # The operators of this kind are also found if each is a row.
         of_operators = codes_of(times_s, np.arange(40))
         assert (of_operators[kind == CATEGORIES] == VERDICTS.index(verdict)).all()
         changed += np.isin(of_operators, SLOWER_OR_FASTER)
@@ -157,7 +157,7 @@ def test_a_kind_that_changed_does_not_tell_the_level() -> None:
     assert unchanged_operators(operators, RunLevels.of(times_s[few])).all()
 
 
-def test_a_kind_is_compared_with_a_changed_kind_if_there_is_no_other() -> None:
+def test_a_kind_is_compared_with_a_changed_kind_if_no_other_kind_exists() -> None:
     times_s = noisy_times(4)
     kinds = np.arange(40) // 20
     times_s[kinds == 0, :8] *= 1.3
@@ -180,7 +180,7 @@ def test_a_change_of_everything_is_tested_by_own_times() -> None:
     assert np.isin(codes_of(times_s, CATEGORIES), SLOWER_OR_FASTER).all()
 
 
-def test_an_operator_from_nothing_to_something_is_slower() -> None:
+def test_an_operator_that_took_no_time_in_the_baseline_is_slower() -> None:
     times_s = noisy_times(6)
     times_s[7] = 0
     times_s[7, :8] = 0.0027

@@ -16,7 +16,7 @@ VALUES = st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 5)), min_size=1, 
 
 
 @given(VALUES)
-def test_a_weighted_median_is_that_of_values_repeated_by_their_weights(
+def test_a_weighted_median_is_the_median_of_values_repeated_by_weight(
     pairs: list[tuple[int, int]],
 ) -> None:
     repeated = sorted(value for value, weight in pairs for _ in range(weight))

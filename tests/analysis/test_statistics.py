@@ -22,7 +22,7 @@ P_VALUES = st.lists(st.floats(0, 1) | st.just(nan))
 
 
 @given(P_VALUES)
-def test_the_correction_is_that_of_benjamini_and_hochberg(p_values: list[float]) -> None:
+def test_the_correction_agrees_with_benjamini_and_hochberg(p_values: list[float]) -> None:
     p = np.array(p_values, np.float64)
     found = adjusted(p)
     known = ~np.isnan(p)

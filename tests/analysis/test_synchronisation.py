@@ -13,8 +13,8 @@ from profile_analyze.model.executions import Run
 from tests.in_memory import averages, synchronised
 
 CORRECTED = (
-    "times are corrected for synchronisation: without the wait of 250 us in each call; 1 operator "
-    "took less than the wait and counts as 0"
+    "times are corrected for synchronisation: a wait of 250 us is subtracted from each call; "
+    "1 operator took less than the wait and counts as 0"
 )
 
 
@@ -30,7 +30,7 @@ def test_each_call_is_shorter_by_the_same_wait() -> None:
 
 
 def test_the_note_counts_operators_not_executions() -> None:
-    """`view` is shorter than the wait in all three runs, `add` in the last one."""
+    """`view` is shorter than the wait in all three runs, and `add` only in the last run."""
     joined = pa.join_runs([synchronised(), synchronised(), synchronised()])
     executions = joined.executions
     is_short = (executions.operator == 1) & (executions.run == 2)
@@ -55,12 +55,12 @@ def test_the_note_says_what_the_wait_adds() -> None:
 @pytest.mark.parametrize(
     ("wall_s", "reason"),
     [
-        (nan, "the time of a whole run is unknown, so --correct-sync changes nothing: the wait in each call does not follow"),
-        (0.0, "the time of a whole run is unknown, so --correct-sync changes nothing: the wait in each call does not follow"),
-        (3e-3, "all operators together take no longer than a whole run, so --correct-sync changes nothing: no wait can be seen"),
+        (nan, "the time of a whole run is unknown, so --correct-sync changes nothing: the wait in each call cannot be computed"),
+        (0.0, "the time of a whole run is unknown, so --correct-sync changes nothing: the wait in each call cannot be computed"),
+        (3e-3, "all operators together take no longer than a whole run, so --correct-sync changes nothing: there is no wait to subtract"),
     ],
 )  # fmt: skip
-def test_a_wait_that_cannot_be_seen_is_not_taken_off(wall_s: float, reason: str) -> None:
+def test_a_wait_that_is_unknown_is_not_subtracted(wall_s: float, reason: str) -> None:
     profile = synchronised().changed(runs=(Run(wall_s=wall_s),))
     corrected = without_synchronisation(profile)
     assert corrected.measured("time").tolist() == profile.measured("time").tolist()
@@ -71,13 +71,13 @@ def test_a_wait_that_cannot_be_seen_is_not_taken_off(wall_s: float, reason: str)
     ) in pa.summarise(profile).notes
 
 
-def test_totals_have_no_wait_for_each_call() -> None:
+def test_the_wait_does_not_follow_from_one_row() -> None:
     totals = pa.load("tests/fixtures/migraphx/totals.txt")
     corrected = without_synchronisation(totals)
     assert corrected.measured("time").tolist() == totals.measured("time").tolist()
     assert corrected.notes[-1] == (
-        "the file has only one row, so --correct-sync changes nothing: the wait in each call does "
-        "not follow"
+        "the file has only one row, so --correct-sync changes nothing: one time does not tell how "
+        "long each call waited"
     )
     assert not any("--correct-sync" in note for note in pa.summarise(totals).notes)
 
@@ -99,7 +99,7 @@ def test_operators_that_take_longer_than_the_run_explain_no_share_of_it() -> Non
     assert (summary.wall_s, str(summary.outside_s), str(summary.explained)) == (2e-3, "nan", "nan")
 
 
-def test_joined_files_are_synchronised_if_one_is() -> None:
+def test_joined_files_are_synchronised_if_one_of_them_is() -> None:
     joined = pa.join_runs([averages(), synchronised()])
     assert joined.origin.synchronised
     assert joined.origin.recorded == ()

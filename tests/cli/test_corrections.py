@@ -304,7 +304,8 @@ def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:
     outcome = run_command(path, "--print-only", "device", "--top-end-key", "kern", "-t", "1")
     note = (
         "note: no operator has a device wait time: the profile does not say when the first kernel "
-        "of an operator started; --top-end-key end shows whole times\n"
+        "of an operator started; --top-end-key end shows the time to the end of each "
+        "operator\n"
     )
     assert (outcome.code, outcome.err) == (0, note)
     assert outcome.out.splitlines()[3:6] == [
@@ -438,7 +439,7 @@ def test_w9_nothing_matches_a_name() -> None:
     only_other_types = "note: none of 91 operators with a device time matches\n"
     arguments = ["--opr-name", "conv", "--type", "PoolingForward"]
     assert rows_of("resnet18", *arguments, err=only_other_types) == []
-    untimed = only_other_types.replace("\n", "; 1 operator without one would match\n")
+    untimed = only_other_types.replace("\n", "; 1 operator without such a time would match\n")
     assert rows_of("resnet18", "--type", "Host2DeviceCopy", err=untimed) == []
 
 

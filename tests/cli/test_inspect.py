@@ -42,7 +42,7 @@ tracks                 thread 1
 time                   3.000 ms
 own time               3.000 ms
 device time            3.000 ms
-own time / all         25.0%
+share of total         25.0%
 
 stack, outermost first:
 
@@ -94,7 +94,7 @@ def test_an_execution_with_neighbours_in_markdown() -> None:
 | tracks         | stream 7 |
 | time           | 2.000 ms |
 | own time       | 2.000 ms |
-| own time / all |    53.3% |
+| share of total |    53.3% |
 
 neighbours on the same track:
 
@@ -179,7 +179,7 @@ executions      1
 tracks          stream 7
 time            500.000 us
 own time        500.000 us
-own time / all  28.6%
+share of total  28.6%
 """
     )
 

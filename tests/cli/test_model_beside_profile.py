@@ -124,8 +124,8 @@ def dynamic(tmp_path: Path) -> Path:
         ),
         (
             ("--input-shape", "data:2x3x32x32"),
-            "none of 19 operators (89.4% of the time) matches a node of this model, 6 because of "
-            "other shapes, which --input-shape and --dim set",
+            "none of 19 operators (89.4% of the time) matches a node of this model; the shapes of "
+            "6 operators differ from the model's: set the model's shapes with --input-shape or --dim",
         ),
     ],
 )

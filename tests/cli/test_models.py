@@ -102,8 +102,8 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             [
                 "roof fp32             19.50 TFLOPS, from 9.56 FLO/byte on",
                 "least possible time   862.9 ns, each operator on its own",
-                "operators in fp32 count without tensor cores; --peaks DEVICE:tf32 counts with "
-                "them",
+                "operators in fp32 use the rate without tensor cores; --peaks DEVICE:tf32 uses "
+                "the rate with tensor cores",
             ],
         ),
         (
@@ -112,7 +112,7 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             [
                 "roof tf32             1.12 PFLOPS, from 146 FLO/byte on",
                 "least possible time   136.8 ns, each operator on its own",
-                "operators in fp32 count at the rate of tf32, with their memory in fp32",
+                "operators in fp32 use the rate of tf32, but their memory counts in fp32",
             ],
         ),
         (
@@ -150,7 +150,7 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
                 "roof tf32             156.00 TFLOPS, from 76.5 FLO/byte on",
                 "roof int8             624.00 TFLOPS, from 306 FLO/byte on",
                 "least possible time   64.6 ns, unknown for 3 operators",
-                "operators in fp32 count at the rate of tf32, with their memory in fp32",
+                "operators in fp32 use the rate of tf32, but their memory counts in fp32",
                 "note: least_time is N/A for 3 operators: the computation, the memory or the peak "
                 "rate is unknown",
             ],

@@ -93,7 +93,8 @@ def test_a_suffix_that_no_format_has(tmp_path: Path, name: str) -> None:
     suffix = name.rpartition(".")[2]
     assert outcome.code == 2
     assert (
-        f"no format has the suffix .{suffix}; choose one by --format, or use .txt, " in outcome.err
+        f"no format has the suffix .{suffix}; choose a format by --format, or use one of these suffixes: .txt, "
+        in outcome.err
     )
     assert run_command(TINY, "-o", str(tmp_path / name), "--format", "csv").code == 0
 

@@ -79,8 +79,8 @@ share         flops    time (ms)    memory  name
  8.5%  26.33 GFLOPS        8.782  9.19 MiB  conv(l.7.RELU[0\N{HORIZONTAL ELLIPSIS}
 left out to fit the width: bandwidth; --columns chooses
   others, a wider window or `| less -S` shows all
-shortened to fit the width: name; `| less -S` shows all of
-  it
+shortened to fit the width: name; `| less -S` shows the full
+  texts
 """
     )
 
@@ -172,7 +172,7 @@ def test_type_and_name_are_shortened_if_no_column_can_be_left_out() -> None:
         "  bandwidth; --columns chooses others, a",
         "  wider window or `| less -S` shows all",
         "shortened to fit the width: type, name;",
-        "  `| less -S` shows all of it",
+        "  `| less -S` shows the full texts",
     ]
 
 

@@ -1,4 +1,4 @@
-"""A data set of a trace with functions of Python answers like a reader that left them out."""
+"""Traces with Python functions: a data set gives the answers of the trace without functions."""
 
 from __future__ import annotations
 

@@ -269,8 +269,8 @@ def test_the_summary_says_how_the_work_changed() -> None:
 
     base = network(100, (592_000_000, 10), (0, 100))
     assert plain_summary(network(95.8, (686_000_000, 10), (0, 100)), base) == [
-        "computation +15.9% (592.00 MFLO to 686.00 MFLO, unknown for 1 operator, 5.0% of the time), "
-        "time -4.0%: 1.21 times the FLOPS",
+        "computation +15.9% (592.00 MFLO to 686.00 MFLO, unknown for 1 operator with 5.0% of the "
+        "time), time -4.0%: 1.21 times the FLOPS",
         "difference by cause: more work +15.878 us (conv), time per work -20.078 us (conv)",
     ]
     assert plain_summary(network(150, (593_000_000, 10), (0, 100)), base) == [

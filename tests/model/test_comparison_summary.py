@@ -301,8 +301,8 @@ def test_an_operator_with_a_host_time_only(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(found))
     assert run_command(str(path), "--print-only", "device").err == (
-        "note: no operator has a device time; 1 has one on the host; --print-only host shows these, "
-        "or profile again with device times\n"
+        "note: no operator has a device time; 1 operator has a host time; --print-only host shows "
+        "these times, or profile again with device times\n"
     )
 
 

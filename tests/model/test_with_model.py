@@ -212,7 +212,7 @@ def test_a_tensor_inside_a_fused_operator_that_others_read_is_moved() -> None:
         ([("const", "Constant")], "bookkeeping"),
     ],
 )
-def test_what_is_not_clear_is_not_matched(rows: list[Row], why: str) -> None:
+def test_ambiguous_names_are_not_matched(rows: list[Row], why: str) -> None:
     model = model_of(
         [
             *CHAIN,
@@ -239,7 +239,7 @@ def test_a_branch_is_not_part_of_a_fused_operator() -> None:
     assert macs(run_of(("r2_nchwc", "Conv"), in_shape=None), result) == [-1]
 
 
-def test_exact_names_come_first() -> None:
+def test_exact_names_match_before_similar_names() -> None:
     model = model_of([Node("a", "Conv", "x", "y", 1), Node("a_1", "Conv", "y", "z", 2)])
     for first, second, expected in (
         ("a_1_nchwc", "a", [2, 1]),
@@ -249,7 +249,7 @@ def test_exact_names_come_first() -> None:
         assert macs(run_of((first, "Conv"), (second, "Conv"), in_shape=None), model) == expected
 
 
-def test_the_name_of_several_nodes_is_clear_if_only_one_fits() -> None:
+def test_a_name_of_several_nodes_matches_if_only_one_node_has_the_shapes() -> None:
     small = (1, 8, 2, 2)
     model = model_of(
         [Node("a", "Conv", "x", "y", 1), Node("a#2", "Conv", "y", "z", 2, shape=small)]
@@ -282,7 +282,8 @@ def test_other_shapes_are_another_amount_of_work(
         "net.onnx: 2 operators matched by name, 0 by order"
         if expected == [100]
         else "net.onnx: 1 operator matched by name, 0 by order, 1 operator (50.0% of the time) not "
-        "matched, 1 because of other shapes, which --input-shape and --dim set"
+        "matched; the shapes of 1 operator differ from the model's: set the model's shapes with "
+        "--input-shape or --dim"
     )
 
 
@@ -307,19 +308,19 @@ def test_by_order(rows: list[Row], expected: list[float]) -> None:
     assert macs(run_of(*rows), model_of(SEQUENCE)) == expected
 
 
-def test_order_is_that_of_execution() -> None:
+def test_operators_are_matched_in_the_order_of_execution() -> None:
     profile = run_of(("p", "Conv"), ("q", "Conv"))
     later = profile.executions.changed(start_s=profile.executions.start_s[::-1].copy())
     assert macs(profile.changed(executions=later), model_of(SEQUENCE)) == [2, 1]
 
 
-def test_order_says_nothing_about_nodes_that_differ() -> None:
+def test_nodes_that_differ_are_not_matched_by_order() -> None:
     """Branches with kernels of 3 and 5, for example, may have the same shapes and any order."""
     model = model_of([SEQUENCE[0], SEQUENCE[1]._replace(attributes=(("group", 2),))])
     assert macs(run_of(("p", "Conv"), ("q", "Conv")), model) == [-1, -1]
 
 
-def test_order_needs_all_shapes() -> None:
+def test_operators_without_shapes_are_not_matched_by_order() -> None:
     profile = run_of(("p", "Conv"), ("q", "Conv"), in_shape=None)
     assert macs(profile, model_of(SEQUENCE)) == [-1, -1]
     inside = [node._replace(scope=("loop", "body")) for node in SEQUENCE]
@@ -410,7 +411,7 @@ def test_rows_of_one_node_with_several_shapes() -> None:
     assert macs(run_of(("n0", "Conv"), ("n0", "Conv")), model) == [-1, -1]
 
 
-def test_a_few_operators_in_the_order_of_another_model_are_no_match() -> None:
+def test_a_model_that_fits_only_a_few_operators_is_not_matched_by_order() -> None:
     others: list[Row] = [(f"r{n}", "ReorderOutput") for n in range(4)]
     assert macs(run_of(("c", "Conv"), *others), model_of(CHAIN)) == [-1] * 5
     assert macs(run_of(("c", "Conv"), *others[:3]), model_of(CHAIN)) == [100, -1, -1, -1]
@@ -428,7 +429,7 @@ def test_a_few_operators_in_the_order_of_another_model_are_no_match() -> None:
         ("other", None, None, -1),
     ],
 )
-def test_types_that_the_profile_lacks(
+def test_the_model_supplies_types_that_the_profile_lacks(
     name: str, type_: str | None, category: str | None, expected: float
 ) -> None:
     profile, model = named(name), model_of(CHAIN)
@@ -444,7 +445,7 @@ def test_the_main_node_of_a_fused_operator_without_type() -> None:
     assert found.type.values().tolist() == ["Conv"]
 
 
-def test_a_repeated_name_is_matched_in_order_if_there_are_as_many_nodes() -> None:
+def test_a_repeated_name_is_matched_in_order_if_as_many_nodes_have_it() -> None:
     nodes = [Node("a", "Conv", "x", "y", 1), Node("a", "Conv", "y", "z", 2)]
     model = model_of([*nodes, Node("b", "Conv", "z", "r", 3)])
     assert macs(named("a", "b", "a"), model) == [1, 3, 2]
@@ -468,7 +469,7 @@ def test_a_name_of_very_many_nodes_is_matched_only_in_order() -> None:
         assert comparisons.call_count == 0
 
 
-def test_a_note_on_what_a_model_adds_goes_if_there_is_one() -> None:
+def test_a_note_on_missing_facts_is_dropped_if_a_model_supplies_them() -> None:
     lacks = Note("no types", Importance.INCOMPLETE, dropped_beside="model")
     stays = Note("no times", Importance.INCOMPLETE)
     profile = named("n0", notes=(lacks, stays))

@@ -124,8 +124,8 @@ def test_a_change_of_everything_is_shown_although_drift_is_corrected() -> None:
     assert comparison.notes[-1] == (
         "times are corrected for drift: the times of each run are divided by its drift factor, "
         "0.794 to 1.39 (1 is the median run); the runs of the profile took 1.49 times as long as "
-        "those of the baseline, which the corrected times hide (95 %: 1.42 to 1.57, p < 0.001; "
-        "20 of 20 operators changed alike); totals and verdicts are as measured"
+        "the runs of the baseline (95 %: 1.42 to 1.57, p < 0.001; 20 of 20 operators changed "
+        "alike); the corrected times hide this difference; totals and verdicts are as measured"
     )
     query = pa.Query(compared=True, by="type")
     change = pa.summarise(comparison, judged_by=query).change

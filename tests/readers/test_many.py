@@ -44,8 +44,8 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
         0,
         "note: probably copies: 1 file with exactly the times of another; totals count copies, "
         "verdicts do not; name each run once\n"
-        "note: no operator has a host time; 2 have one on the device; --print-only device shows "
-        "these, or profile again with host times\n",
+        "note: no operator has a host time; 2 operators have a device time; --print-only device "
+        "shows these times, or profile again with host times\n",
     )
     assert (
         outcome.out

@@ -32,7 +32,7 @@ def test_a_trace_in_microseconds() -> None:
     )
 
 
-def test_names_keep_to_their_frame_and_equal_texts_are_one_line() -> None:
+def test_a_name_stays_in_one_frame_and_equal_stacks_share_a_line() -> None:
     names = ["a;b", "a:b", "line\nbreak", "", "卷积 \x1b"]
     profile = profile_of(
         [{"name": name, "scope": ("x;y", "")} for name in names],
@@ -78,7 +78,7 @@ def test_an_answer_without_stacks_is_empty() -> None:
     )
 
 
-def test_bodies_of_loops_are_inside_them() -> None:
+def test_bodies_of_loops_are_inside_the_loops() -> None:
     out = run_command(LOOP, "--format", "collapsed").out
     assert out.splitlines()[:4] == [
         "Relu_1 10",

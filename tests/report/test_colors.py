@@ -66,7 +66,7 @@ def test_chosen_verdicts_in_boxes_have_colours() -> None:
 
 
 @pytest.mark.parametrize("output_format", ["markdown", "wiki", "github", "junit", "csv", "json"])
-def test_other_formats_have_none(output_format: str) -> None:
+def test_other_formats_have_no_colours(output_format: str) -> None:
     assert "\x1b" not in colored_report(output_format)
 
 
@@ -91,7 +91,9 @@ def test_only_known_words_have_colours() -> None:
         (["x", "--color"], ""),
     ],
 )
-def test_the_choice_is_known_for_a_wrong_command_line(argv: list[str], choice: str) -> None:
+def test_the_value_of_color_is_read_even_from_a_wrong_command_line(
+    argv: list[str], choice: str
+) -> None:
     assert color_choice(argv) == choice
 
 

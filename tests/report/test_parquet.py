@@ -71,7 +71,9 @@ def test_a_whole_table(tmp_path: Path) -> None:
         ("--compare", TINY),
     ],
 )
-def test_the_rows_are_those_of_json_lines(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_parquet_and_json_lines_have_the_same_rows(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
     shown = ("--format", "csv", "--notes", "none")
     names = run_command(TINY, *arguments, *shown).out.split("\r\n")[0].split(",")
     table = table_of(TINY, *arguments, folder=tmp_path)
@@ -134,14 +136,14 @@ def test_the_summary_alone_is_one_row(tmp_path: Path) -> None:
 def test_two_tables_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "two.parquet"
     outcome = run_command(TINY, "--show-host", "-o", str(file))
-    message = "parquet has one table; write one at a time: --print-only device or host"
+    message = "a Parquet file has one table; write one table at a time: --print-only device or host"
     assert (outcome.code, outcome.out, outcome.err) == (2, "", f"{ERROR}{message}\n")
     assert not file.exists()
 
 
 def test_a_terminal_is_refused() -> None:
     outcome = run_command(TINY, "--format", "parquet", on_terminal=True)
-    message = "--format parquet is no text; write it to a file: -o result.parquet"
+    message = "--format parquet is not text; write it to a file: -o result.parquet"
     assert (outcome.code, outcome.out, outcome.err) == (2, "", f"{ERROR}{message}\n")
 
 
@@ -153,8 +155,8 @@ def test_a_pipe_gets_the_file() -> None:
 
 
 def test_the_library_writes_no_text() -> None:
-    message = "output_format: parquet is no text; `profile-analyze -o FILE.parquet` writes it"
-    with pytest.raises(pa.QueryError, match="parquet is no text") as caught:
+    message = "output_format: parquet is not text; `profile-analyze -o FILE.parquet` writes a file"
+    with pytest.raises(pa.QueryError, match="parquet is not text") as caught:
         pa.render(pa.run(pa.Query(), pa.load(TINY)), "parquet")
     assert str(caught.value) == message
 

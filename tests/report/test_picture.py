@@ -42,7 +42,7 @@ PEAKS = pa.parse_peaks("100G:20G")
 def roofline(
     query: pa.Query, name: str = "resnet18", layout: Literal["constrained"] | None = None
 ) -> tuple[pa.Table, Axes]:
-    """Return the answer and its picture, by default without a layout, which takes much time."""
+    """Return the answer and its picture. By default, there is no layout: a layout takes much time."""
     profile = pa.load(str(PROFILES / f"{name}.json"))
     result = pa.run(query, profile)
     figure = Figure(figsize=(11, 7), layout=layout)
@@ -68,7 +68,7 @@ def test_each_row_with_flops_has_a_dot(name: str, by: tuple[str, ...]) -> None:
     assert sizes.max() == pytest.approx(900.0)
 
 
-def test_only_further_types_are_grey() -> None:
+def test_types_beyond_the_first_nine_are_grey() -> None:
     work = {"computation": 1.0, "memory": 1.0}
     profile = profile_of(
         [{"name": str(n), "type": f"T{n}"} | work for n in range(12)],
@@ -102,7 +102,7 @@ def test_the_roofs() -> None:
     ]
 
 
-def test_the_ten_largest_have_numbers_without_overlap() -> None:
+def test_the_ten_largest_dots_have_numbers_that_do_not_overlap() -> None:
     result, axes = roofline(pa.Query(peaks=PEAKS), layout="constrained")
     bandwidth, rate, names, *numbers = axes.texts
     assert names.get_text().splitlines()[:4] == [
@@ -135,7 +135,7 @@ def test_a_number_is_at_its_dot_or_has_a_visible_arrow() -> None:
 def test_the_title_says_how_many_rows_have_no_dot() -> None:
     _, axes = roofline(pa.Query(peaks=PEAKS))
     assert axes.get_title(loc="left").splitlines()[1:] == [
-        "At the roof, the operators would take 35.8% of their time. 100.0% of the time is judged; operators without known memory take 0.0%.",
+        "At the roof, the operators would take 35.8% of their time. Judged operators take 100.0% of the time. Operators of unknown memory take 0.0%.",
         "26 dots are above their roof: the data stayed in caches, or the peaks are too low (device, dtype)",
         "42 of 91 rows have no FLOPS or no intensity, and so no dot",
     ]
@@ -323,7 +323,7 @@ def test_picture_and_answer_need_two_files(tmp_path: Path) -> None:
 
 
 def svg_of(folder: Path, *arguments: str) -> str:
-    """Return the picture of a call. Mark tests as slow that use it: the layout takes long."""
+    """Return the picture of a call. The layout takes long: tests that use it are marked as slow."""
     file, rows = folder / "a.svg", "0" if IS_FULL else "2"
     outcome = run_command(RESNET, *arguments, "-t", rows, "--force", "--plot", str(file))
     assert outcome.code == 0, outcome.err

@@ -43,8 +43,8 @@ shortened to fit
   the width:
   name;
   `| less -S`
-  shows all of
-  it
+  shows the full
+  texts
 """,
     ("plain", ("name", "type", "share"), "utf-8", 3): """\
 name
@@ -67,8 +67,8 @@ shortened to
   width:
   name;
   `| less -S`
-  shows all
-  of it
+  shows the
+  full texts
 """,
     ("table", ("name", "type", "share"), "utf-8", 42): """\
 ╒═════════════════════╤════════╤═════════╕
@@ -142,8 +142,8 @@ shortened to
   width:
   parameters;
   `| less -S`
-  shows all
-  of it
+  shows the
+  full texts
 """,
     ("table", ("flops",), "utf-8", 5): """\
 ╒══════════════╕

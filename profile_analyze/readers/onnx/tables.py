@@ -60,8 +60,8 @@ class ModelTables:
         self.body_inputs: dict[int, list[int]] = {}
         """The inputs of all bodies of each row, by the index of the row."""
         self._returned: dict[int, list[tuple[int, int]]] = {}
-        """The outputs of each row with bodies, in pairs: the output, and the tensor that a body
-        returns for it. The key is the index of the last row inside the bodies."""
+        """For each row with bodies, pairs of an output of the row and the tensor that a body
+        returns for this output. The key is the index of the last row inside the bodies."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -188,7 +188,8 @@ class ModelTables:
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # No row may use a result of the model, so the weights of such a result count here.
+            # If a constant node computes a result of the model, perhaps no row uses this result.
+            # The weights of the result therefore count in the row of the constant node.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:

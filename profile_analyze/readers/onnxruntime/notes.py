@@ -38,13 +38,13 @@ _PADDED: Final = (
     "include the padding"
 )
 _NO_SHAPES: Final = (
-    "the computation of {} is unknown without shapes; ONNX Runtime 1.14 and later record them"
+    "the computation of {} is unknown without shapes; ONNX Runtime 1.14 and later record shapes"
 )
 _UNKNOWN: Final = unknown_work()
 _WITHOUT_MODEL: Final = (_PADDED, _NO_SHAPES, _UNKNOWN)
 _PACKED: Final = (
     "weights of {} were packed in advance: their shapes are derived; the session option "
-    "session.disable_prepacking=1 records them"
+    "session.disable_prepacking=1 records these shapes"
 )
 _SEVERAL_SHAPES: Final = (
     "{} are nodes with several shapes: each has a row for each of its shapes; the column in_shapes "

@@ -170,7 +170,7 @@ def test_corrected_times() -> None:
         "                8.420  13.8%   3.89 GFLOPS  9.06 GiB/s  gpu::pooling                                 @9",
     ]
     assert done.err == (
-        "note: times are corrected for synchronisation: without the wait of 4.08 us in each call; "
-        "14 operators took less than the wait and count as 0\n"
+        "note: times are corrected for synchronisation: a wait of 4.08 us is subtracted from each "
+        "call; 14 operators took less than the wait and count as 0\n"
         "note: times are means over several inferences; how much they vary is not known\n"
     )

@@ -219,7 +219,8 @@ def test_windows_of_convolutions(
 @pytest.mark.parametrize(
     ("type_", "attributes", "sides", "before"),
     [
-        # At a stride of 2, 3 windows of 3 values span 7. The input has 5: 1 is padded on each side.
+        # At a stride of 2, three windows of 3 values span 7 values. The input has 5 values, so 1
+        # value is padded on each side.
         ("Conv", {"auto_pad": "SAME_UPPER", "strides": [2]}, (5, 3, 3), (1,)),
         ("Conv", {"auto_pad": "SAME_UPPER", "strides": [2]}, (6, 3, 3), (0,)),
         ("Conv", {"auto_pad": "SAME_LOWER", "strides": [2]}, (6, 3, 3), (1,)),

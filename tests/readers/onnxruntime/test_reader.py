@@ -199,7 +199,7 @@ def test_kernels_are_the_device_time_of_the_node_that_launched_them(tmp_path: Pa
     _, notes = shown(tmp_path, document(*lines), "--notes", "all")
     assert notes == (
         "note: the computation of 1 operator (100.0% of the time) is unknown without shapes; ONNX "
-        "Runtime 1.14 and later record them\n"
+        "Runtime 1.14 and later record shapes\n"
         "note: left out 1 kernel (1.00 us) that no operator launched; --level kernel has them\n"
     )
 
@@ -233,8 +233,8 @@ def test_a_launch_is_no_device_time(tmp_path: Path) -> None:
     assert not profile.recorded("device").any()
     _, notes = shown(tmp_path, document(*lines))
     assert notes.splitlines()[:2] == [
-        "note: no operator has a device time; 2 have one on the host; --print-only host shows "
-        "these, or profile again with device times",
+        "note: no operator has a device time; 2 operators have a host time; --print-only host "
+        "shows these times, or profile again with device times",
         "note: 1 operator (80.0% of the time) only launch work on a device: their times are host "
         "times; builds of ONNX Runtime that profile the GPU record its kernels",
     ]

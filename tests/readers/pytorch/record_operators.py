@@ -260,7 +260,7 @@ torch._fused_sgd_([a], [a], [a], weight_decay=0.0, momentum=0.9, lr=0.1, dampeni
 }
 
 
-class Outputs(TorchDispatchMode):  # type: ignore[misc]  # torch is not installed
+class Outputs(TorchDispatchMode):  # type: ignore[misc]  # mypy runs without torch
     """Remembers what operators returned, by their names and the shapes of their inputs."""
 
     def __init__(self) -> None:

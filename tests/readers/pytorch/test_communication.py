@@ -389,13 +389,13 @@ def test_peaks_of_the_device_that_a_profile_names(
     [
         (
             "NVIDIA A100-PG509-200",
-            "the profile names 'NVIDIA A100-PG509-200', which is not clear; give the rates of the "
-            "device, or name it: a100-40gb, a100-80gb-sxm, a100-80gb-pcie",
+            "the profile names 'NVIDIA A100-PG509-200', which matches no single device in the "
+            "table; give the rates of the device, or name one of these devices: a100-40gb, a100-80gb-sxm, a100-80gb-pcie",
         ),
         (
             "NVIDIA GeForce RTX 4090 Laptop GPU",
-            "the profile names 'NVIDIA GeForce RTX 4090 Laptop GPU', which is not clear; give the "
-            "rates of the device, or name it: rtx-4090",
+            "the profile names 'NVIDIA GeForce RTX 4090 Laptop GPU', which matches no single device "
+            "in the table; give the rates of the device, or name one of these devices: rtx-4090",
         ),
         (
             "NVIDIA GeForce RTX 3080",
@@ -410,7 +410,7 @@ def test_peaks_of_the_device_that_a_profile_names(
         (
             "",
             "the profile does not name its device; name it, as in --peaks a100-40gb (--peaks list "
-            "shows all)",
+            "shows all devices)",
         ),
     ],
 )
