@@ -102,7 +102,7 @@ class Profile:
     left_out: tuple[tuple[str, str], ...] = ()
     """The files that were left out because they cannot be read, each with the reason."""
     model: StaticModel | None = None
-    """The facts of a model, if the profile is a model that has not run; None for a run."""
+    """The facts of a model, if this is a model that has not run; None for a profile of a run."""
     serves_as_model: bool = False
     """Whether the profile can be used as a model: it describes the graph that a runtime executes. A
     profile of another run can take shapes and work from this graph (`model.with_model`)."""

@@ -120,7 +120,7 @@ Row = tuple[str, str] | tuple[str, str, tuple[int, ...]]
 
 
 def run_of(*rows: Row, in_shape: tuple[int, ...] | None = IMAGE, **more: Any) -> pa.Profile:
-    """Return a profile of operators with names, types and shapes. Each takes 1 ms."""
+    """Return a profile of operators with names, types and shapes. Each operator takes 1 ms."""
     shapes = [(row[2] if len(row) > 2 else IMAGE,) for row in rows]
     optional = {
         "in_shapes": pa.Categorical.of([None if in_shape is None else (in_shape,) for _ in rows]),
@@ -186,7 +186,7 @@ def test_a_fused_operator_has_the_sum_of_its_nodes(name: str) -> None:
     assert found.numbers("input_bytes").tolist() == [512]
 
 
-def test_a_tensor_inside_a_fused_operator_that_others_read_is_moved() -> None:
+def test_an_output_of_the_model_inside_a_fused_operator_is_moved() -> None:
     model = model_of(CHAIN[:2], results="r0")
     found = pa.with_model(run_of(("n0 + n1", "Conv")), model).operators
     assert found.memory.tolist() == [512 + 64 + 64 + 512 + 512]
@@ -212,7 +212,7 @@ def test_a_tensor_inside_a_fused_operator_that_others_read_is_moved() -> None:
         ([("const", "Constant")], "bookkeeping"),
     ],
 )
-def test_what_is_not_clear_is_not_matched(rows: list[Row], why: str) -> None:
+def test_operators_that_fit_no_single_node_are_not_matched(rows: list[Row], why: str) -> None:
     model = model_of(
         [
             *CHAIN,
@@ -249,7 +249,7 @@ def test_exact_names_come_first() -> None:
         assert macs(run_of((first, "Conv"), (second, "Conv"), in_shape=None), model) == expected
 
 
-def test_the_name_of_several_nodes_is_clear_if_only_one_fits() -> None:
+def test_a_name_of_several_nodes_matches_if_only_one_node_fits() -> None:
     small = (1, 8, 2, 2)
     model = model_of(
         [Node("a", "Conv", "x", "y", 1), Node("a#2", "Conv", "y", "z", 2, shape=small)]
@@ -272,7 +272,7 @@ def test_the_name_of_several_nodes_is_clear_if_only_one_fits() -> None:
         ((), [100]),  # a scalar, or unknown
     ],
 )
-def test_other_shapes_are_another_amount_of_work(
+def test_output_shapes_of_operator_and_node_must_agree(
     shape: tuple[int, ...], expected: list[float]
 ) -> None:
     profile = run_of(("n0", "Conv", shape), ("n2", "Relu"))
@@ -303,36 +303,36 @@ SEQUENCE = (
         ([("p", "Conv"), ("q", "Conv", (1, 8, 4, 5))], [-1, -1]),
     ],
 )
-def test_by_order(rows: list[Row], expected: list[float]) -> None:
+def test_operators_match_by_order(rows: list[Row], expected: list[float]) -> None:
     assert macs(run_of(*rows), model_of(SEQUENCE)) == expected
 
 
-def test_order_is_that_of_execution() -> None:
+def test_operators_match_in_the_order_of_execution() -> None:
     profile = run_of(("p", "Conv"), ("q", "Conv"))
     later = profile.executions.changed(start_s=profile.executions.start_s[::-1].copy())
     assert macs(profile.changed(executions=later), model_of(SEQUENCE)) == [2, 1]
 
 
-def test_order_says_nothing_about_nodes_that_differ() -> None:
-    """Branches with kernels of 3 and 5, for example, may have the same shapes and any order."""
+def test_nodes_with_different_attributes_do_not_match_by_order() -> None:
+    """Branches with kernels of size 3 and 5 can have the same shapes, and may run in any order."""
     model = model_of([SEQUENCE[0], SEQUENCE[1]._replace(attributes=(("group", 2),))])
     assert macs(run_of(("p", "Conv"), ("q", "Conv")), model) == [-1, -1]
 
 
-def test_order_needs_all_shapes() -> None:
+def test_matching_by_order_needs_shapes_and_nodes_outside_of_bodies() -> None:
     profile = run_of(("p", "Conv"), ("q", "Conv"), in_shape=None)
     assert macs(profile, model_of(SEQUENCE)) == [-1, -1]
     inside = [node._replace(scope=("loop", "body")) for node in SEQUENCE]
     assert macs(run_of(("p", "Conv"), ("q", "Conv")), model_of(inside)) == [-1, -1]
 
 
-def test_order_needs_the_same_kind() -> None:
+def test_matching_by_order_needs_the_same_kind() -> None:
     model = model_of([Node("a", "Add", "x", "y")])
     assert macs(run_of(("p", "Relu")), model) == [-1]
     assert macs(run_of(("p", "Add")), model) == [0]
 
 
-def test_what_the_runtime_measured_stays() -> None:
+def test_values_that_the_runtime_reported_are_kept() -> None:
     profile = run_of(("n0", "Conv"), ("n2", "Relu"))
     measured = pa.Operators.of(
         key=profile.operators.key,
@@ -358,7 +358,7 @@ def test_what_the_runtime_measured_stays() -> None:
     ]
 
 
-def test_shapes_that_the_profile_lacks() -> None:
+def test_the_model_adds_shapes_that_the_profile_lacks() -> None:
     profile = profile_of(
         [{"name": "n0 + n1", "type": "Conv", "category": "convolution"}, {"name": "other"}],
         [{"operator": n, "duration_s": 1e-3} for n in range(2)],
@@ -398,7 +398,7 @@ def named(*names: str, **more: Any) -> pa.Profile:
 
 
 def test_rows_of_one_node_with_several_shapes() -> None:
-    """Only the row with the model's shapes gets its work. The weights count at the first row."""
+    """Only the row with the shapes in the model gets the work. Weights count at the first row."""
     large = (1, 8, 9, 9)
     model = model_of([Node("n0", "Conv", "x n0.weight", "r0", 100, 16)])
     found = pa.with_model(run_of(("n0", "Conv", large), ("n0", "Conv")), model)
@@ -410,7 +410,7 @@ def test_rows_of_one_node_with_several_shapes() -> None:
     assert macs(run_of(("n0", "Conv"), ("n0", "Conv")), model) == [-1, -1]
 
 
-def test_a_few_operators_in_the_order_of_another_model_are_no_match() -> None:
+def test_matches_by_order_are_dropped_if_few_operators_match() -> None:
     others: list[Row] = [(f"r{n}", "ReorderOutput") for n in range(4)]
     assert macs(run_of(("c", "Conv"), *others), model_of(CHAIN)) == [-1] * 5
     assert macs(run_of(("c", "Conv"), *others[:3]), model_of(CHAIN)) == [100, -1, -1, -1]
@@ -428,7 +428,7 @@ def test_a_few_operators_in_the_order_of_another_model_are_no_match() -> None:
         ("other", None, None, -1),
     ],
 )
-def test_types_that_the_profile_lacks(
+def test_the_model_adds_types_that_the_profile_lacks(
     name: str, type_: str | None, category: str | None, expected: float
 ) -> None:
     profile, model = named(name), model_of(CHAIN)
@@ -468,7 +468,7 @@ def test_a_name_of_very_many_nodes_is_matched_only_in_order() -> None:
         assert comparisons.call_count == 0
 
 
-def test_a_note_on_what_a_model_adds_goes_if_there_is_one() -> None:
+def test_a_note_on_missing_facts_is_dropped_if_a_model_adds_them() -> None:
     lacks = Note("no types", Importance.INCOMPLETE, dropped_beside="model")
     stays = Note("no times", Importance.INCOMPLETE)
     profile = named("n0", notes=(lacks, stays))
@@ -483,14 +483,14 @@ def test_a_note_on_what_a_model_adds_goes_if_there_is_one() -> None:
     assert (again, again.dropped_beside) == ("made.json: no types", "model")
 
 
-def test_notes_of_the_model_come_with_it() -> None:
+def test_notes_of_the_model_are_added_to_the_profile() -> None:
     model = model_of(CHAIN).changed(
         notes=(Note("the size of batch is unknown", Importance.INCOMPLETE),)
     )
     assert notes(run_of(("n0", "Conv")), model)[1] == "net.onnx: the size of batch is unknown"
 
 
-def test_only_a_run_and_a_model_go_together() -> None:
+def test_a_model_can_only_be_added_to_a_profile_of_a_run() -> None:
     profile, model = run_of(("n0", "Conv")), model_of(CHAIN)
     with pytest.raises(pa.QueryError) as error:
         pa.with_model(profile, profile)
@@ -533,13 +533,13 @@ def test_a_profile_of_megengine() -> None:
     )
 
 
-def test_constants_have_no_work_to_add() -> None:
+def test_a_model_adds_no_work_to_constants() -> None:
     """A runtime that computes constants in each run gives them another category."""
     profile = profile_of([{"name": "five", "type": "Constant", "category": "data movement"}])
     assert macs(profile, model_of([Node("five", "Constant", "", "five")])) == [-1]
 
 
-def test_dtypes_of_the_profile_stay() -> None:
+def test_dtypes_of_the_profile_are_kept() -> None:
     wanted = ("in_shapes", "out_shapes", "input_dtypes")
     profile = pa.load(PROFILES / "smallcnn.json", wanted=wanted)
     found = pa.with_model(profile, pa.load(CLASSIFIERS / "smallcnn.onnx")).operators
@@ -549,7 +549,7 @@ def test_dtypes_of_the_profile_stay() -> None:
     assert added.operators.categorical("input_dtypes").values().tolist() == [("fp32",) * 3]
 
 
-def test_columns_that_were_not_loaded_stay_so() -> None:
+def test_columns_that_were_not_loaded_are_not_added() -> None:
     profile = pa.load(PROFILES / "smallcnn.json", wanted=("in_shapes", "out_shapes"))
     found = pa.with_model(profile, pa.load(CLASSIFIERS / "smallcnn.onnx")).operators
     assert found.state("parameters") == "not loaded"
