@@ -150,7 +150,7 @@ def test_a_comparison_is_split_on_both_sides() -> None:
 
 
 def of_kernels(level: str) -> Profile:
-    """Return two operators: `conv` launched kernels `pad` and `gemm`, and `relu` launched `gemm`."""
+    """Return two operators. `conv` launched `pad` and `gemm`. `relu` launched only `gemm`."""
     profile = profile_of(
         [
             {"name": "conv", "computation": 8.0},
