@@ -52,7 +52,7 @@ class RatioOfSums(NamedTuple):
 class RunningSum(NamedTuple):
     """A row's value is the sum of a column from the top row of the table to this row.
 
-    With labels, only rows with the same labels count.
+    If rows are split by labels, the sum includes only rows with the same labels.
 
     The sum depends on which rows are shown and in which order, so it can neither filter nor order
     rows. It is N/A before the first row with a known value. After that row, N/A counts as 0.
@@ -103,7 +103,8 @@ class Column(NamedTuple):
     name: str
     unit: str
     """`s`, `byte`, `FLO`, `FLO/s`, `byte/s`, `FLO/byte`, `count`, `1`; empty for texts. `count` is
-    for numbers that are shown with a prefix, such as `2M`, and `1` for others without a unit."""
+    for numbers that are shown with a prefix, such as `2M`. `1` is for all other numbers without a
+    unit."""
     meaning: str
     of_groups: GroupRule | None = None
     """How a group's value is computed. None if groups do not have the column, or have it only as a
@@ -126,15 +127,15 @@ class Column(NamedTuple):
     Conditions treat two such values as equal if they differ by at most half a nanosecond. All other
     values, even if they are computed from such differences, are compared exactly."""
     optional: str = ""
-    """The optional column of the profile that the formula reads; empty without such a column."""
+    """The optional column of the profile that the formula reads; empty if it reads none."""
     needs_peaks: bool = False
     """Whether the formula needs the peak rates of a device (`--peaks`)."""
     needs_base: bool = False
     """Whether the formula needs a baseline (`--compare`)."""
     needs_split_rows: bool = False
     """Whether the column exists only if rows are split by it: see `model.splitting`. Other split
-    keys, such as `track`, also exist for rows that are not split. The column then lists all tracks
-    of the operator."""
+    keys, such as `track`, also exist for rows that are not split. Each row then lists all tracks of
+    its operator."""
     shown_as: Literal["percent", "digits", "decimals", "count"] = "percent"
     """How a number without a unit is shown to people: `8.5%`, `0.998` (three digits), `1.00` (two
     decimals) or `12`."""

@@ -59,8 +59,9 @@ def _common_bits(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> list[t
     for index, element in enumerate(ours):
         places[element] = places.get(element, 0) | 1 << index
     every = (1 << len(ours)) - 1
-    # `rows[n]` is about the first n elements of `theirs`. If bit i is 0, their subsequence with the
-    # first i + 1 elements of `ours` is one longer than with the first i elements.
+    # `rows[n]` compares the first n elements of `theirs` with each beginning of `ours`. If bit i is
+    # 0, the longest common subsequence with the first i + 1 elements of `ours` is one longer than
+    # the longest common subsequence with the first i elements.
     rows = [every]
     for element in theirs:
         bits = rows[-1]

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _BY_NAME: Final = ("name", "name", "type")
 _BESIDE_NAMES: Final = (*TELLING_APART, "full_name")
-"""The columns that operators with equal names must share, too, if both profiles have them. A trace
-may have many rows of one name. If only their order counted, one added row would shift the matches
-of all later rows."""
+"""The columns that the first step by name also compares, if both profiles have them. A trace may
+have many rows with the same name. If only the order of these rows decided, one added row would
+shift the matches of all later rows."""
 _BY_NAME_AND_CATEGORY: Final = ("name", "name", "category")
 _BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
 _BY_SHAPES: Final = (
@@ -92,8 +92,8 @@ def _by_neighbours(
 
     The operators of each side form a sequence, in the order of execution. Two operators are equal
     if an earlier step has matched the two, or if they have equal values. The matches are the
-    longest common subsequence. For example, a network may have two equal layers, and the other
-    network only one of them. The layers before and after it then decide which of the two matches.
+    longest common subsequence. For example, one network may have two equal layers, and the
+    other network only one such layer. The layers around it then decide which of the two matches.
 
     For each operator, return the row in `base`. It is -1 for operators without a match, and for
     operators that an earlier step has matched.

@@ -24,9 +24,11 @@ the operators unchanged."""
 def mismatch_of(comparison: Comparison) -> str:
     """Return why a change between the two sides means nothing, and what to do; usually empty.
 
-    The sides have files in common, or are runs of different models. Two formats may match few
-    operators even if the model is the same. Models that have not run are often compared to choose
-    one of two designs. Neither counts as a mismatch.
+    There is a mismatch if the sides have files in common, or if they are runs of different models.
+    Few matches do not count as a mismatch in two cases:
+
+    - The formats differ. Few operators may then match even if the model is the same.
+    - The sides are models that have not run. They are often compared to choose one of two designs.
     """
     if same_runs := _same_runs(comparison):
         return f"{same_runs}; name other files for one side"
@@ -53,7 +55,7 @@ def _same_runs(comparison: Comparison) -> str:
 
 
 def notes_on(comparison: Comparison) -> Iterator[Note]:
-    """Yield the notes on both sides together."""
+    """Yield the notes on how the two sides fit together."""
     if same_runs := _same_runs(comparison):
         yield Note(same_runs, Importance.WRONG)
     if _have_different_formats(comparison):
@@ -68,8 +70,8 @@ def notes_on(comparison: Comparison) -> Iterator[Note]:
 def _shared_files(comparison: Comparison) -> set[str]:
     """Return the names of the files that are on both sides.
 
-    Files with the same name and other times count as different files: URLs are shown without their
-    queries.
+    Files with the same name but different times count as different files: URLs are shown without
+    their queries.
     """
     sides = comparison.profile, comparison.base
     if not {*sides[0].processes} & {*sides[1].processes}:

@@ -26,13 +26,13 @@ class ExecutionParts:
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-        """The values of each column that are not in `_in_files`; they follow those."""
+        """The values of each column that follow the values in `_in_files`."""
         self._in_files: dict[str, GrowingArray] = {}
         self._rows = 0
         self._rows_in_memory = 0
 
     def add(self, executions: Executions) -> None:
-        """Add executions. In them, references to other rows count from their first row."""
+        """Add executions. References between them are indices into `executions` itself."""
         for name, parts in self._columns.items():
             values = getattr(executions, name)
             if name in PARENTS and self._rows and (values >= 0).any():
@@ -69,7 +69,7 @@ class ExecutionParts:
 
 
 def _concatenated(columns: Sequence[Any]) -> Any:
-    """Return the values of all `columns`. If all are the same constant, store it once."""
+    """Return the values of all `columns`. If all hold the same constant, store it once."""
     if len(columns) == 1:
         return columns[0]
     if isinstance(columns[0], Categorical):

@@ -67,7 +67,7 @@ class Track(NamedTuple):
 
 
 def distinct_names(tracks: Sequence[Track]) -> list[str]:
-    """Return the names of tracks, with the rank or the device of each track if names are equal."""
+    """Return the names of tracks. If any two are equal, add the rank or the device to each name."""
     # Two devices may each have a `stream 7`.
     if len({track.name for track in tracks}) == len(tracks):
         return [track.name for track in tracks]
@@ -89,7 +89,7 @@ class Run(NamedTuple):
     wall_s: float = float("nan")
     """The seconds from start to end; NaN if the file does not say."""
     is_copy: bool = False
-    """Whether the process is a copy of an earlier one. Statistics leave copies out."""
+    """Whether the process is a copy of an earlier process. Statistics leave copies out."""
 
 
 _INTEGERS: Final[Mapping[str, int]] = {
@@ -158,7 +158,7 @@ class Executions:
     """The memory of the host that the execution allocated minus what it freed, without the
     executions nested inside."""
     device_allocated_bytes: Floats
-    """The same for the memory of devices."""
+    """As `allocated_bytes`, for the memory of devices."""
     calls: NDArray[np.int64]
     """The number of calls in the row."""
     parent: Rows

@@ -58,7 +58,7 @@ def _layer_rows(side: Profile, match_of: Indices, other: Profile) -> dict[int, i
     row_of_name: dict[str, int] = {}
     for row in rows:
         for name in names_of[match_of[row]] or ():
-            # If two layers have the name, the operator stays where it is.
+            # If two layers name the operator, its time is not added to either layer.
             row_of_name[name] = -1 if name in row_of_name else row
     names = side.operators.name.values().tolist()
     return {
@@ -86,7 +86,8 @@ def _added(side: Profile, layer_row_of: dict[int, int]) -> Profile:
         operators=side.operators.take(keep),
         executions=executions.changed(
             operator=new_row[executions.operator].astype(np.int32),
-            # Moved executions are no calls: the layer is called once, and its work counts once.
+            # A moved execution is not a call of the layer. Otherwise, the layer's work, which is
+            # multiplied by its calls, would count several times.
             calls=np.where(is_part, 0, executions.calls),
         ),
         **side.without_tables(keep="tensors"),

@@ -86,8 +86,8 @@ def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[An
 def in_order_of_execution(profile: Profile) -> NDArray[np.int64]:
     """Return the rows of the operators in the order of their first start on the device.
 
-    For each operator, only its first run counts. Operators that start at the same time are in the
-    order of their keys. Operators without a start come last.
+    The start of an operator is from the first run that executed it. Operators that start at the
+    same time are in the order of their keys. Operators without a start come last.
     """
     executions = profile.executions
     first_start_s = np.full(len(profile), np.inf)

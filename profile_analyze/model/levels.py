@@ -7,14 +7,14 @@
 | module | a module or region | without the modules that ran inside it |
 | kernel | a kernel | as recorded |
 
-A row owns everything below it that is in no other row further inside: calls into the driver, the
-device time of the kernels that it launched, and the computation and memory of all these executions.
-A kernel owns only itself.
+A row owns everything inside it, except what another row further inside owns: calls into the driver,
+the device time of launched kernels, and the computation and memory of all these executions. A row
+of level `kernel` owns only itself.
 
 Work counts once. Nested operators often state the same work again: for example, an operator for
 convolutions calls a second operator, which computes the convolution. The work of an outer operator
-therefore does not count if the executions inside do at least half of it. Its computation and memory
-are then N/A, so that totals count this work only once. See `delegation.py`.
+therefore does not count if the executions inside do at least half of it. The computation and memory
+of the outer operator are then N/A, so that totals count the work only once. See `delegation.py`.
 
 `model.ownership` explains parents, targets and owners.
 """
@@ -84,7 +84,7 @@ _LEAST_BETWEEN: Final = 0.001
 """The smallest time outside of operators that gets a note, as a share of the time of modules."""
 _MOST_WITHOUT_SCOPE: Final = 0.5
 """If operators without a scope take a larger share of the time, the profile has too few modules to
-say which of them are slow."""
+show which modules are slow."""
 _UNOWNED: Final = {
     KERNEL: ("kernel", "--level kernel has them"),
     RUNTIME: ("call into the driver", "no level has them"),
@@ -105,7 +105,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 
 
 def _stored_levels(profile: Profile) -> set[str]:
-    """Return the levels that operators have. `top` is never one: it selects outermost operators."""
+    """Return the levels that operators have. `top` is not stored: its rows are at `operator`."""
     level = profile.operators.level
     return {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
 
@@ -123,7 +123,7 @@ def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = 
         raise QueryError(f"level: the rows are of level {profile.level} already, not {level}")
     if level in (None, OPERATOR) and _is_flat(profile):  # a quick test, true for most formats
         return profile
-    # It takes long to find out whether there is a level `top`, and the default does not need it.
+    # `levels_of` looks for nested operators, which takes long. The default level does not need it.
     is_default = level in (None, OPERATOR) and OPERATOR in _stored_levels(profile)
     known = (OPERATOR,) if is_default else levels_of(profile)
     chosen = level or next(iter(known), OPERATOR)
@@ -291,7 +291,7 @@ def _notes_on_modules(profile: Profile, owned: Ownership, own_s: Floats) -> Iter
 
 
 def _notes_on_missing_modules(profile: Profile) -> Iterator[Note]:
-    """Yield a note if most of the time is in operators without a scope, thus in no module.
+    """Yield a note if most of the time is in operators without a scope, which are in no module.
 
     Rows at level `module` are then mostly steps, which do not say which modules are slow.
     """
@@ -325,8 +325,9 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
     executions = profile.executions
     is_operator = is_at_level(profile, OPERATOR)
     operator_above = innermost_above(owned.parent, is_operator)
-    # To count no time twice, take only operators that are in a module but in no operator, and
-    # modules that are in an operator but in no module.
+    # Inside of modules, operators may be nested. Inside of operators, there may be modules again.
+    # To count no time twice, take only operators that are in a module but in no other operator, and
+    # modules that are in an operator but in no other module.
     is_inside = is_operator & (operator_above < 0) & (owned.above >= 0)
     is_inside |= owned.is_row & (operator_above >= 0) & (owned.above < 0)
     on_device = on_side(profile, DEVICE)

@@ -1,9 +1,9 @@
 """The measures: the kinds of time that a question can ask for.
 
 A measure has one value for each operator in each run. The side of a measure says whether executions
-on the device or on the host count. The field of a measure says which of their times counts. Calls
-in the same run and on the same track are added up. `Track.together` says how the times of several
-tracks are combined.
+on the device or on the host count. The field of a measure says which time of an execution counts.
+Calls in the same run and on the same track are added up. `Track.together` says how the times of
+several tracks are combined.
 
 `measuring.py` computes the measures.
 """

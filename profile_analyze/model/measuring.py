@@ -171,7 +171,8 @@ def _ends_of_runs(run: NDArray[np.int32], runs: int) -> NDArray[np.int64]:
     for block in blocks(run):
         counts += np.bincount(block, minlength=runs)
     ends = np.cumsum(counts)
-    # If only this run and lower runs are before its end, no lower run is after the end.
+    # `ends[n]` is the number of rows of run n and all lower runs. If the highest run among the
+    # first `ends[n]` rows is n, these rows are all rows of run n and all lower runs.
     first, highest, clean = 0, 0, []
     for block in blocks(run):
         highest_before = np.maximum(np.maximum.accumulate(block), highest)

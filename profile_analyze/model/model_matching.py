@@ -5,10 +5,10 @@ shapes must also agree. An operator of unknown type has the kind of a node if th
 equal. An operator without type and category has the kind of every node. If an operator fits several
 nodes, or if several operators fit one node, none of them is matched. There are two exceptions:
 
-- Repeated names: if equally many operators and nodes have a name, they are matched in order. A name
-  of more than `_MOST_NODES` nodes is matched only in this way.
+- Repeated names: if equally many operators and nodes have the same name, they are matched in order.
+  A name of more than `_MOST_NODES` nodes (see `model_names.py`) is matched only in this way.
 - Several shapes: if a node ran with several shapes, the profile may have a row for each shape. All
-  these rows are matched, but only rows with the shapes of the model get its work.
+  these rows are matched, but only rows with the shapes in the model get the work of the node.
 """
 
 from __future__ import annotations
@@ -206,7 +206,8 @@ class _Matching:
         left = {row for row in self._left if ran[row]}
         in_order = in_order_of_execution(self._profile).tolist()
         rows = _by_form(self._rows, (row for row in in_order if row in left))
-        # Nodes in a body, such as a loop's, are left out: they may run at any time, or repeatedly.
+        # Nodes in the body of a loop or the like are left out: they may run at any time, or
+        # repeatedly.
         outside = (self._model.operators.scope.codes < 0).tolist()
         free = (node for node, is_outside in enumerate(outside) if is_outside)
         nodes = _by_form(self._nodes, (node for node in free if node not in self._taken))

@@ -31,7 +31,7 @@ class Importance(IntEnum):
     """The verdict on a condition, in output formats that do not show verdicts elsewhere. It is
     printed in addition to the three most important notes."""
     DAMAGED = 1
-    """The file is cut, or lacks some of its rows. Times may be too short, so conditions of
+    """The file is truncated, or lacks some of its rows. Times may be too short, so conditions of
     `--fail-if` cannot be judged."""
     ANSWER = 2
     """The answer may mislead: it is empty, or it may not answer the question that was meant. For

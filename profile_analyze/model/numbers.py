@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
 _FEW_RANKS: Final = 8
-"""Up to this number of ranks, selecting their values is faster than sorting all values."""
+"""If at most this many ranks of a row are needed, `np.partition` is faster than `np.sort`."""
 
 
 def floats(values: Iterable[float]) -> NDArray[np.float64]:
@@ -26,7 +26,7 @@ def floats(values: Iterable[float]) -> NDArray[np.float64]:
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `values` with NaN instead of infinite values, which no measurement can have."""
     is_infinite = np.isinf(values)
-    # Hardly any array has infinite values. The others need no copy, which may be large.
+    # Hardly any array has infinite values. All other arrays need no copy, which may be large.
     return np.where(is_infinite, np.nan, values) if is_infinite.any() else values
 
 
@@ -122,10 +122,7 @@ def _quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
 
 
 def _sorted_at(values: NDArray[np.float64], ranks: set[int]) -> NDArray[np.float64]:
-    """Return each row in an order in which at least `ranks` have the values of the sorted row.
-
-    NaN comes last.
-    """
+    """Sort each row, with NaN last. With few `ranks`, only these indices have the sorted values."""
     if 0 < len(ranks) <= _FEW_RANKS:
         return np.partition(values, sorted(ranks), axis=1)  # a few times as fast as sorting
     return np.sort(values, axis=1)
@@ -186,8 +183,8 @@ def numbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
 def first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
     """Return the index in `rows` at which each new row number first occurs.
 
-    Row numbers from `known` on are new. The caller must number new rows in the order in which they
-    first occur.
+    A row number is new if it is at least `known`. The caller must number new rows in the order in
+    which they first occur.
     """
     highest_before = np.maximum.accumulate(np.append(known - 1, rows))[:-1]
     return np.flatnonzero(rows > highest_before)

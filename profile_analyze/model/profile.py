@@ -82,12 +82,12 @@ class Profile:
     dependencies: Dependencies | None = None
     allocations: Allocations | None = None
     not_loaded: frozenset[str] = frozenset()
-    """The optional tables that the file may have, but that were not loaded or were dropped. All are
-    dropped when runs are joined, rows are split, or a level is selected."""
+    """The optional tables that the file may have, but that were not loaded or were dropped.
+    Joining runs, splitting rows or selecting a level drops all optional tables."""
     notes: tuple[Note, ...] = ()
     """Sentences that a person should read before trusting the numbers."""
     notes_on_runs: tuple[Note, ...] = ()
-    """Notes about all runs together. Splitting the rows by run, file or step drops them."""
+    """Notes about all runs together. Splitting rows by run, file, step or label drops the notes."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
     """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
     labels: Mapping[str, Categorical[str]] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Profile:
     left_out: tuple[tuple[str, str], ...] = ()
     """The files that were left out because they cannot be read, each with the reason."""
     model: StaticModel | None = None
-    """Facts of a model that has not run; None for a profile of a run."""
+    """The facts of a model, if this is a model that has not run; None for a profile of a run."""
     serves_as_model: bool = False
     """Whether the profile can be used as a model: it describes the graph that a runtime executes. A
     profile of another run can take shapes and work from this graph (`model.with_model`)."""
@@ -159,7 +159,7 @@ class Profile:
         return cast("T", self._measured[key])
 
     def in_bodies(self) -> NDArray[np.bool_]:
-        """Return whether each operator is in a body, such as a loop's, shape (operators,).
+        """Return whether each operator is in the body of a loop or the like, shape (operators,).
 
         Totals of work leave bodies out, because it may be unknown how often a run executes a body.
         For a profile of a run, all results are false.
@@ -175,9 +175,9 @@ class Profile:
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
         """Return the total seconds of all operators; NaN if no time is known.
 
-        With several runs, `run_statistic` selects the statistic of their totals. It is one of
-        `columns.RUN_STATISTICS`. Nested executions count twice until a level is selected: see
-        `levels.at_level`.
+        With several runs, the result is a statistic of the totals of all runs. `run_statistic` is
+        one of `columns.RUN_STATISTICS`. Nested executions count twice until a level is selected:
+        see `levels.at_level`.
         """
         return float(over_runs(self.totals_s(measure)[np.newaxis], run_statistic)[0])
 

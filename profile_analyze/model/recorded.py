@@ -1,4 +1,4 @@
-"""`RecordedFact`: a number about the whole program, in the file or computed from its times."""
+"""`RecordedFact`: a number about the whole program, read from the file or computed by a reader."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Rows(Protocol):
 
     @property
     def operators(self) -> OperatorRows:
-        """The rows of all operators: these rows themselves, or the operators in these groups."""
+        """The rows of all operators. If these rows are operators, the rows themselves."""
 
     @property
     def row_of_operator(self) -> NDArray[np.int64]:
@@ -110,15 +110,15 @@ class OperatorRows(Rows, Protocol):
 
     @property
     def profile(self) -> Profile:
-        """The profile, whose operators are these rows."""
+        """The profile that has these operators."""
 
     @property
     def comparison(self) -> Comparison | None:
-        """The comparison, whose operators are these rows; None if there is no baseline."""
+        """The comparison that has these operators; None if there is no baseline."""
 
     @property
     def as_measured(self) -> OperatorRows:
-        """The same rows of a comparison without drift correction."""
+        """The same rows, in the comparison without drift correction."""
 
     @property
     def measure(self) -> Measure:

@@ -31,7 +31,8 @@ def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> Not
 def notes_from_files(partial: Partial) -> Iterator[Note]:
     """Yield each note of the joined files once.
 
-    It says that all files have the note, or names the first file with it and counts the others.
+    The text says that all files have the note, or it names the first file with the note and counts
+    the other files.
     """
     for (pattern, importance, dropped_beside), of_files in partial.notes.items():
         files = [file for file, _ in of_files]

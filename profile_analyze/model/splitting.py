@@ -45,8 +45,9 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
       file, so it has one value for each run of that file.
     - `step`: the runs of each process become one run.
     - several of these keys: a single run.
-    - labels, perhaps with other keys: the n-th runs with each combination of values become run n.
-      Each row belongs to one combination, so it has one value for each run of this combination.
+    - labels, with or without keys other than `run`: the n-th runs with each combination of values
+      become run n. Each row belongs to one combination, so it has one value for each run of this
+      combination.
     - only other keys: the same runs as before.
     """
     (result,), _ = split_alike([profile], keys)

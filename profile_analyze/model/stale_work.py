@@ -23,7 +23,7 @@ def has_stale_work(operators: Operators) -> NDArray[np.bool_]:
 
 
 def with_stale_work(operators: Operators, is_stale: NDArray[np.bool_]) -> Operators:
-    """Return joined operators, of which those are stale that are stale in any run."""
+    """Return `operators`. If any are stale, the column `STALE_WORK` marks them."""
     if not is_stale.any():
         return operators
     column = np.where(is_stale, 1.0, np.nan)

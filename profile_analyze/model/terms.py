@@ -84,8 +84,8 @@ SHAPES: Final = ("in_shapes", "out_shapes")
 """The optional columns that are needed to match operators with the nodes of a model."""
 
 TELLING_APART: Final = ("launched_by", "scope", "in_shapes")
-"""The columns that may tell operators with equal names apart, in the order in which they are tried:
-first what launched a kernel, then the column with shorter texts."""
+"""The columns that may tell operators with equal names apart, in the order in which they are tried.
+`launched_by` says what launched a kernel. `scope` comes next, because its texts are shorter."""
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"
@@ -157,7 +157,7 @@ TENSOR_ROLES: Final = (*CONSTANT_ROLES, INPUT, ACTIVATION, SHAPE_ARITHMETIC, INN
 - `input`: an input of the model
 - `activation`: computed from inputs
 - `shape arithmetic`: computed from shapes
-- `inner`: computed in a body, such as a loop's
+- `inner`: computed in the body of a loop or the like
 """
 
 DTYPES: Final = (

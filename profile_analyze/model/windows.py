@@ -218,7 +218,7 @@ def _notes(
     is_clipped: Flags,
     window: str,
 ) -> Iterator[Note]:
-    """Yield notes on how many executions are inside, clipped, and left out without a start."""
+    """Yield notes on how many executions are inside, are clipped, or have no start time."""
     level = profile.operators.level
     counts = level.where(one in (OPERATOR, KERNEL) for one in level.categories)
     is_counted = counts[clipped.operator]

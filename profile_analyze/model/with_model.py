@@ -43,11 +43,14 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
     shapes, dtypes, computation and memory where the profile lacks them. Operators are matched with
     the nodes of the model by name, then by order.
 
-    A note counts the operators without a match. If any operator matches, the note begins with
-    `subject`, by default the name of the model. Notes that the model makes untrue are left out.
+    A note counts the operators without a match. The note begins with `subject`, or with the name of
+    the model if there is no `subject` or no match. Notes that the model makes untrue are left out.
 
-    Raises `QueryError` if `profile` is no profile of a run, or if `model` is no model. Also raises
-    `QueryError` if one of the two was loaded without shapes.
+    Raises `QueryError` in these cases:
+
+    - `profile` is not a profile of a run.
+    - `model` is not a model.
+    - One of the two was loaded without shapes.
     """
     _check(profile, model)
     graph = ModelGraph(model)

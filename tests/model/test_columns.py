@@ -64,7 +64,7 @@ def test_columns_have_the_formulas_that_their_rules_need(module: object) -> None
     assert known.of_groups.keys() == promised((FORMULA, FORMULA), (None, FORMULA))
 
 
-def test_a_formula_of_the_roofline_is_none_of_comparisons() -> None:
+def test_roofline_and_comparisons_have_no_formula_in_common() -> None:
     for ours, theirs in zip(roofline.FORMULAS, comparison_formulas.FORMULAS, strict=True):
         assert not ours.keys() & theirs.keys()
 
@@ -261,7 +261,7 @@ def test_control_characters_in_formats_for_programs(tmp_path: Path) -> None:
 
 
 def test_values_that_are_partly_known() -> None:
-    """No run with a time, a first kernel after the end, and an unknown dtype."""
+    """`b` has no device time, `a` ends before its first kernel, and one dtype is unknown."""
     found = document([Operator("a", "T", 1.0), Operator("b", "T", None)])
     found["profiler"]["device"]["0"]["gpu0:0"]["kern"] = 2e-6
     found["profiler"]["host"] = {"1": {"thread": {"start": 0, "end": 1e-6}}}

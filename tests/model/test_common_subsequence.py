@@ -67,7 +67,7 @@ def matches(profile: pa.Profile, base: pa.Profile, match: str) -> dict[str, str 
     return {name: how if how in ("added", "removed") else other for name, other, how in rows}
 
 
-def test_neighbours_decide_which_of_two_equal_layers_went() -> None:
+def test_neighbours_decide_which_of_two_equal_layers_was_removed() -> None:
     whole, shorter = network("ABCDE", "scrct"), network("vwxy", "srct")
     paired = {"v": "A", "w": "C", "x": "D", "y": "E", "B": "removed"}
     assert matches(shorter, whole, "structure") == paired
@@ -76,8 +76,8 @@ def test_neighbours_decide_which_of_two_equal_layers_went() -> None:
     assert matches(whole, shorter, "structure") == back
 
 
-def test_operators_that_match_by_name_are_neighbours_too() -> None:
-    # The two layers of type `c` are equal. `x` is the second, because it follows the matched `C`.
+def test_operators_that_match_by_name_also_decide_as_neighbours() -> None:
+    # `B` and `D` are equal. `x` matches `D`, because `x` comes after `C`, which matches by name.
     whole, shorter = network("ABCDE", "scrct"), network("vCxy", "qrcz")
     assert matches(shorter, whole, "auto") == {
         "v": "added",

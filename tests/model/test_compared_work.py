@@ -27,7 +27,7 @@ NAN = float("nan")
 
 
 def side(*operators: Operator, times: tuple[float, ...] = (1.0,)) -> pa.Profile:
-    """Return a run for each factor in `times`. The factor scales the times of all operators."""
+    """Return a profile with a run for each of `times`, a factor for all times of the run."""
     return pa.join_runs(
         profile_of(
             [
@@ -104,7 +104,7 @@ def test_groups_leave_out_little_unknown_work() -> None:
     # The computation of copy, view and unknown is unknown: 70 of 572 us.
     rows = answer_by(aggregates="sum")
     assert [(row["work_ratio"], row["compared_work"]) for row in rows] == [(None, None)]
-    # Without two of them, copy takes 25 of 527 us, less than 5 %.
+    # Without view and unknown, only the computation of copy is unknown: 25 of 527 us, below 5 %.
     rows = answer_by(aggregates="sum", where=("name != unknown", "name != view"))
     # same, wide and here against same, wide and gone
     assert [(row["work_ratio"], row["compared_work"]) for row in rows] == [
@@ -120,7 +120,7 @@ def answer_by(**options: Any) -> list[dict[str, Any]]:
     return list(pa.run(pa.Query(compared=True, **options), pa.compare(NEW, BASE)).rows)
 
 
-def test_work_that_one_side_knows_counts_on_neither() -> None:
+def test_ratios_leave_out_work_that_is_known_on_only_one_side() -> None:
     base = side(Operator("a", "Conv", 98, work=(10, 1)), Operator("b", "Conv", 1))
     new = side(
         Operator("a", "Conv", 99, work=(10, 1)), Operator("b", "Conv", 1, work=(90, 1))
@@ -159,7 +159,7 @@ TIMES = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07)
         (100, 2000, "same"),
     ],
 )
-def test_a_verdict_tells_more_work_from_slower(
+def test_verdicts_distinguish_more_work_from_slower(
     time_us: float, computation: int, verdict: str
 ) -> None:
     base = side(Operator("conv", "Conv", 100, work=(1000, 1)), times=TIMES)

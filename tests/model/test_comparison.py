@@ -48,7 +48,7 @@ def test_groups_of_a_comparison() -> None:
     assert whole["match"] == "both"
 
 
-def test_the_heading_says_that_count_is_of_both_sides() -> None:
+def test_the_heading_says_that_count_includes_both_sides() -> None:
     assert "<th>count on either side</th>" in compared(by="type")._repr_html_()
     groups = pa.run(pa.Query(by="type"), profile_of([Operator("a", "T", 1)]))
     assert "<th>count</th>" in groups._repr_html_()
@@ -158,7 +158,7 @@ def test_notes_on_matching() -> None:
         (2, 9, "11 operators matched with the baseline, 6 added, 30 removed; the column match"),
     ],
 )
-def test_models_that_share_little_but_constants_look_different(
+def test_models_that_share_few_operators_except_constants_look_different(
     shared: int, constants: int, note: str
 ) -> None:
     both = [Operator(f"both{n}", "Conv", 10) for n in range(shared)]
@@ -228,7 +228,7 @@ def test_equal_sides_have_no_change(runs: list[dict[str, Any]]) -> None:
     assert set(result["verdict"].tolist()) <= {None, "same", "uncertain"}
 
 
-# Runs of one graph have operators in common. Documents seldom do.
+# Two runs of one graph have operators in common. Two random documents seldom have any.
 SIDES = st.tuples(documents(), documents()) | runs_of_one().map(lambda runs: (runs[0], runs[-1]))
 
 

@@ -25,7 +25,8 @@ IMAGE = (1, 4, 8, 8)
 def run_of(format_: str, *rows: dict[str, Any]) -> pa.Profile:
     """Return a profile of operators that took 10 us, 20 us and so on, in this order.
 
-    By default, each is a convolution of 3x3 on images. `fused` names the layers that it executes.
+    By default, each operator is a 3x3 convolution on images. The value `fused` of a row names the
+    layers that the operator executes.
     """
     whole = [
         {"category": "convolution", "weight": (4, 4, 3, 3), "work": 1.0, **row} for row in rows
@@ -113,7 +114,7 @@ def test_operators_match_by_category_and_shapes_in_order() -> None:
         ([conv("a", category="control")], [conv("x", category="control")]),
     ],
 )
-def test_what_may_be_something_else_does_not_match(
+def test_operators_that_may_do_different_work_do_not_match(
     new: Sequence[dict[str, Any]], old: Sequence[dict[str, Any]]
 ) -> None:
     comparison = pa.compare(run_of("new", *new), run_of("old", *old))
@@ -121,7 +122,9 @@ def test_what_may_be_something_else_does_not_match(
 
 
 @pytest.mark.parametrize(("work", "base_work"), [(1.05, 1.0), (0.0, 0.0), (float("nan"), 1.0)])
-def test_a_weight_that_one_side_does_not_know(work: float, base_work: float) -> None:
+def test_operators_match_if_the_weight_is_unknown_on_one_side(
+    work: float, base_work: float
+) -> None:
     comparison = pa.compare(
         run_of("new", conv("a", work=work)),
         run_of("old", conv("x", weight=None, work=base_work)),
@@ -150,7 +153,7 @@ def test_fused_layers_count_once() -> None:
     assert (table["calls"].tolist(), table["computation"].tolist()) == ([1, 1], [1, 1])
 
 
-def test_a_name_in_two_fused_layers_is_added_to_none() -> None:
+def test_an_operator_named_by_two_fused_layers_is_added_to_neither() -> None:
     fused = run_of("new", conv("a", fused=("c", "r")), conv("b", fused=("d", "r")))
     comparison = pa.compare(fused, run_of("old", conv("c"), conv("d"), relu("r")))
     assert [how for _, _, how, *_ in matched(comparison)] == ["shapes", "shapes", "removed"]

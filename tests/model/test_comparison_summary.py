@@ -226,8 +226,11 @@ def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, has_note: bool) -
 
 
 @pytest.mark.parametrize(("groups", "has_note"), [(4, False), (6, True)])
-def test_two_tests_of_a_group_share_the_errors(groups: int, has_note: bool) -> None:  # noqa: FBT001
-    """Five runs of each side give p = 2/252 at least. Relative times get 0.8 of the errors."""
+def test_two_tests_of_a_group_share_the_error_rate(groups: int, has_note: bool) -> None:  # noqa: FBT001
+    """With five runs on each side, p is at least 2/252.
+
+    The test of relative times gets 0.8 of the permitted error rate.
+    """
 
     def side(factor: float) -> pa.Profile:
         return pa.join_runs(
@@ -246,7 +249,7 @@ def test_two_tests_of_a_group_share_the_errors(groups: int, has_note: bool) -> N
     query = pa.Query(compared=True, by="type")
     changed = pa.run(query, comparison).rows[0]
     assert changed["type"] == "T0"
-    # The slow way: this group changed as much as possible, but has no verdict.
+    # If there is a note, even a group that is slower in all runs has no verdict `slower`.
     assert (changed["verdict"] != "slower") == has_note
     change = pa.summarise(comparison, judged_by=query).change
     assert change is not None

@@ -1,4 +1,4 @@
-"""Sizes of constants count as memory in the original's output formats, and in no other format."""
+"""Sizes of constants count as memory only in the output formats of the original tool."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_constants_can_be_counted_as_in_the_file() -> None:
         "const<1>[2]": (4, "measured")
     }
     assert counted.operators.memory_source.categories == ("measured",)
-    # A second call changes nothing, because it sets memory to the size and does not add.
+    # A second call changes nothing, because each call sets the memory to the size.
     assert memory_of(pa.counting_constants(counted).operators) == memory_of(counted.operators)
 
 
 @pytest.mark.parametrize("side", ["profile", "base"])
-def test_both_sides_of_a_comparison_are_counted(side: str) -> None:
+def test_constants_are_counted_on_both_sides_of_a_comparison(side: str) -> None:
     comparison = pa.compare(pa.load(PROFILES / "tiny.json"), pa.load(PROFILES / "tiny.json"))
     operators = getattr(pa.counting_constants(comparison), side).operators
     assert memory_of(operators)["const<1>[2]"] == (4, "measured")
@@ -63,7 +63,7 @@ def test_both_sides_of_a_comparison_are_counted(side: str) -> None:
         ("json", '"rows":[[97035808.0]]'),
     ],
 )
-def test_only_formats_of_the_original_count_constants(output_format: str, memory: str) -> None:
+def test_only_formats_of_the_original_tool_count_constants(output_format: str, memory: str) -> None:
     columns = () if output_format in ("table", "wiki") else ("--columns", "memory")
     answer = run_command(
         RESNET, "--aggregate", "sum", "--print-only", "device", "--format", output_format, *columns

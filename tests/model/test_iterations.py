@@ -37,7 +37,7 @@ def test_the_first_runs_of_each_process_are_skipped() -> None:
     assert str(caught.value) == "skip_runs: 4 leaves no run of a.json, which has 4 runs"
 
 
-def test_statistics_count_processes_by_the_median_of_their_iterations() -> None:
+def test_the_value_of_a_process_is_the_median_of_its_iterations() -> None:
     values = np.array([[1.0, 9.0, 2.0, 5.0, 7.0], [nan, nan, nan, 4.0, nan]])
     np.testing.assert_array_equal(by_unit(values, RUNS, "process"), [[2, 6], [nan, 4]])
     assert by_unit(values, RUNS, "iteration") is values

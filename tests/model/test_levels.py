@@ -28,7 +28,7 @@ def rows_of(profile: Profile, *measures: str) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(round(one, 9) for one in values) for name, *values in rows}
 
 
-def test_each_level_has_its_rows_and_they_add_up() -> None:
+def test_the_rows_of_each_level_add_up() -> None:
     profile = nested()
     assert levels_of(profile) == ("operator", "top", "kernel", "module")
     nan = pytest.approx(np.nan, nan_ok=True)
@@ -267,7 +267,7 @@ def test_a_module_inside_an_operator_takes_no_time_between_operators() -> None:
     )
 
 
-def test_the_note_on_time_between_operators_is_about_a_run() -> None:
+def test_the_note_on_time_between_operators_states_the_mean_of_the_runs() -> None:
     profile = profile_of(
         [{"name": "net", "level": "module"}, {"name": "a", "scope": ("net",)}],
         [
@@ -290,7 +290,7 @@ def test_only_one_level_can_be_selected() -> None:
         at_level(shown, "kernel")
 
 
-def test_the_self_time_in_the_file_counts_without_nested_executions() -> None:
+def test_the_self_time_in_the_file_is_used_if_no_execution_is_nested() -> None:
     profile = profile_of(
         [{"name": "a"}, {"name": "b"}],
         [
@@ -321,7 +321,7 @@ def test_a_thread_that_works_for_two_devices_is_one_line() -> None:
     )
 
 
-def test_an_operator_that_launched_nothing_lacks_no_time() -> None:
+def test_a_trace_with_kernels_has_no_note_on_operators_that_launched_none() -> None:
     operators = [{"name": name} for name in ("view", "size", "relu")]
     executions = [
         {"operator": index, "duration_s": 1.0, "track": 1} for index in range(len(operators))

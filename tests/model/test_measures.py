@@ -93,7 +93,7 @@ def test_a_call_that_both_sides_recorded_is_one_call() -> None:
     assert executed(rows).calls()[:2, 0].tolist() == [1, 1]
 
 
-def test_a_row_of_a_mean_counts_all_its_calls() -> None:
+def test_a_row_that_stands_for_several_calls_counts_all_of_them() -> None:
     rows = [{"operator": 0, "duration_s": 6.0, "calls": 3}, {"operator": 1, "duration_s": 1.0}]
     profile = profile_of(NAMES[:3], rows)
     assert profile.calls()[:2].tolist() == [[3], [1]]
@@ -118,7 +118,7 @@ def test_the_queue_delay_is_from_the_end_of_the_launching_call_to_the_start() ->
     assert profile_of(NAMES[:2], rows).measured("queue").tolist() == [[0.5], [-0.25]]
 
 
-def test_the_wait_of_threads_is_of_the_host_or_of_cpu_threads() -> None:
+def test_the_wait_of_threads_is_from_host_tracks_or_else_from_cpu_threads() -> None:
     rows = [
         {"operator": 0, "duration_s": 3.0, "thread_wait_s": 1.0},
         {"operator": 0, "duration_s": 3.0, "thread_wait_s": 0.5},
@@ -140,7 +140,7 @@ def test_the_median_over_inferences_is_added_up_like_the_mean() -> None:
     assert MEASURES["time_median"].is_run_time
 
 
-def test_self_time_of_the_host_or_of_cpu_threads() -> None:
+def test_self_time_is_from_host_tracks_or_else_from_cpu_threads() -> None:
     rows = [{"operator": 0, "duration_s": 3.0, "self_s": 1.0}, {"operator": 0, "duration_s": 2.0}]
     assert profile_of(NAMES[:1], rows, tracks=[CPU]).measured("self").tolist() == [[3.0]]
     assert profile_of(NAMES[:1], rows, tracks=[THREAD]).measured("self").tolist() == [[3.0]]
@@ -241,14 +241,14 @@ def _measured(profile: Profile) -> list[Any]:
     ],
 )
 @pytest.mark.parametrize("values_at_once", [2, 100])
-def test_where_a_profile_may_be_divided(
+def test_where_a_profile_can_be_divided(
     run: list[int], ends: list[int], values_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(large_arrays, "_VALUES_AT_ONCE", values_at_once)
     assert measuring._ends_of_runs(np.array(run, np.int32), 8).tolist() == ends
 
 
-def test_parts_are_of_the_runs_that_have_executions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_without_executions_are_measured_in_parts_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "_ROWS_PER_PART", 2)
     rows = [{"operator": 0, "run": run, "duration_s": run + 1.0} for run in (1, 1, 1, 4, 6)]
     profile = profile_of(NAMES[:1], rows, tracks=[Track("x")], runs=[Run(0)] * 8)

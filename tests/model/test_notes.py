@@ -47,7 +47,7 @@ def test_notes_with_share() -> None:
         (nan, "faster: 12 operators; look"),
     ],
 )
-def test_a_note_has_its_share_behind_the_operators(share: float, text: str) -> None:
+def test_the_share_follows_the_number_of_operators(share: float, text: str) -> None:
     note = Note(f"faster: {operators_and_share(12)}; look", Importance.WRONG, share)
     assert note == text
     again = pickle.loads(pickle.dumps(note))
@@ -84,7 +84,7 @@ def test_notes_that_are_not_printed_are_counted(which: str, printed: list[str]) 
     assert printed_notes((LARGE,), "few") == [LARGE]
 
 
-def test_equal_notes_on_several_files_are_one_whatever_their_shares() -> None:
+def test_notes_on_several_files_are_collected_even_if_their_shares_differ() -> None:
     of_files = [
         (file, [Note(f"wrong: {operators_and_share(2)}", Importance.WRONG, share)])
         for file, share in (("a.json", 0.2), ("b.json", 0.4))
@@ -95,7 +95,7 @@ def test_equal_notes_on_several_files_are_one_whatever_their_shares() -> None:
     }
 
 
-def test_a_note_on_several_runs_has_their_mean_share() -> None:
+def test_a_note_on_several_files_has_the_mean_of_their_shares() -> None:
     path = str(PROFILES / "trace-dyn.json")
     outcome = run_command(path, path, "-t", "1", "--notes", "all")
     assert outcome.err.startswith(
@@ -106,7 +106,7 @@ def test_a_note_on_several_runs_has_their_mean_share() -> None:
     )
 
 
-def test_the_command_prints_three_notes_unless_asked() -> None:
+def test_the_command_prints_three_notes_by_default() -> None:
     path = str(PROFILES / "twocn-onlywait.json")
     call = (path, "--copy-time", "--opr-name", "NoSuch", "--type", "NoSuch", "--order-by", "flops")
     few, every, none = (
@@ -121,7 +121,7 @@ def test_the_command_prints_three_notes_unless_asked() -> None:
     assert none == []
 
 
-def test_verdicts_are_printed_whatever_is_asked() -> None:
+def test_verdicts_are_printed_even_if_notes_are_not() -> None:
     call = (str(PROFILES / "resnet18.json"), "--format", "csv", "--fail-if", "time > 1us")
     outcome = run_command(*call, "--notes", "none")
     assert outcome.code == 4

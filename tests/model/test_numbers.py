@@ -19,7 +19,7 @@ VALUES = arrays(
 
 
 @given(VALUES, st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]))
-def test_a_quantile_is_that_of_the_known_values(values: np.ndarray, share: float) -> None:
+def test_quantiles_leave_out_unknown_values(values: np.ndarray, share: float) -> None:
     known = [row[~np.isnan(row)] for row in values]
     expected = [np.quantile(row, share) if len(row) else nan for row in known]
     np.testing.assert_allclose(quantile_of_runs(values, share), expected, rtol=1e-15)

@@ -85,7 +85,7 @@ def test_an_operator_whose_inner_work_is_unknown_keeps_its_own() -> None:
 
 
 def test_work_is_unknown_if_only_zeros_are_known() -> None:
-    """The node of a gradient computes nothing, but the operator inside it may."""
+    """The node of a gradient computes nothing itself, but the operator inside may do so."""
     unknown = (UNKNOWN, UNKNOWN)
     assert work_of(chain((0.0, 0.0), unknown), "top") == [(None, None), (None, None)]
     assert work_of(chain(unknown, (0.0, 0.0)), "top")[0] == (None, None)
@@ -94,7 +94,7 @@ def test_work_is_unknown_if_only_zeros_are_known() -> None:
     assert work_of(siblings) == [(0.0, 0.0), (None, None), (0.0, 4.0)]
 
 
-def test_stated_work_of_an_operator_that_delegates_does_not_count_above_it() -> None:
+def test_work_that_an_inner_operator_delegates_counts_once_for_the_outer_operator() -> None:
     # Operators 1 and 2 state the same work of 2. If it counted twice, the sum with operator 3
     # would be 6, and operator 0 would delegate more than half of its work of 10.
     profile = chain((10.0, 0.0), (2.0, 0.0), (2.0, 0.0), (2.0, 0.0), parents=(-1, 0, 1, 0))

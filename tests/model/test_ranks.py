@@ -67,7 +67,7 @@ def test_without_steps_the_nth_runs_become_one_run() -> None:
 
 
 @given(st.lists(st.lists(st.none() | st.integers(0, 9), min_size=3, max_size=3), min_size=1))
-def test_the_spread_over_ranks_like_a_slow_oracle(times: list[list[int | None]]) -> None:
+def test_the_spread_over_ranks_equals_a_plain_loop(times: list[list[int | None]]) -> None:
     expected = []
     for row in times:
         known = [one for one in row if one is not None]

@@ -87,7 +87,7 @@ def test_a_rank_without_the_region_is_an_error() -> None:
         with_step_region(two_ranks((2, 0)), "batch")
 
 
-def test_the_executions_of_a_region_are_runs() -> None:
+def test_each_execution_of_a_region_becomes_a_run() -> None:
     found = with_step_region(two_batches(), "batch")
     assert found.check() == ()
     assert found.runs == (
@@ -105,7 +105,7 @@ def test_the_executions_of_a_region_are_runs() -> None:
     )
 
 
-def test_what_comes_before_the_first_region_counts_in_the_first() -> None:
+def test_executions_before_the_first_region_belong_to_the_first_run() -> None:
     profile = nested()
     found = with_step_region(
         profile_of(

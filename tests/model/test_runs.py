@@ -28,7 +28,7 @@ def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
     )
 
 
-def test_only_equal_times_make_a_file_named_again() -> None:
+def test_files_with_equal_names_and_different_times_are_different_files() -> None:
     # URLs are shown without their queries, so the names of different files may be equal.
     joined = join_runs([four_steps("http://host/run?***", factor) for factor in (1.0, 2.0)])
     assert joined.notes_on_runs == ()

@@ -78,7 +78,7 @@ def test_operators_are_split_by_several_keys_or_none() -> None:
     ]
 
 
-def test_the_tracks_of_an_operator_are_one_text() -> None:
+def test_the_tracks_of_an_operator_are_joined_into_one_text() -> None:
     profile = two_devices()
     assert joined_values(profile, "device", "device").values().tolist() == [
         "gpu 1, gpu 0",
@@ -150,7 +150,7 @@ def test_a_comparison_is_split_on_both_sides() -> None:
 
 
 def of_kernels(level: str) -> Profile:
-    """Return two operators. `conv` launched the kernels `pad` and `gemm`, `relu` only `gemm`."""
+    """Return two operators. `conv` launched `pad` and `gemm`. `relu` launched only `gemm`."""
     profile = profile_of(
         [
             {"name": "conv", "computation": 8.0},
@@ -181,7 +181,7 @@ def test_operators_are_split_by_the_kernels_that_they_launched() -> None:
         (None, "conv", nan),
         ("gemm", "relu", 4.0),
     ]
-    # The call of `relu` belongs to its only kernel, and so does its work.
+    # The call and the host time of `relu` belong to `gemm`, the only kernel that it launched.
     assert found.measured("host_time")[:, 0].tolist() == [nan, nan, 5.0, 1.0]
     assert found.calls()[:, 0].tolist() == [nan, nan, 1.0, 1.0]
 

@@ -59,7 +59,7 @@ def test_executions_at_the_edges_are_clipped() -> None:
     np.testing.assert_allclose(rows.measured("queue")[:, 0], [np.nan, 0.0, 0.5 * MS])
 
 
-def test_a_kernel_keeps_its_operator_if_that_ended_before_the_window() -> None:
+def test_a_kernel_keeps_an_operator_that_ended_before_the_window() -> None:
     found = within_times(nested(), 6.5 * MS, 6.75 * MS)
     assert rows_of(found) == [
         ("net", 6.5, 0.25, 1),
@@ -101,7 +101,7 @@ def test_a_wait_counts_only_inside_the_window() -> None:
     assert within_times(profile, 0.0).runs[0].wall_s == 6 * MS
 
 
-def test_a_recorded_own_time_is_at_most_the_time_inside() -> None:
+def test_a_recorded_self_time_is_at_most_the_time_inside_the_window() -> None:
     executions = [{"operator": 0, "start_s": 0.0, "duration_s": 4 * MS, "self_s": 3 * MS}]
     profile = profile_of([{"name": "a"}], executions, tracks=(THREAD,))
     assert within_times(profile, 2 * MS).executions.self_s.tolist() == [2 * MS]
@@ -142,7 +142,7 @@ def test_an_execution_without_a_start_is_left_out() -> None:
     )
 
 
-def test_what_an_outer_execution_allocated_before_the_window_does_not_count() -> None:
+def test_allocations_of_executions_before_the_window_do_not_count() -> None:
     executions = nested().executions
     profile = nested().changed(
         executions=executions.changed(allocated_bytes=np.arange(len(executions)) + 1.0)
@@ -152,7 +152,7 @@ def test_what_an_outer_execution_allocated_before_the_window_does_not_count() ->
     assert found.executions.allocated_bytes.tolist() == [1.0, 2.0, 0.0, 0.0, 7.0]
 
 
-def test_what_cannot_be_cut_by_time_is_an_error() -> None:
+def test_an_empty_window_and_unknown_start_times_are_errors() -> None:
     for profile, text in [
         (
             bare(),
@@ -217,7 +217,7 @@ def test_ranges_of_numbers() -> None:
 
 @st.composite
 def traces(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Nested executions of one thread, and kernels that they launched. Times are whole seconds."""
+    """Generate nested executions of a thread, and kernels that they launched, in whole seconds."""
     rows: list[dict[str, Any]] = []
 
     def add(first: int, last: int, parent: int) -> None:
@@ -246,7 +246,7 @@ OPERATORS = [*({"name": name} for name in "abc"), {"name": "kernel", "level": "k
 
 
 def slow_window(rows: list[dict[str, Any]], low: float, high: float) -> dict[str, float]:
-    """Return the host or device time of each operator at level `operator`, in plain loops."""
+    """Return the host and device time of each operator in a window, computed by plain loops."""
     first = min(row["start_s"] for row in rows)
 
     def inside(row: dict[str, Any]) -> float:
@@ -267,7 +267,7 @@ def slow_window(rows: list[dict[str, Any]], low: float, high: float) -> dict[str
 
 @examples(200)
 @given(traces(), st.integers(0, 30), st.integers(1, 30))
-def test_times_are_those_of_a_slow_computation(
+def test_times_in_a_window_equal_plain_loops(
     rows: list[dict[str, Any]], low: int, length: int
 ) -> None:
     if not rows:

@@ -120,7 +120,7 @@ Row = tuple[str, str] | tuple[str, str, tuple[int, ...]]
 
 
 def run_of(*rows: Row, in_shape: tuple[int, ...] | None = IMAGE, **more: Any) -> pa.Profile:
-    """Return a profile of operators with names, types and shapes. Each takes 1 ms."""
+    """Return a profile of operators with names, types and shapes. Each operator takes 1 ms."""
     shapes = [(row[2] if len(row) > 2 else IMAGE,) for row in rows]
     optional = {
         "in_shapes": pa.Categorical.of([None if in_shape is None else (in_shape,) for _ in rows]),
@@ -186,7 +186,7 @@ def test_a_fused_operator_has_the_sum_of_its_nodes(name: str) -> None:
     assert found.numbers("input_bytes").tolist() == [512]
 
 
-def test_a_tensor_inside_a_fused_operator_that_others_read_is_moved() -> None:
+def test_an_output_of_the_model_inside_a_fused_operator_is_moved() -> None:
     model = model_of(CHAIN[:2], results="r0")
     found = pa.with_model(run_of(("n0 + n1", "Conv")), model).operators
     assert found.memory.tolist() == [512 + 64 + 64 + 512 + 512]
@@ -272,7 +272,7 @@ def test_a_name_of_several_nodes_matches_if_only_one_node_has_the_shapes() -> No
         ((), [100]),  # a scalar, or unknown
     ],
 )
-def test_other_shapes_are_another_amount_of_work(
+def test_output_shapes_of_operator_and_node_must_agree(
     shape: tuple[int, ...], expected: list[float]
 ) -> None:
     profile = run_of(("n0", "Conv", shape), ("n2", "Relu"))
@@ -304,7 +304,7 @@ SEQUENCE = (
         ([("p", "Conv"), ("q", "Conv", (1, 8, 4, 5))], [-1, -1]),
     ],
 )
-def test_by_order(rows: list[Row], expected: list[float]) -> None:
+def test_operators_match_by_order(rows: list[Row], expected: list[float]) -> None:
     assert macs(run_of(*rows), model_of(SEQUENCE)) == expected
 
 
@@ -327,13 +327,13 @@ def test_operators_without_shapes_are_not_matched_by_order() -> None:
     assert macs(run_of(("p", "Conv"), ("q", "Conv")), model_of(inside)) == [-1, -1]
 
 
-def test_order_needs_the_same_kind() -> None:
+def test_matching_by_order_needs_the_same_kind() -> None:
     model = model_of([Node("a", "Add", "x", "y")])
     assert macs(run_of(("p", "Relu")), model) == [-1]
     assert macs(run_of(("p", "Add")), model) == [0]
 
 
-def test_what_the_runtime_measured_stays() -> None:
+def test_values_that_the_runtime_reported_are_kept() -> None:
     profile = run_of(("n0", "Conv"), ("n2", "Relu"))
     measured = pa.Operators.of(
         key=profile.operators.key,
@@ -359,7 +359,7 @@ def test_what_the_runtime_measured_stays() -> None:
     ]
 
 
-def test_shapes_that_the_profile_lacks() -> None:
+def test_the_model_adds_shapes_that_the_profile_lacks() -> None:
     profile = profile_of(
         [{"name": "n0 + n1", "type": "Conv", "category": "convolution"}, {"name": "other"}],
         [{"operator": n, "duration_s": 1e-3} for n in range(2)],
@@ -399,7 +399,7 @@ def named(*names: str, **more: Any) -> pa.Profile:
 
 
 def test_rows_of_one_node_with_several_shapes() -> None:
-    """Only the row with the model's shapes gets its work. The weights count at the first row."""
+    """Only the row with the shapes in the model gets the work. Weights count at the first row."""
     large = (1, 8, 9, 9)
     model = model_of([Node("n0", "Conv", "x n0.weight", "r0", 100, 16)])
     found = pa.with_model(run_of(("n0", "Conv", large), ("n0", "Conv")), model)
@@ -484,14 +484,14 @@ def test_a_note_on_missing_facts_is_dropped_if_a_model_supplies_them() -> None:
     assert (again, again.dropped_beside) == ("made.json: no types", "model")
 
 
-def test_notes_of_the_model_come_with_it() -> None:
+def test_notes_of_the_model_are_added_to_the_profile() -> None:
     model = model_of(CHAIN).changed(
         notes=(Note("the size of batch is unknown", Importance.INCOMPLETE),)
     )
     assert notes(run_of(("n0", "Conv")), model)[1] == "net.onnx: the size of batch is unknown"
 
 
-def test_only_a_run_and_a_model_go_together() -> None:
+def test_a_model_can_only_be_added_to_a_profile_of_a_run() -> None:
     profile, model = run_of(("n0", "Conv")), model_of(CHAIN)
     with pytest.raises(pa.QueryError) as error:
         pa.with_model(profile, profile)
@@ -534,13 +534,13 @@ def test_a_profile_of_megengine() -> None:
     )
 
 
-def test_constants_have_no_work_to_add() -> None:
+def test_a_model_adds_no_work_to_constants() -> None:
     """A runtime that computes constants in each run gives them another category."""
     profile = profile_of([{"name": "five", "type": "Constant", "category": "data movement"}])
     assert macs(profile, model_of([Node("five", "Constant", "", "five")])) == [-1]
 
 
-def test_dtypes_of_the_profile_stay() -> None:
+def test_dtypes_of_the_profile_are_kept() -> None:
     wanted = ("in_shapes", "out_shapes", "input_dtypes")
     profile = pa.load(PROFILES / "smallcnn.json", wanted=wanted)
     found = pa.with_model(profile, pa.load(CLASSIFIERS / "smallcnn.onnx")).operators
@@ -550,7 +550,7 @@ def test_dtypes_of_the_profile_stay() -> None:
     assert added.operators.categorical("input_dtypes").values().tolist() == [("fp32",) * 3]
 
 
-def test_columns_that_were_not_loaded_stay_so() -> None:
+def test_columns_that_were_not_loaded_are_not_added() -> None:
     profile = pa.load(PROFILES / "smallcnn.json", wanted=("in_shapes", "out_shapes"))
     found = pa.with_model(profile, pa.load(CLASSIFIERS / "smallcnn.onnx")).operators
     assert found.state("parameters") == "not loaded"
