@@ -53,7 +53,7 @@ LACKS = "no types, shapes or work, because the description cannot be read"
     ],
 )
 def test_a_description_that_cannot_be_read(tmp_path: Path, graph: bytes, reason: str) -> None:
-    """Loading only the description fails. Beside a profile, a note has the same reason."""
+    """The description alone cannot be loaded. Beside a profile, it causes a note with that reason."""
     path = written(tmp_path, times(("a", 1.0, 1.0)), graph)
     beside = tmp_path / "net.graph.json"
     assert failure(str(beside), pa.MalformedProfileError) == reason
@@ -121,7 +121,7 @@ def test_names_that_another_program_escaped(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_truncation_at_every_byte(tmp_path: Path) -> None:
-    """Only a file without its last line break is read. All others are one line of error."""
+    """Only the last line break may be missing. Any shorter file fails with one line of error."""
     for whole in (times(("a", 1.0, 1.0), ('b "', 2.0, 2.0)), description(CONV)):
         content = whole.rstrip()
         for end in some_of(range(len(content)), 23):
@@ -172,7 +172,7 @@ VALUES: Sequence[Any] = (
     "key", ["Kernel", "Stride", "Groups", "Weights", "Bias", "Activation", "Metadata", "Dimensions"]
 )
 def test_hostile_values(tmp_path: Path, key: str, value: Any) -> None:
-    """Values that a layer of another kind may have are unknown. They are no error."""
+    """Values of unexpected types and sizes count as unknown. They cause no error."""
     path = tmp_path / "graph.json"
     changed = {**CONV, key: value}
     if key == "Dimensions":
