@@ -34,7 +34,7 @@ class Reader(Recogniser, Protocol):
     """Reads one input format. A reader needs only these members."""
 
     has_inputs: bool = False
-    """Whether files of this format are models. `Source.inputs` gives sizes to their inputs."""
+    """Whether files of this format are models. `Source.inputs` gives sizes to a model's inputs."""
     default_output_format: str = "plain"
     """The default output format for profiles of this format. For readers of other packages, it is
     always plain."""
@@ -43,8 +43,8 @@ class Reader(Recogniser, Protocol):
         """Return the profile in `source`, which this reader recognised.
 
         `wanted` names the optional columns and tables that the question needs. `OPTIONAL_COLUMNS`
-        and `TABLES` in `model/` list the names that several formats share. `FRAMES` stands for the
-        functions of Python.
+        and `TABLES` in `model/` list the names that several formats share. The name `FRAMES` asks
+        for Python functions.
 
         Raises `MalformedProfileError`.
         """
@@ -62,10 +62,10 @@ class ReadTogether(NamedTuple):
     """The notes on each input."""
 
 
-# `isinstance` finds the readers that have `read_together`. Other readers need no stub of it.
+# `isinstance` finds the readers that have `read_together`, so other readers need not define it.
 @runtime_checkable
 class BatchReader(Protocol):
-    """A reader that can read several small inputs together, which is faster than one by one."""
+    """A reader that can read several small inputs in one call, which is faster than one by one."""
 
     def read_together(
         self, sources: Sequence[Source], wanted: Collection[str]

@@ -100,7 +100,7 @@ def _identity_of(source: Source, cache: Cache) -> _Identity | None:
     try:
         with open(source.path, "rb") as stream:  # noqa: PTH123  # `Path` changes some names
             samples = _samples(stream, state.size)
-    except OSError:  # reading the profile reports the error
+    except OSError:  # the reader of the profile reports the error
         return None
     smallest = cache.smallest_compressed if is_compressed(samples) else cache.smallest
     if state.size < smallest:
@@ -108,7 +108,7 @@ def _identity_of(source: Source, cache: Cache) -> _Identity | None:
     return _Identity(
         _digest(absolute_path(source.path)),
         _digest(state, blake2b(samples).digest(), _state_of_this_package()),
-        # The profile has the path as the caller wrote it, so each spelling has its own kept file.
+        # The profile contains the path as the caller wrote it. Each spelling has its own kept file.
         _digest(os.fspath(source.path), source.max_size, source.inputs, source.beside),
     )
 
@@ -195,7 +195,7 @@ def _hold(conditions: Any, source: Source, wanted: Collection[str]) -> bool:
 
 
 def _same(state: Any, kept: Any) -> bool:
-    """Return whether two states are equal. `kept` is a list, because kept files have no tuples."""
+    """Return whether two states are equal. `kept` is a list: files store tuples as lists."""
     return bool((None if state is None else list(state)) == kept)
 
 

@@ -1,4 +1,4 @@
-"""The names of further files of a profile, which are in the same folder."""
+"""The names of files that belong to a profile and are in the same folder."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def _raw_parts(file: str, stream: BufferedIOBase, step: int) -> Iterator[bytes]:
 
 
 def _is_device(stream: BufferedIOBase) -> bool:
-    """Return whether `stream` is a device that may never end. A terminal does not count."""
+    """Return whether `stream` is a device that may never end; False for a terminal."""
     with suppress(OSError):  # raised by streams in memory, which have no file number
         mode = os.fstat(stream.fileno()).st_mode
         return stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty())
@@ -204,7 +204,7 @@ def _is_device(stream: BufferedIOBase) -> bool:
 def _counted(
     parts: Iterator[bytes], size: int, progress: Callable[[int, int], None]
 ) -> Iterator[bytes]:
-    """Yield `parts`. Before each part, call `progress` with the bytes so far, and with `size`."""
+    """Yield `parts`. Before each, call `progress` with the number of bytes so far, and `size`."""
     read = 0
     for part in parts:
         read += len(part)

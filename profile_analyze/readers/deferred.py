@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DeferredReader:
-    """Recognises files of a format. Imports the code that reads them only when it is needed.
+    """Recognises files of a format. Imports the code that reads such files only when needed.
 
     A program that reads one format imports only the code and packages that this format needs.
     """

@@ -57,14 +57,14 @@ class LabelPattern(NamedTuple):
                     "digits and _"
                 )
             if names.count(name) > 1:
-                raise QueryError(f"{text!r} has {{{name}}} twice; write another name once")
+                raise QueryError(f"{text!r} has {{{name}}} twice; rename one of them")
         # A relative pattern may match the end of the path.
         start = "" if text.startswith("/") else "(?:.*/)?"
         return cls(text, tuple(names), re.compile(start + "".join(map(_as_regex, tokens))))
 
     def values_of(self, path: str) -> Mapping[str, str]:
         """Return the labels of the file at an absolute `path`; empty if the path does not match."""
-        if is_url(path):  # neither a password nor a query becomes a label
+        if is_url(path):  # no label contains a password, or the query of a URL
             path = display_name(path).partition("?" if is_http(path) else "\0")[0]
         path = path.replace(os.sep, "/")
         if not self.text.startswith("/"):
@@ -135,7 +135,7 @@ def _lines_of(name: str, max_size: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _checked_columns(name: str, first_line: list[str]) -> list[str]:
-    """Return the names in the first line of a table. Raises `InputError` if they make no sense."""
+    """Return the names in the first line of a table. Raises `InputError` for wrong names."""
     if not first_line:
         raise InputError(name, "is empty; write a first line such as file,date,host")
     columns = [column.strip() for column in first_line]
@@ -178,7 +178,7 @@ class Labels(NamedTuple):
     def values_of(self, file: str) -> dict[str, str | None]:
         """Return each label of a file; None for a label that no source gives.
 
-        If several sources give the same label, the first one counts.
+        If several sources give the same label, the first source decides.
         """
         path = absolute_path(file)
         values: dict[str, str | None] = dict.fromkeys(self.names)

@@ -87,8 +87,8 @@ READERS: Final[tuple[Reader, ...]] = (
         "MIGraphX report",
         module="profile_analyze.readers.migraphx.reader",
         searched=_SEARCHED,
-        # A log may come before the report, but no JSON or XML. A report that has a program and no
-        # times is recognised, too.
+        # A log may come before the report, but no JSON or XML. A report that lists
+        # instructions without times is recognised, too.
         pattern=rb"(?!\{|<|\[\s*[\[{\]\"])"
         rb".*?(?:\bTotal (?:instructions )?time(?::|\xef\xbc\x9a) ?-?[\d.]+"
         rb"|\bcheck_context::migraphx::| -> (?:dynamic, )?\w{1,20}_type(?:,|\xef\xbc\x8c) ?\{"
@@ -144,7 +144,7 @@ def load(
     - `inputs` gives sizes to the inputs of a model, such as
       `ModelInputs.of({"data": (1, 3, 224, 224)})` or `ModelInputs.of(dims={"batch": 8})`.
       `ModelInputs.of(tile="64,64,64")` adds the columns on matrix products in tiles.
-    - `beside` says whether to read files that describe the profile in the same folder, such as the
+    - `beside` says whether to read files in the same folder that describe the profile, such as the
       description of a TensorRT engine. Pass False if `with_model` will add another model.
     - `cache` is a folder that keeps the decoded profiles of large files. Reading such a file again
       is then fast. By default, nothing is kept. A `Cache` also says which files are large.
@@ -196,7 +196,7 @@ def _decoded(source: Source, wanted: Collection[str]) -> Profile:
 def _advice_on(inputs: ModelInputs) -> str:
     """Return what to do if options about models are given with a profile."""
     if inputs.tile is None:
-        return "without inputs to give sizes to; leave out --input-shape and --dim"
+        return "but --input-shape and --dim need a model; leave them out"
     return "but --split-matmul needs a model; name the ONNX model, or add it after --model"
 
 
@@ -207,7 +207,7 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
     """
     if any(source.inputs != NO_INPUTS for source in sources):
         return None  # reading one by one shows which file has no inputs
-    # Only the first 64 KiB are tried. The few files that need a longer head are read one by one.
+    # Only the first 64 KiB are searched. The few files that need a longer head are read one by one.
     reader, *others = (first_reader(READERS, source.head(), source.name) for source in sources)
     if reader is None or any(other is not reader for other in others):
         return None

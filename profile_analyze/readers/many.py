@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     # Files are read in steps. A step has the number of its files, and the errors of the files that
     # cannot be read.
     Step: TypeAlias = tuple[int, tuple[InputError, ...]]
-    # A function that starts to read files in several processes; None if it does not.
+    # A function that starts to read files in several processes. It may leave the reading to this
+    # process instead, and then returns None.
     Engine: TypeAlias = "Callable[[Paths, ReadFiles], Pool | None]"
 
 
@@ -55,7 +56,7 @@ class Pool(Protocol):
 
 
 _MANY_FILES: Final = 100
-"""From this number of files on, a pool of processes may read them. A pool starts in 0.05 s."""
+"""A pool of processes can read the files if there are at least this many. It starts in 0.05 s."""
 _GROUP_SIZE: Final = 1 << 20
 """Small files are decoded together, up to this many bytes. The limit is large enough to spread the
 cost of NumPy's calls over several files. It is small enough for the decoded values to fit into the
@@ -79,7 +80,7 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
 
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
     is above 1 and there are at least 100 files, a pool of that many processes reads them. With an
-    `engine`, such as a `DaskEngine`, the engine's processes read them, however few they are.
+    `engine`, such as a `DaskEngine`, the engine's processes read them, however few files there are.
     `progress` is called now and then with the number of files that have been read. With `skip_bad`,
     files that cannot be read are left out: a note names the first of them, and `Profile.left_out`
     has all. `max_size`, `inputs`, `beside` and `cache` apply to each file: see `load`.

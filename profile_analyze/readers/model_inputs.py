@@ -46,7 +46,7 @@ class Tile(NamedTuple):
     n: int
     k: int
     with_convolutions: bool = False
-    """Whether convolutions are cut, too, as the matrix products that im2col makes of them."""
+    """Whether convolutions are cut into tiles, too. im2col turns them into matrix products."""
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -65,8 +65,8 @@ class ModelInputs(NamedTuple):
     dims: Mapping[str, int] = {}
     """The size of each symbol, such as `batch`."""
     may_lack: bool = False
-    """Whether a model may lack some of these names: in a comparison, the other model may have them.
-    `StaticModel.lacks` lists the names that a model lacks."""
+    """Whether names that a model lacks are accepted. In a comparison, the other model may have such
+    names. `StaticModel.lacks` lists the names that a model lacks."""
     tile: Tile | None = None
     """The largest matrix product of the hardware, which the columns on tiles need."""
 

@@ -27,8 +27,8 @@ SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
 
 _MODEL: Final = ".onnx"
 _TEXTS: Final = (".txt", ".csv", ".xml", ".log")
-"""Suffixes that some profiles have. A folder may have other files with them, such as notes, so only
-an error message suggests them."""
+"""Suffixes of some profiles, but also of other files, such as notes. A folder therefore does not
+stand for files with these suffixes, but an error message suggests to name them."""
 _MOST_FOLDERS: Final = 2
 """The most subfolders that an error message names."""
 
@@ -98,7 +98,7 @@ def _files_matching(name: str) -> list[str]:
     if is_url(name) or not has_magic(name) or os.path.lexists(name):
         return []
     found = sorted(glob(name, recursive=True))
-    # `**` also matches folders. They count only if nothing but folders matches.
+    # `**` also matches folders. Return folders only if no file matches.
     return [one for one in found if not os.path.isdir(one)] or found
 
 
@@ -110,7 +110,7 @@ def is_pipe(name: str) -> bool:
 
 
 def absolute_path(file: str | PathLike[str]) -> str:
-    """Return the absolute path of a file, or its URL. Links in it are not followed."""
+    """Return the absolute path of a file, or its URL. Symbolic links are not followed."""
     if is_url(file):
         return os.fspath(file)
     return os.path.abspath(file)  # `Path.resolve` follows links
@@ -177,7 +177,7 @@ def _expand_url(url: str) -> Iterator[_Input]:
 
 
 def _may_be_folder(url: str) -> bool:
-    """Return whether a URL may name a folder. The name decides, because asking takes time."""
+    """Return whether a URL may name a folder. The name decides: asking the store takes time."""
     if url.endswith("/"):
         return True
     # To look for links, the driver of web servers would download the whole file.

@@ -139,7 +139,7 @@ def _receive(worker: _Worker, paths: Paths) -> PartResult:
 
 @contextmanager
 def interrupts_delayed() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block. Processes that start in it never get Ctrl-C."""
+    """Delay Ctrl-C until the end of the block. Processes started in the block never get Ctrl-C."""
     with _interrupt_raised_later():
         if not hasattr(signal, "pthread_sigmask"):  # Windows, where no process is forked
             yield

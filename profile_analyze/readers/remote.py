@@ -1,7 +1,7 @@
 """Files and folders at URLs, which fsspec reads by the driver of the scheme, such as s3fs.
 
 Drivers have threads, which do not exist in a forked process. Each method therefore asks fsspec for
-the driver, and fsspec makes a new one in a new process. No object here keeps one.
+the driver, and fsspec makes a new one in a new process. No object here keeps a driver.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class RemotePath:
         with _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
             # A web server may refuse requests for parts of a file, so one request gets the whole
-            # file as a stream. Without a `size`, here any number, fsspec would ask for it first.
+            # file as a stream. Without a `size`, fsspec would first ask the server for it. The
+            # value does not matter.
             in_one = {"block_size": 0, "size": 1} if is_http(self.url) else {}
             file = fs.open(path, "rb", **{"block_size": _BLOCK_SIZE, **in_one})
         size = getattr(file, "size", None)
@@ -85,9 +86,10 @@ class RemotePath:
         return OpenedFile(stream, size if isinstance(size, int) and not in_one else 0)
 
     def read_bytes(self, most: int) -> bytes:
-        """Return the content of the file, with one request if possible: at most `most` bytes.
+        """Return the first `most` bytes of the file, or all bytes if there are fewer.
 
-        From a web server, at most `most` bytes are read, because it may send bytes without end.
+        One request gets them if possible. A web server may send bytes without end, so no more than
+        `most` bytes are read from it.
         """
         if is_http(self.url):
             with self.open().stream as stream:
@@ -104,7 +106,7 @@ class RemotePath:
         return False
 
     def is_dir(self) -> bool:
-        """Return whether this is a folder. A slash at the end of the URL says that it is one."""
+        """Return whether this is a folder. A URL with a slash at its end counts as a folder."""
         if self.url.endswith("/"):
             return True
         with suppress(FileNotFoundError), _driver_errors(self.url):
@@ -133,7 +135,7 @@ class RemotePath:
         with suppress(FileNotFoundError), _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
             found = fs.glob(path, detail=True)
-        # The driver returns paths without the scheme, user or host, which the URL keeps.
+        # The driver returns paths without the scheme, user or host. The folder's URL has these.
         inside = len(url_to_fs(folder)[1].rstrip("/")) if found else 0
         files = [one for one, facts in found.items() if facts["type"] != "directory"]
         return sorted(url_in(folder, one[inside:].lstrip("/")) for one in files)
@@ -170,7 +172,8 @@ def _driver_errors(url: str) -> Iterator[None]:
     except MemoryError:  # the caller has a message of its own
         raise
     except Exception as error:  # drivers raise errors of their own packages
-        # The driver of web servers reports some failures as a missing file, with their cause.
+        # For some other failures, the driver of web servers also reports a missing file. The real
+        # failure is then the cause of its error.
         is_missing = isinstance(error, FileNotFoundError)
         fault = (is_missing and is_http(url) and error.__cause__) or error
         if is_missing and (fault is error or getattr(fault, "status", None) == 404):

@@ -39,14 +39,14 @@ class Cache(NamedTuple):
 
     folder: str
     smallest: int = 100_000_000
-    """The size in bytes from which on an uncompressed file is large."""
+    """An uncompressed file of this size in bytes, or larger, is a large file."""
     most: int = 5_000_000_000
     """The largest total size of the folder's profiles, in bytes."""
 
     @property
     def smallest_compressed(self) -> int:
-        """The size in bytes from which on a compressed file is large."""
-        # Profiles shrink to a twentieth to a tenth of their size.
+        """A compressed file of this size in bytes, or larger, is a large file."""
+        # Compressed profiles have between a twentieth and a tenth of their original size.
         return self.smallest // 20
 
 
@@ -74,7 +74,7 @@ class Source:
         """Make the source of the file `path`, which may be a URL; `-` is standard input.
 
         A relative `path` is in the folder `within`, or else in the current folder. For `max_size`,
-        `progress` and `beside` see `load`. `cache` may keep the profile of the file.
+        `progress`, `inputs`, `beside` and `cache` see `load`.
         """
         self.path = _path_within(within, path)
         self.inputs = inputs
@@ -172,8 +172,8 @@ class Source:
         """
         if self.path == "-" or "\0" in name:
             return False
-        # The path of the input decides, not `name`: a hostile local model may name a URL as a file
-        # beside it, and no request must go there.
+        # The path of the input decides, not `name`: a hostile local model may give a URL as the
+        # name of a file beside it, and no request must go there.
         if is_url(self.path):  # needs no state, because profiles at URLs are not kept
             return remote_path(_path_beside(self.path, name)).exists()
         self.files_beside[name] = self.state_of_neighbour(name)
@@ -195,7 +195,7 @@ class Source:
         return source
 
     def file_size(self) -> int:
-        """Return the size of the file in bytes, compressed if it is; 0 if it is no regular file.
+        """Return the size of the file in bytes, before decompression; 0 if it is no regular file.
 
         A URL is no regular file.
         """

@@ -58,7 +58,7 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     _Signature(
         "a summary of OpenVINO's benchmark_app, without layers; name the file of -exec_graph_path "
-        "or that of -report_type detailed_counters",
+        "or of -report_type detailed_counters",
         rb'\{\s*"cmd_options"\s*:',
     ),
     _Signature(

@@ -24,7 +24,7 @@ _HTTP: Final = r"(?i:https?)://"
 
 
 def is_url(name: str | PathLike[str]) -> bool:
-    """Return whether the name of an input is a URL. If a local file has this name, it is not."""
+    """Return whether the name of an input is a URL; False if a local file has this name."""
     text = os.fspath(name)
     return (
         "://" in text and re.match(_URL, text, re.DOTALL) is not None and not os.path.lexists(text)

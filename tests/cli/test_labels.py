@@ -175,7 +175,7 @@ def test_files_without_labels_are_counted(tmp_path: Path) -> None:
         ),
         (
             ["--label={a}{a}"],
-            "argument --label: '{a}{a}' has {a} twice; write another name once",
+            "argument --label: '{a}{a}' has {a} twice; rename one of them",
         ),
         (
             ["--label=none.csv"],

@@ -1,10 +1,10 @@
-"""Checks a folder of profiles: the times that our readers find against an independent count.
+"""Compares the times that our readers find in a folder of profiles with an independent count.
 
 python -m tests.readers.check_samples FOLDER
 
 Each format has a module `independent` beside the tests of its reader. Its function `expected`
 returns the seconds of each operator type, counted without this package. The exit status is 1 if
-a sum of one file differs.
+any sum in any file differs.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def _bits(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         is_constant = len(value) > 0 and value.strides == (0,)
         return value.dtype, value.shape, is_constant, value.flags.writeable, value.tobytes()
-    # `repr` tells 0.0 from -0.0, and finds a NaN equal to a NaN.
+    # `repr` distinguishes 0.0 from -0.0, but not one NaN from another.
     return value if isinstance(value, frozenset) else repr(value)
 
 
@@ -81,7 +81,7 @@ def _array(rows: int, values: Any, dtype: Any) -> Any:
 
 @st.composite
 def profiles(draw: st.DrawFn) -> Profile:
-    """Draw a profile. Its tables need not be consistent, and have all kinds of values."""
+    """Draw a profile. Its tables have all kinds of values, and may contradict each other."""
     rows, count = draw(st.sampled_from([3, 0, 1, 60])), draw(st.sampled_from([4, 0, 1]))
     texts, floats = _categorical(rows, _names), _array(rows, _numbers, np.float64)
     key = draw(_array(rows, _integers, np.int64) | texts)

@@ -77,7 +77,7 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (
         b'{"cmd_options": {}}',
         "looks like a summary of OpenVINO's benchmark_app, without layers; name the file of "
-        "-exec_graph_path or that of -report_type detailed_counters",
+        "-exec_graph_path or of -report_type detailed_counters",
     ),
     (
         b"Name,Type,Forward_MACs,x",

@@ -150,7 +150,7 @@ def test_the_sizes_of_a_models_inputs_decide_what_is_read(load: Loader) -> None:
     for batch in (2, 3):
         assert load.decodes(file, inputs=pa.ModelInputs.of(dims={"batch": batch}))
         assert not load.decodes(file, inputs=pa.ModelInputs.of(dims={"batch": batch}))
-    with pytest.raises(pa.QueryError, match="without inputs to give sizes to"):
+    with pytest.raises(pa.QueryError, match="--input-shape and --dim need a model"):
         load(FILES["MegEngine"], inputs=pa.ModelInputs.of(dims={"batch": 1}))
 
 
@@ -169,14 +169,14 @@ def test_columns_are_read_again_only_for_readers_that_look_at_them(load: Loader)
     ]
 
 
-def test_files_beside_the_profile_count(load: Loader, tmp_path: Path) -> None:
+def test_changes_of_files_beside_the_profile_are_noticed(load: Loader, tmp_path: Path) -> None:
     source = FILES["TensorRT"]
     profile = changed_file(tmp_path / f"a.{source.name.partition('.')[2]}", source.read_bytes())
     assert profile.name.startswith("a.profile.json")
     times = tmp_path / "a.times.json"
     assert load.decodes(profile)
     assert not load.decodes(profile)
-    changed_file(times, b"[]")  # an empty list adds a note to the profile
+    changed_file(times, b"[]")  # an empty list adds nothing, but the file is new
     assert load.decodes(profile)
     assert not load.decodes(profile)
     changed_file(times, b"[ ]")
@@ -201,7 +201,7 @@ def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Pa
     sizes = {path.stat().st_size for path in load.kept if path != foreign}
     (size,) = sizes
     cache = load.cache._replace(most=3 * size)
-    assert not load.decodes(files[0], cache=cache)  # used now, so `b` is the next to go
+    assert not load.decodes(files[0], cache=cache)  # used now, so `b` is removed next
     assert load.decodes(files[3], cache=cache)
     assert len(load.kept) == 4
     assert [load.decodes(file, cache=cache) for file in (files[0], files[2], files[3])] == [
@@ -213,7 +213,7 @@ def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Pa
     assert foreign.exists()
 
 
-def test_files_that_processes_write_stay(load: Loader) -> None:
+def test_files_that_another_process_is_writing_are_kept(load: Loader) -> None:
     file = FILES["MegEngine"]
     load(file)
     (kept,) = load.kept

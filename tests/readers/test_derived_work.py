@@ -1,4 +1,4 @@
-"""The work that is derived from shapes, against what MegEngine measured."""
+"""The work derived from shapes equals the measured work, and users can choose between both."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_derived_work(
 
 
 def amounts(choice: str) -> list[str]:
-    """Return how many operators of a profile have each type and sources of work."""
+    """Count the operators of a profile by their type and by the sources of their work."""
     path = PROFILES / "resnet18.json"
     profile = pa.load(path, wanted=(*OPTIONAL_COLUMNS, *DERIVED_WORK))
     operators = pa.choose_work(profile, choice).operators
@@ -154,7 +154,7 @@ def test_each_choice_of_work() -> None:
     ]
 
 
-def test_another_choice_is_an_error() -> None:
+def test_an_unknown_choice_is_an_error() -> None:
     message = "work: 'all' is not one of measured, derived, best"
     with pytest.raises(pa.QueryError, match=message):
         pa.choose_work(pa.load(PROFILES / "tiny.json"), "all")
@@ -220,7 +220,7 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize("choice", OUTPUTS)
-def test_the_option(choice: str) -> None:
+def test_the_option_that_chooses_the_work(choice: str) -> None:
     answer = run_command(
         *(str(PROFILES / "int8.json"), "--work", choice, "--notes", "all", "--format", "csv"),
         *("--columns", "type,computation,memory", "--where", "share > 1%", "-t", "0"),

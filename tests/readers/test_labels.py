@@ -57,7 +57,7 @@ def test_patterns_take_labels_from_paths(
         ("{a b}/x", r"'\{a b\}/x': \{a b\} is not a label; write one name in braces"),
         ("{date/x", r"'\{date/x' has no label"),
         ("{date}}/x", r"'\{date\}\}/x' has no label"),
-        ("{date}/{date}/x", r"has \{date\} twice; write another name once"),
+        ("{date}/{date}/x", r"has \{date\} twice; rename one of them"),
     ],
 )
 def test_wrong_patterns_are_refused(pattern: str, message: str) -> None:
@@ -131,7 +131,7 @@ def test_wrong_tables_are_refused(tmp_path: Path, content: str | bytes, reason: 
     assert (caught.value.file, caught.value.reason) == (name, reason)
 
 
-def test_the_first_source_that_gives_a_label_counts(tmp_path: Path) -> None:
+def test_the_first_source_of_a_label_decides(tmp_path: Path) -> None:
     name = write_table(tmp_path, f"file,host,date\n{tmp_path}/d1/x.json,alpha,\n")
     labels = Labels.of([name, "{date}/*.json", "{host}/{date}/*.json"])
     assert labels.names == ("host", "date")

@@ -318,7 +318,7 @@ def test_a_process_that_must_not_start_others_reads_alone(
 
 
 @pytest.mark.parametrize("processes", [-1, 0])
-def test_without_a_number_of_processes_this_process_reads(
+def test_this_process_reads_if_the_number_of_processes_is_not_positive(
     monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
     monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)

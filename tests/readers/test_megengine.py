@@ -138,7 +138,7 @@ def test_a_comp_node_names_its_kind_of_device(
     assert track.resolution_s == resolution_s
 
 
-def test_other_names_of_devices_say_nothing() -> None:
+def test_other_names_do_not_show_the_kind_of_device() -> None:
     for name, side in (("cpu0:0", "device"), ('CompNode("cpu0:0" from "xpux:0")', "host")):
         track = track_of(name, side)  # type: ignore[arg-type]  # one of the two
         assert (track.device_kind, track.threads, track.resolution_s) == (None, None, 0.0)
@@ -184,7 +184,7 @@ def test_a_null_in_place_of_a_shape_is_an_unknown_shape(tmp_path: Path, tags: An
     assert dict(zip(after.key.values(), after.shape.values(), strict=True)) == shapes | {"10": None}
 
 
-def test_types_have_categories_and_dtypes_canonical_names() -> None:
+def test_types_get_categories_and_dtypes_get_canonical_names() -> None:
     operators = pa.load(str(PROFILES / "int8.json")).operators
     pairs = set(zip(operators.type.values(), operators.category.values(), strict=True))
     assert pairs == {
@@ -230,7 +230,7 @@ def test_parameters_other_than_64_bit_numbers_are_texts() -> None:
     )
 
 
-def test_a_path_object_is_a_path() -> None:
+def test_a_profile_can_be_named_by_a_path_object() -> None:
     assert len(pa.load(PROFILES / "tiny.json")) == 4
 
 

@@ -76,7 +76,7 @@ def test_quoted_patterns_stand_for_files(tmp_path: Path, monkeypatch: pytest.Mon
     )
 
 
-def test_descriptions_of_profiles_beside_them_are_no_profiles(tmp_path: Path) -> None:
+def test_files_that_describe_a_profile_beside_them_are_left_out(tmp_path: Path) -> None:
     for name in (
         "a.profile.json",
         "a.graph.json",

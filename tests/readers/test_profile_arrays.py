@@ -54,7 +54,7 @@ def test_truncation_is_noticed(size: int) -> None:
         read_back(DATA[:size])
 
 
-def test_a_size_that_the_bytes_do_not_have_reserves_no_memory() -> None:
+def test_a_wrong_size_in_the_document_reserves_no_memory() -> None:
     stream = BytesIO(DATA)
     document = read_document(stream)
     document["data"]["size"] = 10**15

@@ -179,7 +179,7 @@ def test_load_reports_the_bytes_that_it_has_read(
     assert len(pa.load(TINY, progress=note)) == len(pa.load(TINY))
     assert reported[:3] == [(1000, size), (3000, size), (5000, size)]
     assert reported[-1] == (size, size)
-    # Of a compressed file, the compressed bytes count.
+    # For a compressed file, progress counts the compressed bytes.
     packed = tmp_path / "tiny.json.gz"
     packed.write_bytes(gzip.compress(TINY.read_bytes()))
     reported.clear()

@@ -214,7 +214,7 @@ def test_profiles_without_times_do_not_count_as_copies() -> None:
     assert pa.join_runs(empty).notes_on_runs == ()
 
 
-def test_files_and_runs_are_keys() -> None:
+def test_files_and_runs_are_group_keys() -> None:
     profile = runs((10, 1), (1, 10), (1, 1))
     rows = pa.run(pa.Query(by="file"), profile).rows
     assert [(row["file"], row["time"], row["share"]) for row in rows] == [

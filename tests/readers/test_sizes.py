@@ -44,7 +44,9 @@ def _openvino(sizes: list[int]) -> object:
         lambda sizes: EngineTensor(dims=sizes).tensor.shape,
     ],
 )
-def test_shapes_of_too_many_sizes(shape_of: Callable[[list[int]], object]) -> None:
+def test_shapes_with_too_many_dimensions_or_elements(
+    shape_of: Callable[[list[int]], object],
+) -> None:
     assert shape_of([1] * 64) == (1,) * 64
     assert shape_of([1] * 65) is None
     assert shape_of([10**17] * 4) is None

@@ -262,7 +262,7 @@ URL = "faulty://me:secret@host/a.json"
         (RuntimeError("x" * 300), f"cannot be read: {'x' * 200}..."),
     ],
 )
-def test_a_failing_driver_is_one_line(error: Exception, reason: str) -> None:
+def test_the_error_of_a_failing_driver_has_one_line(error: Exception, reason: str) -> None:
     shown = "faulty://***@host/a.json"
     with in_memory({"a.json": TINY}), faulty(error):
         with pytest.raises(pa.InputError) as caught:

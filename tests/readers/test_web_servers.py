@@ -80,7 +80,7 @@ def process(code: str, folder: Path) -> Iterator[tuple[IO[str], IO[str]]]:
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of a server of all temporary folders."""
+    """The port of a server that serves all temporary folders."""
     with process(_SERVER, tmp_path_factory.getbasetemp()) as (_, out):
         yield int(out.readline())
 

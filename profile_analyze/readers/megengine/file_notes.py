@@ -71,7 +71,7 @@ def unmatched_text(entries: str, section: str) -> str:
 def notes_of_files(
     notes: Iterable[FileNote], files: int, executions: Executions, tracks: Sequence[Track]
 ) -> list[list[Note]]:
-    """Return the notes on each file. Notes about operators get their share of the device time."""
+    """Return the notes on each file. Notes on operators get the operators' share of device time."""
     finished: list[list[Note]] = [[] for _ in range(files)]
     for file, note, operators in notes:
         share = None if operators is None else _share(file, operators, executions, tracks)

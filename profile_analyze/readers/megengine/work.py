@@ -39,7 +39,7 @@ _SIMPLE: Final = {
     "Reshape": "view",
     "AxisAddRemove": "view",
 }
-"""Maps types to the kinds of work that need no parameters. Types that only control the network are
+"""Maps types to the kinds of work that need no parameters. Types of the category control are
 left out: their work would be 0, and a roofline would show them as the least efficient."""
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Recorded(NamedTuple):
-    """What a timeline gives to a `Profile`."""
+    """The parts of a `Profile` that come from the events of a timeline."""
 
     rows: list[Row]
     executions: Executions

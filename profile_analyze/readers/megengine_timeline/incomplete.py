@@ -24,7 +24,7 @@ def leave_out_incomplete(recording: Recording, *, is_cut: bool) -> int:
     """Remove the spans and kernels of an incomplete last iteration from `recording`.
 
     Return how many executions of operators were removed. If no iteration is complete, nothing is
-    removed. `is_cut` says whether the file ends before its list of events does.
+    removed. `is_cut` says whether the file ends in the middle of the list of events.
     """
     spans = recording.spans
     has_end = ~np.isnan(np.array(spans.end_us))

@@ -26,7 +26,7 @@ def notes_on(
     operators: Operators,
     incomplete: int,
 ) -> Iterator[Note]:
-    """Yield the notes; `incomplete` executions were left out with an incomplete iteration."""
+    """Yield the notes. `incomplete` counts the executions left out with an incomplete iteration."""
     executions = counted(incomplete, "execution")
     if not timeline.is_complete and incomplete:
         yield Note(
@@ -53,8 +53,8 @@ def notes_on(
         )
     if not len(recording.kernels.start_us):
         yield Note(
-            "the file has no times of devices; profile with the option profile_device=1 of "
-            "Profiler, its default",
+            "the file has no times of devices; profile with profile_device=1, which is "
+            "the default of Profiler",
             Importance.INCOMPLETE,
         )
     yield from _note_on_unknown_work(found, operators)

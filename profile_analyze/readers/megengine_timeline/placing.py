@@ -69,7 +69,7 @@ def placed(recording: Recording) -> Placed:
     workers = {*thread[is_operator].tolist()}
     is_kept = has_end & np.isin(thread, [*workers])
     pids = np.array([pid for pid, _ in recording.threads], np.int64)[thread]
-    # The index -1 stands for "no parent". The appended entry is its parent: -1 again.
+    # The index -1 stands for "no parent". The appended entry makes -1 its own parent.
     all_parents = np.append(np.array(spans.parent), NONE)
     parent = _nearest(all_parents, is_kept)
     outermost = outermost_of(parent)

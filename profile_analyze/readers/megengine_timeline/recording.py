@@ -41,7 +41,7 @@ _HOUSEKEEPING: Final = frozenset(
 )
 """The names of further events that are neither operators nor scopes."""
 _DEEPEST: Final = 200
-"""How deeply scopes may be nested. A file with deeper scopes is damaged, and takes much memory."""
+"""The largest allowed depth of scopes. Deeper scopes are a sign of damage, and take much memory."""
 HOST_TO_DEVICE: Final = "HostToDevice"
 
 

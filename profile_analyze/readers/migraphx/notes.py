@@ -74,8 +74,9 @@ def _notes_on_totals(report: Report, rows: Rows) -> Iterator[Note]:
     whole_s = report.totals.get("instructions", nan) / MS_PER_S
     if whole_s - rows.time_s > _MISSING_SHARE * whole_s:
         yield Note(
-            f"the rows have {short_time(rows.time_s)} of the report's Total instructions time, "
-            f"{short_time(whole_s)}: the lines of other instructions are missing; {_KEEP}",
+            f"the rows add up to {short_time(rows.time_s)}, but the report states a Total "
+            f"instructions time of {short_time(whole_s)}: the lines of other instructions are "
+            f"missing; {_KEEP}",
             Importance.DAMAGED,
         )
 

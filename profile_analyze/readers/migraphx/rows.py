@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
     @property
     def constant_bytes(self) -> float:
-        """The bytes of the constant that the instruction gives; NaN if it gives no constant."""
+        """The size in bytes of the instruction's result; NaN if the result is not a constant."""
         is_constant = self.type is not None and gives_constant(self.type)
         return sum(one.stored.bytes for one in self.outputs) if is_constant else nan
 

@@ -49,7 +49,7 @@ class Shape(NamedTuple):
 
     @property
     def dtype(self) -> str:
-        """The canonical name of the type, or the name in the file."""
+        """The canonical name of the type; the name in the file if there is no canonical name."""
         name = self.type.removesuffix(_SUFFIX)
         return "fp8" if name.startswith("fp8") else _DTYPES.get(name, name)
 

@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r'("name"\s*:\s*")(.*)("\s*,\s*"args"\s*:)')
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _AROUND_EVENTS: Final = b" \t\r,"
 # The bracket that ends the list of events follows two braces, or starts a line. The bracket that
-# ends a list of shapes never does.
+# ends a list of shapes does neither.
 _END: Final = re.compile(rb"(?:^|\n|\}\s*\})\s*\]$")
 
 
@@ -51,7 +51,7 @@ def read_events(source: Source) -> Events:
     if events.broken_lines and not events.count:
         raise MalformedProfileError(source.name, _reason(failure))
     if not events.has_end and events.broken_lines[-1:] == [line]:
-        # The file ends inside this event. Another note says so.
+        # The last line is broken because the file ends in it, and another note says so.
         events.broken_lines.pop()
     return events
 

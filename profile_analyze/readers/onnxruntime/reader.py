@@ -59,5 +59,5 @@ def _check(file: str, events: Events) -> None:
             "profiling before the program ends"
         )
     else:
-        reason = "has no run (event model_run); call run of the session before end_profiling"
+        reason = "has no run (event model_run); call run() of the session before end_profiling()"
     raise MalformedProfileError(file, reason)

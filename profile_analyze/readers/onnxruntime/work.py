@@ -130,8 +130,8 @@ def _convolution(
 ) -> Completion:
     """Return a function that completes the inputs of a convolution with its weight at index `at`.
 
-    `has_added` says whether the node may have an input, after the optional bias, that it adds to
-    the result.
+    `has_added` says whether another input may follow the optional bias. The node adds this input
+    to the result.
     """
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
@@ -152,7 +152,7 @@ def _convolution(
 def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
     """Return a function that completes a product with its second matrix at index `at`.
 
-    `packed_dtype` is the dtype of a packed second matrix; None stands for the first one's dtype.
+    `packed_dtype` is the dtype of a packed second matrix; None for the dtype of the first matrix.
     """
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
@@ -166,8 +166,8 @@ def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
         if len(a) < 2 or len(b) > 2:
             return _Completed(inputs)
         # The second matrix was packed in advance, so the file lacks it. The next input, such as a
-        # bias, has its index. If the first matrix is transposed, its last size is the number of
-        # rows of the result.
+        # bias, is at index `at` instead. If the first matrix is transposed, its last size is the
+        # number of rows of the result.
         is_transposed = len(result) > 1 and result[-2] == a[-1] != a[-2]
         depth = a[-2] if is_transposed else a[-1]
         packed = Tensor((depth, result[-1]), packed_dtype or _dtype(inputs[0]))
@@ -183,7 +183,7 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> i
     if not a or len(b) < 2:
         return None
     # The first matrix may be transposed, but only if its last size is the number of rows of the
-    # result. Without this condition, a bias with rows would look like a second matrix.
+    # result. Without this condition, a bias with several rows would look like a second matrix.
     is_transposed = len(a) > 1 and len(result) > 1 and a[-1] == result[-2]
     for depth in (a[-1], a[-2]) if is_transposed else (a[-1],):
         if b[-2:] in {(depth, result[-1]), (result[-1], depth)}:
@@ -194,7 +194,8 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> i
 def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
     """Complete a product with packed 4-bit weights, whose columns are the columns of the result.
 
-    The number of columns is the attribute N or K. The other attribute is not read.
+    The number of columns is the attribute N or, depending on `transB`, the attribute K. Both get
+    this number, because the profile lacks `transB`, and the other attribute is not read.
     """
     result = known_shape(outputs[0])
     if not result:  # only in a damaged file

@@ -46,7 +46,7 @@ class Report(NamedTuple):
 
     sections: list[Section]
     is_sorted: bool = False
-    """Whether the layers are sorted by their time instead of the order of execution."""
+    """Whether the layers are sorted by time. Otherwise, they are in the order of execution."""
     broken_lines: tuple[int, ...] = ()
     """The numbers of lines that were left out because they are not layers."""
     is_cut_by_tool: bool = False

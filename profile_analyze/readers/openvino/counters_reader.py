@@ -37,8 +37,8 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
     with gc_paused():
         report = read_report(source)
         _check(source.name, report)
-        # All requests of a stream have the same counters, so sections with equal counters are one
-        # stream. Each stream is one run.
+        # All requests of a stream have the same counters, so sections with equal counters belong
+        # to one stream. Each stream is one run.
         streams = [*dict.fromkeys(tuple(section.counters) for section in report.sections)]
         operators: dict[tuple[Counter, int], int] = {}
         rows = [
@@ -133,7 +133,7 @@ def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator
     if report.is_sorted:
         yield Note(
             "the layers are sorted by their time, so the order of execution is not known; "
-            "detailed_counters has it",
+            "a report of type detailed_counters has this order",
             Importance.INCOMPLETE,
         )
 

@@ -42,7 +42,7 @@ _PARAMETERS: Final = {
     "layout": "outputLayouts",
     "original_layers": "originalLayersNames",
 }
-"""Maps the parameters of a row to the attributes in the file that have their values."""
+"""For each parameter of a row, the attribute in the file that has its value."""
 
 
 class Row(NamedTuple):

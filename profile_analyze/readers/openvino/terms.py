@@ -90,8 +90,8 @@ _KINDS: Final = {
     ),
     **_each("data-dependent", "multiclassnms matrixnms nonmaxsuppression nonzero topk unique"),
 }
-"""Maps types, in lower case, to kinds of operator (`work.kinds`). The types are OpenVINO's, and
-further types that the plugins for CPU and GPU use for the same work."""
+"""Maps types, in lower case, to kinds of operator (`work.kinds`). Besides OpenVINO's own types,
+there are types that only the plugins for CPU and GPU use, for the same work."""
 
 CONSTANTS: Final = frozenset(("const", "constant"))
 INPUTS: Final = frozenset(("input", "parameter"))

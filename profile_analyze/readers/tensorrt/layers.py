@@ -75,7 +75,7 @@ class Layer(msgspec.Struct, gc=False):
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the layer, with the names in the file. A list of sizes is `3x3`."""
+        """The parameters, with the names in the file. Lists of sizes become texts such as `3x3`."""
         found = {name: _text(value) for name, value in self.values.items()}
         parameters = {name: value for name, value in found.items() if name not in _IN_COLUMNS}
         for name, tensors in (("InputFormats", self.inputs), ("OutputFormats", self.outputs)):

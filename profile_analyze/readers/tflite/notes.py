@@ -108,6 +108,6 @@ def _note_on_first_run(rows: list[Row]) -> Iterator[Note]:
     mean_s = sum(row.duration_s for row in once)
     if mean_s > 0 and first_s > _SLOW_START * mean_s:
         yield Note(
-            f"the means include the first run, which took {first_s / mean_s:.1f} times as long",
+            f"the means include the first run, which took {first_s / mean_s:.1f} times the mean",
             Importance.CONTEXT,
         )

@@ -60,12 +60,12 @@ def op(  # one argument for each property
 
 
 def counter(at: float) -> Event:
-    """Return a counter, with which files begin."""
+    """Return the counter event at the beginning of each file."""
     return event("C", "train_time_ratio", at, args={"value": 0.0})
 
 
 def names(pid: int = 7) -> list[Event]:
-    """Return the names of threads, with which files end."""
+    """Return the events that name the threads, which are at the end of each file."""
     known = {DISPATCHER: "interpreter", WORKER: "worker", DEVICE: "xpux:0"}
     return [
         {"args": {"name": name}, "name": "thread_name", "ph": "M", "pid": pid, "tid": tid}

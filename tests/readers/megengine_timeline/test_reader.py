@@ -245,7 +245,7 @@ def test_a_kernel_belongs_to_the_run_of_its_operator(tmp_path: Path) -> None:
     assert profile.measured("time").tolist() == [pytest.approx([5e-6, 2e-6])]
 
 
-def test_iterations_are_no_part_of_a_path(tmp_path: Path) -> None:
+def test_the_names_of_iterations_are_left_out_of_paths(tmp_path: Path) -> None:
     content = document(
         *scope("iter0", 9, 16, *op("ABS", 1, 10, 11)),
         *scope("iter1", 19, 26, *op("ABS", 2, 20, 23)),
@@ -291,8 +291,8 @@ def test_kernels_without_an_operator_are_left_out_with_a_note(tmp_path: Path) ->
     [
         (
             op("ABS", 1, 10, 11),
-            "the file has no times of devices; profile with the option profile_device=1 of "
-            "Profiler, its default",
+            "the file has no times of devices; profile with profile_device=1, which is "
+            "the default of Profiler",
         ),
         ([*ADD, event("E", "lost", 30)], "left out 1 event without begin or end"),
         ([*ADD, event("B", "open", 30)], "left out 1 event without begin or end"),
@@ -345,7 +345,7 @@ def test_broken_events(old: bytes, new: bytes, reason: str, tmp_path: Path) -> N
     assert (done.code, done.err) == (1, f"profile_analyze: error: {path}: {reason}\n")
 
 
-def test_scopes_may_not_be_nested_without_end(tmp_path: Path) -> None:
+def test_deeply_nested_scopes_are_refused(tmp_path: Path) -> None:
     deep = [event("B", "scope", 5)] * 300
     done = run_command(path := write_bytes(tmp_path, document(*deep, *ADD)))
     assert (done.code, done.err) == (
@@ -426,7 +426,7 @@ def test_events_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the error about a file, or an empty text, and the notes."""
+    """Return the error about a file (empty if it can be read), and the notes."""
     try:
         return "", read_profile(Source.of_bytes("run.json", content), ()).notes
     except InputError as error:
@@ -435,7 +435,7 @@ def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
 
 @pytest.mark.slow
 def test_truncation_at_every_byte() -> None:
-    """Each truncated file is read with a note, or gives an error of one line."""
+    """Each truncated file is either read, with a note, or fails with one line of error."""
     content = document(*ADD, *scope("net", 19, 30, *CONVOLUTION), *tensor("Output", 40), *names())
     for end in range(20, len(content) - 1, 1 if IS_FULL else 23):
         error, notes = outcome(content[:end])

@@ -51,7 +51,7 @@ def test_every_kernel_is_joined(name: str, runs: int) -> None:
 
 
 def test_the_multiply_adds_of_the_network() -> None:
-    """The batch has 4 images of 32x32. The 3x3 convolutions read 3 channels, and 4 per group."""
+    """The batch has 4 images of 32x32. conv1 reads 3 channels; conv2 reads 4 channels per group."""
     profile = pa.load(FOLDER / "steps.json.gz")
     macs = profile.operators.numbers("macs")
     found = [

@@ -23,8 +23,8 @@ def type_of(operator: str) -> str:
 def expected(path: Path) -> dict[str, float]:
     """Return the seconds of each type.
 
-    They are the times of the instructions. If no instruction has a time, they are the times in the
-    summary. If the summary has none either, the total has the key "None", a text.
+    These are the times of the instructions. If no instruction has a time, they are the times in the
+    summary. If the summary has no times either, the total gets the text "None" as its key.
     """
     text = path.read_text(encoding="utf-8").replace("\uff1a", ":").replace("\uff0c", ",")
     found: dict[str, float] = defaultdict(float)

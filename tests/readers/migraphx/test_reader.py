@@ -83,7 +83,7 @@ def test_parts_of_a_line(
 
 
 @pytest.mark.parametrize("text", ["", "a = b", "@1 = ", "@1 = add(x) -> nothing", " -> " + FLOAT])
-def test_what_is_no_instruction(text: str) -> None:
+def test_lines_without_an_instruction(text: str) -> None:
     assert parsed(text) is None
 
 
@@ -136,7 +136,7 @@ def test_no_line_break_follows_a_return(tmp_path: Path) -> None:
     assert rows(tmp_path, ("\n".join(lines) + END).encode(), "name") == [("@0",), ("@1",)]
 
 
-def test_a_name_twice(tmp_path: Path) -> None:
+def test_instructions_with_the_same_name_get_distinct_ids(tmp_path: Path) -> None:
     assert rows(tmp_path, report(*[f"@1 = neg(@0) -> {FLOAT}"] * 3), "id", "name") == [
         ("@1", "@1"),
         ("@1 #2", "@1"),
@@ -175,8 +175,8 @@ def test_the_summary_replaces_incomplete_instructions(tmp_path: Path) -> None:
 def test_missing_lines_are_noted(tmp_path: Path) -> None:
     content = report(f"@9 = gpu::gemm(@7,@8,@6) -> {FLOAT}") + b"Total instructions time: 0.004ms\n"
     assert list(pa.load(write_bytes(tmp_path, content)).notes) == [
-        "the rows have 1.00 us of the report's Total instructions time, 4.00 us: the lines of "
-        "other instructions are missing; keep the whole output of migraphx-driver perf",
+        "the rows add up to 1.00 us, but the report states a Total instructions time of 4.00 us: "
+        "the lines of other instructions are missing; keep the whole output of migraphx-driver perf",
         "the input shapes of 1 operator (100.0% of the time) are unknown, because the file lacks "
         "the lines of the inputs; keep the whole output of migraphx-driver perf",
     ]
@@ -224,7 +224,7 @@ def test_files_without_anything_to_analyse(content: str, reason: str, tmp_path: 
 
 @pytest.mark.slow
 def test_truncation_at_every_byte(tmp_path: Path) -> None:
-    """Each truncated file is read with a note, or gives an error of one line."""
+    """Each truncated file is either read, with a note, or fails with one line of error."""
     content = (FIXTURES / "migraphx" / "old.txt").read_bytes()
     whole = content.index(b"Total time: ") + len("Total time: 0.0481ms")
     first = content.index(b": 0.00058ms, 2%") + len(": 0.00058ms, 2%")
@@ -240,13 +240,13 @@ def test_truncation_at_every_byte(tmp_path: Path) -> None:
         assert is_noted == (length < whole), length
 
 
-def test_a_number_that_is_cut_does_not_count(tmp_path: Path) -> None:
+def test_a_truncated_batch_size_is_ignored(tmp_path: Path) -> None:
     content = report(f"@1 = neg(@0) -> {FLOAT}") + b"\nBatch size: 6"
     profile = pa.load(write_bytes(tmp_path, content))
     assert [(fact.name, fact.value) for fact in profile.origin.recorded] == [("batch_size", 1)]
 
 
-def test_modules_that_run_each_other_are_no_cycle(tmp_path: Path) -> None:
+def test_modules_that_run_each_other_make_no_cycle_of_parents(tmp_path: Path) -> None:
     content = report(f"a:@0 = if(x), [a, b] -> {FLOAT}", f"b:@0 = if(x), [a, b] -> {FLOAT}")
     assert [scope for (scope,) in rows(tmp_path, content, "scope")] == [("a",), ("b",)]
 
@@ -267,4 +267,7 @@ def test_only_unknown_times(tmp_path: Path) -> None:
         write_bytes(tmp_path, content + b"Total instructions time: 0.004ms\n"), "--notes", "all"
     )
     assert done.code == 0
-    assert "note: the rows have 0 s of the report's Total instructions time" in done.err
+    assert (
+        "note: the rows add up to 0 s, but the report states a Total instructions time of"
+        in done.err
+    )

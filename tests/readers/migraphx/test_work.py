@@ -25,7 +25,7 @@ Sizes = tuple[int, ...]
 def work(
     type_: str, inputs: Sequence[Sizes], output: Sizes, *weights: int, **attributes: Any
 ) -> InstructionWork:
-    """Return the work of a kernel. `weights` are the positions of constants."""
+    """Return the work of a kernel. `weights` are the positions of constant inputs."""
     values = [
         Value(Shape("float_type", shape), position in weights)
         for position, shape in enumerate(inputs)
@@ -113,7 +113,7 @@ def test_computation_is_unknown_if_the_shapes_do_not_show_it(
     assert not isnan(found.work.memory)
 
 
-def test_a_weight_is_told_from_images_that_could_be_a_weight() -> None:
+def test_a_constant_is_the_weight_even_if_images_could_be_a_weight() -> None:
     """A batch with as many images as channels could also be a weight with a large kernel."""
     images, weight = (16, 16, 8, 8), (16, 16, 3, 3)
     inputs = [images, weight, images]

@@ -178,8 +178,8 @@ def test_a_profile_has_no_inputs() -> None:
     assert (outcome.code, outcome.out, outcome.err) == (
         2,
         "",
-        f"profile_analyze: error: {file}: has the format MegEngine GraphProfiler JSON, without "
-        "inputs to give sizes to; leave out --input-shape and --dim\n",
+        f"profile_analyze: error: {file}: has the format MegEngine GraphProfiler JSON, but "
+        "--input-shape and --dim need a model; leave them out\n",
     )
 
 

@@ -334,7 +334,7 @@ def test_one_unescaped_name_shows_that_no_name_is_escaped(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("indent", [None, 1])
-def test_json_that_is_not_one_event_a_line(indent: int | None, tmp_path: Path) -> None:
+def test_events_need_not_be_on_lines_of_their_own(indent: int | None, tmp_path: Path) -> None:
     """Other programs write such JSON after they changed a profile."""
     events = json.loads(document(node(r"caf\u00e9\n", "Abs", 10, 2), ADD, run(9, 10)))
     content = json.dumps(events, indent=indent).encode()
@@ -379,7 +379,7 @@ def test_events_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     [
         (
             [event("session_initialization", 0, 9)],
-            "has no run (event model_run); call run of the session before end_profiling",
+            "has no run (event model_run); call run() of the session before end_profiling()",
         ),
         ([run(1, 9)], "has no node inside its 1 run"),
         (
@@ -401,7 +401,7 @@ def test_files_without_anything_to_analyse(lines: list[str], reason: str, tmp_pa
 
 @pytest.mark.slow
 def test_truncation_at_every_byte(tmp_path: Path) -> None:
-    """Each truncated file is read with a note, or gives an error of one line."""
+    """Each truncated file is either read, with a note, or fails with one line of error."""
     content = document(ADD, run(9, 9), CONV, run(19, 50))
     last = len(content) - 2
     for end in [*range(0, last, 1 if IS_FULL else 23), last]:

@@ -70,13 +70,13 @@ def test_the_multiply_adds_of_convolutions(name: str, macs: float) -> None:
     assert macs_of(name, "Conv", "FusedConv") == macs
 
 
-def test_the_multiply_adds_of_matrices_whose_weights_are_packed() -> None:
+def test_the_multiply_adds_of_operators_with_packed_weights() -> None:
     assert macs_of("resnet50-1.31.json.gz", "Gemm") == 2048 * 1000
     # 6 steps in the first run and 14 in the others; 8 units of 4 gates, 16 inputs
     assert macs_of("quirks-1.31.json", "LSTM") == (6 + 14) * 8 * 4 * (16 + 8)
 
 
-def test_sequences_and_scalars_and_several_iterations() -> None:
+def test_nested_scopes_and_several_runs() -> None:
     profile = pa.load(FOLDER / "loop-1.31.json.gz")
     assert (len(profile.processes), [run.step for run in profile.runs]) == (1, [1, 2, 3])
     table = pa.run(pa.Query(by="scope"), profile)
@@ -109,7 +109,7 @@ def test_a_pattern_that_matches_no_name_of_an_optimised_model() -> None:
         assert expected in run_command(file, *arguments, "-t", "1").err
 
 
-def test_only_names_are_explained_by_renaming() -> None:
+def test_the_note_on_renamed_nodes_follows_only_patterns_of_names() -> None:
     optimised, plain = (
         str(FOLDER / name)
         for name in ("squeezenet-1.31.json.gz", "squeezenet-unoptimised-1.31.json.gz")

@@ -81,7 +81,7 @@ def test_multiply_adds(
         ("NotInOnnx", [(1,)], [(1,)], "other"),
     ],
 )
-def test_what_shapes_do_not_say_is_unknown(
+def test_computation_that_does_not_follow_from_shapes_is_unknown(
     type_: str, inputs: list[Shape], outputs: list[Shape], category: str
 ) -> None:
     found = work(type_, inputs, outputs)
@@ -89,7 +89,7 @@ def test_what_shapes_do_not_say_is_unknown(
     assert found.category == category
 
 
-def test_what_moves_nothing() -> None:
+def test_views_and_control_flow_move_nothing() -> None:
     assert [work(name, [(2,)], [(2,)]).moves_nothing for name in ("Reshape", "If", "Abs")] == [
         True,
         True,

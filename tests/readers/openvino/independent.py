@@ -1,4 +1,4 @@
-"""Counts the seconds of each type of layer in a file of OpenVINO, without the package."""
+"""Counts the seconds of each type of layer in a file of OpenVINO, without profile_analyze."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ SORTED = (
 )
 ORDER_UNKNOWN = (
     "note: the layers are sorted by their time, so the order of execution is not known; "
-    "detailed_counters has it\n"
+    "a report of type detailed_counters has this order\n"
 )
 
 

@@ -114,7 +114,7 @@ def test_rows_are_in_the_order_of_execution(tmp_path: Path) -> None:
     assert rows(graph(*same), tmp_path, "id", "name") == [("0", "x"), ("1", "y")]
 
 
-def test_a_time_of_zero_is_a_time(tmp_path: Path) -> None:
+def test_a_time_of_zero_is_known(tmp_path: Path) -> None:
     content = graph(layer(0, "a", "Relu", 0), layer(1, "b", "Relu", 2))
     assert rows(content, tmp_path, "name", "time") == [("a", 0.0), ("b", 2e-6)]
 
@@ -138,7 +138,7 @@ KEEPS_FP32 = (
 def test_a_precision_that_openvino_chose(
     input_: str, weight: str, note: str, tmp_path: Path
 ) -> None:
-    """Tensors between operators do not show the model's precision: OpenVINO chooses theirs, too."""
+    """OpenVINO also chooses the precision of tensors between operators: it is not the model's."""
     reduced = {"runtimePrecision": "bf16", "primitiveType": "brgconv_avx512_bf16"}
     content = graph(
         layer(0, "data", "Input", outs=[(input_, (1, 3))]),

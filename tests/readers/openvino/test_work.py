@@ -73,7 +73,7 @@ def test_multiply_adds(
         ("NotInOpenVino", [(1,)], [(1,)], "other"),
     ],
 )
-def test_what_shapes_do_not_say_is_unknown(
+def test_computation_that_does_not_follow_from_shapes_is_unknown(
     type_: str, inputs: list[Shape], outputs: list[Shape], category: str
 ) -> None:
     found = work(type_, inputs, outputs)
@@ -81,7 +81,7 @@ def test_what_shapes_do_not_say_is_unknown(
     assert (found.category, category_of(type_)) == (category, category)
 
 
-def test_all_kinds_are_in_the_register() -> None:
+def test_every_type_maps_to_a_known_kind_of_operator() -> None:
     assert set(_KINDS.values()) <= set(KINDS)
     assert all(type_ == type_.lower() for type_ in _KINDS)
 

@@ -47,7 +47,7 @@ def test_a_whole_answer(name: str, tmp_path: Path) -> None:
     )
 
 
-def test_damaged_times_are_named(tmp_path: Path) -> None:
+def test_a_note_names_the_damaged_file_of_times(tmp_path: Path) -> None:
     file = profile_beside(tmp_path, "net.times.json", b'[{"computeMs": -1, "latencyMs": 2}]')
     profile = pa.load(file)
     assert profile.notes[0] == (
@@ -62,7 +62,7 @@ def test_a_file_without_inferences_adds_nothing(tmp_path: Path) -> None:
     assert profile.origin.recorded == ()
 
 
-def test_times_beside_a_profile_are_no_run_of_a_folder(tmp_path: Path) -> None:
+def test_times_of_inferences_in_a_folder_do_not_count_as_a_profile(tmp_path: Path) -> None:
     profile_beside(tmp_path, "net.times.json", json.dumps(INFERENCES).encode())
     outcome = run_command(str(tmp_path), "--print-only", "summary", "--format", "json")
     assert json.loads(outcome.out)["summary"]["recorded"]["numbers"]["inferences"] == 4

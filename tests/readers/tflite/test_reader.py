@@ -61,7 +61,7 @@ def test_a_whole_answer() -> None:
         "note: the file does not name the operators inside of delegates: 2 operators (36.3% of the "
         f"time)\n{NO_SHAPES.format(7)}"
         "note: left out the initialisation (2 nodes, 7.35 ms)\n"
-        "note: the means include the first run, which took 1.2 times as long\n"
+        "note: the means include the first run, which took 1.2 times the mean\n"
         "note: times are means over 50 inferences; how much they vary is not known\n"
     )
 
@@ -172,7 +172,7 @@ def test_hostile_names(name: str, shown: str, tmp_path: Path) -> None:
         assert [*profile.operators.type.values()] == ["A 1% 2%"]
 
 
-def test_the_same_name_twice(tmp_path: Path) -> None:
+def test_nodes_with_the_same_name_get_distinct_keys(tmp_path: Path) -> None:
     rows = [Row("ADD", "[a]:0", 1.0), Row("ADD", "[a]:1", 1.0)]
     profile = loaded(tmp_path, log(part(rows)))
     assert isinstance(profile.operators.key, Categorical)
@@ -217,7 +217,9 @@ CYCLES = Row("DelegateOpInvoke", "Delegate/Conv:0", 900.0)
         [part([DELEGATE, WHILE, CYCLES])],
     ],
 )
-def test_inner_nodes_without_a_known_place_are_left_out(parts: list[str], tmp_path: Path) -> None:
+def test_inner_nodes_whose_outer_node_is_unknown_are_left_out(
+    parts: list[str], tmp_path: Path
+) -> None:
     profile = loaded(tmp_path, log(*parts))
     assert len(profile) == 2
     assert profile.notes[0] == (
@@ -279,7 +281,7 @@ def test_files_without_anything_to_analyse(text: str, reason: str, tmp_path: Pat
 
 
 def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the error about a file, or an empty text, and the notes."""
+    """Return the error about a file (empty if it can be read), and the notes."""
     try:
         return "", read_profile(Source.of_bytes("run.txt", content), ()).notes
     except InputError as error:
@@ -289,7 +291,7 @@ def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", ["old", "csv"])
 def test_truncation_at_every_byte(layout: Layout) -> None:
-    """Each truncated file is read with a note, or gives an error of one line."""
+    """Each truncated file is either read, with a note, or fails with one line of error."""
     content = log(part([CONV, POOL], layout)).encode()
     start = content.index(b"node type")
     end_of_table = content.index(b"\n\n", start)
