@@ -14,7 +14,7 @@ from tests.in_memory import profile_of
 
 NO_SCOPES = (
     "{}: the profile has no scopes, so all operators are in one group; --aggregate-by type and "
-    "--aggregate-by 'name~PATTERN' make groups without scopes"
+    "--aggregate-by 'name~PATTERN' do not need scopes"
 )
 
 
