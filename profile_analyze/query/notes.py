@@ -255,7 +255,7 @@ def _none_matches(count: int, noun: str, which: str = "") -> str:
 def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     """Yield a note if `pattern` matches no name.
 
-    The note suggests a wider pattern, which matches anywhere in a name and perhaps in any case. If
+    The note suggests a wider pattern, which matches anywhere in a name and perhaps ignores case. If
     no wider pattern matches a name either, the note has examples of names.
     """
     # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
@@ -307,7 +307,8 @@ def _order_notes(
     rows: OperatorRows | GroupRows,
     selection: Selection,
 ) -> Iterator[Note]:
-    # One row needs no order. Without times, `run` replaces the default order, so it needs no note.
+    # One row needs no order. Without times, `run` replaces the default order, so the missing times
+    # need no note.
     is_static = rows.profile.origin.times == ABSENT
     if len(selection.operators) < 2 or (query.has_default_order and is_static):
         return
