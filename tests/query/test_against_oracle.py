@@ -16,7 +16,7 @@ from tests.strategies import documents, queries, runs_of_one
 
 
 def test_strategies_use_every_number_column() -> None:
-    """The strategies leave out running sums, and numbers that only some profiles or rows have."""
+    """The only exceptions are running sums, and numbers that only some profiles or rows have."""
     elsewhere = {"count", "runs", "spread", "time_min", "time_max"}
     elsewhere |= {"cumulative_time", "cumulative_share", "sparsity", "sparsity_block"}
     elsewhere |= {"registers", "shared_memory", "occupancy", "rank_spread"}
