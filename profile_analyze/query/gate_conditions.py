@@ -167,7 +167,7 @@ class FailCondition(NamedTuple):
         if self.is_of_work and self.relative:  # noise does not change work
             return
         # Verdicts take noise into account, so a condition with an absolute limit can select by
-        # verdict. With a limit on the change, this means nothing: all `slower` operators changed.
+        # verdict. A limit on the change cannot: all operators with the verdict `slower` changed.
         refused = OUTCOMES if self.relative else OUTCOMES - {_VERDICT}
         if found := next((one for one in about.conditions if one.column.name in refused), None):
             where = f"--where {found.text!r}" if found in of_where else ""

@@ -72,9 +72,9 @@ def _note_on_partial_rows(partial: int, runs: int, shares: float, shown: ShownRo
     """Return the note on `partial` operators that did not run in each of the runs."""
     is_visible = bool(np.isnan(shown.per_run("time")).any())
     return Note(
-        f"{counted(partial, 'operator')} ran in only some of the {runs} runs: a share is of the "
-        f"totals of these runs, so all shares add up to {percent(shares)}; --aggregate-by run "
-        "shows each run",
+        f"{counted(partial, 'operator')} ran in only some of the {runs} runs: the share of a row "
+        "is relative to the total of the runs in which it ran, so all shares add up to "
+        f"{percent(shares)}; --aggregate-by run shows each run",
         Importance.WRONG if is_visible else Importance.CONTEXT,
     )
 

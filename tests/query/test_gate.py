@@ -246,7 +246,7 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
     ],
 )
-def test_when_a_condition_is_met(
+def test_the_outcome_of_a_condition_and_its_reason(
     text: str, new: list[float], base: list[float] | None, outcome: str, reason: str
 ) -> None:
     found = verdict(text, new, base)
