@@ -7,7 +7,7 @@
 | `name~REGEX` | the part of a text column that matches a pattern, or the pattern's first group |
 | `scope/2` | the first levels of the scope |
 | `time.p90` | an aggregate of another column; only groups have it |
-| `label.date` | a label of files; `date` is short for it in a question with this label |
+| `label.date` | a label of files; for files that have this label, `date` also names the column |
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUM
 _BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
 _PATH: Final = "scope"
-"""The column whose values are paths, so that it also exists with only the first levels."""
+"""The only column whose values are paths. A column such as `scope/2` has their first levels."""
 
 _MOST_LISTED: Final = 30
 """A message lists all columns if there are at most this many."""
@@ -60,7 +60,9 @@ NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a com
 
 
 def find_column(text: str, labels: Collection[str] = ()) -> Column:
-    """Return the column that `text` names. Names in `labels` are short for columns of labels.
+    """Return the column that `text` names.
+
+    A name in `labels`, such as `date`, means the column `label.date`.
 
     Raises `UnknownColumnError`, with a suggestion, if there is no such column. Raises
     `PatternError` for an invalid pattern.
@@ -283,7 +285,7 @@ def check_needs(column: Column, kind: RowKind) -> None:
         _check_label(column, kind.labels)
     if column.needs_split_rows and not kind.are_split_by(column):
         raise QueryError(
-            f"{column.name}: rows are not split by it; group by it, or filter with "
+            f"rows are not split by {column.name}; group by {column.name}, or filter with "
             f"--where '{column.name} == ...'"
         )
 
@@ -297,8 +299,8 @@ def _check_label(column: Column, labels: Collection[str]) -> None:
 
 
 # A token is an escaped character, a character set such as [^(,], or any other character. A set
-# that is never closed extends to the end of the text. Otherwise each of its brackets would start
-# another search for the end, which takes quadratic time.
+# that is never closed extends to the end of the text. Otherwise, each [ in the text would start
+# another search for a closing bracket, and all searches together would take quadratic time.
 _TOKEN: Final = r"\\.|\[\^?\]?(?:\\.?|[^\]\\])*(?:\]|\Z)|."
 
 

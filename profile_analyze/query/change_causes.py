@@ -26,7 +26,7 @@ RESIDUAL: Final = "residual"
 CAUSES: Final = (MORE_WORK, LESS_WORK, PER_WORK, UNKNOWN_WORK, ADDED, REMOVED, RESIDUAL)
 """All causes, in the order in which the summary lists them."""
 WORK_CAUSES: Final = (MORE_WORK, LESS_WORK, ADDED, REMOVED)
-"""The causes that are work: operators do more or less of it, or only one side has them."""
+"""The causes in which the work changed: more or less work, or operators that one side lacks."""
 _MOST_OPERATORS: Final = 3
 _NO_RESIDUAL: Final = 1e-9
 """A smaller residual is a rounding error. The limit is a fraction of the baseline's time, or of the
@@ -78,7 +78,7 @@ class WorkChange(NamedTuple):
     ratio_per_work: float = np.nan
     """The ratio of the times, divided by `work_ratio`."""
     left_out: int = 0
-    """How many operators have unknown work. They count on neither side."""
+    """How many operators have unknown work. The sums of both sides leave them out."""
     left_out_share: float = np.nan
     """The share of the profile's device time that these operators take."""
 
@@ -129,7 +129,7 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
         cause: rows[np.argsort(-np.abs(parts[cause][rows]), kind="stable")][:_MOST_OPERATORS]
         for cause, rows in known.items()
     }
-    # Of all causes at once, because looking for equal names takes time.
+    # One call looks for equal names in all causes, because each search takes time.
     details = iter(details_of(operators, np.concatenate([*largest.values()]).tolist()))
     sums_s = {cause: float(np.nansum(parts_s)) for cause, parts_s in parts.items()}
     for cause, rows in largest.items():
@@ -143,7 +143,7 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
 
 
 def _parts(operators: Table) -> dict[str, NDArray[np.float64]]:
-    """Return how much each operator adds to each cause but the residual, shape (operators,)."""
+    """Return how much each operator adds to each cause except the residual, shape (operators,)."""
     in_profile, in_base = operators.shown.on_sides
     differences, factor = operators["difference"], operators["work_ratio"]
     work_s = operators["base"] * (factor - 1)

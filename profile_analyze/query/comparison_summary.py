@@ -93,10 +93,10 @@ class Change(NamedTuple):
     """A verdict on rows that both sides have, such as `slower`. None if there are too few runs."""
     estimate: float
     """The ratio that `p_value`, `verdict` and `runs_needed` are based on: the median over all pairs
-    of runs, one of each side. `ratio` is a ratio of two medians, which may differ."""
+    of runs, one of each side. `ratio` may differ, because it is the ratio of two medians."""
     runs_needed: float
     """How many runs of each side would probably settle an uncertain verdict. N/A if both sides
-    have the same times, because they are probably the same runs."""
+    have the same times, because the runs of both sides are then probably the same."""
     too_few_runs: str
     """Which side has too few runs for verdicts; empty if no side has too few."""
     work: WorkChange
@@ -156,7 +156,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
 
 
 class _Answers(NamedTuple):
-    """The tables of the summary, each about all operators. All but `rows` are as measured."""
+    """The tables of the summary, each about all operators. Only `rows` can be drift-corrected."""
 
     whole: Table
     """One row for all operators together."""
@@ -169,7 +169,7 @@ class _Answers(NamedTuple):
 
 def _answers(query: Query, comparison: Comparison) -> _Answers:
     # Drift correction removes any change that all operators share. The parts of the total
-    # difference are therefore as measured.
+    # difference therefore use the measured times.
     measured = comparison.as_measured
     rows = run(_query_for_all(query, by=query.by), comparison)
     as_shown = measured is comparison
@@ -303,9 +303,9 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
             Importance.INCOMPLETE,
         )
         return
-    # If only one row changed, the correction multiplies its p by the number of tested rows, and
-    # divides it by the weight of the row. The weight grows with the time of the row. Two tests of a
-    # row share the permitted errors.
+    # If only one row changed, the correction for many tests multiplies the p of this row by the
+    # number of tested rows, and divides it by the weight of the row. The weight grows with the time
+    # of the row. Two tests of a row share the permitted errors.
     tests = rows.shown.of_all_rows(tests_of) if len(rows) else None
     permitted = np.empty(0)
     if tests is not None:

@@ -1,4 +1,4 @@
-"""Details that tell operators with equal names apart, where no column shows them."""
+"""Details that tell operators with equal names apart in pictures and sentences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def details_of(table: Table, rows: Sequence[int]) -> list[str]:
-    """Return, for each of `rows`, a detail that tells it apart from other rows with its name.
+    """Return, for each of `rows`, a detail that tells it apart from rows with the same name.
 
     The detail has the values of as few columns as possible. If no column tells some rows apart,
     they have their ids. The detail is empty for a unique name. It is also empty for rows whose ids
@@ -55,7 +55,7 @@ def _columns(table: Table, rows: NDArray[np.int64]) -> Iterator[list[str]]:
 
 
 def _details(columns: Sequence[Sequence[str]]) -> list[str]:
-    """Return the values of each row, from the columns that tell further rows apart."""
+    """Return the values of each row, from each column that tells more rows apart."""
     chosen: list[Sequence[str]] = []
     kinds = 1
     for column in columns:

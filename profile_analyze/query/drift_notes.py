@@ -55,8 +55,8 @@ def _shared_change_notes(operators: Table) -> Iterator[Note]:
     yield Note(
         f"{operators_and_share(shared.alike.sum())} are {word} by similar ratios, with a median of "
         f"{three_digits(shared.ratio)}: either the machine was {word}, or all operators "
-        "changed; profile both sides in turns to tell; --correct-drift divides the times of the "
-        "operators by the ratio that they share",
+        "changed; profile both sides in turns to find out; --correct-drift divides the times of "
+        "the operators by the ratio that they share",
         Importance.WRONG,
         total(times_s[shared.alike]) / total(times_s),
     )

@@ -42,8 +42,8 @@ class Selection(NamedTuple):
     not_recorded: int
     """How many operators pass all filters but have no executions on this side."""
     unknown_dtype: Mask
-    """Shape (operators,): which operators the filter by input dtype cannot judge. Only operators
-    that pass the filters by type, name and time count."""
+    """Shape (operators,): which operators the filter by input dtype cannot judge. Operators that
+    fail the filter by type, by name or by time are left out."""
     unjudged: Unjudged
     """For each condition, a mask of the operators that it cannot judge, shape (operators,). Only
     operators that pass all other filters and all earlier conditions count."""

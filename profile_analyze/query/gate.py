@@ -113,9 +113,9 @@ def judge_conditions(
 
     If the estimate is beyond the limit, the condition is met or uncertain. It is met in two cases:
 
-    - The limit asks for a change, such as `> +5%`. p, corrected for the number of conditions, is at
-      most 0.05, and the confidence interval of the ratio excludes 1.
-    - The limit is absolute, or demands an improvement, such as `> -3%`. The whole confidence
+    - The limit asks for a change, such as `> +5%`; p, corrected for the number of conditions, is at
+      most 0.05; and the confidence interval of the ratio excludes 1.
+    - The limit is absolute, or demands an improvement, such as `> -3%`; and the whole confidence
       interval is beyond the limit.
     """
     source = source if isinstance(source, Profile) else source.as_measured
@@ -140,7 +140,7 @@ def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[F
 def _verdict_without_times(
     condition: FailCondition, query: Query, source: Profile | Comparison
 ) -> FailVerdict | str:
-    """Return the verdict on a condition whose value is not a time.
+    """Return the verdict on a condition if no times need to be judged.
 
     If times must be judged, return `_Measured.incomplete` instead.
     """
@@ -274,7 +274,8 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float, *, strict: boo
     """Return the verdict with its outcome and the reason."""
     condition = verdict.condition
     ends = (verdict.low, verdict.high)
-    # If `near` is beyond the limit, so is the whole interval. If `far` is, so is a part of it.
+    # If `near` is beyond the limit, the whole interval is beyond the limit. If `far` is beyond the
+    # limit, at least a part of the interval is.
     near, far = ends if condition.above else reversed(ends)
 
     def exceeds(value: float, bound: float) -> bool:
@@ -333,7 +334,7 @@ def _reason_unjudged(measured: _Measured) -> str:
 
 
 def _known(times: NDArray[np.float64] | None) -> int | None:
-    """Return how many times are known; None without a baseline."""
+    """Return the number of known times; None if `times` is None."""
     return None if times is None else int((~np.isnan(times)).sum())
 
 

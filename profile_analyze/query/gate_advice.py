@@ -222,7 +222,7 @@ def advice_on_ratio(ratio: float) -> str:
 def repeat_for(conditions: Sequence[str]) -> str:
     """Return the advice to write one `--fail-if` for each of `conditions`.
 
-    A limit in per cent gets the sign that it needs.
+    A limit in per cent without a sign gets a `+`.
     """
     signed = (re.sub(r"([<>]\s*)(?=[\d.]+\s*%)", r"\1+", one.strip()) for one in conditions)
     options = " ".join(f"--fail-if {one!r}" for one in signed)

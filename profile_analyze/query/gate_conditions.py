@@ -166,12 +166,12 @@ class FailCondition(NamedTuple):
                 )
         if self.is_of_work and self.relative:  # noise does not change work
             return
-        # Verdicts take noise into account. A limit on the change would still mean nothing: all
-        # operators with the verdict changed.
+        # Verdicts take noise into account, so a condition with an absolute limit can select by
+        # verdict. A limit on the change cannot: all operators with the verdict `slower` changed.
         refused = OUTCOMES if self.relative else OUTCOMES - {_VERDICT}
         if found := next((one for one in about.conditions if one.column.name in refused), None):
             where = f"--where {found.text!r}" if found in of_where else ""
-            instead = " in --where, or leave it out and write" if where else ", or write"
+            instead = " in --where, or leave out this --where and write" if where else ", or write"
             raise QueryError(
                 f"where: {where or found.column.name} selects operators by how they changed, so "
                 f"noise alone could meet the condition; select them by name, type or base{instead} "

@@ -53,9 +53,10 @@ def outcome_by_verdicts(
 
 
 def reason_too_few(required: str, runs: int, base_runs: int | None) -> str:
-    """Return that there are too few runs, and what to do; empty if there are enough.
+    """Return a message on too few runs, with advice; empty if there are enough runs.
 
-    `required` is the plural of what counts as a run. `base_runs` is None without a baseline.
+    `required` is the plural noun for the units that a verdict needs. `base_runs` is None without a
+    baseline.
     """
     if too_few := too_few_runs(required, runs, base_runs):
         where = "" if base_runs is None else " on each side"
@@ -67,7 +68,10 @@ def reason_too_few(required: str, runs: int, base_runs: int | None) -> str:
 
 
 def _all_verdicts(about: Query, source: Comparison) -> tuple[Table, Categorical[str]]:
-    """Return the operators that `about` selects by other columns than verdicts, with verdicts."""
+    """Return a table of operators, and their verdicts.
+
+    The operators meet all conditions of `about` except the conditions on verdicts.
+    """
     of_verdicts = conditions_on_verdicts(about)
     others = [one.text for one in about.conditions if one not in of_verdicts]
     table = run(about.changed(where=others, aggregates=()), source)

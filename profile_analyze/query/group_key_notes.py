@@ -1,4 +1,4 @@
-"""Notes on group keys that leave out operators, or that do not divide them."""
+"""Notes on group keys that are N/A for some operators, or that put nearly all in one group."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_SCOPE: Final = (f"{NO_SCOPE[0]}: its group is N/A", f"{NO_SCOPE[1]}: their g
 
 
 def group_key_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
-    """Yield the notes on group keys that leave out operators, or that do not divide them."""
+    """Yield a note on each key that is N/A for operators, or puts nearly all in one group."""
     yield from _unmatched_key_notes(query, operators)
     yield from _scope_notes(query, operators, selection)
     yield from _left_out_notes(query, operators, selection)
@@ -60,7 +60,7 @@ def _scope_notes(query: Query, operators: OperatorRows, selection: Selection) ->
         if not operators.profile.operators.scope.categories:
             yield Note(
                 f"{key.name}: the profile has no scopes, so all operators are in one group; "
-                "--aggregate-by type and --aggregate-by 'name~PATTERN' make groups without scopes",
+                "--aggregate-by type and --aggregate-by 'name~PATTERN' do not need scopes",
                 Importance.ANSWER,
             )
         else:
@@ -118,7 +118,8 @@ def _dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note
         if share > _NEARLY_ALL:
             yield Note(
                 f"{key.name}: '{parts.categories[largest]}' alone has {percent(share)} of the "
-                "time: the names may not say the layer; -t 0 without groups shows each operator"
+                "time: perhaps the names do not show the layer; -t 0 without groups shows each "
+                "operator"
                 f"{_other_groups(operators.profile.operators)}",
                 Importance.CONTEXT,
             )

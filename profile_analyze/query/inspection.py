@@ -71,7 +71,8 @@ class Inspection(NamedTuple):
     def statistics_s(self) -> dict[str, float]:
         """Return the statistics of the executions by name, in seconds; empty without executions.
 
-        `share` is their own time, divided by that of all executions on the same side. NaN is N/A.
+        `share` is the own time of these executions, divided by the own time of all executions on
+        the same side. NaN is N/A.
         """
         executions, rows = self.profile.executions, self.rows
         if not len(rows):
@@ -134,8 +135,8 @@ def _first_start_s(profile: Profile) -> float:
 def _own_s(profile: Profile, operator: int) -> Floats:
     """Return the own time of each execution in seconds, shape (executions,).
 
-    The own time leaves out the executions inside on the same track, but includes driver calls. If
-    `operator` is itself a driver call, return the whole durations.
+    The own time of an execution leaves out the executions inside it on the same track, except
+    driver calls. If `operator` is itself a driver call, return the whole durations.
     """
     executions, level = profile.executions, profile.operators.level
     is_call = level.where(one == RUNTIME for one in level.categories)
@@ -218,7 +219,7 @@ def _kernels(profile: Profile, rows: Indices) -> Listing:
 def launched_work(profile: Profile, rows: Indices) -> tuple[Indices, Indices]:
     """Return two arrays: the work on devices that `rows` launched, and which row launched it.
 
-    Both have shape (launched,). If several of `rows` are above the work, the innermost counts.
+    Both have shape (launched,). Of several `rows` above the work, the innermost is returned.
     """
     executions = profile.executions
     is_target = np.zeros(len(executions), np.bool_)

@@ -79,7 +79,7 @@ class Judgement(NamedTuple):
     """The time that judged operators would take at their roofs, as a fraction of their time."""
     lost_s: float
     """The time that judged operators would save at their roofs. An operator that is faster than its
-    roof counts as 0, here and in `efficiency`, `total_s` and `gain`."""
+    roof saves 0 s. This also applies to `efficiency`, `total_s` and `gain`."""
     total_s: float
     """The time of the whole profile without `lost_s`."""
     gain: float

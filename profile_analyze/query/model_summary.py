@@ -70,7 +70,8 @@ class ModelSummary(NamedTuple):
 
     facts: StaticModel
     operators: int
-    """How many operators are outside of bodies. Operators that compute constants do not count."""
+    """How many operators are outside of the bodies of If, Loop and Scan, without operators that
+    compute constants."""
     types: tuple[tuple[str, int], ...]
     """For each type, how many of these operators have it. The most frequent type comes first."""
     params: float
@@ -96,7 +97,7 @@ class ModelSummary(NamedTuple):
     base: BaseWork | None
     """The work of the baseline; None without a baseline."""
     tiling: TilingSummary | None = None
-    """What the matrix products cost in tiles; None without a size of tiles."""
+    """What the matrix products cost in tiles; None if the caller gave no size of tiles."""
     notes: tuple[Note, ...] = ()
 
     @property

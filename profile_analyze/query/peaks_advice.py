@@ -32,9 +32,9 @@ def highest_rates(rows: OperatorRows) -> str:
 
 
 def _rounded_up(rate: float, unit: str) -> str:
-    """Return a rate with two decimals, such as `493.43GFLOPS`, which is never less than `rate`.
+    """Return `rate` rounded to two decimals, but never to less than `rate`: `493.43GFLOPS`.
 
-    With a lower rate as its peak, the fastest operator would be faster than its roof.
+    With a lower peak, the fastest operator would be faster than its roof.
     """
     number, prefixed = scaled(rate, unit)
     if parse_quantity(number + prefixed, unit) < rate:

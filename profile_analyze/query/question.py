@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.iterations import SampleUnit
 
 DEFAULT_THRESHOLD: Final = 0.03
-"""The smallest relative change that counts by default: 3 %."""
+"""The smallest change that counts as slower or faster by default: 3 % of the baseline."""
 
 
 class _Parsed:

@@ -1,4 +1,4 @@
-"""The answer to an SQL query: columns of plain values, whose names decide their units."""
+"""The answer to an SQL query: columns of plain values. The name of a column decides its unit."""
 
 from __future__ import annotations
 

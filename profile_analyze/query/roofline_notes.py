@@ -194,7 +194,7 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     yield short, "below the clock's resolution"
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
     stale: Chosen = without_roof & has_stale_work(rows.profile.operators)
-    yield stale, "whose work is of another run than their times, with other shapes"
+    yield stale, "whose work and times are from different runs, with different shapes"
     without_roof &= ~stale
     leaves_work = leaves_work_inside(rows.profile.operators)
     yield without_roof & leaves_work, "that leave all work to operators inside them"

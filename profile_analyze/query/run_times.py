@@ -165,8 +165,8 @@ def outlier_notes(profile: Profile) -> Iterator[Note]:
 def _first_slow_runs(times_s: Floats) -> tuple[int, float]:
     """Return how many runs at the start of a process are slow, and how slow the slowest is.
 
-    The second number is its time divided by the median of all runs; 0 if no run at the start is
-    slow.
+    The second number is the time of the slowest run at the start, divided by the median of all
+    runs; 0 if no run at the start is slow.
     """
     multiples = ratio(times_s, quantile_of_runs(times_s[np.newaxis], 0.5))
     is_slow = multiples > _SLOW

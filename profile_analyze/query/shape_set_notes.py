@@ -59,8 +59,9 @@ def shape_set_notes(
         yield _note_on_partial_rows(int(is_partial.sum()), len(runs), shares, shown)
     else:
         yield Note(
-            f"the runs have {sets} sets of input shapes: a row covers only the runs of its shapes, "
-            f"and its share is of their totals, so all shares add up to {percent(shares)}; "
+            f"the runs have {sets} sets of input shapes: a row covers only the runs with its "
+            "shapes, and its share is relative to the totals of these runs, so all shares add up "
+            f"to {percent(shares)}; "
             "--aggregate-by name joins the shapes, --aggregate-by run shows each run, and "
             "--skip-runs N leaves out the first runs",
             Importance.ANSWER,
@@ -71,9 +72,9 @@ def _note_on_partial_rows(partial: int, runs: int, shares: float, shown: ShownRo
     """Return the note on `partial` operators that did not run in each of the runs."""
     is_visible = bool(np.isnan(shown.per_run("time")).any())
     return Note(
-        f"{counted(partial, 'operator')} ran in only some of the {runs} runs: a share is of the "
-        f"totals of these runs, so all shares add up to {percent(shares)}; --aggregate-by run "
-        "shows each run",
+        f"{counted(partial, 'operator')} ran in only some of the {runs} runs: the share of a row "
+        "is relative to the total of the runs in which it ran, so all shares add up to "
+        f"{percent(shares)}; --aggregate-by run shows each run",
         Importance.WRONG if is_visible else Importance.CONTEXT,
     )
 
@@ -84,8 +85,9 @@ def _has_other_shapes_in_each_run(
     """Return a mask of the rows whose node has other shapes in other runs.
 
     The mask has shape (operators,), and `ran` has shape (operators, runs). A node has a row for
-    each of its shapes. Such a node has equally many rows in each run: otherwise, some of its rows
-    merely did not run. Kernels have no shapes.
+    each of its shapes. If only some of its rows ran in each run, but equally many in all runs, its
+    shapes differed between runs. Otherwise, some of its rows merely did not run. Kernels have no
+    shapes.
     """
     of_profile = operators.profile.operators
     keys = (of_profile.scope, of_profile.name, of_profile.type)

@@ -137,10 +137,10 @@ def summarise(
 
 
 def _profile_of_totals(source: Profile | Comparison, query: Query) -> Profile:
-    """Return the profile whose totals the summary has, at the level of the question.
+    """Return the profile whose totals the summary shows, at the level of the question.
 
     In a comparison, totals are as measured: drift correction would hide a change of the whole.
-    Without a comparison, they are corrected if drift is.
+    Without a comparison, totals include any drift correction of `source`.
     """
     if isinstance(source, Profile):
         return at_level(source, query.level)
@@ -248,7 +248,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         # If the sum of known times overflows, the total is N/A.
         if is_unknown.any() and (is_unknown & any_known(profile.measured(measure))).any():
             yield Note(
-                f"the total {side} time is N/A: the sum of its times is too large to represent",
+                f"the total {side} time is N/A: the sum of the times is too large to represent",
                 Importance.INCOMPLETE,
             )
     if profile.total_s() == 0:

@@ -28,7 +28,8 @@ class TilingSummary(NamedTuple):
     tiled_macs: float
     """The multiply-adds of full tiles."""
     untiled_memory: float
-    """In bytes, like the other memory. The columns with the same names say what counts."""
+    """In bytes, as are `tiled_memory` and `padded_memory`. The columns with the same names explain
+    what these three fields count."""
     tiled_memory: float
     padded_memory: float
     tile_peak: float

@@ -167,12 +167,12 @@ def _wildcard_patterns(text: str) -> Sequence[str]:
 
 
 def _part_patterns(text: str) -> Sequence[str]:
-    """Return four patterns to try: `text`, `text` escaped, and each of the two in any case."""
+    """Return four patterns to try: `text`, `text` escaped, and both again with case ignored."""
     return text, re.escape(text), _ANY_CASE + text, _ANY_CASE + re.escape(text)
 
 
 def matches_none(condition: Condition, values: Iterable[Any]) -> bool:
-    """Return whether no value matches the text or pattern of a condition, negated or not."""
+    """Return whether no value matches the text or pattern of a condition, ignoring negation."""
     positive = condition._replace(operator=_POSITIVE[condition.operator])
     with suppress(PatternError):  # the pattern may be too slow, and then there is no message
         return not any(positive.holds_for(values))

@@ -70,8 +70,9 @@ def amounts_of(
 ) -> Amounts:
     """Return the sum of a metric over the operators that `query` selects, on each side.
 
-    `relative` says whether the sum of the baseline matters. If operators whose work is unknown on a
-    side that matters take little time, they count on neither side: see `Amounts.left_out`.
+    `relative` says whether the sum of the baseline matters, too. An operator is unknown if its work
+    is unknown on a side that matters. If all unknown operators together take little time, the sums
+    of both sides leave them out: see `Amounts.left_out`.
     """
     table = run(query, source)
     in_bodies = np.zeros(len(table), np.bool_)
@@ -155,7 +156,7 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
 
 
 def left_out_text(amounts: Amounts) -> str:
-    """Return the remark on the operators that do not count; empty if all count."""
+    """Return the remark on operators that are not counted; empty if all are counted."""
     if not amounts.left_out:
         return ""
     operators = counted(amounts.left_out, "operator")

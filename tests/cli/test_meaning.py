@@ -122,7 +122,7 @@ def test_times_with_a_sum_that_overflows(tmp_path: Path) -> None:
     for id_ in "01":
         document["profiler"]["device"][id_] = {"gpu0:0": {"start": 0, "end": 1.7e308}}
     path = written(tmp_path / "a.json", document)
-    note = "note: the total device time is N/A: the sum of its times is too large to represent\n"
+    note = "note: the total device time is N/A: the sum of the times is too large to represent\n"
     row = "{},1.7e308,,{}.0,{},{}.0,{},"
     first = row.format("0,a", 2, "1.176470588235294e-308", 4, "2.3529411764705885e-308")
     second = row.format("1,b", 4, "2.3529411764705885e-308", 8, "4.705882352941177e-308")

@@ -16,7 +16,7 @@ from tests.strategies import documents, queries, runs_of_one
 
 
 def test_strategies_use_every_number_column() -> None:
-    """The strategies leave out running sums, and numbers that only some profiles or rows have."""
+    """The only exceptions are running sums, and numbers that only some profiles or rows have."""
     elsewhere = {"count", "runs", "spread", "time_min", "time_max"}
     elsewhere |= {"cumulative_time", "cumulative_share", "sparsity", "sparsity_block"}
     elsewhere |= {"registers", "shared_memory", "occupancy", "rank_spread"}
@@ -100,7 +100,7 @@ def test_shares_of_all_operators_add_up_to_one() -> None:
 @pytest.mark.slow
 @examples(200)
 @given(document=documents(), query=queries())
-def test_says_how_many_rows_there_are(document: dict[str, Any], query: Query) -> None:
+def test_a_table_has_the_same_counts_as_the_oracle(document: dict[str, Any], query: Query) -> None:
     operators = oracle.read(document)
     result = run(query, profile_of_document(document))
     everything = query.changed(top=0)

@@ -51,7 +51,7 @@ def test_each_run_has_the_values_that_it_would_have_alone(
     operators = sum(sizes)
     values = np.array([[random.uniform(-9, 9) for _ in range(runs)] for _ in range(operators)])
     values = values.reshape(operators, runs)
-    # Unknown in all runs, and unknown in some runs.
+    # Some operators have no known value in any run, and some have none in the first run.
     rows = st.lists(st.integers(0, max(operators - 1, 0)), max_size=3 if operators else 0)
     values[data.draw(rows)] = nan
     values[data.draw(rows), 0] = nan
@@ -76,7 +76,7 @@ def test_each_run_has_the_values_that_it_would_have_alone(
         ("count", [2.0, 0.0, 0.0]),
     ],
 )
-def test_unknown_values_count_for_nothing(name: str, expected: Group) -> None:
+def test_unknown_values_are_left_out(name: str, expected: Group) -> None:
     np.testing.assert_array_equal(finished(name, [[3.0, nan, 4.0], [nan], []]), expected)
 
 

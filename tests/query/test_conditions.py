@@ -288,7 +288,7 @@ def test_filters_that_match_nothing_get_a_note(
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "may_hold"),
+    ("one", "other", "can_hold"),
     [
         ("id > 3", "id <= 3", False),
         ("id >= 3", "id <= 3", True),
@@ -305,9 +305,9 @@ def test_filters_that_match_nothing_get_a_note(
         ("time > 1ms", "time < 3ms", True),
     ],
 )
-def test_conditions_without_matching_rows(one: str, other: str, *, may_hold: bool) -> None:
+def test_contradicting_conditions_are_refused(one: str, other: str, *, can_hold: bool) -> None:
     for where in ([one, other], [other, one]):
-        if may_hold:
+        if can_hold:
             assert len(pa.Query(where=where).conditions) == 2
         else:
             with pytest.raises(pa.QueryError, match="contradict each other"):

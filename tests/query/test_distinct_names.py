@@ -41,9 +41,9 @@ ROWS: list[dict[str, Any]] = [
 
 
 def table_of(rows: list[dict[str, Any]], query: pa.Query | None = None) -> pa.Table:
-    """Return the table of a profile with these operators, each of them faster than the one before.
+    """Return the table of a profile with these operators.
 
-    The table therefore has them in this order.
+    Each operator is faster than the operator before it, so the table keeps their order.
     """
     columns = {"optional": {"in_shapes": Categorical.of([row["in_shapes"] for row in rows])}}
     operators = [

@@ -23,12 +23,12 @@ STEADY = [100.0 + 10 * index for index in range(12)]
 """The times of twelve operators of one run, in microseconds."""
 SLOWER = (
     "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.20: either "
-    "the machine was slower, or all operators changed; profile both sides in turns to tell; "
+    "the machine was slower, or all operators changed; profile both sides in turns to find out; "
     "--correct-drift divides the times of the operators by the ratio that they share"
 )
 FASTER = (
     "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.800: either "
-    "the machine was faster, or all operators changed; profile both sides in turns to tell; "
+    "the machine was faster, or all operators changed; profile both sides in turns to find out; "
     "--correct-drift divides the times of the operators by the ratio that they share"
 )
 
@@ -44,7 +44,7 @@ def side(runs: Sequence[Sequence[float]], name: str) -> pa.Profile:
 
 
 def scaled(times: Sequence[float], factor: float, **others: float) -> list[float]:
-    """Return the times multiplied by `factor`. Operators in `others`, such as `op3`, have their own."""
+    """Return the times multiplied by `factor`, or by the operator's factor in `others`."""
     return [time * others.get(f"op{index}", factor) for index, time in enumerate(times)]
 
 

@@ -17,7 +17,7 @@ BASE = [100, 101, 102, 103, 104, 105, 106, 107]
 SLOW = [time + 10 for time in BASE]
 QUIET = [70, 72, 78, 92, 98, 104, 120, 125]
 BARELY = [100.5, 100.6, *(120 + run / 100 for run in range(6))]
-"""Times that are slower than `BASE` by their p, although the confidence interval includes 1."""
+"""Times whose p shows a change from `BASE`, although the confidence interval includes 1."""
 NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
 
 
@@ -246,7 +246,7 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
     ],
 )
-def test_when_a_condition_is_met(
+def test_the_outcome_of_a_condition_and_its_reason(
     text: str, new: list[float], base: list[float] | None, outcome: str, reason: str
 ) -> None:
     found = verdict(text, new, base)
@@ -448,7 +448,7 @@ def test_p_is_corrected_for_the_number_of_conditions() -> None:
     assert p_values(slow, slow, unjudged)[:2] == [slow_alone, slow_alone]
 
 
-def test_total_counts_all_operators_and_time_the_selected_ones() -> None:
+def test_total_covers_all_operators_but_time_only_the_selected_operators() -> None:
     def of_run(place: int) -> pa.Profile:
         both = [Operator("conv", "Conv", 10 + place), Operator("relu", "Relu", 2)]
         return profile_of(both, f"{place}.json")

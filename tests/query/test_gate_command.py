@@ -75,7 +75,7 @@ def test_exit_status_of_the_command(
         assert (choice, found) == (choice, code_of_choice.get(choice, code))
 
 
-def test_a_condition_that_is_not_ruled_out_is_uncertain_if_that_fails(
+def test_fail_uncertain_makes_a_condition_uncertain_if_a_change_is_not_ruled_out(
     files: dict[str, list[str]],
 ) -> None:
     call = (*files["noisy"], "--compare", *files["base"], "--fail-if", "total > +12%")
@@ -90,7 +90,7 @@ def test_a_condition_that_is_not_ruled_out_is_uncertain_if_that_fails(
     assert strict.out == f"::warning title=profile_analyze::uncertain: {reason}\n"
 
 
-def test_an_uncertain_condition_does_not_look_like_one_that_passes(
+def test_an_uncertain_condition_is_not_reported_as_passed(
     files: dict[str, list[str]], tmp_path: Path
 ) -> None:
     call = (*files["noisy"], "--compare", *files["base"], "--fail-if", "total > +5%")
@@ -121,7 +121,7 @@ def test_an_uncertain_condition_does_not_look_like_one_that_passes(
 
 
 @pytest.mark.parametrize("output_format", ["plain", "json", "csv", "junit"])
-def test_a_file_hides_no_verdict(
+def test_failed_conditions_are_also_printed_as_notes_if_the_answer_is_in_a_file(
     files: dict[str, list[str]], tmp_path: Path, output_format: str
 ) -> None:
     def messages(condition: str, *options: str) -> list[str]:
@@ -235,8 +235,8 @@ def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
         (["--compare", "a", "b", "--format", "github", "--print-only", "device"], "--format github annotates what --fail-if and --compare find; add one"),
         (["--compare", "a", "--run-stat", "max"], "argument --run-stat: max: a comparison uses medians, as its verdicts do"),
         (["--compare", "a", "--fail-if", "ratio > 1.1: time > +3%"], "argument --fail-if: 'ratio > 1.1: time > +3%': ratio selects operators by how they changed, so noise alone could meet the condition; select them by name, type or base, or write 'verdict ~ slower|more: time > 5ms' for any operator"),
-        (["--compare", "a", "--where", "verdict == slower", "--fail-if", "time > +3%"], "argument --fail-if: 'time > +3%': --where 'verdict == slower' selects operators by how they changed, so noise alone could meet the condition; select them by name, type or base in --where, or leave it out and write 'verdict ~ slower|more: time > 5ms' for any operator"),
-        (["--compare", "a", "--where", "ratio > 1.1", "--fail-if", "time > 5ms"], "argument --fail-if: 'time > 5ms': --where 'ratio > 1.1' selects operators by how they changed, so noise alone could meet the condition; select them by name, type or base in --where, or leave it out and write 'verdict ~ slower|more: time > 5ms' for any operator"),
+        (["--compare", "a", "--where", "verdict == slower", "--fail-if", "time > +3%"], "argument --fail-if: 'time > +3%': --where 'verdict == slower' selects operators by how they changed, so noise alone could meet the condition; select them by name, type or base in --where, or leave out this --where and write 'verdict ~ slower|more: time > 5ms' for any operator"),
+        (["--compare", "a", "--where", "ratio > 1.1", "--fail-if", "time > 5ms"], "argument --fail-if: 'time > 5ms': --where 'ratio > 1.1' selects operators by how they changed, so noise alone could meet the condition; select them by name, type or base in --where, or leave out this --where and write 'verdict ~ slower|more: time > 5ms' for any operator"),
         (["--compare", "a", "--where", "verdict == slowr", "--fail-if", "type=Conv: time > 5ms"], "argument --fail-if: 'type=Conv: time > 5ms': --where 'verdict == slowr': there is no verdict 'slowr'; the verdicts are faster, slower, same, uncertain, more work, less work, added, removed"),
         (["--match", "name"], "--match needs --compare, which names what to compare with"),
         (["--threshold=-1%"], "argument --threshold: '-1%' is not at least 0% and less than 100%; write 3% or 0.03"),

@@ -66,7 +66,7 @@ def test_changes_are_not_judged_but_absolute_limits_are(
     assert outcomes(comparison, texts) == [unjudged, within, *[unjudged] * 3]
 
 
-def test_one_common_file_is_enough() -> None:
+def test_changes_are_not_judged_if_both_sides_have_one_common_file() -> None:
     one, *others = (profile_of([Operator("conv", "Conv", n)], f"{n}.json") for n in range(1, 6))
     comparison = pa.compare(pa.join_runs([one, *others[:2]]), pa.join_runs([one, *others[2:]]))
     assert outcomes(comparison, ["total > +5%"]) == [
@@ -78,7 +78,7 @@ def test_one_common_file_is_enough() -> None:
     ]
 
 
-def test_profiles_of_different_formats_may_match_few_operators() -> None:
+def test_profiles_of_different_formats_are_judged_even_if_few_operators_match() -> None:
     new = pa.load(FIXTURES / "onnxruntime/squeezenet-1.31.json.gz")
     comparison = pa.compare(new, pa.load(RESNET))
     assert (comparison.mismatch, len(comparison.notes)) == ("", 2)

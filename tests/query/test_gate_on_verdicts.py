@@ -66,7 +66,7 @@ def test_a_condition_passes_if_no_operator_has_the_verdict(text: str) -> None:
     assert judged(text, [time + 0.5 for time in RUNS], RUNS) == NONE_SLOWER
 
 
-def test_a_verdict_in_where_selects_too() -> None:
+def test_where_can_select_operators_by_verdict() -> None:
     asked: Any = {"where": ("verdict == slower",)}
     assert judged("type=Conv: time > 1us", RUNS, RUNS[::-1], **asked)[0] == "passed"
     unjudged = ("unjudged", "no operator matches")

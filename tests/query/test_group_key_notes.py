@@ -14,7 +14,7 @@ from tests.in_memory import profile_of
 
 NO_SCOPES = (
     "{}: the profile has no scopes, so all operators are in one group; --aggregate-by type and "
-    "--aggregate-by 'name~PATTERN' make groups without scopes"
+    "--aggregate-by 'name~PATTERN' do not need scopes"
 )
 
 
@@ -68,7 +68,9 @@ def test_operators_without_a_scope() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["f1", "f2", "g"]), st.floats(0.001, 9)), max_size=6))
-def test_the_note_counts_what_the_group_contains(operators: list[tuple[str, float]]) -> None:
+def test_the_note_has_the_count_and_the_share_of_the_group(
+    operators: list[tuple[str, float]],
+) -> None:
     """The oracle is the row of the table whose group is N/A."""
     operators = [("f3", 1.0), *operators]
     table = pa.run(pa.Query(by=r"name~f\d"), profile(*operators))

@@ -48,10 +48,12 @@ def test_no_keys_give_one_group_and_no_operators_give_none() -> None:
     assert (len(none.sizes), len(none.members(np.zeros(3)).values)) == (0, 0)
 
 
-def test_runs_may_be_aggregated_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_aggregating_a_few_runs_at_a_time_gives_the_same_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     profile = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
     whole = run(Query(by="type"), profile)
-    monkeypatch.setattr(large_arrays, "_VALUES_AT_ONCE", 5)  # of 2 operators in 8 runs
+    monkeypatch.setattr(large_arrays, "_VALUES_AT_ONCE", 5)  # of 16: 2 operators in 8 runs
     few_at_a_time = run(Query(by="type"), profile)
     for column in ("time", "time_max", "spread", "share", "count"):
         np.testing.assert_array_equal(few_at_a_time.shown[column], whole.shown[column])

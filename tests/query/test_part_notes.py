@@ -14,8 +14,8 @@ from tests.in_memory import profile_of
         (
             (0.96, 0.04),
             (
-                r"name~^\w+: 'conv' alone has 96.0% of the time: the names may not say the layer; "
-                "-t 0 without groups shows each operator",
+                r"name~^\w+: 'conv' alone has 96.0% of the time: perhaps the names do not show the "
+                "layer; -t 0 without groups shows each operator",
             ),
         ),
         ((0.95, 0.05), ()),

@@ -53,14 +53,14 @@ def test_slow_first_runs_have_a_note(times_s: list[tuple[float, ...]], notes: li
     assert [str(note) for note in summarise(iterations(*times_s)).notes] == notes
 
 
-def test_the_note_counts_runs_that_are_skipped() -> None:
+def test_the_run_numbers_in_the_note_include_skipped_runs() -> None:
     profile = pa.without_first_runs(iterations((9.0, 2.0, 1.0, 1.0, 1.0)), 1)
     assert summarise(profile).notes == (
         "run 2 took 2.0 times the median; --skip-runs 2 leaves it out",
     )
 
 
-def test_the_note_is_on_either_side_of_a_comparison() -> None:
+def test_slow_first_runs_of_a_baseline_have_a_note() -> None:
     profile, base = iterations((1.0, 1.0, 1.0)), iterations((2.0, 1.0, 1.0))
     assert summarise(pa.compare(profile, base)).notes[0] == (
         "baseline: run 1 took 2.0 times the median; --skip-runs 1 leaves it out"
@@ -71,7 +71,7 @@ def explained(summary: Summary) -> tuple[float, ...]:
     return summary.wall_s, summary.outside_s, summary.explained
 
 
-def test_what_operators_explain_of_a_run() -> None:
+def test_the_share_of_a_run_that_operators_explain() -> None:
     assert explained(summarise(iterations((3.0, 3.0), wall_s=4.0))) == (4.0, 1.0, 0.75)
     # rounding may make the operators longer than their run
     assert explained(summarise(iterations((4.002,), wall_s=4.0))) == (4.0, 0.0, 1.0)

@@ -36,10 +36,10 @@ def test_rows_of_different_shapes_have_a_note(options: tuple[str, ...], sets: in
     found = [line for line in lines if line.startswith(START)]
     assert found == (
         [
-            f"{START}{sets} sets of input shapes: a row covers only the runs of its shapes, and "
-            f"its share is of their totals, so all shares add up to {sets}00.0%; --aggregate-by "
-            "name joins the shapes, --aggregate-by run shows each run, and --skip-runs N leaves "
-            "out the first runs"
+            f"{START}{sets} sets of input shapes: a row covers only the runs with its shapes, and "
+            f"its share is relative to the totals of these runs, so all shares add up to {sets}"
+            "00.0%; --aggregate-by name joins the shapes, --aggregate-by run shows each run, and "
+            "--skip-runs N leaves out the first runs"
         ]
         if sets
         else []
@@ -47,7 +47,7 @@ def test_rows_of_different_shapes_have_a_note(options: tuple[str, ...], sets: in
     assert not sets or lines[0] == found[0]
 
 
-def test_files_of_other_shapes_have_another_note() -> None:
+def test_files_with_different_shapes_do_not_have_this_note() -> None:
     counters = "tests/fixtures/openvino/layers-f32-2026.4.csv.gz"
     graph = "tests/fixtures/openvino/layers-f32-2026.4.xml.gz"
     assert START not in run_command(counters, graph, "--notes", "all").err
@@ -67,8 +67,9 @@ def notes_on_steps(folder: Path, *events: Any) -> tuple[str, ...]:
 def test_operators_that_did_not_run_in_each_step_have_another_note(tmp_path: Path) -> None:
     found = notes_on_steps(tmp_path, mm(100, 1), mm(200, 1), mm(150, 2))
     assert found == (
-        "1 operator ran in only some of the 2 runs: a share is of the totals of these runs, so all "
-        "shares add up to 116.7%; --aggregate-by run shows each run",
+        "1 operator ran in only some of the 2 runs: the share of a row is relative to the total of "
+        "the runs in which it ran, so all shares add up to 116.7%; --aggregate-by run shows each "
+        "run",
     )
     (other,) = notes_on_steps(tmp_path, mm(100, 1), mm(200, 3), mm(150, 2), mm(250, 4))
     assert other.startswith("the runs have 2 sets of input shapes: ")

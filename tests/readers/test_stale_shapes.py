@@ -60,8 +60,8 @@ def test_work_of_other_shapes_is_not_judged() -> None:
     assert judgement is not None
     assert (judgement.judged, judgement.winners, judgement.better_rates) == (0.0, (), "")
     assert judgement.notes == (
-        "not judged: 6 operators (99.7% of the time) whose work is of another run than their times, "
-        "with other shapes; efficiency, lost and gain leave them out",
+        "not judged: 6 operators (99.7% of the time) whose work and times are from different "
+        "runs, with different shapes; efficiency, lost and gain leave them out",
     )
 
 

@@ -157,10 +157,10 @@ def test_a_node_with_other_shapes_is_another_operator(tmp_path: Path) -> None:
     ]
     _, notes = shown(tmp_path, document(*lines))
     assert notes == (
-        "note: the runs have 2 sets of input shapes: a row covers only the runs of its shapes, and "
-        "its share is of their totals, so all shares add up to 200.0%; --aggregate-by name joins "
-        "the shapes, --aggregate-by run shows each run, and --skip-runs N leaves out the first "
-        "runs\n"
+        "note: the runs have 2 sets of input shapes: a row covers only the runs with its shapes, and "
+        "its share is relative to the totals of these runs, so all shares add up to 200.0%; "
+        "--aggregate-by name joins the shapes, --aggregate-by run shows each run, and --skip-runs "
+        "N leaves out the first runs\n"
         "note: 2 operators (100.0% of the time) are nodes with several shapes: each has a row for "
         "each of its shapes; the column in_shapes tells them apart\n"
     )
