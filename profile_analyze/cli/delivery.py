@@ -43,7 +43,7 @@ def files_written(request: Request) -> list[str]:
 
 
 def check_destinations(request: Request, sources: Sources) -> None:
-    """Raise `OutputError` for a problem with the output files that can be found before reading."""
+    """Raise `OutputError` if a problem with the output files can be found before reading."""
     named: dict[str, str] = {}
     for option, file in files_to_write(request).items():
         check_destination(file, [*sources.all, *sources.lists], force=request.force)

@@ -27,10 +27,10 @@ RUNS: Final = OptionGroup(
             type=label_source,
             metavar="PATTERN",
             example="nightly/{date}/{host}/*.json",
-            help="give files labels, which are columns and group keys: from the paths of the "
-            "files, such as 'nightly/{date}/{host}/*.json', or from a table with the column file "
-            "and a column for each label. --where 'date >= 2026-11-01' then chooses files. May be "
-            "repeated",
+            help="give files labels, which are columns and group keys. PATTERN describes the paths "
+            "of the files, such as 'nightly/{date}/{host}/*.json', or names a table (.csv) that "
+            "has a column named file and a column for each label. --where 'date >= 2026-11-01' "
+            "then chooses files. May be repeated",
         ),
         Option.of(
             "--run-stat",
@@ -104,7 +104,7 @@ MODELS: Final = OptionGroup(
             "--model",
             metavar="FILE",
             example="model.onnx",
-            help="add the multiply-adds, parameters and attributes of the model that ran to the "
+            help="the model that ran. It adds multiply-adds, parameters and attributes to the "
             "operators of the profile, and the computation, memory and shapes that the profile "
             "lacks. Operators are matched with nodes of the model by name, then by order",
         ),
@@ -116,8 +116,8 @@ MODELS: Final = OptionGroup(
             example=TILE_EXAMPLE,
             help="show what matrix products cost on hardware that multiplies at most M x K times K "
             "x N, such as 64,64,64: tiles, multiply-adds with padding, tile_efficiency, bytes "
-            "moved and the memory of a tile. With conv, convolutions count, too, as the matrix "
-            "products that im2col makes",
+            "moved and the memory of a tile. With conv, convolutions are included, as the "
+            "matrix products that im2col makes",
         ),
         Option.of(
             "--write-model",

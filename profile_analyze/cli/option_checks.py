@@ -48,7 +48,7 @@ _OF_ROWS: Final = (
 
 
 def check_options(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if options contradict each other, need another one or have no effect."""
+    """Raise `QueryError` if options contradict each other, lack another or have no effect."""
     _check_files(arguments)
     _check_model(arguments)
     _check_writing(arguments)
@@ -178,7 +178,7 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
 
 
 def _check_that_binary_goes_to_a_file(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if a format that is no text would be printed on a terminal."""
+    """Raise `QueryError` if a binary format would be printed on a terminal."""
     is_printed = arguments.output in (None, "-") and is_terminal(sys.stdout)
     if arguments.format in TABLE_FORMATS and is_printed:
         name = arguments.format

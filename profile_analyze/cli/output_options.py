@@ -40,7 +40,7 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "--force",
             action="store_true",
-            help="let --output and --plot replace existing files",
+            help="let --output, --plot and --write-model replace existing files",
         ),
         Option.of(
             "--plot",
@@ -66,7 +66,7 @@ OUTPUT: Final = OptionGroup(
             choices=TIME_UNITS,
             default=AUTO,
             help="the unit of times. auto: a unit that suits the largest time of a table or of the "
-            "summary, but seconds for table and wiki (default: auto)",
+            "summary, but seconds in the formats table and wiki (default: auto)",
         ),
         Option.of(
             "--color",
