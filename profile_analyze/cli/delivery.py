@@ -86,7 +86,7 @@ def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
     if folder.resolve() == model.folder.resolve():
         return
     for name in model.external:
-        # A damaged or hostile model may name any file of the machine.
+        # A damaged or hostile model can name any file of the machine.
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise OutputError(
                 f"{file}: the model has values in {escaped(name)}, and values outside of its "

@@ -1,4 +1,4 @@
-"""Well-formed files with senseless values: each has one stated answer, see docs/formats.md."""
+"""Well-formed files with senseless values. docs/formats.md states how they are handled."""
 
 from __future__ import annotations
 

@@ -264,7 +264,7 @@ def test_an_interrupt_ends_quietly_wherever_it_comes(lost: str) -> None:
         "def stop(): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
         "def answer():\n"
         f"    exec({(lost or 'stop()')!r}, globals())\n"
-        # in small steps: a signal that arrives just before a sleep is handled after it
+        # in small steps: a signal that arrives just before a sleep is handled after the sleep
         "    for _ in range(6000): time.sleep(0.01)\n"
         "run_process(answer)"
     )
