@@ -1,4 +1,4 @@
-"""Words of other tools for columns, such as `duration` and `Self CUDA`, with our names."""
+"""Words of other tools for columns, such as `duration` and `Self CUDA`, with this tool's names."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ _FAMILIES: Final = (
     (r"(max|maximum)_?(time|latency|duration)?", "time_max"),
     (r"(std|stdev|stddev|variance|cv|jitter)(_?(time|dev))?", "spread"),
 )
-"""Patterns of words, each with our column. The first pattern that matches a whole word counts."""
+"""Patterns of words, each with the name of a column. Of several patterns that match a whole word,
+the first one is used."""
 
 
 _ABSENT: Final = (
@@ -122,7 +123,7 @@ def advice_on_absent_column(text: str) -> str:
 
 
 def meant_column(text: str) -> str:
-    """Return our name for a column that another tool calls `text`; empty for an unknown word.
+    """Return this tool's name for a column that another tool calls `text`; empty if unknown.
 
     A unit in brackets may follow the word, as in `Total Time (ns)`.
     """

@@ -23,8 +23,8 @@ from typing import Final
 
 _SECRETS: Final = (
     # A user with a password. Without a password, the user may be a container: `abfs://data@host`.
-    # A password may have `@` and, unlike in a standard URL, `/`. A number is a port instead. The
-    # limit keeps the search fast in long texts.
+    # A password may have `@` and, unlike in a standard URL, `/`. A number after the colon is a port
+    # instead. The limit keeps the search fast in long texts.
     (r"(?<=://)[^/@\s:]{0,200}:(?!\d+(?:/|$))(?:[^/\s]{0,200}|[^@\s]{0,200})@", "***@"),
     # On web servers, a user without a password is probably a token, and a query may be a signature.
     (r"(?<=http://)[^/@\s]{1,400}@|(?<=https://)[^/@\s]{1,400}@", "***@"),

@@ -27,13 +27,13 @@ _LARGE_BYTES: Final = 1 << 20
 _VALUES_AT_ONCE: Final = 1 << 16
 """About how many values a block has."""
 _TWO_RUNS: Final = 2
-"""NumPy adds the values of a single run in another order than those of several runs."""
+"""In an array with a single run, NumPy adds values in another order than in a larger array."""
 _FEWEST_RUNS: Final = 64
-"""How many runs a block has at least, however many rows there are."""
+"""How many runs a block has at least, however many rows there are. The last one can have fewer."""
 _READ_AHEAD_BYTES: Final = 1 << 16
 """When a value is needed, the system maps the values around it, too: up to this many bytes."""
 _BYTES_AT_ONCE: Final = 1 << 20
-"""About how much memory a file takes while a block of runs is copied."""
+"""About how much of a file is in memory while a block of runs is copied."""
 
 
 class GrowingArray:
@@ -69,7 +69,7 @@ class GrowingArray:
         self._bytes_in_file = end
 
     def joined(self) -> NDArray[Any]:
-        """Return all values, shape (values,)."""
+        """Return all values, as an array of shape (values,)."""
         parts = list(self._in_memory)
         if self._file is not None and self._bytes_in_file:
             try:
@@ -106,7 +106,7 @@ def run_by_run(
     """Return `compute(*arrays)`, computed for some of the runs at a time.
 
     All arrays have the same shape (rows, runs). `compute` returns an array of shape (any rows,
-    runs), and treats each run alone. See `array_of_runs` and `blocks_of_runs`.
+    runs), and computes each run independently. See `array_of_runs` and `blocks_of_runs`.
     """
     runs = arrays[0].shape[1]
     if runs > _TWO_RUNS and all(array.strides[1] == 0 for array in arrays):  # all runs are equal
@@ -211,7 +211,7 @@ def _values_in(array: NDArray[Any], runs: slice) -> NDArray[Any]:
 
 
 def _temporary_file() -> int:
-    """Open a new file without a name. Its space is free again when nothing uses it any more."""
+    """Open a new file without a name. The system frees its space when nothing uses the file."""
     if sys.platform != "linux":
         raise OSError("only Linux has the functions that this module uses")
     # `/tmp` is often in memory. `tempfile` takes 0.005 s to import.

@@ -60,7 +60,7 @@ EXAMPLES: Final = {
 }
 """An example of a quantity in each unit, for messages."""
 
-# unit -> its length in seconds; a decimal text if a float would not be exact
+# unit -> its length in seconds, written as a decimal text if a float would not be exact
 _SECONDS: Final[Mapping[str, int | str]] = {
     "s": 1,
     "ms": "1e-3",
@@ -197,7 +197,7 @@ def _exact_product(number: str | float, factor: int | str) -> Decimal:
 
 
 def _factor(written: str, unit: str) -> int | None:
-    """Return by how much to multiply: 1000 if `written` is `kB` and `unit` is `byte`.
+    """Return the factor of the prefix: 1000 if `written` is `kB` and `unit` is `byte`.
 
     Return None if `written` is not a spelling of `unit`.
     """

@@ -94,7 +94,7 @@ def _without_tables(profile: Profile, request: Request) -> Report | None:
 
 
 def _inspection(profile: Profile, key: str) -> Report:
-    """Return the report on one operator. Raises `QueryError` if `key` means no operator."""
+    """Return the report on one operator. Raises `QueryError` if `key` names no operator."""
     # Imported here, because only calls with `--inspect` need it.
     from profile_analyze.report.inspection import inspection_report
 
@@ -245,8 +245,8 @@ def _report_on(
     device = request.queries["device"]
     copies_of = device if request.shows_copy_time else None
     summary = summarise(source, copies_of, judged_by=device)
-    # Only tables in a format of the original count the size of a constant as memory. Facts,
-    # conditions and pictures must not depend on the output format.
+    # In formats that follow the original, tables count the size of a constant as its memory. Facts,
+    # conditions and pictures must not depend on the output format, so they never count it.
     for_tables = counting_constants(source) if renderer.follows_original else source
     tables = [run(request.queries[side], for_tables) for side in request.sides]
     # A column is computed when it is first used. All shown columns are used here, so that an error

@@ -77,7 +77,7 @@ def _notes_on_conditions(
     """Yield notes on conditions of `--fail-if` that may not do what the user meant."""
     for one in verdicts:
         about = one.condition.about(query)
-        # If no operator matches, the reason has a suggestion instead. Tables have the same rule.
+        # If no operator matches, the verdict itself has a suggestion. Tables have the same rule.
         if (notes := [*wildcard_notes(about)]) and run(about, source).matched:
             yield from notes
     if verdicts and query.having:

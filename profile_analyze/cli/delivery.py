@@ -43,7 +43,7 @@ def files_written(request: Request) -> list[str]:
 
 
 def check_destinations(request: Request, sources: Sources) -> None:
-    """Raise `OutputError` for a problem with the output files that can be found before reading."""
+    """Raise `OutputError` if a problem with the output files can be found before reading."""
     named: dict[str, str] = {}
     for option, file in files_to_write(request).items():
         check_destination(file, [*sources.all, *sources.lists], force=request.force)
@@ -86,7 +86,7 @@ def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
     if folder.resolve() == model.folder.resolve():
         return
     for name in model.external:
-        # A damaged or hostile model may name any file of the machine.
+        # A damaged or hostile model can name any file of the machine.
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise OutputError(
                 f"{file}: the model has values in {escaped(name)}, and values outside of its "

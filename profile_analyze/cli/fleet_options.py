@@ -17,8 +17,9 @@ FLEET: Final = OptionGroup(
             metavar="DIR",
             example="profiles.dataset",
             help="instead of an answer, add the profiles to the data set in this folder, which is "
-            "created if it does not exist. A data set is a folder of Parquet files. Named as FILE, "
-            "it is read much faster than the profiles. Needs pyarrow (the extra fleet)",
+            "created if it does not exist. A data set is a folder of Parquet files. To analyse "
+            "a data set, name it as FILE: it is read much faster than the profiles. Needs pyarrow "
+            "(the extra fleet)",
         ),
         Option.of(
             "--sql",

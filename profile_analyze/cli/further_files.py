@@ -1,4 +1,4 @@
-"""Makes the files that a call writes besides its answer: a picture, and a model with tiles."""
+"""Makes the files that a call writes besides its answer: a picture, and a model in tiles."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def further_files(source: Profile | Comparison, request: Request, sources: Sourc
 
 
 def _model(request: Request, sources: Sources) -> WrittenModel:
-    # The file is read once more, because a profile does not keep the values of weights.
+    # The model is read once more, because a profile does not keep the values of weights.
     (file,) = sources.files
     inputs = request.inputs._replace(may_lack=bool(sources.baseline))
     with Source(file, max_size=request.max_size, inputs=inputs) as source:

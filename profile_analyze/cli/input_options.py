@@ -27,10 +27,10 @@ RUNS: Final = OptionGroup(
             type=label_source,
             metavar="PATTERN",
             example="nightly/{date}/{host}/*.json",
-            help="give files labels, which are columns and group keys: from the paths of the "
-            "files, such as 'nightly/{date}/{host}/*.json', or from a table with the column file "
-            "and a column for each label. --where 'date >= 2026-11-01' then chooses files. May be "
-            "repeated",
+            help="give files labels, which are columns and group keys. PATTERN describes the paths "
+            "of the files, such as 'nightly/{date}/{host}/*.json', or names a table (.csv) that "
+            "has a column named file and a column for each label. --where 'date >= 2026-11-01' "
+            "then chooses files. May be repeated",
         ),
         Option.of(
             "--run-stat",

@@ -32,8 +32,8 @@ class Sources(NamedTuple):
     models: list[str]
     """The file that `--model` names; empty without `--model`."""
     error: ProfileAnalyzeError | None
-    """Why some files cannot be found or read; None if all can. `answer` raises this error: wrong
-    options are reported first."""
+    """The first error about files that cannot be found or read; None without such an error. Wrong
+    options are reported first, so `answer` raises this error."""
     notes: tuple[Note, ...] = ()
     """Notes on the choice of the files."""
 
@@ -46,7 +46,8 @@ class Sources(NamedTuple):
 def find_sources(arguments: argparse.Namespace) -> Sources:
     """Return the files to read: the named files, and the files in named folders and lists.
 
-    Each name is looked up once, because asking a store takes time, and a pipe can be read once.
+    Each name is looked up once, because asking a remote store takes time, and a pipe can be read
+    only once.
     """
     errors: list[ProfileAnalyzeError] = []
     profiles, baseline = (
@@ -77,7 +78,7 @@ def find_sources(arguments: argparse.Namespace) -> Sources:
 
 
 def _found(names: Iterable[str], max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs:
-    """Return what `names` stand for. Add the errors about some of the names to `errors`."""
+    """Return the inputs that `names` stand for. Add the error of each wrong name to `errors`."""
     found = Inputs([], [], [])
     for name in names:
         try:

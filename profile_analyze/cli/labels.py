@@ -60,7 +60,7 @@ class LabelOptions(NamedTuple):
     def of(cls, arguments: argparse.Namespace, paths: Iterable[str]) -> LabelOptions:
         """Read the options, and remove the conditions on labels from `arguments.where`.
 
-        `paths` are the data sets among the inputs, whose labels count, too.
+        `paths` are the data sets among the inputs. The labels that they store are used, too.
 
         Raises `QueryError` for wrong options, and `InputError` for a wrong table of labels.
         """
@@ -272,7 +272,7 @@ class LabelOptions(NamedTuple):
             # These files are the ranks of one job. The job has the labels that all of them share.
             return [self._shared_labels(files)]
         # URLs are shown without their queries, so several files may have the same name. Processes
-        # are in the order of the files. If files were left out, nobody knows which ones remain.
+        # are in the order of the files. If some files of a name were left out, the rest is unknown.
         counts = Counter(profile.processes)
         in_order = {
             name: iter(named) for name, named in files_of.items() if len(named) == counts[name]

@@ -42,7 +42,7 @@ _CHILD: Final = (
 def measurement(spec: str) -> Measurement | None:
     """Return a function that measures this machine as `spec` asks; None for any other `spec`.
 
-    `here` measures with one thread and with all cores, and the higher rates count. `here:2`
+    `here` measures with one thread and with all cores, and uses the higher rates. `here:2`
     measures with two threads. With `!` at the end, the function measures even if the cache has the
     rates.
 
@@ -185,7 +185,7 @@ def _peaks(tried: Sequence[Measured], remarks: Sequence[str], again: str) -> Pea
 
 
 def _measure(threads: int, say: Callable[[str], None]) -> Measured:
-    """Measure with this number of threads, in a child process: NumPy reads the number at import."""
+    """Measure with this number of threads, in a child process: NumPy reads it at import."""
     environment = os.environ | dict.fromkeys(
         ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(threads)
     )

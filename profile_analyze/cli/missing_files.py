@@ -57,7 +57,7 @@ _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", 
 """Words that people write between two profiles, or before both, to compare them."""
 
 _BETWEEN_SIDES: Final = r"\.{2,3}|->|:"
-"""What people write between the names of two files, the baseline first, as in `git diff A..B`."""
+"""What people write between two files, as in `git diff A..B`. The baseline is the first file."""
 
 _MOST_PARTS: Final = 8
 """The largest number of arguments that are joined to find one name with blanks."""
@@ -90,8 +90,8 @@ def check_that_files_exist(names: Sequence[str]) -> None:
 def _exists(name: str) -> bool:
     """Return whether the file exists.
 
-    If an error such as a missing permission hides the answer, return True: reading the file then
-    gives a better message. So does reading a URL, unless the URL is a pattern.
+    Return True also for a URL that is no pattern, and if an error such as a missing permission
+    hides the answer. In both cases, reading the file gives a better message.
     """
     if is_url(name):
         return not is_pattern(name) or remote_path(name).exists()
@@ -124,7 +124,7 @@ def _advice_on_pattern(name: str) -> str:
 def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:
     """Return advice if `word` is a subcommand of other tools, such as `show run.json`.
 
-    A word after a file counts only if `_SUBCOMMANDS` has an option for it: `run.json summary`.
+    After a file, only a word with an option in `_SUBCOMMANDS` gets advice: `run.json summary`.
     """
     option = _SUBCOMMANDS.get(word.lower(), "")
     is_first = names[0] == word

@@ -20,7 +20,8 @@ _LINE_WIDTH: Final = 100
 class StoreOnce(argparse.Action):
     """An option with one value or one list. A second, different value or list is an error.
 
-    If `joined_by` is given, such as a comma, the message suggests one value that joins both.
+    If `joined_by` is given, such as a comma, the message suggests to write both values as one, with
+    this text between them.
     """
 
     def __init__(self, *args: Any, joined_by: str = "", **settings: Any) -> None:

@@ -48,7 +48,7 @@ _OF_ROWS: Final = (
 
 
 def check_options(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if options contradict each other, need another one or have no effect."""
+    """Raise `QueryError` if options contradict each other, lack another or have no effect."""
     _check_files(arguments)
     _check_model(arguments)
     _check_writing(arguments)

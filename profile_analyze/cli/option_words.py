@@ -58,7 +58,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("percentile", "percentiles"), "--aggregate p{90}"),
     **dict.fromkeys(
         ("batch", "batch_size", "batchsize", "bs"),
-        "--dim SYMBOL={8}, with a symbol of the model, which --dim {8} names",
+        "--dim SYMBOL={8} with a symbol of the model (--dim {8} lists its symbols)",
     ),
     **dict.fromkeys(("shape", "shapes", "input_shapes", "input_size"), "--input-shape"),
     **dict.fromkeys(("gpu", "hardware", "roofline", "peak", "roof", "roofs"), "--peaks"),
@@ -155,7 +155,7 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     ),
     **dict.fromkeys(
         ("plot_type", "plot_kind", "chart_type"),
-        "--plot draws the roofline with --peaks, and the longest times as bars without",
+        "--plot draws the roofline with --peaks, and bars of the longest times without --peaks",
     ),
     **dict.fromkeys(
         ("title", "dpi", "figsize"),
@@ -166,8 +166,8 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     ),
     **dict.fromkeys(
         ("timeline", "gantt", "trace", "chrome", "chrome_trace", "perfetto"),
-        "the tool draws no timeline; https://ui.perfetto.dev shows one of a trace, --format "
-        "collapsed writes stacks",
+        "the tool draws no timeline; https://ui.perfetto.dev shows a trace as a timeline, and "
+        "--format collapsed writes stacks",
     ),
     **dict.fromkeys(
         ("stats", "statistics", "describe_times", "histogram"),
@@ -176,10 +176,10 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("stdio", "tui"), "leave it out: the answer is text on standard output"),
     **dict.fromkeys(
         ("width", "max_width", "max_name_column_width", "max_src_column_width"),
-        "tables fit the terminal, whose width COLUMNS=80 before the command sets; --format csv "
-        "has whole names",
+        "tables fit the terminal; COLUMNS=80 before the command sets the width; --format csv has "
+        "whole names",
     ),
-    "no_header": "--format jsonl has no header; of --format csv, tail -n +2 leaves it out",
+    "no_header": "--format jsonl has no header; tail -n +2 removes the header of --format csv",
     **dict.fromkeys(
         ("delimiter", "separator", "sep"),
         "--format csv separates by commas, --format jsonl has a JSON object in each line",

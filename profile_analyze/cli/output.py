@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None:
-    """Raise `OutputError` for a problem with the output `file` that can be found before writing.
+    """Raise `OutputError` if a problem with the output `file` can be found before writing.
 
     `file` must not be one of `sources`, the files to read.
     """

@@ -40,7 +40,7 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "--force",
             action="store_true",
-            help="let --output and --plot replace existing files",
+            help="replace existing files; applies to --output, --plot and --write-model",
         ),
         Option.of(
             "--plot",

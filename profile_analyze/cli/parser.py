@@ -233,7 +233,7 @@ def color_choice(argv: Sequence[str]) -> str:
 
 
 def _without_abbreviation(argument: str) -> str:
-    """Return the argument. If it has an entry in `_ABBREVIATIONS`, write the option in full."""
+    """Return the argument, with an abbreviation in `_ABBREVIATIONS` replaced by the full option."""
     name, equals, value = argument.partition("=")
     return _ABBREVIATIONS.get(name, name) + equals + value
 

@@ -51,8 +51,8 @@ def _chart_of(source: Profile | Comparison, request: Request) -> Chart:
         table = run(query.changed(top=0), source)
         caption = roofline_caption(summarise(source, judged_by=query))
         return Chart("roofline", table, caption, most_rows=request.most_rows)
-    # The bars do not follow the order of the table. The longest operators come first, or for a
-    # comparison the largest differences.
+    # The bars do not follow the order of the table. The longest operators come first. In a
+    # comparison, the largest differences come first.
     query = request.query.changed(top=0, order=None)
     caption = _caption(source, request)
     return Chart("times", run(query, source), caption, most_rows=request.most_rows)

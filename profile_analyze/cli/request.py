@@ -52,11 +52,11 @@ class Request(NamedTuple):
     """One call of the command. Every check that needs no file has been made."""
 
     sources: Sources
-    """The files to read, as they were found."""
+    """The files that were found, before the options on labels choose among them."""
     max_size: int
     """The largest decompressed size of a file, in bytes."""
     cache: str | None
-    """The folder that keeps the decoded profiles of large files; None keeps nothing."""
+    """The folder that keeps the decoded profiles of large files; None if none are kept."""
     inputs: ModelInputs
     """The sizes of a model's inputs."""
     model: str | None
@@ -68,7 +68,7 @@ class Request(NamedTuple):
     skip_bad: bool
     skip_runs: int
     labels: LabelOptions | None
-    """The labels of the files, and which files they choose; None without any label."""
+    """The labels of the files, and the conditions on labels; None without any label."""
     part: Part
     """The part of the profile to analyse."""
     match: str

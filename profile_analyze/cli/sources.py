@@ -55,8 +55,8 @@ def chosen_by_label(request: Request, sources: Sources) -> Sources:
 
 def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iterator[Note]:
     """Yield a note if names such as `old.json new.json` suggest that `--compare` is missing."""
-    # More than two names probably come from patterns such as `old/*.json new/*.json`. In this
-    # case, the names of the folders are compared.
+    # More than two files probably come from patterns such as `old/*.json new/*.json`. Then, the
+    # names of the folders are compared.
     files = [*map(display_name, files)]
     names = files if len(files) == 2 else list(dict.fromkeys(map(os.path.dirname, files)))
     if baseline or len(names) != 2:
@@ -120,9 +120,10 @@ def _notes_on_engine(request: Request, sources: Sources) -> Iterator[Note]:
 
 @contextmanager
 def engine_of(request: Request) -> Iterator[Engine | None]:
-    """Yield the engine that reads several files; None for the default. Its end ends its processes.
+    """Yield the engine that reads several files; None for the default engine.
 
-    A cluster of Dask starts when it is first needed: one file is read by this process.
+    A local Dask cluster starts when several files are first read, because this process reads a
+    single file itself. The cluster ends with the `with` block.
     """
     if request.engine == LOCAL:
         yield None
@@ -135,8 +136,8 @@ def engine_of(request: Request) -> Iterator[Engine | None]:
 def about_side(request: Request, sides: int = 1) -> Request:
     """Return the request with the input sizes for the files of each side.
 
-    In a comparison of models, which has two sides, a model may lack an input that the other model
-    has.
+    In a comparison of models, which has two sides, it is no error if one model lacks an input that
+    the other model has.
     """
     if request.model is not None:  # the sizes belong to the file of `--model`
         return request._replace(inputs=NO_INPUTS)
@@ -165,7 +166,7 @@ def load_file(request: Request, file: str, wanted: frozenset[str], progress: Pro
 
 
 def prepared(request: Request, profile: Profile, model: Profile | None) -> Profile:
-    """Cut out the part, skip runs, choose the level, and apply the options on times and work."""
+    """Select the part, the runs and the level, and apply the options on times and work."""
     is_whole = request.part == WHOLE
     if is_whole and request.work is None and model is None and not request.correct_sync:
         return _at_level(request, profile)

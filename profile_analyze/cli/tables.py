@@ -33,6 +33,7 @@ _OF_FILES: Final = (
     *("--notes", "--color", "--no-pager", "--clear-cache", "--label"),
 )
 _OF_EXPORT: Final = frozenset((*_OF_FILES, "--export", "--sql-timeout"))
+"""The options that calls with `--export` may have."""
 _OF_SQL: Final = frozenset(
     (
         *_OF_FILES,
@@ -43,7 +44,7 @@ _OF_SQL: Final = frozenset(
         *("--format", "--confluence", "--output", "--force", "--time-unit"),
     )
 )
-"""The options that calls with `--export` and with `--sql` may have."""
+"""The options that calls with `--sql` may have."""
 
 
 def check_tables(arguments: argparse.Namespace, output_format: str | None) -> None:

@@ -18,8 +18,8 @@ _CONDITIONS: Final = ("argument --where:", "argument --having:")
 def advice_on_quotes(arguments: Iterable[str], error: str) -> str:
     """Return what to write instead of an argument in typographic quotes.
 
-    A correct name or pattern may begin with such a quote, too. So an argument counts only if the
-    message `error` contains it. If there is no such argument, the result is empty.
+    A correct name or pattern may begin with such a quote, too. So this function ignores arguments
+    that the message `error` does not contain. If no argument is left, the result is empty.
     """
     for argument in arguments:
         option, equals, value = argument.partition("=")

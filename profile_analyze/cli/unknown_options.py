@@ -53,8 +53,8 @@ def check_unknown(unknown: Sequence[str], arguments: Sequence[str]) -> None:
 def check_abbreviations(arguments: Sequence[str]) -> None:
     """Raise `QueryError` if an abbreviation was probably meant as an option of another tool.
 
-    Such an abbreviation is a word of another tool. In addition, our options do not fit: several
-    begin with the abbreviation, or the only one rejects the value.
+    Such an abbreviation is another tool's word for an option. In addition, this tool's options do
+    not fit: several begin with the abbreviation, or the only one that does rejects the value.
     """
     for index, argument in enumerate(arguments):
         name = argument.partition("=")[0]
@@ -69,10 +69,10 @@ def check_abbreviations(arguments: Sequence[str]) -> None:
 
 
 def _takes(option: Option, value: str) -> bool:
-    """Return whether `value` may follow the option.
+    """Return whether `value` can follow the option.
 
-    `value` may be the value of the option. After an option that takes no value, `value` may be a
-    file, but not a list of columns.
+    An option that takes a value must accept `value`. After another option, `value` can be the name
+    of a file, but not a list of columns.
     """
     if option.takes_values:
         return option.accepts(value)
@@ -125,7 +125,8 @@ def _advice_on_absent(word: str, value: str) -> str:
 def _advice_on_rate(word: str, value: str, arguments: Sequence[str]) -> str:
     """Return how to choose the peak rate of the dtype `value`; empty if no rate was meant.
 
-    A rate was probably meant if `--peaks` is given, and its value may have this dtype.
+    A rate was probably meant if `word` stands for `--input-dtype`, devices have rates of this
+    dtype, and `--peaks` is given.
     """
     if OPTION_WORDS.get(word) != "--input-dtype" or value.lower() not in DTYPES:
         return ""
@@ -149,7 +150,7 @@ def _advice_on_rate(word: str, value: str, arguments: Sequence[str]) -> str:
 def _meant_with_value(word: str, value: str) -> str:
     """Return what to write for a word of another tool with this value.
 
-    The result is empty if `OPTION_WORDS_OF_VALUE` has no entry for them.
+    The result is empty if no entry of `OPTION_WORDS_OF_VALUE` matches.
     """
     if len(value) > LONGEST_ADVISED:
         return ""
@@ -213,7 +214,8 @@ def _completed(names: list[str], value: str) -> list[str]:
 def _peaks_with(value: str) -> list[str]:
     """Return what to write for `--peaks` with `value`: each device that `value` may name.
 
-    If `value` names no device, and has no rates either, an example replaces it.
+    If `value` names no device and is no other value of `--peaks` either, such as two rates or
+    `here`, an example replaces it.
     """
     device, colon, dtype = value.partition(":")
     devices = names_of_devices(device) if len(value) <= LONGEST_ADVISED else ()

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A program of its own, because Python warns of a fork in a process with threads, such as a worker of
-# the tests.
+# A separate program starts the shell. A worker of the tests has threads, and Python warns if such a
+# process forks.
 _SPAWN: Final = "import pty, sys; pty.spawn(sys.argv[1:])"
 _PATIENCE_S: Final = 60  # a shell that does not answer must not block the tests for ever
 _PROMPT: Final = "ready> "
@@ -92,10 +92,10 @@ class Shell:
         return Pressed(arguments[:-1], [one for line in shown for one in line.split()])
 
     def offered(self, typed: str) -> list[str]:
-        """Return what TAB offers: words, or in fish whole lines, some with a description."""
+        """Return what TAB offers: words, or whole lines for fish, some of them with a description."""
         if self.name != "fish":
             return self.press_tab(typed).shown
-        # fish shows a list only on a terminal with a cursor, and moves the cursor a lot
+        # fish shows a list only on a terminal with a cursor, and moves the cursor too often for this test
         question = f"source {self.home}/setup; complete --do-complete 'profile-analyze {typed}'"
         done = subprocess.run(
             ["fish", "--no-config", "--command", question],

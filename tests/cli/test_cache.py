@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def large(tmp_path: Path) -> str:
-    """Return a compressed file that counts as large, because its padding is not compressed."""
+    """Return a compressed file that is large enough to be kept: gzip does not compress its padding."""
     path = tmp_path / "large.json.gz"
     path.write_bytes(gzip.compress(TINY.read_bytes() + b"\n" * 5_000_000, 0))
     return str(path)
@@ -46,7 +46,7 @@ def test_a_large_file_is_kept_in_the_users_folder(home: Path, large: str) -> Non
     assert kept.stat().st_ino == written
 
 
-def test_another_folder(home: Path, large: str, tmp_path: Path) -> None:
+def test_the_option_names_another_folder(home: Path, large: str, tmp_path: Path) -> None:
     folder = tmp_path / "of" / "profiles"
     plain = run_command(large, *ARGUMENTS, "--no-cache")
     assert run_command(large, *ARGUMENTS, "--cache", str(folder)) == plain
@@ -115,7 +115,7 @@ def test_wrong_options(arguments: list[str], message: str) -> None:
         ("win32", {}, "/home/me/AppData/Local"),
     ],
 )
-def test_the_users_folder(
+def test_the_default_folder_on_each_platform(
     monkeypatch: pytest.MonkeyPatch, platform: str, variables: dict[str, str], folder: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)

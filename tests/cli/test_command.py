@@ -47,7 +47,7 @@ def run_process(
     ],
     ids=["module", "script"],
 )
-def test_the_module_and_the_command_do_the_same(program: list[str]) -> None:
+def test_the_module_and_the_command_print_the_same(program: list[str]) -> None:
     done = run_process(*program, TINY)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == run_command(TINY).out
@@ -173,7 +173,7 @@ def test_options_can_be_abbreviated(short: list[str], full: list[str]) -> None:
         ),
     ],
 )
-def test_a_usage_error_is_one_line(arguments: list[str], message: str) -> None:
+def test_a_usage_error_is_reported_in_one_line(arguments: list[str], message: str) -> None:
     outcome = run_command(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == f"profile_analyze: error: {message}; see profile-analyze --help\n"
@@ -187,7 +187,7 @@ def test_a_message_that_says_what_to_write_does_not_refer_to_the_help() -> None:
 
 
 @pytest.mark.parametrize("option", ["--print-only", "--top-end-key", "--format", "--color"])
-def test_a_wrong_choice_is_one_line(option: str) -> None:
+def test_a_wrong_choice_is_reported_in_one_line(option: str) -> None:
     outcome = run_command(TINY, option, "bogus")
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert outcome.err.startswith(f"profile_analyze: error: argument {option}: invalid choice: 'bo")
@@ -236,7 +236,7 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
         ),
     ],
 )
-def test_a_contradictory_question_is_one_line(arguments: list[str], message: str) -> None:
+def test_a_wrong_question_is_reported_in_one_line(arguments: list[str], message: str) -> None:
     outcome = run_command("no such file", *arguments)
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert outcome.err.startswith(f"profile_analyze: error: {message}")
@@ -258,7 +258,7 @@ def test_a_closed_pipe_ends_quietly() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
-def test_a_full_disk_is_one_line() -> None:
+def test_a_full_disk_is_reported_in_one_line() -> None:
     with Path("/dev/full").open("w") as full:
         done = run_process(sys.executable, "-m", "profile_analyze", TINY, stdout=full)
     assert done.returncode == 1
@@ -291,7 +291,7 @@ def test_the_exit_status_after_an_interrupt_or_without_memory(
     ("redirection", "message"),
     [(">&-", "standard output: is closed"), ("<&-", "standard input: is closed")],
 )
-def test_closed_streams_are_one_line(redirection: str, message: str) -> None:
+def test_closed_streams_are_reported_in_one_line(redirection: str, message: str) -> None:
     file = "-" if redirection.startswith("<") else TINY
     done = run_process(
         "bash", "-c", f"'{sys.executable}' -m profile_analyze '{file}' {redirection}"
@@ -300,7 +300,7 @@ def test_closed_streams_are_one_line(redirection: str, message: str) -> None:
     assert done.stderr == f"profile_analyze: error: {message}\n"
 
 
-def test_notes_go_nowhere_when_standard_error_is_closed() -> None:
+def test_notes_are_dropped_if_standard_error_is_closed() -> None:
     twocn = str(PROFILES / "twocn.json")
     call = f"'{sys.executable}' -m profile_analyze '{twocn}' --print-only summary 2>&-"
     done = run_process("bash", "-c", call)
@@ -372,7 +372,7 @@ def test_the_profile_chooses_the_output_format_unless_an_option_does(
     assert run_command(*both) == run_command(*both, "--format", "plain")
 
 
-def test_formats_without_a_default_are_plain() -> None:
+def test_profile_formats_without_a_default_are_shown_as_plain() -> None:
     def made_in(format_: str) -> profile_analyze.Profile:
         return profile_of([{"name": "a"}], origin=profile_analyze.Origin(format_))
 

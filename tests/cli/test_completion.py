@@ -1,4 +1,4 @@
-"""The completion scripts, in real shells: what TAB completes, what it offers, and no errors."""
+"""The completion scripts, in real shells: what TAB completes and offers, without any error."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_tab_completes(shell: Shell) -> None:
         assert (typed, shell.press_tab(typed)) == (typed, Pressed(completed, []))
 
 
-def test_a_list_goes_on_after_a_completed_name(shell: Shell) -> None:
+def test_a_list_can_continue_after_a_completed_name(shell: Shell) -> None:
     if shell.name == "fish":
         pytest.skip("fish has no way to leave out the blank after a name")
     completed = ["--columns", "name,type"]
@@ -151,7 +151,7 @@ def test_scripts_have_every_option(name: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
-def test_zsh_loads_a_file_of_its_path(tmp_path: Path) -> None:
+def test_zsh_loads_the_script_from_fpath(tmp_path: Path) -> None:
     (tmp_path / "_profile-analyze").write_text(script("zsh"), encoding="utf-8")
     shell = Shell("zsh", tmp_path, tmp_path, "")
     for _ in ("the first TAB loads the file", "the second calls the function"):

@@ -61,7 +61,7 @@ def usage_error(*arguments: str) -> str:
 
 
 def edited(tmp_path: Path, profile: str, **changes: Any) -> str:
-    """Return the path of a copy of a profile with fields of every device time replaced."""
+    """Copy a profile, replace or remove (None) fields of every device time, and return the path."""
     document = json.loads((PROFILES / f"{profile}.json").read_text())
     for lanes in document["profiler"]["device"].values():
         for interval in lanes.values():
@@ -172,7 +172,7 @@ def test_a_pattern_in_a_condition_keeps_opr_id() -> None:
     assert "note: name ~ opr_id: no operator has this value" in outcome.err
 
 
-def test_f7_no_copies_have_no_copy_time() -> None:
+def test_f7_without_copies_the_copy_time_is_not_available() -> None:
     path = str(PROFILES / "twocn.json")
     outcome = run_command(path, "--copy-time", "--print-only", "summary", "--type", "Concat")
     assert (outcome.code, outcome.err) == (0, TWO_DEVICES)
@@ -299,7 +299,7 @@ def test_f17_a_wrong_pattern_is_a_usage_error() -> None:
     assert usage_error("none", "--opr-name", "a**").startswith("pattern 'a**', at character ")
 
 
-def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:
+def test_f18_without_kern_the_wait_time_is_not_available(tmp_path: Path) -> None:
     path = edited(tmp_path, "tiny", kern=None)
     outcome = run_command(path, "--print-only", "device", "--top-end-key", "kern", "-t", "1")
     note = (
@@ -334,7 +334,7 @@ def test_f18_an_operator_with_an_unknown_variable_has_a_row(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_f19_boxes_are_ascii_if_the_encoding_has_no_others(encoding: str) -> None:
+def test_f19_boxes_are_ascii_if_the_encoding_lacks_box_characters(encoding: str) -> None:
     path = str(PROFILES / "tiny.json")
     outcome = run_command(path, "-t", "1", "--print-only", "device", encoding=encoding)
     assert (outcome.code, outcome.err) == (0, "")
@@ -354,7 +354,9 @@ def test_w1_w2_a_rate_over_no_time_is_not_available() -> None:
 
 
 @pytest.mark.parametrize(("aggregate", "rate"), [("max", "43.40 GFLOPS"), ("min", "3.32 GFLOPS")])
-def test_w3_extreme_rates_are_an_operators_own(aggregate: str, rate: str) -> None:
+def test_w3_the_largest_and_smallest_rates_are_rates_of_one_operator(
+    aggregate: str, rate: str
+) -> None:
     arguments = ["--aggregate", aggregate, "--type", "ConvolutionForward"]
     assert column(FLOPS, "mobilenet", *arguments) == [rate]
 
@@ -363,7 +365,7 @@ def test_w4_means_ignore_unknown_values() -> None:
     assert column(COMPUTATION, "resnet18", "--aggregate", "mean") == ["74.14 MFLO"]
 
 
-def test_w5_rates_of_a_group_count_the_time_of_known_work() -> None:
+def test_w5_rates_of_a_group_leave_out_the_time_of_unknown_work() -> None:
     document = json.loads((PROFILES / "resnet18.json").read_text())["profiler"]
     work = seconds = 0.0
     for id_, lanes in document["device"].items():
@@ -391,7 +393,7 @@ def test_w6_wait_times_are_labelled_as_wait_times() -> None:
     assert wiki.out.startswith("|   # |   wait time | ratio   |")
 
 
-def test_w7_no_kernel_on_a_thread_is_no_wait_time(tmp_path: Path) -> None:
+def test_w7_a_thread_without_a_kernel_has_no_wait_time(tmp_path: Path) -> None:
     document = json.loads((PROFILES / "tiny.json").read_text())
     threads = {
         "without a kernel": {"start": 1.0, "kern": -1, "end": 5.0},
@@ -420,7 +422,7 @@ def test_w8_a_note_says_if_shapes_changed_between_runs() -> None:
     )
 
 
-def test_w9_nothing_matches_a_name() -> None:
+def test_w9_a_note_says_that_a_pattern_matches_no_name() -> None:
     note = (
         "note: none of 91 operators with a device time matches\n"
         "note: the pattern '{}' must match from the start of a name, and case matters; {}\n"
@@ -443,7 +445,7 @@ def test_w9_nothing_matches_a_name() -> None:
     assert rows_of("resnet18", "--type", "Host2DeviceCopy", err=untimed) == []
 
 
-def test_w10_no_operator_has_the_type() -> None:
+def test_w10_a_note_says_that_no_operator_has_the_type() -> None:
     near = (
         "note: type conv: the profile has no such operator; did you mean ConvolutionForward?\n"
         "note: none of 91 operators with a device time matches\n"
@@ -503,7 +505,7 @@ def test_w12_totals_have_one_format() -> None:
     )
 
 
-def test_w13_bounds_are_compared_to_half_a_nanosecond() -> None:
+def test_w13_time_limits_have_a_tolerance_of_half_a_nanosecond() -> None:
     document = json.loads((PROFILES / "smallcnn.json").read_text())["profiler"]["device"]
     microseconds = [
         round(sum(lane["end"] - lane["start"] for lane in lanes.values()) * 1e6)
@@ -546,7 +548,7 @@ def test_w20_an_operator_list_is_not_a_wiki_table() -> None:
     assert usage_error("none", "--dump-only-opr", "--wiki") == message
 
 
-def test_w21_an_operator_is_one_line() -> None:
+def test_w21_the_operator_list_has_one_line_for_each_operator() -> None:
     path = str(PROFILES / "names.json")
     outcome = run_command(path, "--dump-only-opr", "-t", "0", "--print-only", "device")
     lines = outcome.out.splitlines()

@@ -39,7 +39,7 @@ def test_a_call_overrides_defaults(
     assert expected.code == 0
 
 
-def test_defaults_end_with_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defaults_apply_only_while_the_variable_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = run_command(FILE)
     monkeypatch.setenv(VARIABLE, DEFAULTS)
     assert run_command(FILE) != expected
@@ -47,7 +47,7 @@ def test_defaults_end_with_the_variable(monkeypatch: pytest.MonkeyPatch) -> None
     assert run_command(FILE) == expected
 
 
-def test_the_suffix_of_the_output_is_stronger(
+def test_the_suffix_of_the_output_file_overrides_a_default_format(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(VARIABLE, DEFAULTS)

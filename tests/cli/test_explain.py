@@ -65,7 +65,7 @@ def test_the_answer_is_the_recorded_one(call: str) -> None:
 
 
 @pytest.mark.parametrize("column", CATALOG, ids=lambda column: column.name)
-def test_each_column_says_how_its_value_comes_about(column: pa.Column) -> None:
+def test_each_column_explains_how_its_value_is_computed(column: pa.Column) -> None:
     if column.of_operators is not None or column.of_groups == SAME:
         assert column.worked
     if column.of_groups == FORMULA:
@@ -83,7 +83,7 @@ def test_every_figure_is_used() -> None:
 
 
 def _four_runs(side: str) -> str:
-    """Return the names of four files: a verdict needs four, and each call reads all of them."""
+    """Return the names of four files. A verdict needs four runs, and more would make calls slower."""
     return " ".join(f"runs/{side}/0{number}.json.gz" for number in range(1, 5))
 
 
@@ -130,7 +130,7 @@ def worked(profile: pa.Profile, column: str, **question: object) -> list[str]:
     return list(worked_through(table, find_column(column), time_text))
 
 
-def test_sums_are_of_operators_that_have_both() -> None:
+def test_a_group_rate_uses_only_operators_with_both_work_and_time() -> None:
     profile = profile_of(
         [Operator("a", "A", 100, work=(10**6, 10)), Operator("b", "A", 300)]  # b has no work
     )
@@ -152,7 +152,7 @@ def test_an_unknown_number_is_named() -> None:
     ] == ("flops = computation / time = 1.00 FLO / N/A = N/A; because time is N/A")
 
 
-def test_several_runs_are_worked_through_in_one_of_them() -> None:
+def test_formulas_on_several_runs_have_medians_and_quartiles() -> None:
     assert worked(runs_of("a", [100, 200, 400]), "share") == [
         "share = time / total time = 200.000 us / 200.000 us = 100.0%",
         "time = 200.000 us: as measured; the device self time, with the calls in a run added up; the "
@@ -170,7 +170,7 @@ def test_one_run_has_no_spread() -> None:
     ]
 
 
-def test_a_share_is_of_the_runs_in_which_the_row_ran() -> None:
+def test_the_total_of_a_share_leaves_out_runs_without_the_row() -> None:
     first = profile_of([Operator("a", "A", None), Operator("b", "B", 100)], "1.json")
     second = profile_of([Operator("a", "A", 100), Operator("b", "B", 300)], "2.json")
     joined = pa.join_runs([first, second])

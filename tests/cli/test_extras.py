@@ -43,7 +43,7 @@ def test_installed_extras_are_found() -> None:
     assert run_command("--version").out.endswith(" (extras: fleet, onnx, plot, sql, zstd)\n")
 
 
-def test_the_extras_are_those_of_the_package() -> None:
+def test_the_extras_match_pyproject_toml() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     section = text.split("[project.optional-dependencies]\n")[1].split("\n[")[0]
     packages = {

@@ -1,6 +1,6 @@
 """Hostile names, in every field of a profile and every argument of a call.
 
-If a format has a parser, the tests read its outputs back.
+The tests parse the outputs of all formats for which there is a parser.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ HOSTILE: Final = {
     "long": "conv\u0301-" * 300,
 }
 
-# Characters that a terminal acts on, or that nobody sees.
+# Unicode categories of characters that a terminal acts on, or that are invisible.
 ACTING: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def document(texts: Iterable[str]) -> dict[str, Any]:
-    """Return a profile with an operator for each of `texts`, which is its name, type and so on."""
+    """Return a profile with an operator for each text, which is its name, type, parameter and so on."""
     document: dict[str, Any] = {
         "profiler": {"device": {}, "host": {}, "opr_footprint": {}},
         "graph_exec": {"operator": {}, "var": {}},
@@ -121,7 +121,7 @@ def text(request: pytest.FixtureRequest) -> str:
 
 
 def only_visible(shown: str, *, newline: str = "\n") -> None:
-    """Fail if `shown` has more than visible text and line breaks."""
+    """Fail if `shown` has anything but visible text and line breaks."""
     bad = {
         character
         for character in {*shown.replace(newline, "")} - {"\n"}
@@ -170,7 +170,7 @@ def test_a_list_of_operators_has_a_line_for_each(file: str, encoding: str) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", some_of(CALLS, 2))
-def test_tables_of_markdown_have_no_markup(file: str, call: str) -> None:
+def test_names_add_no_markup_to_markdown_tables(file: str, call: str) -> None:
     page = shown(file, "markdown", call)
     only_visible(page)
     for table in tables(page):
@@ -183,7 +183,7 @@ def test_tables_of_markdown_have_no_markup(file: str, call: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", some_of(CALLS, 2))
-def test_tables_for_a_wiki_have_no_markup(file: str, call: str) -> None:
+def test_names_add_no_markup_to_wiki_tables(file: str, call: str) -> None:
     page = shown(file, "wiki", call)
     only_visible(page)
     for table in tables(page):
@@ -213,7 +213,7 @@ def outside_code_spans(line: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", some_of(CALLS, 2))
-def test_comma_separated_values_are_inert(file: str, call: str) -> None:
+def test_no_cell_of_csv_is_a_formula(file: str, call: str) -> None:
     printed = shown(file, "csv", call)
     only_visible(printed, newline="\r\n")
     rows = list(csv.reader(io.StringIO(printed), strict=True))

@@ -154,7 +154,7 @@ def test_no_list_in_json_has_the_name_of_a_fact() -> None:
     assert [one["number"] for one in inspection["executions"]] == [1, 2, 3, 4, 5]
 
 
-def test_formats_without_executions_or_starts_show_what_they_know() -> None:
+def test_profiles_without_executions_or_start_times_show_their_other_facts() -> None:
     assert (
         shown(static(), "conv2")
         == """\
@@ -189,7 +189,7 @@ def test_an_execution_without_a_start() -> None:
     assert (found.number, str(found.start_s), found.listings) == (1, "nan", ())
 
 
-def test_times_of_the_host_and_the_device_are_apart() -> None:
+def test_times_of_the_host_and_the_device_are_separate() -> None:
     found = inspect(pa.load(RESNET), "324")
     assert len(found.rows) == 1
     times = found.statistics_s()
@@ -204,7 +204,7 @@ def test_long_texts_are_cut_to_the_width() -> None:
     assert max(map(len, lines.splitlines())) <= 60
 
 
-def test_what_a_window_left_out_of_an_operator_is_no_execution() -> None:
+def test_an_operator_that_ran_outside_the_window_has_no_execution() -> None:
     found = inspect(pa.within_times(nested(), 6.5 * MS, 6.75 * MS), "gemm")
     assert [row[:2] for row in found.listings[0].rows] == [
         ("net", 0), ("linear", 1), ("addmm", 2), ("launch", 4),

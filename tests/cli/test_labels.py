@@ -40,7 +40,7 @@ def output_of(*arguments: str, files: Any = tuple(TIMES)) -> tuple[str, str]:
     return outcome.out.replace("\r\n", "\n"), outcome.err
 
 
-def test_groups_by_label_are_a_trend_of_all_rows() -> None:
+def test_groups_by_label_show_all_rows() -> None:
     assert output_of("--aggregate-by=date", "--columns=date,time,share", "--format=plain") == (
         "date        device self time (us)   share\n"
         "2026-11-01                220.000  100.0%\n"
@@ -58,7 +58,7 @@ def test_groups_by_label_are_a_trend_of_all_rows() -> None:
     )
 
 
-def test_labels_are_columns_and_orders_of_operators() -> None:
+def test_labels_are_columns_and_can_order_operators() -> None:
     arguments = ("--order-by=+date,host", "--columns=date,host,name", "--format=csv", "--type=A")
     out, _ = output_of(*arguments, "-t0")
     assert out == (

@@ -1,4 +1,4 @@
-"""Well-formed files with senseless values: each has one stated answer, see docs/formats.md."""
+"""Well-formed files with senseless values. docs/formats.md states how they are handled."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def written(path: Path, document: dict[str, Any]) -> str:
 
 
 def two_operators() -> dict[str, Any]:
-    """Return a profile of `a`, which takes 1 s and which tests break, and `b`, which takes 2 s."""
+    """Return a profile in which `a` takes 1 s and `b` takes 2 s. Tests damage the data of `a`."""
     return document(
         [
             Operator("a", "A", 1e6, shape=[2], work=(2, 4)),
@@ -137,7 +137,7 @@ def test_times_with_a_sum_that_overflows(tmp_path: Path) -> None:
     assert outcome.err == note
 
 
-def test_entries_without_times(tmp_path: Path) -> None:
+def test_all_times_are_zero(tmp_path: Path) -> None:
     document = two_operators()
     for id_ in "01":
         document["profiler"]["device"][id_] = {"gpu0:0": {"start": 1, "end": 1}}
@@ -163,7 +163,7 @@ def test_operators_with_the_same_name_have_a_row_each(tmp_path: Path) -> None:
     assert ([row[:4] for row in rows], note) == (["0,a,", "1,a,"], "")
 
 
-def test_the_last_of_two_equal_keys_counts(tmp_path: Path) -> None:
+def test_the_last_of_two_equal_keys_is_used(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(two_operators()).replace('"name": "a"', '"name": "x", "name": "a"'))
     assert answer(str(path))[0] == answer(written(tmp_path / "b.json", two_operators()))[0]
@@ -226,7 +226,7 @@ def test_twenty_thousand_lanes_are_one_operator() -> None:
 
 
 @pytest.mark.parametrize("depth", [100, 100_000])
-def test_depth(tmp_path: Path, depth: int) -> None:
+def test_nesting_depth(tmp_path: Path, depth: int) -> None:
     path = tmp_path / "a.json"
     deep = "[" * depth + "]" * depth
     path.write_text(json.dumps(two_operators()).replace('"param": {}', f'"param": {{"x": {deep}}}'))

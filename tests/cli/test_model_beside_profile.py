@@ -50,7 +50,7 @@ def test_attributes_work_and_weights() -> None:
         ("best", "50.0"),
     ],
 )
-def test_whose_work(choice: str, expected: str) -> None:
+def test_the_option_work_chooses_the_source_of_work(choice: str, expected: str) -> None:
     arguments = ("--where", "name ~ ^(c1.Conv|Softmax)", "--columns", "name,computation")
     outcome = run_command(
         PROFILE, "--model", MODEL, "--work", choice, "--format", "csv", *arguments
@@ -129,7 +129,9 @@ def dynamic(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_sizes_are_those_of_the_model(dynamic: Path, arguments: tuple[str, ...], note: str) -> None:
+def test_the_options_on_sizes_apply_to_the_model(
+    dynamic: Path, arguments: tuple[str, ...], note: str
+) -> None:
     outcome = run_command(PROFILE, "--model", str(dynamic), *arguments)
     assert (outcome.code, outcome.err) == (0, f"note: {dynamic}: {note}\n")
 
@@ -267,6 +269,8 @@ def test_padding_of_blocked_layouts_is_not_counted(
         ),
     ],
 )
-def test_what_the_model_adds_is_no_longer_missing(profile: str, model: str, expected: str) -> None:
+def test_no_note_reports_data_as_missing_that_the_model_adds(
+    profile: str, model: str, expected: str
+) -> None:
     outcome = run_command(profile, "--model", model, "--print-only", "summary", "--notes", "all")
     assert outcome.err == expected

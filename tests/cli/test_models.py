@@ -161,7 +161,7 @@ def test_the_dtype_of_peaks_replaces_fp32(model: str, peaks: str, lines: list[st
     assert least_time_lines(model, peaks) == lines
 
 
-def test_a_dtype_without_effect_is_said(tmp_path: Path) -> None:
+def test_a_note_says_that_the_dtype_of_peaks_has_no_effect(tmp_path: Path) -> None:
     text = "g (float16[2, 4] x, float16[4, 4] w) => (float16[2, 4] y) { y = MatMul (x, w) }"
     assert least_time_lines(write_model(tmp_path, model(text)), "h100-sxm:fp8") == [
         "roof fp16             989.00 TFLOPS, from 295 FLO/byte on",
@@ -215,13 +215,13 @@ def test_conditions_on_the_work_of_profiles() -> None:
         "cannot be judged: type=ImmutableTensor: computation > 0: computation is N/A for 39 "
         "operators (100.0% of the time)",
     ]
-    # Constants count as memory in tables of this format, but never in conditions.
+    # Tables in the format `table` count constants as memory. Conditions never count them.
     for output_format in ("table", "plain"):
         outcome = run_command(*call, "--print-only", "summary", "--format", output_format)
         assert (outcome.code, outcome.out.splitlines()[-6:]) == (3, expected)
 
 
-def test_a_removed_operator_without_weights_is_no_difference_of_minus_0() -> None:
+def test_a_removed_operator_without_weights_has_a_difference_of_0() -> None:
     outcome = run_command(
         "tests/fixtures/models/cnn_script.onnx", "--compare", SMALL, "-t", "1", "--format", "markdown",
         "--columns", "match,base_params,params_difference",
@@ -257,7 +257,7 @@ def test_partial_totals_have_no_difference(sides: tuple[str, str], macs: str, me
     ]
 
 
-def test_programs_learn_what_the_totals_of_the_baseline_leave_out() -> None:
+def test_json_counts_operators_that_baseline_totals_leave_out() -> None:
     outcome = run_command(
         SMALL, "--compare", DYNAMIC, "--print-only", "summary", "--format", "json"
     )
@@ -311,7 +311,7 @@ PARTLY_DYNAMIC = """g (float[N, 3] x, float[3, 4] a, float[4, 2] b, float[2, 3] 
         ),
     ],
 )
-def test_unknown_work_comes_before_none(
+def test_by_default_unknown_work_is_shown_before_zero_work(
     tmp_path: Path, order: tuple[str, ...], expected: list[str]
 ) -> None:
     file = write_model(tmp_path, model(PARTLY_DYNAMIC))

@@ -88,7 +88,7 @@ def test_a_note_if_the_file_has_the_name_of_a_format(
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.csv.gz", "a.tsv"])
-def test_a_suffix_that_no_format_has(tmp_path: Path, name: str) -> None:
+def test_an_unknown_suffix_is_an_error(tmp_path: Path, name: str) -> None:
     outcome = run_command(TINY, "-o", str(tmp_path / name))
     suffix = name.rpartition(".")[2]
     assert outcome.code == 2

@@ -1,4 +1,4 @@
-"""A long answer on a terminal is shown in a pager; nothing about the pager can hurt."""
+"""A long answer on a terminal is shown in a pager. A missing or failing pager causes no error."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def shown(
     environment: Mapping[str, str] | None = None,
     stdin: int | None = None,
 ) -> Screen:
-    """Return what the command shows on a terminal of so many lines."""
+    """Return what the command shows on a terminal with this number of lines."""
     variables = {"PAGER": pager, **(environment or {})}
     return run_command_on_terminal(arguments, (200, lines), variables, stdin=stdin)
 
 
 def shown_with_keys(keys: Sequence[tuple[str, str]], environment: Mapping[str, str]) -> Screen:
-    """Return what a process of its own shows for the long answer while keys are pressed."""
+    """Return what a separate process shows for the long answer while keys are pressed."""
     return run_on_terminal((*COMMAND, *LONG), (200, 20), environment, keys=keys)
 
 
@@ -55,7 +55,7 @@ def test_a_long_answer_goes_through_the_pager_and_notes_follow() -> None:
     assert screen.code == 0
 
 
-def test_an_answer_that_fits_does_not(answer: str) -> None:
+def test_an_answer_that_fits_is_not_paged(answer: str) -> None:
     count = answer.count("\n")
     assert shown(*LONG, lines=count + 1) == Screen(answer, 0)
     assert shown(*LONG, lines=count).text.startswith("P:")
@@ -69,7 +69,7 @@ WITHOUT_PAGER: list[dict[str, Any]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", some_of(WITHOUT_PAGER, 3))
-def test_there_is_no_pager(settings: dict[str, Any], answer: str) -> None:
+def test_settings_that_switch_the_pager_off(settings: dict[str, Any], answer: str) -> None:
     assert shown(*LONG, **settings) == Screen(answer, 0)
 
 
@@ -78,7 +78,7 @@ def test_there_is_no_pager_without_a_keyboard(answer: str) -> None:
         assert shown(*LONG, stdin=nothing.fileno()) == Screen(answer, 0)
 
 
-def test_an_option_switches_it_off(answer: str) -> None:
+def test_the_option_no_pager_switches_the_pager_off(answer: str) -> None:
     assert shown(*LONG, "--no-pager") == Screen(answer, 0)
 
 
@@ -89,7 +89,7 @@ def test_output_to_a_pipe_is_not_paged(answer: str) -> None:
     assert done.stdout == answer
 
 
-def test_a_pager_that_ends_early_changes_nothing_else() -> None:
+def test_a_pager_that_ends_early_causes_no_error() -> None:
     gate = ("--fail-if", "time > 1us", "--fail-uncertain", "yes")
     screen = shown(*LONG, *gate, pager="head -n 1")
     assert (screen.text.count("\n"), screen.code) == (1, 4)

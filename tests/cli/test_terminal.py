@@ -112,7 +112,7 @@ def test_columns_that_order_the_rows_are_left_out_last(
 
 
 @pytest.mark.slowest
-def test_ratios_have_their_intervals_unless_they_push_out_columns() -> None:
+def test_intervals_of_ratios_are_shown_unless_they_push_out_columns() -> None:
     runs = PROFILES.parent / "runs"
     files = (str(runs / "changed"), "--compare", str(runs / "base"))
     device = ("-t", "1", "--color", "never", "--print-only", "device")

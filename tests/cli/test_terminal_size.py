@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TerminalInName(io.StringIO):
-    """A terminal without a file, as some editors have."""
+    """A stream that claims to be a terminal, but has no file descriptor, as in some editors."""
 
     def isatty(self) -> bool:
         return True

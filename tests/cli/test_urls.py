@@ -37,7 +37,7 @@ def nights(folder: Path) -> Path:
     return folder / "nights"
 
 
-def test_answers_about_urls_are_the_same(tmp_path: Path) -> None:
+def test_urls_and_local_files_give_the_same_answers(tmp_path: Path) -> None:
     folder = nights(tmp_path)
     files = {
         name: content.replace(str(folder).encode(), b"memory://nights")

@@ -46,7 +46,7 @@ def error(message: str) -> tuple[int, str, str]:
 
 @contextmanager
 def listening(path: Path) -> Iterator[str]:
-    """Open a socket at `path`. It gets a relative name, because names of sockets must be short."""
+    """Open a socket at `path`, by its relative name: a long name would be an error."""
     with socket.socket(socket.AF_UNIX) as one:
         before = Path.cwd()
         os.chdir(path.parent)
@@ -148,7 +148,7 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     name = os.fsencode(tmp_path) + b"/\xff.json"
     shown = f"{tmp_path}/\\udcff.json"
     assert run_process(name) == error(f"{shown}: no such file")
-    # A process has shown how Python decodes such an argument.
+    # The call above decoded the argument in a process. The calls below get the decoded argument.
     decoded = os.fsdecode(name)
     Path(decoded).write_bytes(Path(TINY).read_bytes())
     answered = run_command(TINY)
@@ -189,7 +189,7 @@ def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
         assert run_command(TINY, "--peaks", pipe).code == 0
 
 
-def test_too_little_memory_to_compile_is_one_line(tmp_path: Path) -> None:
+def test_too_little_memory_to_compile_is_reported_in_one_line(tmp_path: Path) -> None:
     r"""To compile an escape such as `\N{EN DASH}`, Python loads the module `unicodedata`."""
     code = (
         "import sys\n"
@@ -207,7 +207,7 @@ def test_too_little_memory_to_compile_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_little_memory_is_one_line() -> None:
+def test_too_little_memory_is_reported_in_one_line() -> None:
     """With any amount of memory, the command answers, or says that there is too little."""
     whole, code = (
         run_command(RESNET).out,
@@ -240,7 +240,7 @@ def test_little_memory_is_one_line() -> None:
     assert (answers[0], answers[-1]) == (1, 0)
 
 
-def test_a_package_that_cannot_be_loaded_is_one_line() -> None:
+def test_a_package_that_cannot_be_loaded_is_reported_in_one_line() -> None:
     code = (
         "import sys\n"
         "sys.modules['tabulate'] = None\n"
@@ -264,7 +264,7 @@ def test_an_interrupt_ends_quietly_wherever_it_comes(lost: str) -> None:
         "def stop(): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
         "def answer():\n"
         f"    exec({(lost or 'stop()')!r}, globals())\n"
-        # in small steps: a signal that arrives just before a sleep is handled after it
+        # in small steps: a signal that arrives just before a sleep is handled after the sleep
         "    for _ in range(6000): time.sleep(0.01)\n"
         "run_process(answer)"
     )
