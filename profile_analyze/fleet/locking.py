@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]  # a module, where there is one
+    fcntl = None  # type: ignore[assignment]  # a module on other systems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ LOCK: Final = ".lock"
 def locked(folder: Path) -> Iterator[None]:
     """Hold the lock on a data set. Wait while another process holds it. Raises `OSError`.
 
-    The system releases the lock if the process dies. Without locks, the block runs at once.
+    The system releases the lock if the process dies. If a system has no locks, nothing waits.
     """
     with (folder / LOCK).open("ab") as file:
         if fcntl is not None:

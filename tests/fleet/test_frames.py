@@ -1,4 +1,4 @@
-"""A data set of a trace with functions of Python answers like a reader that left them out."""
+"""A data set with Python functions answers like its file, whose reader leaves functions out."""
 
 from __future__ import annotations
 
