@@ -286,7 +286,7 @@ def mirror_table(models: Sequence[Model], splits: int) -> Iterator[str]:
 
 
 def is_mirrored(method: Method, operators: OperatorTimes, row: Integers) -> Flags:
-    """Return whether swapped sides give opposite verdicts and inverse intervals; shape (2, rows)."""
+    """Return if swapped sides give opposite verdicts and inverse intervals; shape (2, rows)."""
     opposite = swapped(operators)
     exchanged = {IS_SLOWER: IS_FASTER, IS_FASTER: IS_SLOWER}
     expected = [exchanged.get(code, code) for code in method.codes(operators, row).tolist()]

@@ -91,8 +91,8 @@ CATEGORIES_OF: Final[Mapping[str, Any]] = {
 """The types of the categories in categorical columns of operators. All other optional
 columns are numbers."""
 
-# Names of labels become part of the SQL that makes views, so a data set with another name of a
-# label is refused.
+# Names of labels become part of the SQL that makes views, so a data set with any other name is
+# refused.
 LabelName: TypeAlias = Annotated[str, msgspec.Meta(pattern=rf"\A{LABEL_NAME}\Z")]
 
 

@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def added(outcome: Outcome) -> tuple[int, str, str]:
+def as_tuple(outcome: Outcome) -> tuple[int, str, str]:
     return outcome.code, outcome.out, outcome.err
 
 
@@ -47,9 +47,9 @@ def names_in(folder: str) -> list[str]:
 @pytest.mark.usefixtures("folder")
 def test_export_says_what_it_added() -> None:
     first = run_command("a.json", "b.json", "--export", "set")
-    assert added(first) == (0, "set: added 2 profiles; now 2 profiles\n", "")
+    assert as_tuple(first) == (0, "set: added 2 profiles; now 2 profiles\n", "")
     second = run_command("c.json", "--export", "set")
-    assert added(second) == (0, "set: added 1 profile; now 3 profiles\n", "")
+    assert as_tuple(second) == (0, "set: added 1 profile; now 3 profiles\n", "")
     question = ("--aggregate-by", "file", "--format", "csv", "--columns", "file,time", "-t", "0")
     assert (
         run_command("set", *question).out
@@ -61,13 +61,13 @@ def test_files_with_contents_that_the_data_set_has_are_left_out(folder: Path) ->
     run_command("a.json", "--export", "set")
     (folder / "copy.json.gz").write_bytes(gzip.compress((folder / "a.json").read_bytes()))
     outcome = run_command("b.json", "a.json", "copy.json.gz", "b.json", "--export", "set")
-    assert added(outcome) == (
+    assert as_tuple(outcome) == (
         0,
         "set: added 1 profile; now 2 profiles\n",
         "note: left out 3 files whose content is already in set: a.json and 2 more\n",
     )
     nothing = run_command("a.json", "--export", "set")
-    assert added(nothing) == (
+    assert as_tuple(nothing) == (
         0,
         "set: added 0 profiles; now 2 profiles\n",
         "note: left out 1 file whose content is already in set: a.json\n",
@@ -81,11 +81,11 @@ def test_a_bad_file_adds_nothing_unless_it_is_skipped(folder: Path) -> None:
     assert refused.err.startswith(f"{ERROR}bad.json: ")
     assert names_in("set") == ["_profile_analyze.json"]
     skipped = run_command("a.json", "bad.json", "--skip-bad", "--export", "set")
-    assert added(skipped)[:2] == (0, "set: added 1 profile; now 1 profile\n")
+    assert as_tuple(skipped)[:2] == (0, "set: added 1 profile; now 1 profile\n")
     assert "left out 1 file that cannot be read" in skipped.err
     # A bad file is not remembered, so a repaired one is added.
     small(folder, "bad.json", 9.0)
-    assert added(run_command("bad.json", "--export", "set"))[1].endswith("now 2 profiles\n")
+    assert as_tuple(run_command("bad.json", "--export", "set"))[1].endswith("now 2 profiles\n")
 
 
 def test_a_whole_part_of_bad_files_is_skipped(folder: Path) -> None:

@@ -148,7 +148,7 @@ def test_formats_without_tables_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_operators_have_the_values_that_rows_split_by_run_have(group: str) -> None:
+def test_operators_have_the_same_values_as_rows_split_by_run(group: str) -> None:
     """Compare SQL with `split`, which computes the same values in a slower way."""
     files = GROUPS[group]
     profile = at_level(pa.load_runs(files, wanted=all_optional_columns()), None)
