@@ -22,7 +22,7 @@ LOCK: Final = ".lock"
 def locked(folder: Path) -> Iterator[None]:
     """Hold the lock on a data set. Wait while another process holds it. Raises `OSError`.
 
-    The system releases the lock if the process dies. Without locks, nothing waits for another process.
+    The system releases the lock if the process dies. A system without locks never waits.
     """
     with (folder / LOCK).open("ab") as file:
         if fcntl is not None:
