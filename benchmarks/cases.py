@@ -87,7 +87,7 @@ class Case:
 
 
 def ours(*arguments: str) -> list[str]:
-    """Return the command under test with these arguments. It decodes its files every time."""
+    """Return the command under test with these arguments, without a cache of decoded files."""
     return [sys.executable, "-m", "profile_analyze", *arguments, "--no-cache"]
 
 
@@ -188,7 +188,7 @@ def _trace(count: int) -> str:
 
 
 def cached() -> Iterator[Case]:
-    """Yield the cases of a second question about a large file: its decoded profile is cached."""
+    """Yield the cases of a second question about a large file, whose decoded profile is cached."""
     large = DATA / "1000000-events.json"
     events.write(large, 1_000_000)
     for name in ("default table", "by type"):

@@ -48,7 +48,7 @@ def _moved(line: str, shift_us: int, factor: float) -> str:
 
 
 def write(path: Path, count: int) -> None:
-    """Write a profile with `count` events to `path`, unless the file exists."""
+    """Write a profile with at least `count` events to `path`, unless the file exists."""
     write_once(path, _document(count))
 
 

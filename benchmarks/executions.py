@@ -1,4 +1,4 @@
-"""Times a question about a million executions of 500 operators, without reading a file.
+"""Measures the time of a question about a million executions of 500 operators, without a file.
 
     python -m benchmarks.executions
 

@@ -26,7 +26,7 @@ _JSON_OF_FOLDER = (
     "[json.load(path.open()) and None for path in pathlib.Path(sys.argv[1]).iterdir()]"
 )
 _VARIATION = 0.1
-"""How much the speed of a run may differ from the real run that it repeats."""
+"""The largest relative difference in speed between a run and the real run that it repeats."""
 
 
 def many() -> Iterator[Case]:

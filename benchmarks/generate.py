@@ -72,7 +72,7 @@ class Copies:
     index: dict[str, int]
     """The index of each operator in its copy."""
     step: int
-    """The difference between the ids of two consecutive copies."""
+    """The difference between the ids of an operator in two consecutive copies."""
 
     @classmethod
     def of(cls, graph: dict[str, Any], operators: int) -> Copies:

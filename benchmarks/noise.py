@@ -40,7 +40,9 @@ OF_FIXTURES: Final = "real change"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compute and print the tables. With `--write`, also update the document."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.noise", description=__doc__)
-    parser.add_argument("--splits", type=int, default=600, help="how many of each kind")
+    parser.add_argument(
+        "--splits", type=int, default=600, help="how many random splits of each kind"
+    )
     parser.add_argument("--only", choices=TABLES, nargs="+", help="which tables; all by default")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--write", action="store_true", help=f"update the tables in {DOCUMENT.name}")

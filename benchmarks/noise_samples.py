@@ -86,7 +86,7 @@ class Model(NamedTuple):
 
 
 def read(files: list[Path], name: str) -> Model:
-    """Read the runs of a model. A process with several runs counts once, by their medians."""
+    """Read the runs of a model. Several runs of one process count as one, with their medians."""
     return _model(_load(files), name)
 
 
@@ -143,7 +143,7 @@ def draw(model: Model, runs: int, splits: int, *, replace: bool = False) -> Iter
 
 
 def slowed(operators: OperatorTimes, chosen: Flags, factor: float) -> OperatorTimes:
-    """Return the comparison with the chosen operators of the candidate slower by a factor."""
+    """Return the comparison after multiplying the candidate's times of `chosen` by `factor`."""
     times_s = operators.times_s.copy()
     times_s[chosen, : operators.runs] *= factor
     return operators._replace(times_s=times_s)

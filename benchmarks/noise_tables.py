@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.int64]
 
 SIZES: Final = (4, 8, 12, 16)
-"""The runs on each side for splits without replacement, as far as the real runs suffice."""
+"""The runs on each side for splits without replacement, if there are enough real runs."""
 SIZES_REPLACED: Final = (4, 8, 16)
 """The runs on each side for draws with replacement."""
 USUAL: Final = 8
@@ -258,7 +258,7 @@ def coverage_table(models: Sequence[Model], splits: int) -> Iterator[str]:
 
 
 def _ends_of_total(model: Model, drawn: Iterable[OperatorTimes], factor: float) -> Floats:
-    """Return the intervals if all operators are slower by a factor; (2, splits, methods)."""
+    """Return the intervals if all operators are slower by a factor; shape (2, splits, methods)."""
     row = rows_of(model, "total")
     ends = [
         [np.concatenate(method.interval(one, row)) for method in METHODS]
@@ -286,7 +286,7 @@ def mirror_table(models: Sequence[Model], splits: int) -> Iterator[str]:
 
 
 def is_mirrored(method: Method, operators: OperatorTimes, row: Integers) -> Flags:
-    """Return whether swapped sides give opposite verdicts, and inverse intervals; (2, rows)."""
+    """Return if swapped sides give opposite verdicts and inverse intervals; shape (2, rows)."""
     opposite = swapped(operators)
     exchanged = {IS_SLOWER: IS_FASTER, IS_FASTER: IS_SLOWER}
     expected = [exchanged.get(code, code) for code in method.codes(operators, row).tolist()]

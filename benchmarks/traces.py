@@ -56,7 +56,7 @@ _GAP_US: Final = 100.0
 def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
     """Yield events as JSON, in whole copies of `source`, until there are at least `count`.
 
-    A text has one event, or the four events of a launch.
+    Each text is one event, or the four events of a launch.
     """
     with gzip.open(source, "rt", encoding="utf-8") as stream:
         real = [event for event in json.load(stream)["traceEvents"] if event["ph"] in "Xsf"]

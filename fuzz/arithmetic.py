@@ -95,7 +95,7 @@ def filter_then_group(profile: Profile) -> Iterator[str]:
 
 
 def _filter_by_time(profile: Profile) -> Iterator[str]:
-    """With a filter by time, each group's time is the sum over the operators that pass it."""
+    """With a filter by time, each group's time is the sum over the operators that are kept."""
     operators = run(_query(), profile)
     known = np.sort(operators["time"][~np.isnan(operators["time"])])
     if not len(known):

@@ -30,9 +30,9 @@ PATIENCE_S: Final = 1.0
 TIMES_SLOWER: Final = 10
 """A call may take this many times as long as a call on valid profiles of the same size."""
 MEMORY_FLOOR_BYTES: Final = 64 << 20
-"""Every call may take this much memory, because it may import libraries."""
+"""Every call may add this much memory to the process, because libraries can be imported."""
 TIMES_LARGER: Final = 100
-"""In addition, a call may take memory of this many times the size of its input."""
+"""In addition, a call may add memory of this many times the size of its input."""
 
 _BYTES_PER_OPERATOR: Final = 600
 
@@ -44,7 +44,7 @@ class Tally:
     inputs: int = 0
     codes: Counter[str] = field(default_factory=Counter)
     profiles: int = 0
-    """How many inputs had a readable profile. Only these reach the checks of numbers."""
+    """How many inputs had a readable profile. Numbers are checked only in these profiles."""
     slowest_s: float = 0.0
     broken: list[tuple[int, list[str]]] = field(default_factory=list)
     """Each input that broke invariants: its number, and a sentence for each broken invariant."""

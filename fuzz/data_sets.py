@@ -2,7 +2,7 @@
 
 Every invariant of calls must hold. The manifest of a part has the sizes of its files, and Parquet
 files have checksums. After the damage, these sizes and checksums are usually corrected. Otherwise,
-all damage would be found at once.
+they would reveal all damage at once.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def make_case(seed: int, number: int) -> Case:
 
 @cache
 def _data_sets() -> tuple[dict[str, bytes], ...]:
-    """Return the files of some data sets, by their paths. The first has labels."""
+    """Return the files of some data sets with labels, by their paths."""
     data_sets = []
     sources = [str(_FIXTURES / name) for name in _FILES]
     for files in (sources[:1], sources[1:2], sources):
@@ -120,7 +120,7 @@ def _data_sets() -> tuple[dict[str, bytes], ...]:
 
 
 def _damage(random: Random, files: dict[str, bytes], path: str) -> None:
-    """Damage a file of a data set. Usually, the part states the new size of the file."""
+    """Damage a file of a data set. Usually, write its new size to the manifest of the part."""
     data = files[path]
     if path.endswith(".json") and random.random() < 0.7:
         files[path] = to_json(random, with_wrong_values(random, json.loads(data)))
@@ -183,7 +183,7 @@ def _wrong_column(random: Random, column: pa.ChunkedArray, values: list[Any]) ->
 
 
 def _query(random: Random) -> str:
-    """Return a valid query, one with wrong bytes, or words in a random order."""
+    """Return a valid query, a query with wrong bytes, or words in a random order."""
     if random.random() < 0.5:
         return " ".join(random.choices(_SQL, k=random.choice((2, 5, 9))))
     data = random.choice(_QUERIES).encode()

@@ -53,7 +53,7 @@ HOSTILE_TEXTS: Final = (
     "*a*_b_~c~",
     "[a](http://b)",
 )  # fmt: skip
-"""Texts that a terminal, table, spreadsheet or workflow may not treat as plain text."""
+"""Texts with a special meaning, such as for a terminal, table, spreadsheet or workflow."""
 
 _NAMES: Final = ("conv1", "conv2:bias", "relu(conv1)", "add[12]", "block.0/pool", "reshape-3", "fc")
 _TYPES: Final = ("ConvolutionForward", "Elemwise", "Reduce", "Copy", "Subtensor")

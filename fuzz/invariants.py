@@ -45,7 +45,7 @@ _BOX_EDGES: Final = ("╒", "│", "├", "╞", "╘", "+", "|")
 
 
 def exit_code(case: Case, outcome: Outcome) -> Iterator[str]:
-    """The exit code is 0, 1 or 2; with `--fail-if`, it may be 3 or 4. There is no traceback."""
+    """The exit code is 0, 1 or 2, or with `--fail-if` also 3 or 4. There is no traceback."""
     if outcome.traceback:
         yield outcome.traceback.strip()
     elif outcome.code not in ((0, 1, 2, 3, 4) if "--fail-if" in case.arguments else (0, 1, 2)):

@@ -53,7 +53,7 @@ def _content(path: Path) -> bytes:
 def recorded_file(random: Random, *, is_valid: bool) -> bytes:
     """Return the content of a recorded file, unchanged if `is_valid`.
 
-    Otherwise, it has wrong values, words or bytes.
+    Otherwise, the content has wrong values, words or bytes.
     """
     data = random.choice(recorded_files())
     kind = random.random()

@@ -59,7 +59,7 @@ def run_case(case: Case) -> Outcome:
 
 @contextmanager
 def _folder(files: dict[str, bytes]) -> Iterator[Path]:
-    """Write `files` to a new folder. It is the working directory during the block."""
+    """Write `files` to a new folder, which is the working directory during the block."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as name:
         folder = Path(name)
@@ -115,4 +115,4 @@ def _is_always_utf8(case: Case) -> bool:
 
 def _peak_bytes() -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024  # others report KiB
+    return peak if sys.platform == "darwin" else peak * 1024  # other systems report KiB

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Defaults of the person who runs the tests would change every answer.
+# The default options of the person who runs the tests would change every answer.
 os.environ.pop(VARIABLE, None)
 
 ROOT = Path(__file__).parent.parent
@@ -62,7 +62,7 @@ settings.load_profile("mutants" if _PURPOSE == "mutants" else "tests")
 
 
 def some_of(cases: Iterable[T], every: int) -> list[T]:
-    """Return all cases. For `make test`, return only one in `every`. Mark the test as slow."""
+    """Return all cases, or one in `every` cases for `make test`. The test must be marked slow."""
     return list(cases)[:: 1 if _PURPOSE else every]
 
 
@@ -72,7 +72,7 @@ def examples(count: int) -> settings:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the slowest tests out of `make test`. A test that is named runs."""
+    """Leave the slowest tests out of `make test`, unless the command line names single tests."""
     if not _PURPOSE and not any("::" in argument for argument in config.args):
         slowest = [item for item in items if item.get_closest_marker("slowest")]
         config.hook.pytest_deselected(items=slowest)
@@ -80,7 +80,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection() -> None:
-    """Collect no garbage while tests are collected: nearly all that they make stays."""
+    """Pause garbage collection while tests are collected: nearly all new objects stay in use."""
     gc.disable()
 
 

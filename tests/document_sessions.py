@@ -23,7 +23,7 @@ _SESSION = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)  # a line may end with a backslash
 
 
-_MANY_LINES = 1000  # enough for any answer, so that none goes through a pager
+_MANY_LINES = 1000  # enough to show any answer without a pager
 _WIDTHS = {"README.md": 90, "pytorch.md": 90}
 """The columns of the terminal on which a document's sessions run. Sessions of other documents run
 without a terminal, so their output has no fixed width."""
@@ -43,7 +43,7 @@ def recorded(session: str, path: Path) -> str:
 
 
 def answer(command: str, width: int | None = None) -> str:
-    """Return what a command prints on both streams. It must succeed, or fail by `--fail-if`."""
+    """Return what a command prints. The command must succeed, or fail because of `--fail-if`."""
     program, *arguments = shlex.split(command.replace("\\\n", " "))
     assert program == "profile-analyze"
     if width is not None:

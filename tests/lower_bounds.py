@@ -22,7 +22,7 @@ COMPARISONS = {"<": operator.lt, ">=": operator.ge, "==": operator.eq}
 def lower_bounds(text: str, minor: int) -> dict[str, str]:
     """Return the lowest version of each package for Python 3.`minor`.
 
-    If several bounds of a package apply, the last one counts.
+    If several bounds of a package apply, the last bound is used.
     """
     return {
         name: version

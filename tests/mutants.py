@@ -1,9 +1,9 @@
 """Runs the tests for each mutant that `mutmut` generates: `make mutants`, see docs/mutants.md.
 
 `mutmut` generates the mutants and records which tests run which function. Its own runner collects
-the tests again for each mutant, which takes longer here than the tests. This program collects all
-tests once, and then forks for each mutant. The fork runs the tests of the mutated function, the
-quickest first, until one fails.
+the tests again for each mutant, which takes longer here than running the tests. This program
+collects all tests once, and then forks for each mutant. The fork runs the tests of the mutated
+function, the quickest first, until one fails.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ FAILED = Path("failed.txt")
 
 SEED = 1
 AT_ONCE = 2
-NO_TESTS = 33  # mutmut's own code for a mutant without tests
-# If a signal stopped the tests of a mutant, its code is negative.
+NO_TESTS = 33  # mutmut's exit code for a mutant without tests
+# If a signal stopped the tests of a mutant, the exit code is negative.
 OUTCOMES = {0: "survived", 1: "killed", NO_TESTS: "without tests"}
 STOPPED = "stopped"
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def make_mutants() -> None:
-    """Let mutmut generate the mutants and record the tests of each function, but try none."""
+    """Let mutmut generate the mutants and record the tests of each function, but try no mutant."""
     statistics = FOLDER / STATISTICS
     statistics.unlink(missing_ok=True)
     name_of_none = "none"
@@ -101,7 +101,7 @@ class MutantRunner:
 
 
 def mutants_of_files(only: str) -> dict[Path, list[str]]:
-    """Return the names of mutants that contain `only`, by the file that mutmut wrote about them."""
+    """Return the mutants with `only` in their names, by the file that mutmut wrote about them."""
     return {
         path: [name for name in json.loads(path.read_text())["exit_code_by_key"] if only in name]
         for path in sorted(MUTATED.rglob("*.meta"))

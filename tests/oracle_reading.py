@@ -93,7 +93,7 @@ def _operator(id_: str, document: dict[str, Any], lane_order: dict[str, list[str
 
 
 def _moved(type_: str, memory: float | None) -> float | None:
-    """Return the bytes that an operator moves: 0 for a constant, where the file has its size."""
+    """Return the bytes that an operator moves: 0 for a constant, although the file has a size."""
     return 0.0 if memory is not None and is_constant(type_) else memory
 
 
@@ -168,7 +168,7 @@ def split(operators: list[Operator], query: Query) -> list[Operator]:
 
 
 def _split(operator: Operator, keys: tuple[str, ...]) -> Iterator[Operator]:
-    """Entries of the host belong to the operator's device if it ran on exactly one device."""
+    """Entries of the host belong to the device of an operator that ran on exactly one device."""
     device = operator.lanes[0] if len(operator.lanes) == 1 else None
     cells: dict[tuple[str | None, ...], dict[str, list[dict[str, Any]]]] = {}
     for side, runs in operator.on_lanes.items():

@@ -58,7 +58,7 @@ def roofline(
 
 
 def category_of(type_: str) -> str:
-    """Return the category of the types that occur in tests."""
+    """Return the category of a type. All types that occur in tests are known."""
     return next((category for begin, category in _CATEGORIES if type_.startswith(begin)), "other")
 
 

@@ -1,4 +1,4 @@
-"""Runs programs on a pseudo-terminal, as a person does."""
+"""Runs programs on a pseudo-terminal, and presses keys there."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run_on_terminal(
         command,
         env=_environment_with(environment),
         start_new_session=True,
-        # Ctrl-C interrupts only programs whose controlling terminal this is.
+        # Ctrl-C interrupts a program only if this is its controlling terminal.
         preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),  # noqa: PLW1509
         **({"stdin": theirs, "stdout": theirs, "stderr": theirs} | streams),
     ) as process:
@@ -73,9 +73,9 @@ def run_command_on_terminal(
     *,
     stdin: int | None = None,
 ) -> Screen:
-    """Run the command in this process, on a terminal that does not control it.
+    """Run the command in this process, on a terminal that does not control this process.
 
-    This saves the start of a process. Tests that press keys must use `run_on_terminal`, because
+    This saves starting a process. Tests that press keys must use `run_on_terminal`, because
     Ctrl-C only interrupts a process that its terminal controls. `stdin` replaces the standard
     input. No progress is shown, because it would depend on how busy the machine is.
     """
@@ -135,7 +135,7 @@ def _converse(handle: int, keys: Sequence[tuple[str, str]]) -> str:
     """Return everything that is written to the terminal, and press `keys` meanwhile."""
     waiting = list(keys)
     data = b""
-    seen = 0  # where the text of the next key may begin
+    seen = 0  # the search for the text of the next key begins here
     while chunk := _read(handle):
         data += chunk
         while waiting and (at := data.find(waiting[0][0].encode(), seen)) >= 0:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def in_memory(files: Mapping[str, bytes]) -> Iterator[None]:
-    """Have the files at `memory://NAME` inside the block, and no others."""
+    """Make `files` the only files at `memory://` inside the block."""
     system = MemoryFileSystem()
     system.store.clear()
     system.pseudo_dirs[:] = [""]
@@ -36,7 +36,7 @@ class FaultyFiles(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no type
     cachable = False
     error: Exception | None = None
     content: bytes | None = None
-    """What a file has when it is read, whatever its size; None for its own content."""
+    """What every file returns when it is read, whatever its size; None for its own content."""
     opened = 0
     """How many files are open."""
 
@@ -61,7 +61,7 @@ class FaultyFiles(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no type
 
 
 class _Counted(BytesIO):
-    """The content of an open file, which counts as open until it is closed."""
+    """An open file, which `FaultyFiles.opened` counts until the file is closed."""
 
     def __init__(self, content: bytes, original: Any) -> None:
         super().__init__(content)
@@ -76,7 +76,7 @@ class _Counted(BytesIO):
 
 @contextmanager
 def faulty(error: Exception | None = None, content: bytes | None = None) -> Iterator[None]:
-    """Have `faulty://` fail with `error`, or read `content`, inside the block."""
+    """Inside the block, let files at `faulty://` fail with `error`, or return `content`."""
     fsspec.register_implementation("faulty", FaultyFiles, clobber=True)
     FaultyFiles.error, FaultyFiles.content = error, content
     try:
@@ -93,7 +93,7 @@ class CountingFiles(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no ty
     requests: ClassVar[Counter[str]] = Counter()
     """How often each method was called with each path, such as `ls /runs`."""
     is_inside: ClassVar[bool] = False
-    """Whether another method is running. Its own calls are no further requests."""
+    """Whether another method is running. The calls that this method makes are not counted."""
 
     @classmethod
     def _strip_protocol(cls, path: str) -> str:
@@ -120,7 +120,7 @@ class CountingFiles(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no ty
 
 @contextmanager
 def counting(files: Mapping[str, bytes]) -> Iterator[Counter[str]]:
-    """Have the files at `counting://NAME` inside the block. Yield the requests for them."""
+    """Make `files` available at `counting://` inside the block. Yield the requests for them."""
     fsspec.register_implementation("counting", CountingFiles, clobber=True)
     CountingFiles.requests.clear()
     with in_memory(files):

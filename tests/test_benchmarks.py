@@ -133,7 +133,7 @@ def test_the_commands_on_models_succeed() -> None:
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_memory_of_the_benchmark_does_not_count() -> None:
+def test_the_memory_of_the_benchmark_itself_is_not_measured() -> None:
     own = np.ones(20_000_000)  # 153 MiB
     cost = cost_of([sys.executable, "-S", "-c", "pass"])
     assert len(own) > 0

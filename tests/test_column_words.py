@@ -81,12 +81,12 @@ def test_the_hint_is_the_same_in_every_option() -> None:
         ("fps", "rates of the whole program are in the summary, if the profile has them"),
     ],
 )
-def test_words_for_what_is_no_column(word: str, advice: str) -> None:
+def test_words_without_a_column_get_advice(word: str, advice: str) -> None:
     outcome = run_command(RESNET, "--columns", f"name,{word}")
     assert outcome.err == f"profile_analyze: error: there is no column {word!r}; {advice}\n"
 
 
-def test_families_name_columns_and_hide_none() -> None:
+def test_families_name_columns_and_do_not_hide_names_of_columns() -> None:
     names = {column.name for column in CATALOG}
     for _, column in column_words._FAMILIES:
         assert column in names

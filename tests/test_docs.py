@@ -132,7 +132,7 @@ def test_the_questions_have_options_that_exist() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/questions.md"])
-def test_the_question_about_pipelines_says_all_that_a_gate_needs(page: str) -> None:
+def test_the_question_about_pipelines_has_all_options_that_a_gate_needs(page: str) -> None:
     lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
     (row,) = (line for line in lines if line.startswith("| How do I make a pipeline fail"))
     for option in ("--fail-if", "--print-only summary", "--fail-uncertain yes"):

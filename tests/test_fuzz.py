@@ -99,7 +99,7 @@ def test_a_profile_truncated_at_any_byte_gives_a_one_line_error(part: int) -> No
     assert list(truncation.check_lengths(data, lengths)) == []
 
 
-def test_a_whole_profile_is_not_an_error() -> None:
+def test_the_truncation_check_reports_a_file_that_can_be_read() -> None:
     data = SMALLEST_REAL.read_bytes()
     assert list(truncation.check_lengths(data, [len(data)])) == [f"{len(data)} bytes: exit code 0"]
 

@@ -1,4 +1,4 @@
-"""Large arrays in temporary files: they behave like arrays in memory, and take little of it."""
+"""Large arrays in temporary files behave like arrays in memory, but take little memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MIB = 1 << 20
-only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="files are for Linux only")
+only_on_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="arrays are in files only on Linux"
+)
 
 
 def resident_bytes() -> int:
@@ -84,7 +86,7 @@ def test_values_that_do_not_fit_on_the_disk_stay_in_memory(
 
     def pwrite(file: int, data: memoryview, offset: int) -> int:
         if next(results, False):
-            return write(file, data[:8], offset)  # the system may write less than it is given
+            return write(file, data[:8], offset)  # the system can write less than requested
         raise full
 
     monkeypatch.setattr(os, "pwrite", pwrite)
@@ -164,7 +166,7 @@ def answers(profile: Profile, base: Profile) -> list[Any]:
     return [[table.to_dict() for table in tables], values]
 
 
-def test_answers_do_not_depend_on_where_arrays_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_do_not_depend_on_where_arrays_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     def profile(first: float) -> Profile:
         return join_runs(four_steps(f"{run}.json", first + run / 8) for run in range(6))
 

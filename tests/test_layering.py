@@ -20,8 +20,8 @@ ROOT = Path(profile_analyze.__file__).parent
 TESTS = Path(__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
-# The packages of ours that each package may import, besides itself. A module at the top counts as
-# a package.
+# Which of our packages each of them may import, besides itself. A module at the top counts as a
+# package.
 MAY_IMPORT = {
     "errors": set(),
     "gc_pause": set(),
@@ -55,7 +55,7 @@ MAY_IMPORT = {
     },
 }
 
-# The packages of ours that may import a dependency. Modules of the standard library may be
+# Which of our packages may import a dependency. Modules of the standard library may be
 # imported anywhere, except those that are listed here.
 USERS_OF = {
     "compression": {"readers"},  # in the standard library from Python 3.14 on
@@ -78,7 +78,7 @@ USERS_OF = {
     "zstandard": {"readers"},
 }
 
-# The packages of ours that may use a name which acts on the world outside.
+# Which of our packages may use a name that acts on the world outside.
 ACTORS = {
     "environ": {"cli", "large_arrays"},
     "exit": {"__main__", "cli"},
@@ -87,7 +87,7 @@ ACTORS = {
     "open": {"large_arrays", "readers", "cli", "fleet"},
     "print": {"cli"},
     "stderr": {"cli"},
-    "stdin": {"readers", "cli"},  # cli asks only whether it is a terminal, which a pager needs
+    "stdin": {"readers", "cli"},  # cli only checks whether it is a terminal: a pager needs one
     "stdout": {"cli"},
 }
 
@@ -153,7 +153,7 @@ def forbidden_imports(package: str, code: str) -> list[str]:
 
 
 def none_found(findings: dict[Path, list[str]]) -> None:
-    """Fail with all findings. A test for each file would take much longer than one for all."""
+    """Fail if there are findings, and show them all. A test for each file would be much slower."""
     lines = [f"{label(path)}: {finding}" for path, found in findings.items() for finding in found]
     assert not lines, "\n".join(lines)
 
@@ -254,7 +254,7 @@ def test_neutral_packages_have_no_term_of_megengine() -> None:
     none_found(found)
 
 
-def test_there_are_modules_with_the_headings() -> None:
+def test_the_modules_with_headings_of_the_original_exist() -> None:
     assert {path.relative_to(ROOT) for path in NEUTRAL_MODULES} >= set(HEADINGS)
 
 
@@ -275,7 +275,7 @@ def test_terms_of_megengine_are_detected(text: str, *, is_detected: bool) -> Non
 
 
 def test_neutral_packages_have_only_python_files() -> None:
-    """The test above searches Python files only."""
+    """The search for terms of MegEngine reads only Python files."""
     found = {
         path
         for package in NEUTRAL

@@ -51,7 +51,7 @@ def test_a_star_import_gives_the_public_names() -> None:
     assert names.keys() - {"__builtins__"} == set(pa.__all__)
 
 
-def test_the_version_is_that_of_the_installed_package() -> None:
+def test_the_version_is_the_version_of_the_installed_package() -> None:
     assert metadata.version("profile_analyze") == pa.__version__
 
 
@@ -213,7 +213,7 @@ def test_groups() -> None:
         _ = everything["type"]
 
 
-def test_repeated_keys_aggregates_and_conditions_count_once() -> None:
+def test_repeated_keys_aggregates_and_conditions_are_dropped() -> None:
     query = pa.Query(
         by="type,type",
         aggregates="p50.0,sum,p50,sum",
@@ -242,7 +242,7 @@ def test_a_query_is_parsed_only_when_it_is_made(
     assert pa.run(query, pa.load(TINY)).rows == []
 
 
-def test_equality_and_repr_of_a_query_ignore_what_is_parsed() -> None:
+def test_equality_and_repr_of_a_query_ignore_parsed_fields() -> None:
     fields = {"where": ("time > 1us",), "by": ("type",), "order": ("count",), "top": 3}
     query = pa.Query(**fields)  # type: ignore[arg-type]
     again = pa.Query().changed(**fields, aggregates="sum")

@@ -1,4 +1,4 @@
-"""The script behind docs/statistics.md judges as the command does, and the page has its results."""
+"""The script behind docs/statistics.md judges as the command does, and its results are on the page."""
 
 from __future__ import annotations
 
@@ -85,9 +85,7 @@ def labels(lines: list[str]) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", some_of(noise.TABLES, 3))
-def test_the_tables_of_the_page_are_those_of_the_script(
-    name: str, models: tuple[Model, Model]
-) -> None:
+def test_the_page_has_the_tables_of_the_script(name: str, models: tuple[Model, Model]) -> None:
     # The labels do not depend on the number of splits.
     assert labels(measured(name)) == labels(list(noise.TABLES[name](models, 4 if IS_FULL else 2)))
 
@@ -105,7 +103,7 @@ def test_the_rates_in_the_conclusions_are_in_the_tables() -> None:
 
 
 def test_the_script_judges_as_the_command_does() -> None:
-    """A row that does more work counts as slower: the script knows nothing of work."""
+    """The script ignores work, so a row with the verdict `more work` is slower in the script."""
     changed, base = read_changed()
     both = base._replace(times_s=np.concatenate([changed.times_s, base.times_s], axis=1))
     operators = both.split(np.concatenate([np.arange(8), changed.runs + np.arange(8)]))
@@ -254,7 +252,7 @@ def test_own_runs_can_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr() == (DATA, "data ...\n")
 
 
-def test_own_runs_get_each_table_but_that_of_the_real_change(
+def test_own_runs_get_every_table_except_the_real_change(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     noise.main(["--runs", runs_in(tmp_path / "mine", 16), "--splits", "2"])

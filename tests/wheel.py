@@ -2,7 +2,7 @@
 
 python tests/wheel.py dist/profile_analyze-0.1.0-py3-none-any.whl
 
-This program needs nothing but Python. It tries the wheel with the Python that runs the program.
+This program needs only Python. The Python that runs the program also runs the wheel.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ERROR = "profile_analyze: error: "
 
 
 class Outcome(NamedTuple):
-    """What a call answered."""
+    """The result of a call."""
 
     code: int
     out: str
@@ -109,7 +109,7 @@ def check_another_reader(installed: Installation) -> None:
 
 
 def check_extras(installed: Installation, version: str, extras: tuple[str, ...]) -> None:
-    """Check that the installed extras work, and what the command says if one is missing."""
+    """Check that installed extras work, and what the command prints if an extra is missing."""
     have = [extra for extra in PACKAGES if extra in extras]
     lack = [extra for extra in PACKAGES if extra not in extras]
     named = [f"extras: {', '.join(have)}"] if have else []
@@ -162,7 +162,7 @@ def zstd_frame(data: bytes) -> bytes:
 
 
 def try_wheel(wheel: Path) -> None:
-    """Install the wheel with one set of extras after the other, and check each."""
+    """Install and check the wheel, with one set of extras after the other."""
     version = wheel.name.split("-")[1]
     with tempfile.TemporaryDirectory() as folder:
         installed = Installation(Path(folder))

@@ -1,7 +1,7 @@
 """Turns columns of a profile into Arrow columns and back. Each field states its unit and meaning.
 
-An Arrow column has a null where a column of a profile has N/A. Rows of other tables are numbered
-from 1, and "no row" is null.
+An Arrow column has a null where a column of a profile has N/A. References to rows of other tables
+are row numbers from 1; a null means "no row".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Field(NamedTuple):
     type: pa.DataType
     meaning: str
     unit: str = ""
-    """The unit as in `model.columns.Column.unit`; empty for texts and for numbers of rows."""
+    """The unit as in `model.columns.Column.unit`; empty for texts and for row numbers."""
 
 
 def table_of(
@@ -72,7 +72,7 @@ def number_column(values: NDArray[np.float64]) -> pa.Array:
 
 
 def row_column(rows: NDArray[Any]) -> pa.Array:
-    """Return row numbers from 1; an index of -1 becomes null."""
+    """Return the row numbers, from 1, of the indices in `rows`; -1 becomes null."""
     numbers = np.ascontiguousarray(rows, np.int32) + np.int32(1)
     return pa.array(numbers, mask=numbers == 0)
 
@@ -174,5 +174,5 @@ def _array(table: pa.Table, name: str) -> pa.Array:
 
 
 def _as_tuples(value: Any) -> Any:
-    """Return `value` with tuples for lists, as in the columns of a profile."""
+    """Return `value` with each list as a tuple, as in the columns of a profile."""
     return tuple(map(_as_tuples, value)) if isinstance(value, list) else value

@@ -32,7 +32,7 @@ _CONNECT_S: Final = 10
 _START_S: Final = 120
 """How long the processes of a local cluster may take to start on a busy machine."""
 _ENVIRONMENT: Final = {"PYTHONWARNINGS": "ignore", "OPENBLAS_NUM_THREADS": "1"}
-"""The environment of the workers of a local cluster. Their warnings would reach standard error.
+"""The environment of the workers of a local cluster. Python's warnings would reach standard error.
 
 It replaces Dask's own environment, whose MALLOC_TRIM_THRESHOLD_ returns memory to the system at
 once, which makes reading far slower.
@@ -42,15 +42,15 @@ _END_S: Final = 0.2
 
 
 class DaskEngine:
-    """A Dask cluster that reads files for `load_runs`. It may be used for several calls.
+    """A Dask cluster that reads files for `load_runs`. It can serve several calls.
 
         with DaskEngine("tcp://host:8786") as engine:
             profile = load_runs(paths, engine=engine)
 
     `cluster` is the address of a scheduler, a `distributed.Client`, or None. With None, a local
-    cluster of `workers` processes starts when it is first needed, and ends with the block. Any
-    other cluster stays as it is. With `quiet`, nothing is logged and no warning is shown until the
-    end of the block.
+    cluster of `workers` processes starts when it is first needed, and ends with the `with` block.
+    Any other cluster keeps running. With `quiet`, nothing is logged and no warning is shown until
+    the end of the block.
     """
 
     def __init__(
@@ -129,17 +129,18 @@ def _local_client(workers: int) -> Iterator[Client]:
     """Start a cluster on this machine. The end of the block ends its processes."""
     with ExitStack() as stack:
         try:
-            # Scheduler and workers put their files here. Dask does not remove its own folder.
+            # Scheduler and workers put their files here: Dask never removes its default folder.
             folder = stack.enter_context(TemporaryDirectory(prefix="profile_analyze-"))
             settings = {
                 "temporary-directory": folder,
                 "distributed.nanny.pre-spawn-environ": _ENVIRONMENT,
-                # Only a dashboard shows this profile of the workers, which takes time.
+                # Profiling the workers takes time, and only a dashboard shows the result.
                 "distributed.worker.profile.enabled": False,
             }
             stack.enter_context(dask.config.set(settings))
-            # The thread that starts in this block starts all workers, so Ctrl-C reaches none of
-            # them. The tracker comes first, because starting it lets Ctrl-C through again.
+            # Inside `interrupts_delayed`, Dask starts a thread, which later starts all workers.
+            # The thread and the workers block Ctrl-C, too. The resource tracker must run before,
+            # because starting it unblocks Ctrl-C.
             resource_tracker.ensure_running()
             with interrupts_delayed():
                 cluster = LocalCluster(
@@ -149,7 +150,7 @@ def _local_client(workers: int) -> Iterator[Client]:
                     memory_limit=None,  # the system decides, as it does without Dask
                     silence_logs=logging.CRITICAL,
                     # There is no dashboard. This is the address of an HTTP server that Dask starts
-                    # anyway. By default, it has a fixed port, which may be in use.
+                    # anyway. The default port is fixed, and another program may use it.
                     scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
                 )
                 stack.callback(_end, cluster)
@@ -175,13 +176,13 @@ def _end(cluster: LocalCluster) -> None:
 
 
 def _close(client: Client) -> None:
-    """Close a client. Ctrl-C is delayed, so that the cluster learns that it is closed."""
+    """Close a client. Ctrl-C is delayed, so that the cluster learns that the client closed."""
     with interrupts_delayed():
         client.close()
 
 
 def _check_workers(client: Client, name: str) -> None:
-    """Raise `EngineError` if there are no workers, or if a process lacks this version."""
+    """Raise `EngineError` without workers, or if a process lacks this version of the package."""
     with suppress(DaskTimeoutError):
         client.wait_for_workers(1, timeout=_CONNECT_S)
     if not client.nthreads():
@@ -189,8 +190,8 @@ def _check_workers(client: Client, name: str) -> None:
             f"{name}: has no workers; start some with `dask worker {_address(client)}`"
         )
     try:
-        # A function of the standard library reaches processes that lack this package. The
-        # scheduler needs it, too, because it unpickles all tasks.
+        # `resolve_name` is in the standard library, so it also runs where this package is missing.
+        # The scheduler needs this package, too, because it unpickles all tasks.
         on_scheduler = client.run_on_scheduler(resolve_name, _VERSION)
     except ImportError as error:
         on_scheduler = error
@@ -200,7 +201,7 @@ def _check_workers(client: Client, name: str) -> None:
 
 
 def _check_version(found: Any, process: str, name: str) -> None:
-    """Raise `EngineError` if a process lacks this version. `found` may be an exception."""
+    """Raise `EngineError` if `found` is an exception or another version than ours."""
     if found != VERSION:
         what = "no profile_analyze" if isinstance(found, Exception) else f"profile_analyze {found}"
         raise EngineError(

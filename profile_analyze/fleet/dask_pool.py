@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 _PARTS_PER_THREAD: Final = 4
 """How many parts are submitted at a time for each thread of the workers. Results wait on the
-workers until all earlier parts are merged, so this number also limits the memory that they take."""
+workers until all earlier parts are merged, so this number also limits the memory of the results."""
 _FEWEST_PARTS: Final = 4
 _LARGEST_PARTS: Final = 4
-"""Parts are up to this many times as large as in the local pool, if each thread still gets several.
-Dask takes some milliseconds for each part."""
+"""Parts are up to this many times as large as in the local pool, if each thread still gets several
+parts. Large parts save time: Dask takes some milliseconds for each part."""
 _DIED: Final = "the workers that read this or one of the next files died: out of memory?"
 _PATIENCE_S: Final = 10.0
 """After this time, the scheduler is asked whether there still are workers."""
 _MOST_WAITS: Final = 3
-"""After this many times without any worker, the call fails. A worker that died may come back."""
+"""After this many waits without any worker, the call fails. Dask may restart a dead worker."""
 
 
 class DaskPool:
@@ -53,7 +53,7 @@ class DaskPool:
         self._paths = [os.fspath(path) for path in paths]
         self._unread: Iterator[Paths] = iter(())
         self._submitted: deque[tuple[Paths, Future[PartResult]]] = deque()
-        # The current folder of a worker may be another one.
+        # A worker may have another current folder than this process.
         self._read = partial(_read, VERSION, read_files=read_files, within=os.getcwd())  # noqa: PTH109  # names are texts
 
     def merge_into(self, joiner: RunJoiner) -> Iterator[Step]:
@@ -78,7 +78,7 @@ class DaskPool:
         """Submit further parts, until `most` parts are submitted."""
         for paths in islice(self._unread, most - len(self._submitted)):
             with self._dask_errors():
-                # With `pure`, a part with the same names as an earlier one would not be read again.
+                # With `pure`, Dask would reuse the result of an earlier part with the same names.
                 future = self._client.submit(self._read, paths, pure=False)
             self._submitted.append((paths, future))
 
@@ -129,7 +129,7 @@ class DaskPool:
 
 def _read(version: str, paths: Paths, *, read_files: ReadFiles, within: str) -> PartResult:
     """Read a part on a worker: see `read_part`. `version` is the version of the caller."""
-    if version != VERSION:  # a worker that came after the start was not checked there
+    if version != VERSION:  # workers that join later are not checked at the start
         raise EngineError(
             f"a worker has profile_analyze {VERSION}, and this is version {version}; install it "
             f"there: pip install 'profile_analyze[fleet]=={version}'"

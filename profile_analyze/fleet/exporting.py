@@ -68,8 +68,8 @@ def export(
 ) -> Exported:
     """Add the profiles in `files` to a data set, all together or none. Make the data set if needed.
 
-    A file is left out if the data set has its content already. `labels` has the labels of each
-    file by its name. `options` are further options of `readers.many.load_runs`.
+    A file is left out if the data set has its content already. `labels` maps names of files to
+    their labels. `options` are further options of `readers.many.load_runs`.
 
     Raises `InputError` for a file that cannot be read or stored, `QueryError` for a model that has
     not run or for too many different labels, and `OutputError` if the data set cannot be written.
@@ -127,7 +127,7 @@ class _Export:
         return sum(len(part.files) for part in self._staged)
 
     def new_files(self, files: Iterable[str]) -> Iterator[_NewFile]:
-        """Yield the files whose content is not known. The other files count as repeated."""
+        """Yield the files whose content is new. The other files count as repeated."""
         for file in files:
             if file == "-":
                 raise OutputError(
@@ -155,7 +155,7 @@ class _Export:
             [part.folder for part in self._staged],
             {file.source.digest for part in self._staged for file in part.files},
         ):
-            self._progress = None  # these files were counted before
+            self._progress = None  # files that are read again were counted before
             staged, self._staged = self._staged, []
             for part in staged:
                 left = [one for one in part.files if one.source.digest not in repeated]
@@ -199,8 +199,8 @@ def _with_same_labels(
 ) -> list[tuple[dict[str, str], list[str]]]:
     """Return the files in groups with the same labels, and the labels of each group.
 
-    A part has files of one group. A question about some labels can therefore skip whole parts. Its
-    answer is the same as if only the remaining files had been exported.
+    A part has files of one group. A question about some labels can therefore skip whole parts. The
+    answer is the same as if only the files in the other parts had been exported.
     """
     groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for file in files:
@@ -233,7 +233,7 @@ def _digest_of(file: str, max_size: int) -> str:
         with Source(file, max_size=max_size) as source:
             for chunk in source.chunks():
                 digest.update(chunk)
-    except InputError:  # reading the profile reports the error
+    except InputError:  # reported when the profile is read
         return ""
     return digest.hexdigest()
 
@@ -242,7 +242,7 @@ def _notes_on_repeated(data_set: str, repeated: Sequence[str]) -> Iterator[Note]
     if repeated:
         more = f" and {len(repeated) - 1} more" if len(repeated) > 1 else ""
         yield Note(
-            f"left out {counted(len(repeated), 'file')} whose content {data_set} has already: "
+            f"left out {counted(len(repeated), 'file')} whose content is already in {data_set}: "
             f"{repeated[0]}{more}",
             Importance.ANSWER,
         )

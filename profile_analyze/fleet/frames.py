@@ -1,4 +1,4 @@
-"""Leaves out the functions of Python, as a reader does if a question does not need them."""
+"""Leaves out Python functions, as a reader does unless a question needs them."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def without_frames(partial: Partial) -> Partial:
 
 
 def _from_first_start(partial: Partial, is_frame: NDArray[np.bool_]) -> Executions:
-    """Return the executions with times that count from the first start that is left.
+    """Return the executions, with times relative to the first start that is left.
 
-    A reader counts from the first event that it reads. In a file whose times count from 0, this
-    event may be a function.
+    In some files, the first event that is read has the time 0. If this event is a function, a
+    reader that leaves out functions gives the time 0 to a later event.
     """
     executions = partial.executions
     process = np.array([run.process for run in partial.runs], np.int64)[executions.run]
@@ -79,7 +79,7 @@ def _nanoseconds(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _executions(executions: Executions, is_frame: NDArray[np.bool_]) -> Executions:
-    """Return the executions of other operators. Their parents are other executions, too."""
+    """Return the executions that are no functions. Their parents are no functions, either."""
     is_kept = ~is_frame[executions.operator]
     parent = innermost_above(executions.parent.astype(np.int64), is_kept)
     executions = executions.changed(
@@ -102,7 +102,7 @@ def _new_indices(is_kept: NDArray[np.bool_]) -> NDArray[np.int32]:
 
 
 def _digests(partial: Partial) -> tuple[bytes | None, ...]:
-    """Return the digests that a reader gives if it leaves out functions."""
+    """Return the digests that a reader computes if it leaves out functions."""
     profile = Profile(
         file="",
         origin=partial.origins[0],

@@ -43,8 +43,9 @@ def load_with_data_sets(
     """Return one profile with the runs of data sets and of files, in the order of `names`.
 
     The profile is the same as if the files in the `data_sets` had been named instead. Data sets
-    have all columns. `keeps` says which parts of data sets are read, and `found` is called with the
-    number of files in each data set. The other arguments are as in `readers.many.load_runs`.
+    have all columns, whatever is `wanted`. `keeps` decides which parts of data sets are read, and
+    `found` is called with the number of files in each data set. The other arguments are as in
+    `readers.many.load_runs`.
 
     Raises the errors of `load_runs` and of `parts_of`.
     """
@@ -73,8 +74,8 @@ def load_with_data_sets(
 def _check(joined: Profile, parts: Iterable[Part], max_size: int) -> None:
     """Raise `MalformedProfileError` about the first inconsistent part if `joined` is inconsistent.
 
-    Checking each part, even of sound data sets, would take longer. Files have been checked when
-    they were read.
+    To save time, parts are checked one by one only in this case. Files outside of data sets were
+    checked when they were read.
     """
     findings = joined.check()
     for part in parts if findings else ():
@@ -90,12 +91,12 @@ def _as_single_file(joined: Profile, joiner: RunJoiner) -> Profile:
     """Return the joined profile of one file as `load` returns the file."""
     partial = joiner.partial()
     assert partial is not None, "the joined profile has a file"
-    # `load` neither sorts the tracks of a single file nor makes notes on its runs, as joining does.
+    # Joining sorts the tracks and makes notes on the runs. `load` does neither.
     return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
 
 
 def _after(files: int, progress: Callable[[int], None]) -> Callable[[int], None]:
-    """Return a function that takes the number of files read after the first `files`."""
+    """Return a function that adds `files` to the number that it reports to `progress`."""
     return lambda read: progress(files + read)
 
 

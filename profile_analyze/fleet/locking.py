@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]  # a module, where there is one
+    fcntl = None  # type: ignore[assignment]  # a module on other systems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Writes new parts of a data set. The structure of a data set is described in `fleet.parts`.
 
 The parts of an export are written into a temporary folder, and get their final names once all of
-them are complete. They stay hidden until the temporary folder gets another name.
+them are complete. The parts stay hidden until the temporary folder gets another name.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ def start_data_set(folder: str) -> None:
 
 
 class NewParts:
-    """Parts that join a data set together, or not at all. A `with` block removes what is left."""
+    """Parts that are added to a data set all together, or not at all.
+
+    The end of the `with` block removes parts that were not published.
+    """
 
     def __init__(self, data_set: str, max_size: int) -> None:
         """Read which files the data set has. Raises the errors of `parts_of`."""
@@ -84,7 +87,7 @@ class NewParts:
         self._hides_parts = False
         self._seen: set[Folder] = set()
         self.known: list[SourceFile] = []
-        """The files that the data set had when they were last read, without the new parts."""
+        """The files in the data set, as last read, without those in the new parts."""
         self._read_new_sources()
 
     def __enter__(self) -> NewParts:
@@ -143,7 +146,10 @@ class NewParts:
         return repeated
 
     def _read_new_sources(self) -> frozenset[str]:
-        """Add the files in parts that were not read before to `known`. Return their digests."""
+        """Read the parts that were not read before, and add their files to `known`.
+
+        Return the digests of these files.
+        """
         parts = parts_of(str(self._data_set), self._seen, max_size=self._max_size)
         self._seen.update(part.folder for part in parts)
         sources = [source for part in parts for source in part.manifest.sources]
@@ -191,10 +197,10 @@ def _remove_unfinished(data_set: Path) -> None:
 def _remove_export(folder: Path) -> None:
     """Remove the temporary folder of an export, and the parts that it hides.
 
-    The folder stays if a part cannot be removed, because it would become visible.
+    If a part cannot be removed, the folder stays, because the part would become visible without it.
     """
-    # Without the lock, another export could reuse the number of a part, and its new part would be
-    # removed here.
+    # Without the lock, another export could reuse the number of a removed part, and the new part
+    # would be removed here.
     with suppress(OSError, InputError), locked(folder.parent):
         for part in hidden_parts_of(str(folder.parent)):
             if part.manifest.hidden_by == folder.name:

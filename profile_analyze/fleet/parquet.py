@@ -24,19 +24,19 @@ _SUFFIX: Final = ".parquet"
 _LARGEST_DICTIONARY: Final = 1 << 30
 """Bytes. Parquet keeps the order of categories only if all of them fit into one dictionary."""
 _BYTES_PER_VALUE: Final = 8
-"""The most memory that a value takes, besides the texts of a column, which are stored once."""
+"""The most memory that a value takes, apart from texts: a column stores each text once."""
 _TEXTS: Final = {
     name: [field.name for field in DECLARED[name] if field.type == TEXT]
     for name in ("tracks", "runs", "origin")
 }
 """The columns of texts, in the tables whose rows become Python objects.
 
-As dictionaries, texts that are repeated in many rows take little memory.
+They are read as dictionaries, because texts that many rows repeat then take little memory.
 """
 
 
 class TooLargeError(Exception):
-    """A file takes more memory than the limit. The text is the name of the file."""
+    """A file takes more memory than the limit. The message is the name of the file."""
 
 
 def write_table(folder: Path, name: str, table: pa.Table) -> int:
@@ -61,7 +61,7 @@ def read_table(file: Path | RemotePath, size: int, max_size: int) -> pa.Table:
     """
     if size > max_size:
         raise TooLargeError(file.name)
-    # A request to a store takes longer than its answer, so one request gets the whole file.
+    # Each request to a store takes long, so a single request gets the whole file.
     content = None if isinstance(file, Path) else file.read_bytes(size + 1)
     found = file.stat().st_size if isinstance(file, Path) else len(content or b"")
     if found != size:
@@ -87,7 +87,7 @@ def read_table(file: Path | RemotePath, size: int, max_size: int) -> pa.Table:
 def _check_types(name: str, schema: pa.Schema) -> None:
     """Raise `ValueError` if a column is missing or has another type than declared.
 
-    Optional columns and labels are not declared. They have numbers or texts.
+    Optional columns and labels are not declared. They can have any of the types in `_KINDS`.
     """
     declared = {field.name: field for field in DECLARED[name]}
     missing = declared.keys() - {*schema.names}
@@ -121,7 +121,7 @@ _KINDS: Final[Mapping[str, Callable[[pa.DataType], bool]]] = {
 
 
 def _most_bytes(metadata: pq.FileMetaData) -> int:
-    """Return the most memory that a table takes. Each text of a dictionary is there once."""
+    """Return the most memory that a table takes if each dictionary has each text once."""
     texts = sum(metadata.row_group(n).total_byte_size for n in range(metadata.num_row_groups))
     return int(_BYTES_PER_VALUE * metadata.num_rows * metadata.num_columns + texts)
 

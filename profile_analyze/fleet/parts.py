@@ -8,8 +8,8 @@ for each part:
     DATA_SET/part=000001/operators.parquet, executions.parquet, tracks.parquet, ...
 
 `fleet.new_parts` writes parts. A part gets its final name once it is complete. No file is ever
-changed afterwards, so a data set can grow while others read it. Data sets are written to local
-folders, and read from local folders and from URLs.
+changed afterwards, so a data set can grow while other processes read it. Data sets are written to
+local folders, and read from local folders and from URLs.
 
 All parts of an export become visible at once: the manifest of a part names the temporary folder of
 its export, and the part is hidden as long as the data set has this folder.
@@ -112,7 +112,7 @@ def hidden_parts_of(data_set: str) -> list[Part]:
 def _all_parts(
     data_set: str, besides: Collection[Folder] = (), max_size: int = MAX_SIZE
 ) -> list[tuple[Part, bool]]:
-    """Return the parts as `parts_of` does, and whether each part is hidden."""
+    """Return visible and hidden parts, in the order of `parts_of`, and whether each is hidden."""
     try:
         root: Folder = remote_path(data_set) if is_url(data_set) else Path(data_set)
         content = _manifest(root, DATA_SET_MANIFEST, max_size)
@@ -161,7 +161,7 @@ def _content_of_part(data_set: Folder, folder: Folder, max_size: int) -> bytes |
 def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
     """Return the content of a manifest. Raises `TooLargeError` and `OSError`."""
     file = data_set / name
-    # Some drivers reserve memory for as many bytes as they are asked for, so few are asked first.
+    # Some drivers reserve memory for all requested bytes, so the first request is for few.
     most = min(_USUAL_SIZE, max_size)
     while True:
         if isinstance(file, Path):
@@ -193,7 +193,7 @@ def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
         where = f"{part.folder.name}/{error}"
         raise InputError(part.data_set, f"{where} {too_large(max_size)}") from None
     except (OSError, *_DAMAGE) as error:
-        # An error of pyarrow about the content of a file has no name of a file.
+        # pyarrow's errors about the content of a file do not have the name of the file.
         if isinstance(error, OSError) and error.filename is not None:
             raise _unreadable(part.data_set, error) from None
         raise damaged_part(part.data_set, part.folder.name, _reason(error)) from None
@@ -235,7 +235,7 @@ def _unreadable(data_set: str, error: OSError) -> InputError:
 
 
 def damaged_part(data_set: str, what: str, reason: str) -> MalformedProfileError:
-    """Return the error about damage in `what`, a part of a data set or one of its files."""
+    """Return the error about damage in `what`: a part of a data set, or a file of the data set."""
     return MalformedProfileError(
         data_set, f"the data set is damaged: {what}: {reason}; export its files to a new folder"
     )

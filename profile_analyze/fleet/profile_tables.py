@@ -1,6 +1,6 @@
 """The Arrow tables of executions, tracks, runs and origins, with the meaning of each column.
 
-SQL and data sets have the same tables. They refer to each other by numbers, which count from 1.
+SQL and data sets have the same tables. Tables refer to rows of each other by numbers from 1.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def executions_of(table: pa.Table) -> Executions:
 
 
 def _stored_once(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the values, stored once if all are equal, as the number of calls often is."""
+    """Return the values, stored once if all are equal. Numbers of calls often are."""
     are_equal = len(values) > 0 and bool((values == values[0]).all())
     return constant(values[0], len(values)) if are_equal else values
 
@@ -177,7 +177,7 @@ def runs_table(
 
 
 def label_field(name: str) -> Field:
-    """Return the declaration of the column `name` of a label."""
+    """Return the declaration of a label's column, which is called `name`."""
     return Field(name, CATEGORIES, f"the label {name.removeprefix(LABEL)} of the file")
 
 

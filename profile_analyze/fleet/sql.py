@@ -1,4 +1,4 @@
-"""Answers an SQL query about a profile by DuckDB, which sees nothing but the tables of the profile.
+"""Answers an SQL query about a profile with DuckDB, which sees only the tables of the profile.
 
 The query can read no files, load no extensions, reach no network and change no settings. It has
 limits on its memory, its time and the size of its answer.
@@ -40,7 +40,7 @@ _ROWS_AT_ONCE: Final = 100
 _MOST_MEMORY: Final = 4 << 30
 """Bytes. DuckDB does not count the memory of answers, so the process is watched, too."""
 _GRACE_S: Final = 5.0
-"""How long DuckDB may take to notice that its time is over."""
+"""How long DuckDB may take to notice that it is interrupted."""
 _INTERVAL_S: Final = 0.1
 _SETTINGS: Final = (
     "SET python_enable_replacements = false",
@@ -74,7 +74,7 @@ def answer_sql(
 
     A query that takes longer than `timeout_s` is interrupted. A few functions of DuckDB do not
     notice an interruption. In this case, `give_up` is called in another thread with the error, and
-    may end the process.
+    can end the process.
 
     Raises `QueryError` if the query is wrong, is not allowed, or exceeds a limit.
     """
@@ -220,7 +220,7 @@ def _resident_bytes() -> int:
 
 
 def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
-    """Return the answer. Raises `QueryError` if it is too large or has two columns of one name."""
+    """Return the answer. Raises `QueryError` if it is too large or repeats a column name."""
     description = result.description or []
     names = [name for name, *_ in description]
     for name in names:

@@ -29,8 +29,9 @@ _SQL_NAMES: Final = {
 def reason_of(error: duckdb.Error, query: str) -> str:
     """Return the message of DuckDB in one line, without the kind of error and the query.
 
-    For an unknown table or column, it suggests ours: DuckDB also suggests internal tables. Lists of
-    all functions of a name, which may take 2 KB, and the ends of long texts are left out.
+    For an unknown table or column, the message suggests one of ours, because DuckDB also suggests
+    internal tables. The list of candidate functions, which can take 2 KB, is left out, and so are
+    the ends of long texts.
     """
     text = re.split(r"\nLINE |\s*Candidate functions:", str(error), maxsplit=1)[0]
     kind, colon, message = text.partition("Error: ")
@@ -41,7 +42,7 @@ def reason_of(error: duckdb.Error, query: str) -> str:
 
 
 def _with_suggestion(message: str, query: str) -> str:
-    """Return the message with our suggestion in place of that of DuckDB, if we have one."""
+    """Return the message. If we have a suggestion, it replaces the suggestion of DuckDB."""
     if match := _NO_TABLE.search(message):
         tables = f"the tables are {', '.join(DECLARED)}"
         return f"{match[0]}; {suggestion(match[1], DECLARED, {}) or tables}"

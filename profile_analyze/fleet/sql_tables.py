@@ -1,6 +1,6 @@
 """The tables of a profile for SQL. `operators` has a row for each operator and run.
 
-Its columns come from the catalog, with the names that formats for programs use. Columns that
+The columns of `operators` come from the catalog, with their names in CSV and JSON. Columns that
 compare rows or runs, such as `share` and `spread`, are left out: SQL computes them.
 """
 
@@ -169,7 +169,7 @@ def _values(rows: OperatorRows, column: Column, cells: _Cells) -> pa.Array | Non
         return _categories(values, column, cells.operator) if values.categories else None
     if values.dtype.kind == "i":
         return pa.array(values[cells.operator])
-    # Values that do not depend on the run have one column, or a single dimension.
+    # Arrays of values that do not depend on the run have one column, or a single dimension.
     table = values.reshape(len(values), -1)
     chosen = table[cells.operator, cells.run if table.shape[1] > 1 else 0]
     return None if np.isnan(chosen).all() else number_column(chosen)

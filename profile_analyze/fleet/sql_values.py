@@ -1,6 +1,6 @@
 """The values of SQL answers: DuckDB turns all values except numbers and truth values into texts.
 
-Python has no values for some of DuckDB's: its dates end in the year 9999 and are never infinite.
+Python cannot represent all values of DuckDB: dates in Python end in 9999 and are never infinite.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turns the joined runs of several files into Arrow tables and back, without any loss.
 
-The unit is `model.runs.Partial`, because partial results merge: a data set that was made in parts
-gives the same profile as its files. What is no table, such as notes, is in `Facts`.
+Each part of a data set stores a `model.runs.Partial`. Partial results can be merged, so the parts
+together give the same profile as their files. `Facts` has what is no table, such as notes.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _OPERATORS: Final = (
     Field("memory", NUMBER, "bytes of all inputs and outputs of one call", "byte"),
     Field("computation_source", CATEGORIES, "the source of the computation"),
     Field("memory_source", CATEGORIES, "the source of the memory"),
-    Field("repetition", COUNT, "counts operators with the same name, type and shapes", "1"),
+    Field("repetition", COUNT, "the index among operators of equal name, type and shapes", "1"),
     Field("in_runs", COUNT, "how many runs have the operator", "1"),
     Field("disagrees", FLAG, "whether the runs disagree on computation or memory"),
 )
@@ -88,10 +88,11 @@ CATEGORIES_OF: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("compute_dtype", "full_name", "launched_by", "grid", "block"), str),
     **dict.fromkeys(("collective", "conv_kind"), str),
 }
-"""The types of the categories in categorical columns of operators. All other columns that are
-optional are numbers."""
+"""The types of the categories in categorical columns of operators. All other optional
+columns are numbers."""
 
-# Names of labels become part of the SQL that makes views, so a data set cannot have other names.
+# Names of labels become part of the SQL that makes views, so a data set with any other name is
+# refused.
 LabelName: TypeAlias = Annotated[str, msgspec.Meta(pattern=rf"\A{LABEL_NAME}\Z")]
 
 
@@ -177,7 +178,8 @@ def stored(partial: Partial) -> Stored:
 def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
     """Return the partial result from which `stored` made `tables` and `facts`.
 
-    Raises `ValueError`, `KeyError`, `TypeError` or `IndexError` if they do not belong together.
+    Raises `ValueError`, `KeyError`, `TypeError` or `IndexError` if the tables and facts do not fit
+    together.
     """
     operators = _operators_of(tables["operators"])
     repetition = counts_of(tables["operators"], "repetition").tolist()
@@ -268,7 +270,7 @@ def _operators_table(partial: Partial) -> pa.Table:
 
 
 def _optional_field(name: str) -> Field:
-    """Return the declaration of an optional column, with the unit and meaning of its column."""
+    """Return the declaration of an optional column, with its unit and meaning in the catalog."""
     for column in CATALOG:
         if column.optional == name:
             return Field(name, CATEGORIES, column.meaning, column.unit)
@@ -277,7 +279,8 @@ def _optional_field(name: str) -> Field:
 
 def _operators_of(table: pa.Table) -> Operators:
     required = {field.name for field in _OPERATORS}
-    # Another package's reader may add columns of texts. No question uses them.
+    # A reader of another package may add columns of texts. They are left out: no question uses
+    # them.
     optional = {
         name: _values(table, name)
         for name in table.column_names
@@ -300,8 +303,8 @@ def _values(table: pa.Table, name: str) -> Any:
     if name not in CATEGORIES_OF and name not in _TEXT_COLUMNS:
         return numbers_of(table, name)
     column = texts_of(table, name)
-    # A list of all categories checks them in one call.
-    kind: Any = list[CATEGORIES_OF.get(name, str)]  # type: ignore[misc]  # known only when it runs
+    # Converting a list of all categories checks them in one call.
+    kind: Any = list[CATEGORIES_OF.get(name, str)]  # type: ignore[misc]  # known only at run time
     return Categorical(column.codes, tuple(msgspec.convert([*column.categories], kind)))
 
 

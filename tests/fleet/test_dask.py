@@ -1,4 +1,4 @@
-"""Files that the workers of Dask read: the same answers, workers that die, clusters that end."""
+"""Dask workers read files: answers stay the same, workers die, clusters end or cannot be used."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def local_cluster(workers: int, *, processes: bool) -> Iterator[Client]:
-    """Start a cluster that is not one of ours."""
+    """Start a cluster without `DaskEngine`, as a user can."""
     # Forked workers need not import Dask.
     with (
         TemporaryDirectory() as folder,
@@ -123,7 +123,7 @@ QUESTIONS = (
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_answers_are_the_same(
+def test_answers_from_a_cluster_are_the_same(
     folder: Path, engine: str, question: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
@@ -152,7 +152,7 @@ def test_an_export_uses_the_cluster(folder: Path, engine: str, tmp_path: Path) -
     assert first[0].out == "set: added 40 profiles; now 40 profiles\n"
 
 
-def test_files_that_cannot_be_read(folder: Path, engine: str, tmp_path: Path) -> None:
+def test_bad_files_give_the_same_messages(folder: Path, engine: str, tmp_path: Path) -> None:
     files = sorted(map(str, folder.iterdir()))
     bad = tmp_path / "bad.json"
     bad.write_text("{")
@@ -187,7 +187,7 @@ def pids_of(client: Client) -> list[int]:
     return [*client.run(os.getpid).values()]
 
 
-def test_a_worker_that_is_killed_changes_nothing(
+def test_a_killed_worker_does_not_change_the_answer(
     folder: Path, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
@@ -206,7 +206,7 @@ def test_a_worker_that_is_killed_changes_nothing(
 
 
 def _die(_joiner: RunJoiner, _paths: Paths, *, within: str = "") -> Iterator[Step]:
-    """Read files like a reader that needs too much memory."""
+    """Kill the worker, as the system does if a reader needs too much memory."""
     assert within
     os.kill(os.getpid(), signal.SIGKILL)
     yield 0, ()
@@ -223,7 +223,7 @@ def test_a_part_that_kills_its_workers_is_an_error(
     client: Client, read: Callable[..., Iterator[Step]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert client.cluster is not None
-    # The usual number of deaths is 4, which takes long.
+    # By default, Dask gives up only after 4 workers have died, which takes long.
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
     pool = DaskPool(client, ["a.json", "b.json"], read, name="Dask")
     with pytest.raises(pa.InputError) as caught:
@@ -255,7 +255,7 @@ def test_any_partition_and_number_of_workers_gives_the_same_profile(
     assert difference(found, pa.load_runs(chosen)) is None
 
 
-def test_few_parts_wait_for_their_turn(
+def test_few_parts_are_submitted_at_a_time(
     folder: Path, threads: dict[int, Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The results of later parts take memory until earlier parts are merged."""
@@ -334,7 +334,7 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 
 @contextmanager
 def slow_file(path: Path) -> Iterator[Callable[[], bool]]:
-    """Make a pipe that has no end inside the block. Yield a function that says if it is read."""
+    """Make a pipe that stays open inside the block. Yield a function that tells if it is read."""
     os.mkfifo(path)
     writers: list[int] = []
 
@@ -379,7 +379,7 @@ def interrupted(folder: Path, engine: str) -> None:
 # The start of a local cluster takes seconds.
 @pytest.mark.slowest
 @pytest.mark.parametrize("is_local", [False, True])
-def test_an_interrupt_ends_the_local_cluster_only(
+def test_an_interrupt_ends_only_the_local_cluster(
     tmp_path: Path, client: Client, engine: str, *, is_local: bool
 ) -> None:
     before, tasks = pids_of(client), client.run_on_scheduler(_tasks)
@@ -401,7 +401,7 @@ def refused(*arguments: str, folder: Path) -> str:
     return outcome.err.removeprefix(ERROR).rstrip("\n")
 
 
-def test_clusters_that_are_no_use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clusters_that_cannot_be_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_engine, "_CONNECT_S", 0.2)
     assert refused("--engine", "dask:tcp://127.0.0.1:9", folder=folder) == (
         "Dask at tcp://127.0.0.1:9: cannot be reached: Timed out trying to connect to "
@@ -434,7 +434,6 @@ def test_other_versions_on_the_cluster(
             f"Dask at {address}: its scheduler has no profile_analyze, and this is version 9.9; "
             f"install it there: {install}"
         )
-    monkeypatch.setattr(dask_engine, "_VERSION", "os:getpid")  # a worker with another one
     with pytest.raises(pa.EngineError, match=r"Dask: its worker tcp://a has no profile_analyze"):
         dask_engine._check_version(ImportError(), "worker tcp://a", "Dask")
     remedy = r"this is version 9\.9; install it there: pip install 'profile_analyze\[fleet\]==9\.9'"
@@ -495,7 +494,7 @@ def test_engines_that_do_not_exist(folder: Path) -> None:
     assert run_command(str(folder), "--engine", "local") == run_command(str(folder))
 
 
-def test_standard_input_needs_this_process(folder: Path) -> None:
+def test_workers_cannot_read_standard_input(folder: Path) -> None:
     for call in (["-"], [str(folder), "--compare", "-"]):
         outcome = run_command(*call, "--engine", "dask", stdin=b"{")
         assert (outcome.code, outcome.err) == (

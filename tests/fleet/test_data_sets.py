@@ -1,4 +1,4 @@
-"""A data set answers every question as the files do that were added to it."""
+"""A data set gives the same answer to every question as the files that were added to it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
         assert run_command(in_parts, *question) == expected
 
 
-def test_the_origin_is_complete() -> None:
+def test_an_origin_is_stored_without_loss() -> None:
     origin = Origin(
         *("format", "1.0", "mean", 3, "a CPU", True, "fusion renames operators"),
         (RecordedFact("latency_s", 1.5, "s", "latency", "mean"),),
@@ -132,7 +132,7 @@ def answer_of(profile: pa.Profile, query: pa.Query) -> Any:
 def test_any_split_between_files_and_data_sets_gives_the_same_answer(
     runs: list[dict[str, Any]], query: pa.Query, data: st.DataObject
 ) -> None:
-    # A data set has each content once, and the files alone would count it twice.
+    # A data set stores files with equal contents once. Named as files, they would count twice.
     texts = list(dict.fromkeys(json.dumps(run) for run in runs))
     with TemporaryDirectory() as name:
         folder = Path(name)

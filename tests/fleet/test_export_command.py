@@ -29,14 +29,14 @@ ERROR = "profile_analyze: error: "
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with three profiles, which is the current folder."""
+    """The current folder, which has three profiles."""
     monkeypatch.chdir(tmp_path)
     for name, time_us in (("a.json", 1.0), ("b.json", 2.0), ("c.json", 3.0)):
         small(tmp_path, name, time_us)
     return tmp_path
 
 
-def added(outcome: Outcome) -> tuple[int, str, str]:
+def as_tuple(outcome: Outcome) -> tuple[int, str, str]:
     return outcome.code, outcome.out, outcome.err
 
 
@@ -47,9 +47,9 @@ def names_in(folder: str) -> list[str]:
 @pytest.mark.usefixtures("folder")
 def test_export_says_what_it_added() -> None:
     first = run_command("a.json", "b.json", "--export", "set")
-    assert added(first) == (0, "set: added 2 profiles; now 2 profiles\n", "")
+    assert as_tuple(first) == (0, "set: added 2 profiles; now 2 profiles\n", "")
     second = run_command("c.json", "--export", "set")
-    assert added(second) == (0, "set: added 1 profile; now 3 profiles\n", "")
+    assert as_tuple(second) == (0, "set: added 1 profile; now 3 profiles\n", "")
     question = ("--aggregate-by", "file", "--format", "csv", "--columns", "file,time", "-t", "0")
     assert (
         run_command("set", *question).out
@@ -57,20 +57,20 @@ def test_export_says_what_it_added() -> None:
     )
 
 
-def test_a_content_that_the_data_set_has_is_left_out(folder: Path) -> None:
+def test_files_with_contents_that_the_data_set_has_are_left_out(folder: Path) -> None:
     run_command("a.json", "--export", "set")
     (folder / "copy.json.gz").write_bytes(gzip.compress((folder / "a.json").read_bytes()))
     outcome = run_command("b.json", "a.json", "copy.json.gz", "b.json", "--export", "set")
-    assert added(outcome) == (
+    assert as_tuple(outcome) == (
         0,
         "set: added 1 profile; now 2 profiles\n",
-        "note: left out 3 files whose content set has already: a.json and 2 more\n",
+        "note: left out 3 files whose content is already in set: a.json and 2 more\n",
     )
     nothing = run_command("a.json", "--export", "set")
-    assert added(nothing) == (
+    assert as_tuple(nothing) == (
         0,
         "set: added 0 profiles; now 2 profiles\n",
-        "note: left out 1 file whose content set has already: a.json\n",
+        "note: left out 1 file whose content is already in set: a.json\n",
     )
 
 
@@ -81,11 +81,11 @@ def test_a_bad_file_adds_nothing_unless_it_is_skipped(folder: Path) -> None:
     assert refused.err.startswith(f"{ERROR}bad.json: ")
     assert names_in("set") == ["_profile_analyze.json"]
     skipped = run_command("a.json", "bad.json", "--skip-bad", "--export", "set")
-    assert added(skipped)[:2] == (0, "set: added 1 profile; now 1 profile\n")
+    assert as_tuple(skipped)[:2] == (0, "set: added 1 profile; now 1 profile\n")
     assert "left out 1 file that cannot be read" in skipped.err
     # A bad file is not remembered, so a repaired one is added.
     small(folder, "bad.json", 9.0)
-    assert added(run_command("bad.json", "--export", "set"))[1].endswith("now 2 profiles\n")
+    assert as_tuple(run_command("bad.json", "--export", "set"))[1].endswith("now 2 profiles\n")
 
 
 def test_a_whole_part_of_bad_files_is_skipped(folder: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_whole_part_of_bad_files_is_skipped(folder: Path) -> None:
     assert note.startswith("left out 3 files that cannot be read: bad0.json: ")
     assert note.endswith("; and 2 more")
     assert names_in("set") == ["_profile_analyze.json", "part=000001", "part=000002"]
-    # Beside a data set, all other files may be bad. Without any profile, the first error is shown.
+    # If all files beside a data set are bad, the data set is shown; without it, the first error.
     beside = run_command("set", *bad, "--skip-bad", "--format", "json")
     left_out = json.loads(beside.out)["profile"]["left_out"]
     assert (beside.code, [one["file"] for one in left_out]) == (0, bad)
@@ -109,7 +109,7 @@ def test_a_whole_part_of_bad_files_is_skipped(folder: Path) -> None:
         assert nothing.err.startswith(f"{ERROR}bad0.json: ")
 
 
-def test_a_bad_file_adds_no_part_of_several(folder: Path) -> None:
+def test_a_bad_file_stops_an_export_of_several_parts(folder: Path) -> None:
     (folder / "bad.json").write_text('{"graph_exec": 1}', encoding="utf-8")
     with pytest.raises(pa.InputError, match=r"^bad\.json: "):
         exported(folder / "set", ["a.json", "bad.json"], files_per_part=1)
@@ -260,7 +260,9 @@ def test_tables_that_do_not_belong_together_are_recognised(folder: Path) -> None
     ("column", "what"),
     [("operator", "operators"), ("track", "tracks"), ("run", "runs"), ("parent", "executions")],
 )
-def test_a_reference_to_a_row_that_does_not_exist(folder: Path, column: str, what: str) -> None:
+def test_a_reference_to_a_row_that_does_not_exist_is_recognised(
+    folder: Path, column: str, what: str
+) -> None:
     exported(folder / "set", ["a.json"])
 
     def with_wrong_rows(table: pyarrow.Table) -> pyarrow.Table:
@@ -332,7 +334,7 @@ def replaced(table: str, change: Callable[[pyarrow.Table], pyarrow.Table]) -> No
 
 
 def with_long_names(tracks: pyarrow.Table) -> pyarrow.Table:
-    """Return 200 tracks that share a long name. The file has the name once."""
+    """Return 200 tracks that share a long name. A Parquet file stores the name once."""
     many = pyarrow.concat_tables([tracks] * 200)
     names = pyarrow.array(["x" * 10_000] * len(many))
     return many.set_column(1, tracks.schema.field("name"), names)
@@ -422,14 +424,14 @@ def test_tables_of_another_structure_are_recognised(
     assert outcome.err.startswith(f"{ERROR}{DAMAGED}part=000001: {reason}")
 
 
-def test_half_an_export_is_no_part(folder: Path) -> None:
+def test_an_unfinished_export_is_ignored(folder: Path) -> None:
     exported(folder / "set", ["a.json"])
     expected = run_command("set")
     unfinished = folder / "set" / ".unfinished-x" / "0"
     unfinished.mkdir(parents=True)
     (unfinished / "_part.json").write_bytes((PART / "_part.json").read_bytes())
     assert run_command("set") == expected
-    # What a process left behind that died long ago is removed by the next export.
+    # The next export removes the unfinished files of a process that died long ago.
     os.utime(unfinished.parent, (0, 0))
     exported(folder / "set", ["b.json"])
     assert names_in("set") == ["_profile_analyze.json", "part=000001", "part=000002"]
@@ -448,13 +450,13 @@ def test_a_data_set_without_profiles(folder: Path) -> None:
     )
 
 
-def test_a_data_set_is_a_baseline_and_a_neighbour_of_files(folder: Path) -> None:
+def test_a_data_set_can_be_a_baseline_and_can_be_read_with_files(folder: Path) -> None:
     exported(folder / "set", ["a.json", "b.json"])
     compared = ("--format", "csv", "--columns", "name,time,base")
     assert run_command("c.json", "--compare", "set", *compared) == run_command(
         "c.json", "--compare", "a.json", "b.json", *compared
     )
-    # A list may name it, too.
+    # A list of files can name the data set, too.
     (folder / "list").write_text("set\nc.json\n", encoding="utf-8")
     whole = ("--format", "json", "-t", "0")
     assert run_command("@list", *whole) == run_command("a.json", "b.json", "c.json", *whole)
@@ -463,7 +465,7 @@ def test_a_data_set_is_a_baseline_and_a_neighbour_of_files(folder: Path) -> None
 def test_the_sessions_in_the_documentation_are_current(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They write a data set, so they run in a folder of their own."""
+    """The sessions write a data set, so they run in a temporary folder."""
     monkeypatch.chdir(tmp_path)
     for name, runs in (("monday", "base"), ("tuesday", "changed")):
         Path(name).symlink_to(FIXTURES / "runs" / runs)
@@ -473,5 +475,5 @@ def test_the_sessions_in_the_documentation_are_current(
     for session in sessions:
         commands = re.findall(r"^\$ profile-analyze (.*)\n", session, re.MULTILINE)
         answers = ((one, run_command(*shlex.split(one))) for one in commands)
-        told = [f"$ profile-analyze {one}\n{answer.out}{answer.err}" for one, answer in answers]
-        assert "".join(told) == session
+        printed = [f"$ profile-analyze {one}\n{answer.out}{answer.err}" for one, answer in answers]
+        assert "".join(printed) == session

@@ -34,7 +34,7 @@ QUESTION = ("--aggregate-by", "file", "--format", "csv", "--columns", "file,time
 
 
 def files_in(data_set: Path | str) -> list[str]:
-    """Return the files in all parts, from what the parts say and from their tables."""
+    """Return the files in all parts. Check that manifests and tables have the same files."""
     parts = parts_of(str(data_set))
     named = [source.name for part in parts for source in part.manifest.sources]
     assert named == [name for part in parts for name in partial_of(part).processes]
@@ -46,7 +46,7 @@ def left_overs(data_set: Path) -> list[str]:
 
 
 def is_locked(data_set: Path) -> bool:
-    """Return whether the lock on a data set is held. It counts as held if the system has none."""
+    """Return whether the lock on a data set is held; always true if the system has no locks."""
     with suppress(BlockingIOError), (data_set / locking.LOCK).open("ab") as file:
         if sys.platform != "win32":
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -82,11 +82,11 @@ def test_a_file_that_another_export_adds_meanwhile_is_left_out(tmp_path: Path) -
         files_per_part=2,
         progress=read_while_another_exports,
     )
-    note = f"left out 3 files whose content {tmp_path / 'set'} has already: {files[1]} and 2 more"
+    note = f"left out 3 files whose content is already in {tmp_path / 'set'}: {files[1]} and 2 more"
     assert (outcome.added, outcome.files, [*outcome.notes]) == (3, 6, [note])
     assert files_in(tmp_path / "set") == [files[n] for n in (1, 4, 3, 0, 2, 5)]
     assert left_overs(tmp_path / "set") == []
-    # The rows are the rows of the files, in the order of the parts.
+    # The answer has a row for each file, in the order of the parts.
     answer = run_command(str(tmp_path / "set"), *QUESTION)
     assert answer == run_command(*files_in(tmp_path / "set"), *QUESTION)
 
@@ -94,7 +94,7 @@ def test_a_file_that_another_export_adds_meanwhile_is_left_out(tmp_path: Path) -
 COMMAND = (
     "import sys\n"
     "from profile_analyze.cli.main import main\n"
-    "input()\n"  # both processes begin when both have imported the modules
+    "input()\n"  # the test lets both processes begin at the same time
     "sys.exit(main(sys.argv[1:]))\n"
 )
 
@@ -208,7 +208,7 @@ def test_parts_are_published_together_in_spite_of_an_interrupt(
 def test_an_export_that_fails_while_it_publishes_adds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, *, is_lasting: bool
 ) -> None:
-    """Each rename fails once: of the three parts, and the last one, which makes them visible."""
+    """Each rename fails once: three renames of parts, and the last, which makes parts visible."""
     files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(4)]
     data_set = tmp_path / "set"
     exported(data_set, files[:1])
@@ -263,7 +263,7 @@ def test_a_part_that_is_removed_while_parts_are_listed_is_left_out(
         (data_set / name).rename(tmp_path / name)
 
 
-def test_an_export_that_fails_before_it_publishes_needs_no_manifest(tmp_path: Path) -> None:
+def test_cleaning_up_before_publishing_needs_no_manifest(tmp_path: Path) -> None:
     data_set = tmp_path / "set"
     exported(data_set, [small(tmp_path, "a.json")])
     bad = tmp_path / "bad.json"

@@ -115,14 +115,14 @@ def test_files_with_the_same_labels_share_parts(files: list[str]) -> None:
     ]
 
 
-def test_a_label_of_a_later_call_comes_first(files: list[str]) -> None:
+def test_labels_of_a_call_override_stored_labels(files: list[str]) -> None:
     run_command(*files, "--export", "set", *PATTERN)
     question = ("--aggregate-by", "date,host", "-t", "0", "--columns", "date,host")
     outcome = run_command("set", "--label", "nightly/{host}/*/*.json", *question, "--format", "csv")
     assert outcome.out == "date,host\r\n1,1\r\n2,2\r\n,\r\n"
 
 
-def test_a_part_is_not_divided(files: list[str]) -> None:
+def test_a_question_that_would_divide_a_part_is_refused(files: list[str]) -> None:
     run_command(*files, "--export", "set")
     outcome = run_command("set", *PATTERN, "--where", "date == 2")
     assert (outcome.code, outcome.out, outcome.err) == (
@@ -201,7 +201,7 @@ def test_the_ranks_of_a_job_have_the_labels_that_they_share(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ['a"', "", "a b", "a\\n"])
-def test_a_name_that_no_label_can_have_is_damage(files: list[str], name: str) -> None:
+def test_an_invalid_name_of_a_label_is_damage(files: list[str], name: str) -> None:
     run_command(*files, "--export", "set", *PATTERN)
     manifest = Path("set/part=000001/_part.json")
     content = json.loads(manifest.read_bytes())

@@ -1,4 +1,4 @@
-"""Beside `--sql` and `--export`, an option has an effect, or the call is refused."""
+"""Options that have no effect together with `--sql` or `--export` are refused."""
 
 from __future__ import annotations
 

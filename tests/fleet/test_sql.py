@@ -148,8 +148,8 @@ def test_formats_without_tables_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_operators_have_the_values_that_rows_split_by_run_have(group: str) -> None:
-    """Splitting is the slow way: it computes each column for each operator and run."""
+def test_operators_have_the_same_values_as_rows_split_by_run(group: str) -> None:
+    """Compare SQL with `split`, which computes the same values in a slower way."""
     files = GROUPS[group]
     profile = at_level(pa.load_runs(files, wanted=all_optional_columns()), None)
     table = OperatorRows(split(profile, RUN_KEYS), pa.Query(split_by="run"))
@@ -159,7 +159,7 @@ def test_operators_have_the_values_that_rows_split_by_run_have(group: str) -> No
     )
     found = dict(zip(answer.names, (column.values for column in answer.columns), strict=True))
     assert list(found.pop("run")) == table["run"].values().tolist()
-    # Unlike a row of a split table, `operators` has all tracks of an operator, of all its runs.
+    # A row of a split table has the tracks of one run. In SQL, it has the tracks of all runs.
     for column in COLUMNS:
         if column.name in ("device", "track", "stream", "rank", "kernel"):
             continue
@@ -307,7 +307,7 @@ def test_values_that_are_no_numbers_are_texts(expression: str, text: str) -> Non
         ("7::uinteger", 7),
     ],
 )
-def test_numbers_and_truth_values_stay_what_they_are(expression: str, value: object) -> None:
+def test_numbers_and_truth_values_do_not_become_texts(expression: str, value: object) -> None:
     outcome = run_command(TINY, "--sql", f"select {expression} as a", "--format", "jsonl")
     assert (json.loads(outcome.out), outcome.code, outcome.err) == ({"a": value}, 0, "")
 

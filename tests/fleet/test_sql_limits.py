@@ -155,7 +155,7 @@ def test_texts_of_an_answer_are_limited(most: int, monkeypatch: pytest.MonkeyPat
     assert message == f"the answer has more than {most:,} characters; aggregate them, or add LIMIT"
 
 
-def test_the_documented_limits_are_those_of_the_code() -> None:
+def test_the_documented_limits_are_current() -> None:
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     assert f"the answer has more than {sql._MOST_VALUES:,} values;" in page
     assert f"`{sql._MOST_CHARACTERS:,} characters`" in page
@@ -200,7 +200,7 @@ def test_a_function_that_cannot_be_interrupted_ends_with_the_process(
 ) -> None:
     query = "select levenshtein(repeat('a', 1000000), repeat('b', 1000000))"  # takes many minutes
     timeout = "1min" if limits else "200ms"
-    # The test need not wait so long until the command gives up.
+    # A short `_GRACE_S` saves time: the command gives up sooner.
     code = (
         "from profile_analyze.__main__ import run\n"
         "from profile_analyze.fleet import sql\n"

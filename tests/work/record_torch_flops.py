@@ -22,7 +22,7 @@ ATTENTION = ("batch", "heads", "query_length", "key_length", "head_size", "value
 
 
 class Case(NamedTuple):
-    """A call of torch, and the kind of operator that we count it as."""
+    """A call of torch, and the kind of operator in `KINDS` that counts its work."""
 
     name: str
     kind: str
@@ -63,7 +63,7 @@ def recurrent(kind: str, gates: int, *, is_fused: bool = False, directions: int 
     layer = getattr(torch.nn, kind)(width, hidden, bidirectional=directions == 2)
 
     def call(data: Any, *_: Any) -> Any:
-        # The gradient of the first state is computed only if it is needed.
+        # Without `requires_grad`, torch would not compute the gradient of the first state.
         state = torch.zeros(directions, 3, hidden, requires_grad=True)
         with torch.backends.mkldnn.flags(enabled=is_fused):
             return layer(data, (state, state) if kind == "LSTM" else state)[0]

@@ -97,7 +97,7 @@ def test_kinds_without_macs(
     )
 
 
-def test_what_has_no_formula_is_unknown() -> None:
+def test_work_without_a_formula_is_unknown() -> None:
     macs, computation, memory = work("other", [DATA], [DATA])
     assert isnan(macs)
     assert isnan(computation)
@@ -165,7 +165,7 @@ def test_sorts_of_convolutions(
         ("convolution", (6, None, 3), {}),
     ],
 )
-def test_padding_is_unknown(
+def test_macs_without_padding_can_be_unknown(
     kind: str, weight: tuple[int | None, ...], attributes: dict[str, Any]
 ) -> None:
     operation = Operation(kind, (DATA, Tensor(weight)), (DATA,), attributes)

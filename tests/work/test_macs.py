@@ -135,7 +135,7 @@ def test_transposed_convolutions(window: dict[str, Any], channels: int, filters:
 
 @given(st.lists(small, max_size=2), small, small, small, st.sampled_from(["ab", "a", "b", ""]))
 def test_products_of_matrices(batch: list[int], m: int, k: int, n: int, matrices: str) -> None:
-    """An operand that is no matrix is a vector. Batches are broadcast."""
+    """`matrices` names the operands that are matrices, not vectors. Batches are broadcast."""
     a = (*batch, m, k) if "a" in matrices else (k,)
     b = (*[1 for _ in batch], k, n) if "b" in matrices else (k,)
     output = np.matmul(np.zeros(a), np.zeros(b)).shape
@@ -278,7 +278,7 @@ def test_gradients_of_a_product(m: int, k: int, n: int) -> None:
 
 
 def test_gradients_of_attention_and_its_projection() -> None:
-    """The gradients of queries, keys, values and scores need four products; the call has two.
+    """The gradients of queries, keys, values and scores need four products; the call needs two.
 
     Both the gradient of the input and the gradient of the projection's weights need these products.
     """
@@ -294,7 +294,7 @@ def test_operations_without_products_have_no_gradient_macs() -> None:
     assert both(operation("elementwise", [(3,)], (3,))) == [0, 0, 0, 0]
 
 
-def test_deformable_convolutions_interpolate_what_they_multiply() -> None:
+def test_the_work_of_deformable_convolutions_includes_interpolation() -> None:
     n, groups, c, o, k, h, w = 2, 2, 3, 2, (3, 2), 4, 5
     macs = sum(1 for _ in indices(n, groups * o, h, w) for _ in indices(c, *k))
     values = sum(1 for _ in indices(n, groups * c, h, w, *k))

@@ -22,7 +22,7 @@ def tensor(*shape: int | None, dtype: str = "fp32") -> Tensor:
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator[0])
-def test_an_operator_counts_as_onnx_tool_counts_it(operator: Operator) -> None:
+def test_counts_equal_the_counts_of_onnx_tool(operator: Operator) -> None:
     type_, inputs, output, attributes, macs = operator
     call = Call(type_, tuple(tensor(*shape) for shape in inputs), (tensor(*output),), attributes)
     assert macs_of(call) == macs
@@ -73,7 +73,9 @@ def test_memory_has_outputs_and_each_weight_once() -> None:
         [
             Counts(30.0, 140.0, 30.0),
             Counts(30.0, 20.0, 0),
-            Counts(nan, nan, nan),  # has no row, so its weight counts at the next operator
+            Counts(
+                nan, nan, nan
+            ),  # onnx-tool has no row for it, so the next operator counts the weight
             Counts(30.0, 130.0, 30.0),
             Counts(30.0, 20.0, 0),
             Counts(6.0, 24.0, 0.0),  # onnx-tool counts no elements in a scalar

@@ -37,7 +37,7 @@ def loops(m: int, n: int, k: int, tile: tuple[int, int, int]) -> dict[str, int]:
             for step, p in enumerate(range(0, k, tk)):
                 rows, columns, inner = min(tm, m - i), min(tn, n - j), min(tk, k - p)
                 read = rows * inner + inner * columns
-                partial = rows * columns * (2 if step else 1)  # first only written, then also read
+                partial = rows * columns * (2 if step else 1)  # the first step only writes sums
                 counts["tiles"] += 1
                 counts["tiled_macs"] += tm * tn * tk
                 counts["tiled_memory"] += 4 * (read + partial)
@@ -48,7 +48,7 @@ def loops(m: int, n: int, k: int, tile: tuple[int, int, int]) -> dict[str, int]:
 
 
 @given(sizes, sizes, st.lists(st.integers(1, 3), max_size=2))
-def test_costs_equal_those_of_loops_over_tiles(
+def test_costs_equal_the_counts_of_loops_over_tiles(
     product: tuple[int, int, int], tile: tuple[int, int, int], batch: list[int]
 ) -> None:
     m, n, k = product
