@@ -296,7 +296,8 @@ TABLE: Final[Mapping[str, Entry]] = {
         f"{_TARGETS}, Tensor? weight, reduction, ignore_index, label_smoothing",
         translate=_loss(5, reduces_classes=True),
     ),
-    # A difference and a square for each score. All losses also count a sum for each target.
+    # Each score needs a difference and a square. In addition, all losses add up one value for each
+    # target.
     **_of("mse_loss", f"{_TARGETS}, reduction", translate=_loss(2)),
     **_of(
         "nll_loss_backward nll_loss2d_backward",
