@@ -72,7 +72,7 @@ def _keys_and_values(call: Call, heads: int | None) -> tuple[int | None, int | N
 
 
 def grouped_query_attention(call: Call) -> Operation:
-    """Translate com.microsoft GroupQueryAttention. Output 1 has the past and the present keys."""
+    """Translate com.microsoft GroupQueryAttention. Output 1 has all keys: past and new ones."""
     heads, groups = call.attribute("num_heads"), call.attribute("kv_num_heads")
     is_packed = not call.has_input(1)
     all_heads = total(heads, groups, groups) if is_packed else heads

@@ -1,4 +1,4 @@
-"""Applies the sizes that a caller gives to dynamic inputs. Reports sizes that stay open."""
+"""Applies the sizes that a caller gives to dynamic inputs. Reports sizes that stay unknown."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _notes_on_empty_inputs(inputs: Mapping[str, ValueInfoProto]) -> Iterator[str
 
 
 def _forget_types(main: GraphProto) -> None:
-    """Remove the types that the exporter stored, because they are for the original input sizes."""
+    """Remove the types that the exporter stored, because these are for the original input sizes."""
     for graph in _graphs(main):
         del graph.value_info[:]
         for value in graph.output if graph is main else (*graph.input, *graph.output):
@@ -173,7 +173,7 @@ def _name_of(elem_type: int) -> str:
 
 
 def _fits(value: float, elem_type: int) -> bool:
-    """Return whether a dtype can hold a value; fractions may be rounded."""
+    """Return whether a dtype can hold a value. A floating-point dtype can round the value."""
     if not elem_type:
         return True
     dtype = helper.tensor_dtype_to_np_dtype(elem_type)

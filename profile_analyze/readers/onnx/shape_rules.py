@@ -1,6 +1,6 @@
 """Infers the types of outputs for operators that `onnx` cannot infer.
 
-These are old versions of operators, and operators of ONNX Runtime (`com.microsoft`).
+These are old versions of ONNX operators, and operators of ONNX Runtime (`com.microsoft`).
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class _Node:
 
 
 def standard_node(node: NodeProto) -> NodeProto:
-    """Return a node that `onnx` can infer, and whose outputs have the same types.
+    """Return a node that `onnx` can infer, with the same types of outputs as `node`.
 
-    For example, FusedConv becomes Conv. Nodes of other types are returned unchanged.
+    For example, FusedConv becomes Conv. Nodes without such a replacement are returned unchanged.
     """
     standard = _STANDARD.get(node.op_type) if node.domain == _MICROSOFT else None
     if standard is None:

@@ -42,7 +42,7 @@ class WeightsOfRow(NamedTuple):
     counted: tuple[int, ...]
     """The weights that no earlier row uses."""
     reused: tuple[int, ...]
-    """The weights that an earlier row uses, too. Their parameters count in that row."""
+    """The weights that an earlier row uses, too. Their parameters are counted in that row."""
 
 
 class ModelTables:
@@ -144,8 +144,8 @@ class ModelTables:
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
         roles = dict.fromkeys((*constants, *of_bodies), terms.UNUSED)
-        # If the model returns a stored constant that no operator uses, no row can have its
-        # parameters, so its role stays `UNUSED`.
+        # If the model returns a stored constant that no operator uses, no row can have its elements
+        # as parameters, so the role of the constant stays `UNUSED`.
         for index in self._results & roles.keys():
             if self._roles[index] != terms.UNUSED or index in self._producer:
                 roles[index] = self._weight_or_scalar(index)
@@ -181,14 +181,15 @@ class ModelTables:
     def weights(self) -> Iterator[WeightsOfRow]:
         """Yield the weights of each row.
 
-        The weights of a constant node count in the rows that use its result. A row with bodies also
-        has the weights that its bodies return.
+        The weights of a constant node are counted in the rows that use its result. A row with
+        bodies also has the weights that its bodies return.
         """
         users: set[int] = set()
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # No row may use a result of the model, so the weights of such a result count here.
+            # Often, no row uses a result of the model. The weights behind a constant result are
+            # therefore counted in the row that computes it.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:
@@ -305,7 +306,7 @@ def _role_of_output(node: Node, scope: tuple[str, ...]) -> str:
 
 
 def _makes_values(node: Node) -> bool:
-    """Return whether a constant node holds values itself, as an initializer does."""
+    """Return whether a constant node has values that do not come from its inputs."""
     return node.type in ("Constant", "ConstantOfShape") or not any(node.inputs)
 
 
