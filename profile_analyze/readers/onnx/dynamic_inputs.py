@@ -39,7 +39,7 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
 
     The model must have all inputs and symbols in `given`: see `known_names`. Return a note if fixed
     sizes of the model change, and a note if inputs have no elements. Raises `QueryError` if `given`
-    does not fit an input, for example because the input has another number of axes.
+    does not fit an input, for example because the input has a different number of axes.
     """
     if given == NO_INPUTS:
         return ()

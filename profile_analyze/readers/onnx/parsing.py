@@ -145,8 +145,8 @@ def _is_large(tensor: TensorProto) -> bool:
 def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> None:
     """Raise `MalformedProfileError` if a graph or its bodies read undefined values.
 
-    A node may read inputs, initializers and the outputs of earlier nodes. `outer` has the names
-    that are defined so far in each graph around this graph.
+    Inputs, initializers and the outputs of earlier nodes are defined. `outer` has the names that
+    are defined so far in each graph around this graph.
     """
     _check_sizes(graph, file)
     known = {value.name for value in graph.input}

@@ -34,7 +34,7 @@ def with_bias(call: Call) -> Operation:
 
 
 def rotary(query: int = 0) -> Translation:
-    """Return the translation of a rotary embedding, which may rotate only a part of each head."""
+    """Return the translation of a rotary embedding, which can rotate only a part of each head."""
 
     def translate(call: Call) -> Operation:
         rotated = call.attribute("rotary_embedding_dim", 0)
@@ -74,7 +74,7 @@ def embedding_normalization(call: Call) -> Operation:
 
 
 def dropout(call: Call) -> Operation:
-    """Translate Dropout to a view. If an input may switch to training, the work is unknown."""
+    """Translate Dropout to a view. If an input can turn on training, the work is unknown."""
     if call.has_input(2):
         return call.as_operation("elementwise", attributes={"per_element": None})
     return call.as_operation("view")

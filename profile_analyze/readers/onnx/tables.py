@@ -166,7 +166,7 @@ class ModelTables:
         return terms.SCALAR if self.values[index].dims == () else terms.WEIGHT
 
     def _add_uses(self, placed: PlacedNode, roles: dict[int, str]) -> None:
-        """Update `roles`: this row may give its inputs higher roles."""
+        """Update `roles`: the uses in this row can give its inputs higher roles."""
         made = terms.UNUSED
         for index in placed.outputs:
             made = higher(made, roles.get(-1 if index is None else index, terms.UNUSED))
@@ -217,7 +217,7 @@ class ModelTables:
     def largest_weight(self, row: int) -> int | None:
         """Return the largest weight of at least two dimensions that is an input of a row.
 
-        A constant that is computed from weights counts, too. None if there is no such input.
+        A constant that is computed from weights is a weight here, too. None without such an input.
         """
         weights = [
             index

@@ -1,4 +1,4 @@
-"""Reads the fields of a trace besides its events: version, devices, rank, recorded facts."""
+"""Reads the fields of a trace besides its events: version, devices, rank, options."""
 
 from __future__ import annotations
 

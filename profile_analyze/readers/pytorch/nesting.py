@@ -52,7 +52,7 @@ def innermost(rows: Indices, start: Indices, end: Indices, times: Indices) -> In
     """Return, for each of `times`, the innermost event that is open then, or -1, shape (times,).
 
     `rows` are the indices of the events of one thread, sorted by start. `start` and `end` have the
-    times of the events of all threads. No event may end after its parent: see `clipped`.
+    times of the events of all threads. No event must end after its parent: see `clipped`.
     """
     starts, ends = start[rows], end[rows]
     latest = np.searchsorted(starts, times, side="right") - 1

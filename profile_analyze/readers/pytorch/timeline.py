@@ -50,7 +50,7 @@ class Timeline(NamedTuple):
     launching_call: Indices
     """The driver call that launched each piece of work, or -1 if it is unknown."""
     launching_host: Indices
-    """The host event that launched each piece of work; -1 if its `launching_call` is known."""
+    """The host event that launched each piece of work without a known `launching_call`, or -1."""
     allocating: Indices
     """The innermost host event around each allocation, or -1."""
 

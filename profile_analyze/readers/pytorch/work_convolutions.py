@@ -41,7 +41,7 @@ def windows(
         if stride <= 0:
             raise UnknownError
         steps, rest = divmod(size + 2 * pad - step * (side - 1) - 1, stride)
-        # A last window that is not full counts only if it starts before the padding at the end.
+        # A last window that is not full is counted only if it starts before the end padding.
         is_added = rounds_up and rest > 0 and (steps + 1) * stride < size + pad
         found.append(steps + 1 + is_added)
     return tuple(found)

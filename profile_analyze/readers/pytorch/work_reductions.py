@@ -95,7 +95,7 @@ def _normalization(kind: str) -> Translate:
 def _gradient(kind: str) -> Translate:
     """Return a function that computes the cost of the gradient of a normalization.
 
-    The number of operations is N/A, because there is no rule that counts them.
+    The number of operations is N/A, because no rule for counting them is defined.
     """
 
     def translate(call: Call) -> Cost:
