@@ -1,1 +1,1 @@
-"""Reads ONNX models, and computes what a network costs before it runs."""
+"""Reads ONNX models, and computes from a model alone what one run of its network costs."""

@@ -30,7 +30,7 @@ def attention(call: Call) -> Operation:
 
 
 def flexible_attention(call: Call) -> Operation:
-    """Translate FlexAttention. `has_mask` is unknown: functions in the model may mask scores."""
+    """Translate FlexAttention. `has_mask` is unknown: functions in the model can mask scores."""
     operation = attention(call)
     return operation._replace(attributes={**operation.attributes, "has_mask": None})
 
@@ -38,7 +38,7 @@ def flexible_attention(call: Call) -> Operation:
 def multi_head_attention(call: Call) -> Operation:
     """Translate com.microsoft MultiHeadAttention.
 
-    One input may hold keys and values together, or queries, keys and values together.
+    One input can hold keys and values together, or queries, keys and values together.
     """
     heads = call.attribute("num_heads")
     queries = call.dims(0) or ()
@@ -72,7 +72,7 @@ def _keys_and_values(call: Call, heads: int | None) -> tuple[int | None, int | N
 
 
 def grouped_query_attention(call: Call) -> Operation:
-    """Translate com.microsoft GroupQueryAttention. Output 1 has the past and the present keys."""
+    """Translate com.microsoft GroupQueryAttention. Output 1 has all keys: past and new ones."""
     heads, groups = call.attribute("num_heads"), call.attribute("kv_num_heads")
     is_packed = not call.has_input(1)
     all_heads = total(heads, groups, groups) if is_packed else heads

@@ -98,7 +98,7 @@ def _types_of_outputs(body: GraphProto, scope: Scope) -> Types:
 
 
 def _common(first: TypeProto | None, second: TypeProto | None) -> TypeProto | None:
-    """Return a type that both types fit: sizes that differ become unknown."""
+    """Return the more general type of two: sizes that differ become unknown."""
     if first is None or second is None:
         return None
     if not (first.HasField("tensor_type") and second.HasField("tensor_type")):
@@ -145,8 +145,9 @@ class _Loop:
         self._initial = [scope.types.get(name) for name in node.input[2:]]
         self._arrays = [scope.array(name) for name in node.input[2:]]
         self._limit = _number(scope, node.input[0])
-        self._may_start = self._limit is not None or not node.input[0]
-        """Whether the iteration limit is known or absent. An unknown limit may be 0."""
+        self._is_limit_known = self._limit is not None or not node.input[0]
+        """Whether the iteration limit is known or absent. An unknown limit can be 0, so even the
+        first iteration is not certain."""
         self._starts = (
             _flag(scope, node.input[1]) if len(node.input) > 1 and node.input[1] else True
         )
@@ -210,7 +211,7 @@ class _Loop:
             return None
         goes_on = _flag(inner, self._body.output[0].name)
         if goes_on is False:
-            return 1 if self._may_start else None
+            return 1 if self._is_limit_known else None
         return self._limit if goes_on or self._passes_condition_on() else None
 
     def _passes_condition_on(self) -> bool:

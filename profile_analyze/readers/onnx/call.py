@@ -72,7 +72,7 @@ class Call(NamedTuple):
 
         `order` says where the node has each input that the kind expects. For example, (0, 3, -1)
         means: the kind's first input is input 0 of the node, the second is input 3, and the third
-        is missing. The remaining inputs of the node follow, so that their bytes count.
+        is missing. The remaining inputs of the node follow, so that their bytes are counted.
         """
         rest = (index for index in range(len(self.node.inputs)) if index not in order)
         positions = (*order, *rest)

@@ -28,9 +28,9 @@ def forget_contradictions(
 ) -> Collection[str]:
     """Find the nodes that cannot run, in a graph and its bodies. Return names of unknown values.
 
-    The reasons go to `Scope.contradictions`. All values that depend on such a node become unknown,
-    because the nodes that compute these values do not run either. `outer` has the names of unknown
-    values in the graphs around this graph.
+    The reasons are stored in `Scope.contradictions`. All values that depend on such a node become
+    unknown, because the nodes that compute these values do not run either. `outer` has the names of
+    unknown values in the graphs around this graph.
     """
     unknown: MutableMapping[str, None] = {} if outer is None else ChainMap({}, outer)
     for position, node in enumerate(graph.node):
@@ -53,7 +53,7 @@ def _has_contradiction_inside(
     """Call `forget_contradictions` for the bodies of a node.
 
     Return whether the contradictions make an output of a body unknown. Bodies that are never
-    executed are skipped: a branch may be written for other sizes.
+    executed are skipped, because they can be branches for other sizes.
     """
     found = False
     for _, body in bodies_of(node):

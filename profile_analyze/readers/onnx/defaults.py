@@ -24,8 +24,8 @@ _OF_WINDOWS: Final[Mapping[str, int]] = {
 def with_defaults(node: Node, opsets: Mapping[str, int]) -> Mapping[str, Any]:
     """Return the attributes of a node. Attributes that the file omits have their default values.
 
-    Some programs write attributes that have their default values, and others omit them. The
-    results of this function are equal for both.
+    Some programs write attributes that have their default values, and other programs omit these
+    attributes. With this function, nodes of both programs have equal attributes.
     """
     known, names = _schema(node.type, node.domain, opsets.get(node.domain, 1))
     attributes = {**known, **node.attributes}

@@ -1,4 +1,4 @@
-"""Applies the sizes that a caller gives to dynamic inputs. Reports sizes that stay open."""
+"""Applies the sizes that a caller gives to dynamic inputs. Reports sizes that stay unknown."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
 
     The model must have all inputs and symbols in `given`: see `known_names`. Return a note if fixed
     sizes of the model change, and a note if inputs have no elements. Raises `QueryError` if `given`
-    does not fit an input, for example because the input has another number of axes.
+    does not fit an input, for example because the input has a different number of axes.
     """
     if given == NO_INPUTS:
         return ()
@@ -77,7 +77,7 @@ def _notes_on_empty_inputs(inputs: Mapping[str, ValueInfoProto]) -> Iterator[str
 
 
 def _forget_types(main: GraphProto) -> None:
-    """Remove the types that the exporter stored, because they are for the original input sizes."""
+    """Remove the types that the exporter stored, because these are for the original input sizes."""
     for graph in _graphs(main):
         del graph.value_info[:]
         for value in graph.output if graph is main else (*graph.input, *graph.output):
@@ -173,7 +173,7 @@ def _name_of(elem_type: int) -> str:
 
 
 def _fits(value: float, elem_type: int) -> bool:
-    """Return whether a dtype can hold a value; fractions may be rounded."""
+    """Return whether a dtype can hold a value. A floating-point dtype can round the value."""
     if not elem_type:
         return True
     dtype = helper.tensor_dtype_to_np_dtype(elem_type)

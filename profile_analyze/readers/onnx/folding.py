@@ -37,11 +37,11 @@ def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | No
         # only confuse users.
         with np.errstate(all="ignore"):
             result = function(inputs, attributes)
-    # NumPy raises these if an input is missing, or has an unsuitable shape, dtype or value.
+    # These errors occur if an input is missing, or has an unsuitable shape, dtype or value.
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
     outputs = result if isinstance(result, list) else [result]
-    # A damaged Constant has a number or a text where a tensor should be.
+    # A damaged Constant can have a number or a text where a tensor should be.
     if any(not isinstance(one, (np.ndarray, np.generic)) or one.size > LARGEST for one in outputs):
         return None
     return [np.asarray(one) for one in outputs]
@@ -88,7 +88,7 @@ def _of_all(function: Callable[..., Any]) -> Callable[[Inputs, Attributes], Any]
 def _divide(left: Array, right: Array) -> Array:
     if left.dtype.kind not in "iu":
         return np.divide(left, right)
-    # Integers are truncated towards zero, not rounded down.
+    # A quotient of integers is truncated towards zero, not rounded down.
     if not np.all(right):
         raise ZeroDivisionError
     whole = np.floor_divide(np.abs(left), np.abs(right))

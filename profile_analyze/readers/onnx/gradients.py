@@ -28,7 +28,7 @@ class NeededGradients(NamedTuple):
     """
 
     of_inputs: int
-    """The number of gradients of factors that are not constant, but depend on a weight."""
+    """The number of gradients of factors that depend on a weight, but are not constant."""
     of_weights: int
     """The number of gradients of factors that are weights with a floating-point dtype."""
 

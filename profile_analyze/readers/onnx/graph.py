@@ -33,7 +33,7 @@ class Value(NamedTuple):
     """Whether the value does not depend on inputs of the graph."""
     is_initializer: bool = False
     is_graph_input: bool = False
-    """Whether the value is an input of the main graph without an initializer."""
+    """Whether the value is an input of the main graph, and has no initializer."""
     is_shape_arithmetic: bool = False
     """Whether a node of shape arithmetic writes the value."""
 
@@ -64,8 +64,8 @@ class Node(NamedTuple):
     is_constant: bool = False
     """Whether all inputs, and all values that its bodies capture, are constant."""
     is_shape_arithmetic: bool = False
-    """Whether the node is Shape or Size, or computes only with results of such nodes and constants.
-    All outputs are integers or bool."""
+    """Whether the node is Shape or Size, or computes only with constants and results of such nodes.
+    All outputs of such a node are integers or booleans. Constant nodes are excluded."""
     bodies: tuple[Body, ...] = ()
     contradiction: str | None = None
     """Why the node cannot run with the shapes of its inputs; None if it can run."""
@@ -104,4 +104,4 @@ class OnnxModel(NamedTuple):
     problem_of_values: str | None = None
     """A note for users who ask about the values of weights; None if no values are missing."""
     tile: Tile | None = None
-    """The largest matrix product of the hardware; None if the caller gives none."""
+    """The largest matrices that the hardware multiplies; None if the caller gives no sizes."""

@@ -32,8 +32,8 @@ def known_names(
     """Return `given` without the names that the model lacks, and a message about each missing name.
 
     The key of a message is the option without the size, such as `--dim batch`. Raises `QueryError`
-    with the first message if `given.may_lack` is false, or if the caller gives a size without a
-    name.
+    if the caller gives a size without a name, or if the model lacks a name and `given.may_lack` is
+    false.
     """
     inputs = inputs_of(graph)
     lacks = dict(_messages(given, inputs, file))

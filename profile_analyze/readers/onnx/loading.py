@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _SHAPE_DTYPES: Final = ("int64", "int32", "bool")
-"""The dtypes that the results of shape arithmetic may have."""
+"""The dtypes that results of shape arithmetic can have."""
 _DTYPES: Final = {
     "FLOAT": "fp32", "DOUBLE": "fp64", "FLOAT16": "fp16", "BFLOAT16": "bf16", "BOOL": "bool",
     "COMPLEX64": "complex64", "COMPLEX128": "complex128", "FLOAT4E2M1": "fp4",
@@ -44,8 +44,8 @@ _DTYPES: Final = {
 def read_model(source: Source) -> OnnxModel:
     """Return the model in `source`, with all shapes that can be inferred.
 
-    Raises `MalformedProfileError`, and `QueryError` if the caller gives sizes to inputs or symbols
-    that the model does not have.
+    Raises `MalformedProfileError` if the model is damaged or not supported. Raises `QueryError` if
+    the caller gives sizes to inputs or symbols that the model does not have.
     """
     return read_with_proto(source)[1]
 
@@ -88,7 +88,7 @@ class _GraphMaker:
     def graph(self, proto: GraphProto, outer: MutableMapping[str, Value] | None = None) -> Graph:
         """Return the graph that `proto` stores.
 
-        If `proto` is a body, it may read values of the graphs around it; `outer` has these values.
+        If `proto` is a body, its nodes can read values of the graphs around it, which `outer` has.
         """
         scope = self._inference.scope_of(proto)
         initializers = {tensor.name: tensor for tensor in proto.initializer}
@@ -199,7 +199,7 @@ class _GraphMaker:
 
 
 def _constant(graph: Graph) -> Graph:
-    """Return the body of a constant node. All nodes and values in such a body are constant."""
+    """Return the body of a constant node, with all its nodes and values marked as constant."""
     nodes = tuple(
         node._replace(
             is_constant=True,

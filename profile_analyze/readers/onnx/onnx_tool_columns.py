@@ -1,4 +1,4 @@
-"""Computes the columns that count by the rules of onnx-tool."""
+"""Computes the columns whose values are counted by the rules of onnx-tool."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Parsed(NamedTuple):
 
 
 def parse(source: Source) -> Parsed:
-    """Return the model in `source`. Raises `MalformedProfileError`."""
+    """Return the model in `source`. Raises `MalformedProfileError` if it cannot be used."""
     try:
         proto = ModelProto.FromString(source.content())
     except DecodeError:
@@ -95,7 +95,7 @@ def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
 def _inlined(proto: ModelProto, file: str) -> ModelProto:
     """Return the model with calls of local functions replaced by the nodes of the functions.
 
-    A number is appended to the name of each such node, which makes the name unique.
+    The names of these nodes get a number at the end, which makes them unique.
     """
     try:
         return inline_local_functions(proto)
@@ -108,7 +108,7 @@ def _store_large_tensors(graph: Any, stored: dict[str, Any]) -> None:
     """Move the values of large tensors to `stored`, from a graph or function and its bodies."""
     if isinstance(graph, GraphProto):
         initializers = list(graph.initializer)
-        # `initializers` keeps the removed tensors, so their values need not be copied.
+        # The list `initializers` keeps the removed tensors alive, so no values need to be copied.
         del graph.initializer[:]
         for tensor in initializers:
             _add_without_values(graph.initializer.add(), tensor, stored)
@@ -145,8 +145,8 @@ def _is_large(tensor: TensorProto) -> bool:
 def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> None:
     """Raise `MalformedProfileError` if a graph or its bodies read undefined values.
 
-    A node may read inputs, initializers and the outputs of earlier nodes. `outer` has the names
-    that are defined so far in each graph around this graph.
+    Inputs, initializers and the outputs of earlier nodes are defined. `outer` has the names that
+    are defined so far in each graph around this graph.
     """
     _check_sizes(graph, file)
     known = {value.name for value in graph.input}
@@ -163,7 +163,7 @@ def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> N
         known.update(node.output)
     for value in graph.output:
         if not any(value.name in names for names in visible):
-            reason = f"no node of the ONNX model writes its output '{escaped(value.name)}'"
+            reason = f"no node writes the output '{escaped(value.name)}' of the ONNX model"
             raise MalformedProfileError(file, reason)
 
 

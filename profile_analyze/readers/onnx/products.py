@@ -25,7 +25,7 @@ def convolution(
     """Return the translation of a convolution.
 
     `order` has the positions of data, weight, bias and so on. `added` is the position of an input
-    that is added to the result. `channels_last` says that the last axis of the data has the
+    that is added to the result. With `channels_last`, the last axis of the data is the axis of the
     channels.
     """
 

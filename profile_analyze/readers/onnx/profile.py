@@ -45,7 +45,7 @@ _MOST_TYPES: Final = 4
 
 
 class _Cost(NamedTuple):
-    """What one call of a node costs, without its bodies. NaN is N/A."""
+    """What one call of a node costs, without its bodies. NaN stands for N/A."""
 
     category: str
     work: Work
@@ -56,7 +56,7 @@ class _Cost(NamedTuple):
 
 
 _NOTHING: Final = _Cost(CONTROL, Work(0.0, 0.0, 0.0), 0.0, 0.0)
-"""The cost of a constant operator. It is zero, because the result can be stored."""
+"""The cost of a constant operator: zero, because its result can be computed before the run."""
 
 
 def profile_of(

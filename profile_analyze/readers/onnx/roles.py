@@ -79,8 +79,8 @@ _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
     "QGemm": (1, 2, 4, 5, 7, 8),
     **dict.fromkeys(("MatMulNBits", "GatherBlockQuantized"), (2, 3)),
     "MatMulBnb4": (2,),
-    # First come scale and zero point of the result. Then come a tensor, its scale and its zero
-    # point for each input.
+    # The first inputs are the scale and the zero point of the result. Then each part has three
+    # inputs: a tensor, its scale and its zero point.
     "QLinearConcat": tuple(position for position in range(1000) if position % 3 != 2),
     "MatMulIntegerToFloat": (2, 3, 4, 5),
     "DynamicQuantizeMatMul": (2, 3),

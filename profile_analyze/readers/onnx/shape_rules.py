@@ -1,6 +1,6 @@
 """Infers the types of outputs for operators that `onnx` cannot infer.
 
-These are old versions of operators, and operators of ONNX Runtime (`com.microsoft`).
+These are old versions of ONNX operators, and operators of ONNX Runtime (`com.microsoft`).
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class _Node:
 
 
 def standard_node(node: NodeProto) -> NodeProto:
-    """Return a node that `onnx` can infer, and whose outputs have the same types.
+    """Return a node that `onnx` can infer, with the same types of outputs as `node`.
 
-    For example, FusedConv becomes Conv. Nodes of other types are returned unchanged.
+    For example, FusedConv becomes Conv. Nodes without such a replacement are returned unchanged.
     """
     standard = _STANDARD.get(node.op_type) if node.domain == _MICROSOFT else None
     if standard is None:
@@ -143,9 +143,13 @@ def _integer_matmul(scale: int) -> Callable[[_Node], Any]:
 
 
 def _packed_matmul(node: _Node) -> Any:
-    """Output: a product with packed weights. The attribute N is the number of columns."""
+    """Output: a product with packed weights, a matrix of N rows and K columns.
+
+    The product uses the transposed matrix, unless `transB` is 0.
+    """
     left = node.sizes(0)
-    return [(node.dtype(0), None if left is None else (*left[:-1], node.attributes["N"]))]
+    columns = node.attributes["N" if node.attributes.get("transB", 1) else "K"]
+    return [(node.dtype(0), None if left is None else (*left[:-1], columns))]
 
 
 def _quantized_gemm(node: _Node) -> Any:

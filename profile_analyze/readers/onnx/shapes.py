@@ -1,4 +1,4 @@
-"""Infers the types of all values of a model, also where the inference of `onnx` has gaps."""
+"""Infers the types of all values of a model, even where the inference of `onnx` has gaps."""
 
 from __future__ import annotations
 

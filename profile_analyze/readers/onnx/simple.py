@@ -34,7 +34,7 @@ def with_bias(call: Call) -> Operation:
 
 
 def rotary(query: int = 0) -> Translation:
-    """Return the translation of a rotary embedding, which may rotate only a part of each head."""
+    """Return the translation of a rotary embedding, which can rotate only a part of each head."""
 
     def translate(call: Call) -> Operation:
         rotated = call.attribute("rotary_embedding_dim", 0)
@@ -52,7 +52,7 @@ def rotary(query: int = 0) -> Translation:
 
 
 def gather(call: Call) -> Operation:
-    """Translate Gather: to an embedding if it reads rows of a constant table, else to a gather."""
+    """Translate Gather to an embedding if it reads rows of a constant table, else to a gather."""
     dims = call.dims(0)
     is_table = call.is_constant(0) and dims is not None and len(dims) == 2
     on_rows = call.attribute("axis", 0) in {0, -2}
@@ -60,7 +60,7 @@ def gather(call: Call) -> Operation:
 
 
 def embedding_by_indices(call: Call) -> Operation:
-    """Translate com.microsoft TorchEmbedding. Only the table and the indices are its inputs."""
+    """Translate com.microsoft TorchEmbedding. Only the table and the indices are kept as inputs."""
     operation = call.as_operation("embedding")
     return operation._replace(inputs=operation.inputs[:2])
 
@@ -74,7 +74,7 @@ def embedding_normalization(call: Call) -> Operation:
 
 
 def dropout(call: Call) -> Operation:
-    """Translate Dropout to a view. If an input may switch to training, the work is unknown."""
+    """Translate Dropout to a view. If an input can turn on training, the work is unknown."""
     if call.has_input(2):
         return call.as_operation("elementwise", attributes={"per_element": None})
     return call.as_operation("view")
@@ -153,6 +153,7 @@ def affine_grid(call: Call) -> Operation:
 def optimizer(per_parameter: int, tensors: int) -> Translation:
     """Return the translation of an optimizer step.
 
-    Each parameter needs `per_parameter` operations, and has an element in `tensors` outputs.
+    Each parameter needs `per_parameter` operations. `tensors` is the number of outputs that
+    have an element for each parameter.
     """
     return kind("optimizer step", per_element=per_parameter, tensors_per_parameter=tensors)

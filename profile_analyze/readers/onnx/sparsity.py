@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.tables import ModelTables
 
 _MOST_OUTSIDE: Final = 10
-"""The most zeros outside of the blocks of zeros, in percent of the weight's elements."""
+"""How many zeros can be outside of the blocks of zeros, in percent of the weight's elements."""
 
 
 class Sparsity(NamedTuple):
-    """The zeros of one weight. NaN and None are N/A."""
+    """The zeros of one weight. NaN and None stand for N/A."""
 
     share: float = np.nan
     """The share of the elements that are 0."""
@@ -55,7 +55,7 @@ def sparsity_columns(
     unknown = [index for index, one in known.items() if isnan(one.share)]
     computed = sum(is_computed(tables, index) for index in unknown)
     unread = len(unknown) - computed
-    reasons = {"nodes compute their values": computed, "their values cannot be read": unread}
+    reasons = {"nodes compute the values": computed, "the values cannot be read": unread}
     columns: tuple[OptionalValues, ...] = (
         np.array([one.share for one in of_rows], np.float64),
         Categorical.of([one.pattern for one in of_rows]),
@@ -82,7 +82,7 @@ def _sparsity_in(tables: ModelTables, index: int, folder: Path | None) -> Sparsi
 def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
     """Return the sparsity of a weight, which is treated as a matrix.
 
-    The first axis of the weight has the rows. All further axes together have the columns.
+    The first axis of the weight becomes the rows. All further axes together become the columns.
     """
     if not any(zeros.strides):  # all elements are a view of one value
         rows, columns = len(zeros), zeros.size // len(zeros)

@@ -103,7 +103,7 @@ def _executed_in_bodies(node: Node, scope: _Scope, by_scope: Mapping[_Scope, flo
     ]
     trips = [body.trip_count for body in node.bodies]
     if node.type == "If" and None in trips:
-        # The input decides which branch runs. The result is known if both branches cost the same.
+        # An input decides which branch runs. The result is known if both branches cost the same.
         return of_bodies[0] if len(set(of_bodies)) == 1 else nan
     return sum(
         0.0 if 0 in (macs, trip) else nan if trip is None else macs * trip

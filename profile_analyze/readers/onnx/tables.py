@@ -42,7 +42,7 @@ class WeightsOfRow(NamedTuple):
     counted: tuple[int, ...]
     """The weights that no earlier row uses."""
     reused: tuple[int, ...]
-    """The weights that an earlier row uses, too. Their parameters count in that row."""
+    """The weights that an earlier row uses, too. Their parameters are counted in that row."""
 
 
 class ModelTables:
@@ -144,8 +144,8 @@ class ModelTables:
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
         roles = dict.fromkeys((*constants, *of_bodies), terms.UNUSED)
-        # If the model returns a stored constant that no operator uses, no row can have its
-        # parameters, so its role stays `UNUSED`.
+        # If the model returns a stored constant that no operator uses, no row can have its elements
+        # as parameters, so the role of the constant stays `UNUSED`.
         for index in self._results & roles.keys():
             if self._roles[index] != terms.UNUSED or index in self._producer:
                 roles[index] = self._weight_or_scalar(index)
@@ -166,7 +166,7 @@ class ModelTables:
         return terms.SCALAR if self.values[index].dims == () else terms.WEIGHT
 
     def _add_uses(self, placed: PlacedNode, roles: dict[int, str]) -> None:
-        """Update `roles`: this row may give its inputs higher roles."""
+        """Update `roles`: the uses in this row can give its inputs higher roles."""
         made = terms.UNUSED
         for index in placed.outputs:
             made = higher(made, roles.get(-1 if index is None else index, terms.UNUSED))
@@ -181,8 +181,8 @@ class ModelTables:
     def weights(self) -> Iterator[WeightsOfRow]:
         """Yield the weights of each row.
 
-        The weights of a constant node count in the rows that use its result. A row with bodies also
-        has the weights that its bodies return.
+        The weights of a constant node are counted in the rows that use its result. A row with
+        bodies also has the weights that its bodies return.
         """
         users: set[int] = set()
         for placed in self.rows:
@@ -217,7 +217,7 @@ class ModelTables:
     def largest_weight(self, row: int) -> int | None:
         """Return the largest weight of at least two dimensions that is an input of a row.
 
-        A constant that is computed from weights counts, too. None if there is no such input.
+        A constant that is computed from weights is a weight here, too. None without such an input.
         """
         weights = [
             index
@@ -306,7 +306,7 @@ def _role_of_output(node: Node, scope: tuple[str, ...]) -> str:
 
 
 def _makes_values(node: Node) -> bool:
-    """Return whether a constant node holds values itself, as an initializer does."""
+    """Return whether a constant node has values that do not come from its inputs."""
     return node.type in ("Constant", "ConstantOfShape") or not any(node.inputs)
 
 

@@ -131,7 +131,7 @@ def dims_of(sizes: Sizes | None) -> Dims | None:
 
 
 def is_complete(type_: TypeProto | None) -> bool:
-    """Return whether the type is known with all its sizes. Sequences and the like have no sizes."""
+    """Return whether a type is known with all its sizes. Only tensors have sizes."""
     if type_ is None:
         return False
     if type_.WhichOneof("value") not in ("tensor_type", "sparse_tensor_type"):
@@ -143,7 +143,7 @@ def is_complete(type_: TypeProto | None) -> bool:
 def merged(new: TypeProto | None, old: TypeProto | None) -> TypeProto | None:
     """Merge two types of a value.
 
-    A known size wins over a symbol, and a symbol over an unknown size. If both types have sizes or
+    A known size wins over a symbol, and a symbol over an unknown size. Between two sizes or two
     symbols, the new type wins.
     """
     if new is None or old is None or new.WhichOneof("value") is None:
@@ -213,7 +213,7 @@ _SIMPLE: Final[Mapping[int, Any]] = {
 
 
 def bodies_of(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
-    """Yield each graph inside a node, after the name of its attribute."""
+    """Yield each graph inside a node, with the name of its attribute."""
     for attribute in node.attribute:
         if attribute.HasField("g"):
             yield attribute.name, attribute.g

@@ -30,8 +30,8 @@ _NONZERO_BITS: Final = {
     "BOOL": (8, 0xFF),
 }
 """For each dtype name: the size of a value in bits, and a mask. A value is 0 if all its bits in the
-mask are 0. Masks of floats lack the sign bit, because -0.0 is a zero. Masks of the dtypes FNUZ have
-it, because there the bits of -0.0 stand for NaN."""
+mask are 0. Masks of floats lack the sign bit, because -0.0 is a zero. Masks of FNUZ dtypes have the
+sign bit, because the bits of -0.0 stand for NaN there."""
 
 _BITS_OF_NUMBER: Final = {
     number: _NONZERO_BITS[name]
@@ -103,7 +103,7 @@ def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] |
     """Return `size` bytes of external data, which stay in the file until they are used."""
     entries = {entry.key: entry.value for entry in proto.external_data}
     location = Path(entries.get("location", ""))
-    # A model from elsewhere must not make us read files of other folders.
+    # A hostile model must not make this program read files in other folders.
     if folder is None or location.is_absolute() or ".." in location.parts:
         return None
     try:

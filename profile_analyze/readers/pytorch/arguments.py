@@ -56,7 +56,7 @@ _ABSENT_TYPES: Final = frozenset(("", "nullptr (uninitialized)"))
 _INTEGER: Final = re.compile(r"-?\d{1,18}")
 _NUMBER: Final = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,3})?|inf)|nan")
 _LARGEST_LIST: Final = 1 << 12
-"""A list whose text has more characters stays a text. Lists of sizes or strides are short."""
+"""A list whose text is longer than this is not parsed. Lists of sizes or strides are short."""
 
 
 class Argument(NamedTuple):
@@ -68,9 +68,9 @@ class Argument(NamedTuple):
     tensors: tuple[Tensor, ...] | None = None
     """The tensor, or the tensors of a list; None for a value, or for a list of unknown tensors."""
     dtypes: tuple[str | None, ...] = ()
-    """The dtype of each tensor, as the file names it; None is unknown."""
+    """The dtype of each tensor, as the file names it; None if it is unknown."""
     strides: tuple[Shape | None, ...] = ()
-    """The strides of each tensor in elements; None is unknown."""
+    """The strides of each tensor in elements; None if they are unknown."""
     value: Value | None = None
     """The value of an argument that is not a tensor; None if it is unknown or left out."""
 
@@ -105,7 +105,7 @@ def arguments_of(facts: HostFacts) -> tuple[Argument, ...]:
 
 
 def canonical_dtype(name: str | None) -> str | None:
-    """Return the canonical name of a dtype, or else `name`; None if the dtype is unknown."""
+    """Return the canonical name of a dtype, or `name` if it has none; None if `name` is missing."""
     if name is None or name in _ABSENT_TYPES:
         return None
     return "fp8" if name.startswith(_FLOAT8) else _DTYPES.get(name, name)

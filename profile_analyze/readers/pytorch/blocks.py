@@ -26,12 +26,12 @@ The next event may be empty: `{}`.
 _LIST_END: Final = re.compile(rb"\s*,?\s*(\]|$)")
 _CLOSING: Final = re.compile(rb"(?<=\})\s*(\])")
 _TRIED: Final = 100
-"""If the list of events is damaged, the last `}]` in the file are tried as its end, at most this
-number of them."""
+"""In a damaged file, how many of the last `}]` are tried as the end of the list of events."""
 _SEARCHED: Final = 1 << 16
 """How many bytes at the end are searched first for the last border between two events."""
 _OVERLAP: Final = 1 << 10
-"""More bytes than the comma and white space between two events usually take."""
+"""How many bytes before and after the border of two chunks are searched for the end of an event.
+The comma and the white space between two events are usually shorter."""
 _BETWEEN: Final = b", \t\r\n"
 """The bytes between two events."""
 BLOCK_SIZE: Final = 1 << 20
@@ -92,9 +92,9 @@ class Blocks:
         )
 
     def _last_block(self, rest: bytes) -> bytes:
-        """Return the last event. `rest` has all bytes after the other events.
+        """Return the last event. `rest` has this event and all bytes after it.
 
-        Store the JSON after the list of events, and whether the list is closed.
+        Also store the JSON after the list of events, and whether the list is closed.
         """
         start = len(rest) - len(rest.lstrip(_BETWEEN))
         size = object_size(rest[start:])

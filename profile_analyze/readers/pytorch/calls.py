@@ -1,6 +1,6 @@
 """Gives names to the arguments of an operator, and returns them as a `Call`.
 
-The file has the arguments by position only. The signatures of the operator have the names.
+A trace has only the positions of the arguments. The signatures of the operator have the names.
 """
 
 from __future__ import annotations
@@ -29,8 +29,14 @@ class Parameter(NamedTuple):
 
     name: str
     sort: str
-    """`Tensor`, `Tensor?` if it may be left out, `Tensor[]` for a list, empty for a value that is
-    not a tensor, or `any`."""
+    """What the parameter accepts:
+
+    - `Tensor`: a tensor
+    - `Tensor?`: a tensor, or nothing
+    - `Tensor[]`: a list of tensors
+    - empty: a value that is not a tensor
+    - `any`: any argument
+    """
 
     def accepts(self, argument: Argument) -> bool:
         """Return whether the parameter can have `argument` as its value."""
@@ -55,8 +61,8 @@ def _parameters(signature: str) -> tuple[Parameter, ...]:
 class Call:
     """One call of an operator.
 
-    Methods that take a name return the call's argument with this name. If the argument is unknown
-    or has another type, they raise `UnknownError`, unless their docstrings say otherwise.
+    Each method that takes a name returns the argument with this name. It raises `UnknownError` if
+    the argument is unknown or has another type, unless the docstring of the method says otherwise.
     """
 
     def __init__(self, name: str, arguments: Mapping[str, Argument]) -> None:
@@ -132,7 +138,7 @@ class Call:
 def call_of(name: str, signatures: Sequence[str], arguments: Sequence[Argument]) -> Iterator[Call]:
     """Yield a call for each signature that fits the arguments, the likeliest signature first.
 
-    A signature also fits more arguments than it has parameters, for two reasons:
+    A signature can fit even if there are more arguments than parameters, for two reasons:
 
     - A variant with `out` has its outputs as the last arguments.
     - In a scripted model, the profiler records all values on the stack of the interpreter. The

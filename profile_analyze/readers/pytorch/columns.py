@@ -163,7 +163,7 @@ class Events:
         self.broken = 0
         """The number of events that were left out because they cannot be read as JSON."""
         self.mistyped = 0
-        """The number of events that were read without some fields, which have a wrong type."""
+        """The number of events that were read without the fields that have a wrong type."""
         self.repaired = 0
         """The number of events that were read although they are not valid JSON."""
 

@@ -1,4 +1,4 @@
-"""Defines `Cost` and `Entry`, and the functions that compute costs for several groups of operators.
+"""Defines `Cost` and `Entry`, and the functions for costs that several modules use.
 
 - `Cost`: the work and the outputs of one call of an operator
 - `Entry`: the signatures of an operator, and the function that computes the cost of its calls
@@ -128,8 +128,8 @@ def broadcast(*shapes: Shape) -> Shape:
 def promoted(tensors: Iterable[Tensor], *, to_float: bool = False) -> str | None:
     """Return the dtype of an elementwise result; None if it is unknown.
 
-    Scalars, which have no dimensions, count only if all tensors are scalars. With `to_float`, the
-    result of integers is fp32.
+    Scalars, which have no dimensions, are ignored unless all tensors are scalars. With `to_float`,
+    the result of integers is fp32.
     """
     found = list(tensors)
     dtypes = [one.dtype for one in found if one.shape != ()] or [one.dtype for one in found]

@@ -1,7 +1,7 @@
 """Decodes the facts of work on devices: grids of kernels, bytes of copies, messages.
 
 Work on a device is a kernel, a copy or a memset. A message is a kernel that communicates. The facts
-of an event are all its fields but times and ids.
+of an event are all its fields except times and ids.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _DTYPES: Final = {
     "ComplexDouble": "complex128",
     **dict.fromkeys(("Float8_e4m3fn", "Float8_e5m2", "Float8_e4m3fnuz", "Float8_e5m2fnuz"), "fp8"),
 }
-"""The canonical name of each dtype that messages have."""
+"""The canonical name of each dtype, by its name in the facts of a message."""
 _ENDINGS: Final = ("_oop", "_coalesced", "_base", "_into_tensor", "_tensor", "_single", "_sparse")
 """The endings that torch adds to the name of a collective for its variants."""
 _NAMES: Final = {
@@ -54,8 +54,8 @@ _NAMES: Final = {
     "allgather": "all_gather",
     **dict.fromkeys(("alltoall", "alltoallv", "all_to_allv"), "all_to_all"),
 }
-# A factor is the ratio of bus bytes to message bytes for a number of ranks. With it, bus bandwidths
-# are comparable between collectives. Source: PERFORMANCE.md in
+# A factor is the ratio of bus bytes to message bytes for a number of ranks. Bandwidths computed
+# from bus bytes are comparable between collectives. Source: PERFORMANCE.md in
 # https://github.com/NVIDIA/nccl-tests
 _ONE_WAY: Final = ("all_gather", "reduce_scatter", "all_to_all", "gather", "scatter")
 _FACTORS: Final[Mapping[str, Callable[[int], float]]] = {
@@ -71,7 +71,7 @@ class Amounts(NamedTuple):
     """The mean number of bytes that the executions of one row of work move; NaN if unknown."""
 
     memory: float = nan
-    """Bytes that a copy or a memset reads and writes. A copy of n bytes has 2 n."""
+    """Bytes that a copy or a memset reads and writes. For a copy of n bytes, this is 2 n."""
     message_bytes: float = nan
     bus_bytes: float = nan
 
@@ -168,7 +168,7 @@ def _same(values: Any) -> Any:
 def _same_numbers(
     facts: Sequence[Sequence[DeviceFacts]], text: Callable[[DeviceFacts], bytes]
 ) -> Floats:
-    """Return, for each row, the number that all its facts have; NaN if they differ."""
+    """Return, for each row, the number that all its facts have; NaN if the numbers differ."""
     return floats(_number(_same(map(text, of_row)) or b"") for of_row in facts)
 
 

@@ -66,7 +66,8 @@ class Recorded(NamedTuple):
     outside: Indices
     """The executions of outermost operators outside all steps, as indices; empty without steps."""
     repetitions: int
-    """The greatest common divisor of the calls of outermost operators; 1 in a trace with steps."""
+    """The greatest common divisor of the numbers of calls of the outermost operators. It is 1 in a
+    trace with steps."""
 
 
 class _Host(NamedTuple):
@@ -117,17 +118,17 @@ def recorded(events: Events, rank: int | None) -> Recorded:
 
 
 def _common_factor(rows: Indices) -> int:
-    """Return the greatest number that divides the count of each distinct row; 1 without rows."""
+    """Return the greatest number that divides the frequency of each value; 1 if `rows` is empty."""
     counts = np.bincount(rows)
     return int(np.gcd.reduce(counts[counts > 0])) if len(rows) else 1
 
 
 class _Names(NamedTuple):
-    """The name of each host event, and what its facts say. All columns have shape (events,)."""
+    """The name of each host event, and flags from its facts. All columns have shape (events,)."""
 
     is_operator: Flags
     is_region: Flags
-    """Whether the name is part of scopes; also true for modules, and false for steps."""
+    """Whether the event is a region or module whose name is part of scopes; false for steps."""
     is_optimizer: Flags
     is_gradient: Flags
     name: Indices
@@ -188,7 +189,7 @@ def _host(events: Events, timeline: Timeline) -> _Host:
 def _sequence(sequence: Indices, process: Indices) -> Indices:
     """Return the sequence number of each host event, or -1. No two processes share a number.
 
-    In the file, each process counts on its own, so two processes may have equal numbers.
+    In the file, two processes can have equal numbers, because each process counts separately.
     """
     processes = int(process.max(initial=0)) + 1
     if processes == 1:
@@ -300,7 +301,10 @@ def _allocated_bytes(
 
 
 def _launched_by(timeline: Timeline) -> Indices:
-    """Return, for each execution, the execution that launched it; -1 if unknown or not work."""
+    """Return, for each execution, the execution that launched it, or -1 if that is unknown.
+
+    Host events and driver calls have -1, because nothing launches them.
+    """
     hosts, calls = len(timeline.parent), len(timeline.call_parent)
     call = timeline.launching_call
     of_work = np.where(call >= 0, call + hosts, timeline.launching_host)

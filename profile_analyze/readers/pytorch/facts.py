@@ -1,4 +1,4 @@
-"""Stores the facts of events: all fields but times and ids. Equal facts are stored once.
+"""Stores the facts of events: all fields except times and ids. Equal facts are stored once.
 
 The docstring of the package defines host events, driver calls and work.
 """
@@ -88,5 +88,5 @@ class FactsOfWork(dict[tuple[Any, ...], int]):
 
 
 def as_utf8(value: Any) -> bytes:
-    """Return the JSON of an argument as valid UTF-8. Decoding an event checks no raw fields."""
+    """Return the JSON of an argument as valid UTF-8. `msgspec` does not check `Raw` fields."""
     return bytes(value).decode("utf-8", "replace").encode()

@@ -17,7 +17,7 @@ _LONGEST: Final = 60
 """The longest short name. Longer names lose their middle, because variants differ at the end."""
 _KEPT_END: Final = 20
 _LARGEST_INPUT: Final = 1 << 13
-"""The most characters of a name that are read. Names with nested templates can have more."""
+"""How many characters of a name are read. Names with nested templates can be longer."""
 _DEEPEST: Final = 6
 """Template arguments at a greater depth are ignored."""
 
@@ -26,7 +26,7 @@ _CLOSING: Final = frozenset(">)}]")
 _AS_IS: Final = ("Memcpy", "Memset")
 _ANONYMOUS: Final = "(anonymous namespace)::"
 _GENERIC: Final = frozenset(("kernel", "Kernel"))
-"""Function names that are too general. The short name keeps the namespace: `sort::kernel`."""
+"""Function names that need their namespace in the short name, such as `sort::kernel`."""
 _WRAPPERS: Final = frozenset(
     (
         *("gpu_kernel_impl", "gpu_kernel_impl_nocast", "gpu_index_kernel"),
@@ -34,7 +34,8 @@ _WRAPPERS: Final = frozenset(
         *("Kernel", "Kernel2", "device_kernel"),
     )
 )
-"""Templates that call a function in their arguments. The short name names that function."""
+"""Templates that only call the function in their template arguments. The short name has the name of
+that function instead."""
 _NOISE: Final = re.compile(
     r"Array|OffsetCalculator|TrivialOffset|Load|Store|TensorListMetadata|OpaqueType|\w*Policy"
     r"|cublas|ScanTileState|ReduceByKeyScan|FixedDivisor|decltype|nullptr|true$|false$"
@@ -171,7 +172,7 @@ _BEFORE_CLASS: Final = re.compile(r"I(?:L[a-z]n?\d+E|[a-z])*N?")
 
 
 def _of_mangled(text: str) -> str:
-    """Return the readable name in a mangled name, such as `f<C>` for a template of class `C`."""
+    """Return the readable part of a mangled name: `f`, or `f<C>` for a template with a class."""
     names: list[str] = []
     start = 3 if text.startswith("_ZN") else 2
     for _ in range(_DEEPEST):

@@ -1,4 +1,4 @@
-"""Reads the fields of a trace besides its events: version, devices, rank, what was recorded."""
+"""Reads the fields of a trace besides its events: version, devices, rank, options."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _decode = msgspec.json.Decoder(Metadata).decode
 def metadata_of(trace: Trace) -> Metadata:
     """Return the metadata of a trace.
 
-    In a damaged trace, only the JSON before the events may be readable. Other fields get defaults.
+    If a damaged trace has valid JSON only before the events, the other fields have their defaults.
     """
     return (
         _decoded(b"%b]%b" % (trace.before, trace.after))

@@ -25,8 +25,8 @@ def parents(thread: Indices, start: Indices, end: Indices) -> Indices:
     An event that starts when another event ends is not inside it. Of two events with equal times,
     the first one is the outer one.
 
-    Rounded times may let an event end after its parent. The event then counts as ended when its
-    parent ends.
+    Because times are rounded, an event can seem to end after its parent. The end of the parent is
+    then used as the end of the event.
     """
     result = np.full(len(start), -1)
     for rows in rows_by_start(thread, start, end):
@@ -52,7 +52,7 @@ def innermost(rows: Indices, start: Indices, end: Indices, times: Indices) -> In
     """Return, for each of `times`, the innermost event that is open then, or -1, shape (times,).
 
     `rows` are the indices of the events of one thread, sorted by start. `start` and `end` have the
-    times of the events of all threads. No event may end after its parent: see `clipped`.
+    times of the events of all threads. No event must end after its parent: see `clipped`.
     """
     starts, ends = start[rows], end[rows]
     latest = np.searchsorted(starts, times, side="right") - 1
@@ -81,7 +81,7 @@ def clipped(end: Indices, parent: Indices) -> Indices:
 
 
 def _nested(start: Indices, end: Indices) -> Indices:
-    """Return what `parents` returns, for the sorted events of one thread."""
+    """Return the parents, as `parents` does, of the events of one thread, which must be sorted."""
     depth = _open_events(start, end)
     result = np.full(len(start), -1)
     by_depth, depths = _by_depth(depth)
@@ -137,7 +137,7 @@ def _nest_one_by_one(
 
 
 def _nested_one_by_one(start: list[int], end: list[int], first: int) -> list[int]:
-    """Return what `_nested` returns, for events that may overlap.
+    """Return the parents, as `_nested` does, of events that may overlap.
 
     `first` is the index of the first event.
     """

@@ -1,4 +1,4 @@
-"""Makes notes on a trace: what was left out or repaired, and what the numbers include."""
+"""Makes notes on a trace: what was left out or repaired, and what is unknown."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
         )
     if events.mistyped:
         yield Note(
-            f"left out the fields of {counted(events.mistyped, 'event')} that have a wrong type",
+            f"left out fields that have a wrong type in {counted(events.mistyped, 'event')}",
             Importance.INCOMPLETE,
         )
     if len(found.outside):
@@ -85,7 +85,7 @@ def _notes_on_missing_shapes(found: Recorded) -> Iterator[Note]:
 
 
 def _lacks_shapes(row: Row) -> bool:
-    """Return whether the computation of an operator is unknown, but would follow from shapes."""
+    """Return whether the computation of an operator is unknown only because shapes are missing."""
     is_unknown = row.described is None or bool(np.isnan(row.described.work.computation))
     return is_unknown and follows_from_shapes(row.name)
 

@@ -85,7 +85,7 @@ def _path(row: Row, name: str) -> str:
     launched_by = () if row.launched_by is None else (row.launched_by,)
     shapes = row.described.in_shapes if row.described is not None else None
     text = "" if shapes is None else f"({', '.join('x'.join(map(str, one)) for one in shapes)})"
-    if row.level == KERNEL and name != row.name:  # a hash, because kernels may share a short name
+    if row.level == KERNEL and name != row.name:  # add a hash: short names can be equal
         full = row.name.encode("utf-8", "surrogatepass")
         text = f" #{blake2b(full, digest_size=3).hexdigest()}"
     return "/".join((*(row.scope or ()), *launched_by, name)) + text

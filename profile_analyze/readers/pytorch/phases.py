@@ -36,14 +36,17 @@ def backward_above(parent: Indices, autograd: Autograd) -> Indices:
     """Return the backward operator of each event: the event itself, or the innermost one around it.
 
     The value is -1 for events outside all backward operators. Backward operators without a
-    sequence number do not count.
+    sequence number are ignored.
     """
     is_root = autograd.is_backward & (autograd.sequence >= 0)
     return at_or_above(parent, is_root)
 
 
 def forward_of(autograd: Autograd, start_ns: Indices) -> Indices:
-    """Return the forward operator of each backward operator; -1 for other events or if unknown."""
+    """Return the forward operator of each backward operator, or -1 if it is unknown.
+
+    All other events have -1.
+    """
     forward = np.flatnonzero((autograd.sequence >= 0) & ~autograd.is_backward)
     # An operator that is not differentiable has the number of the next differentiable one. The last
     # of all forward operators with the same number is therefore the differentiable one.
@@ -61,8 +64,8 @@ def phases_of(
     """Return the phase of each event; N/A for events outside all phases.
 
     The phase of all events is N/A in a trace that has no backward operator and no node of the
-    autograd graph. `is_gradient` says which events are such nodes. It is needed because nodes that
-    add up the gradients of a weight have no sequence number.
+    autograd graph. `is_gradient` says which events are such nodes. The sequence numbers do not
+    suffice, because nodes that add up the gradients of a weight have none.
 
     If an outermost operator or any event in it has a sequence number, the operator and all events
     in it are in the forward phase. In backward operators, autograd nodes and optimizer regions,

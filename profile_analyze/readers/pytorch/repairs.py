@@ -27,7 +27,7 @@ class Repaired(NamedTuple):
     event: Event | None
     """None if the reader does not need events with this value of `ph`."""
     is_valid_json: bool
-    """Whether the event is valid JSON, so that only types of fields were wrong."""
+    """Whether the event is valid JSON. If it is, only the types of some fields were wrong."""
 
 
 def repaired(event: bytes) -> Repaired | None:
@@ -37,8 +37,8 @@ def repaired(event: bytes) -> Repaired | None:
     Fields of a wrong type are left out.
     """
     text = event.decode("utf-8", "replace")
-    # One wrong escape shows that no backslash was escaped. The `\n` in `C:\new` is then not a
-    # newline.
+    # One invalid escape sequence shows that torch escaped no backslash of this event. The `\n` in
+    # `C:\new` is then not a newline.
     escaped = _BACKSLASHES.sub(_escaped, text) if _WRONG_BACKSLASH.search(text) else text
     for candidate in (text, escaped, _NAME.sub(_with_escaped_quotes, escaped, count=1)):
         try:

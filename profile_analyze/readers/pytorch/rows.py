@@ -141,7 +141,7 @@ def call_rows(
 ) -> Assigned:
     """Return the rows of the driver calls. `is_inside` is true for calls inside an operator.
 
-    A call outside all operators counts as an operator, and has a scope. Other calls have no scope.
+    Calls outside all operators have the level of operators, and a scope. Other calls have no scope.
     """
     scope = np.where(is_inside, -1, scope)
     row, first = numbered((calls.code * 2 + is_inside) * _CODES + scope)
@@ -162,9 +162,9 @@ def work_rows(
 ) -> Assigned:
     """Return the rows of the work on devices.
 
-    Kernels with the same name have one row for each pair of a scope and a launching operator.
-    `fact` has indices in `facts`, shape (events,). `launchers` has the name of the operator or
-    driver call that launched each event.
+    Work with the same name has one row for each pair of a scope and a launcher. `fact` has indices
+    in `facts`, shape (events,). `launchers` has the name of the launcher of each event, which is an
+    operator or a driver call.
     """
     names: dict[tuple[str, str], int] = {}
     name = np.array([names.setdefault(one[:2], len(names)) for one in facts], np.int64)

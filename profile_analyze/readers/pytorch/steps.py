@@ -1,4 +1,4 @@
-"""Finds the steps of a trace, which are the iterations that it recorded, and makes runs of them."""
+"""Finds the steps of a trace, which are its recorded iterations, and turns the steps into runs."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Steps(NamedTuple):
         """Return the run of each time, shape (times,); 0 in a trace without steps.
 
         This is the run of the last step that started before or at the time. A time before all steps
-        is in the run of the first step. `process` has the process of each time. Only steps of this
-        process count. If it has no steps, the steps of all processes count.
+        is in the run of the first step. `process` has the process of each time. Only steps
+        of this process are considered, or the steps of all processes if this process has none.
         """
         if not self.numbers:
             return np.zeros(len(times_ns), np.int64)
@@ -102,8 +102,8 @@ def steps_of(host: Spans, process: Indices, name: Indices, names: Sequence[str])
     is_step = np.array([number is not None for number in numbers], np.bool_)
     rows = np.flatnonzero(is_step[name])
     rows = rows[np.argsort(host.start_ns[rows], kind="stable")]
-    # Steps of several processes that have the same number belong to one run. If a process has two
-    # steps with the same number, they belong to two runs.
+    # If several processes have a step of the same number, these steps belong to one run. If one
+    # process has two steps of the same number, these steps belong to two runs.
     runs: dict[tuple[int | None, int], int] = {}
     occurrences: Counter[tuple[int, int | None]] = Counter()
     run = []

@@ -50,7 +50,7 @@ class Timeline(NamedTuple):
     launching_call: Indices
     """The driver call that launched each piece of work, or -1 if it is unknown."""
     launching_host: Indices
-    """The host event that launched each piece of work; -1 if its `launching_call` is known."""
+    """The host event that launched each piece of work without a known `launching_call`, or -1."""
     allocating: Indices
     """The innermost host event around each allocation, or -1."""
 
@@ -115,8 +115,8 @@ def _allocated_ns(events: Events, first_us: float) -> Indices:
 def _with_shorter_functions(events: Events, host: Spans) -> Spans:
     """Return the spans of host events. Shorten the functions of Python that overlap a region.
 
-    The `__enter__` of a region returns inside the region: it counts as ended when the region
-    starts. The `__exit__` returns after the region: it counts as ended when the region ends.
+    The `__enter__` of a region returns inside the region, so its end becomes the start of the
+    region. The `__exit__` returns after the region, so its end becomes the end of the region.
     """
     kinds = [one.kind for one in events.host_facts]
     facts = integers(events.host.facts)

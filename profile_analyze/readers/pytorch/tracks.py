@@ -45,14 +45,14 @@ def tracks_of(events: Events, rank: int | None) -> tuple[tuple[Track, ...], Indi
     on_device_from = len(_used(on_host))
     host_tracks = new[on_host]
     new[_used(on_device)] = np.arange(on_device_from, len(tracks))
-    # The times in each file count from its own first event.
+    # In each file, times start at the first event, so each rank has its own clock.
     clock = "" if rank is None else f"rank {rank}"
     tracks = [one._replace(rank=rank, clock=clock, resolution_s=_RESOLUTION_S) for one in tracks]
     return tuple(tracks), np.concatenate([host_tracks, new[on_device]])
 
 
 def processes_of(events: Events) -> Indices:
-    """Return the number of the process of each thread. Numbers count from 0."""
+    """Return the number of the process of each thread. Processes are numbered from 0."""
     numbers: dict[object, int] = {}
     return np.array(
         [numbers.setdefault(process, len(numbers)) for process, _ in events.threads], np.int64

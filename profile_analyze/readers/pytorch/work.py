@@ -53,8 +53,8 @@ _BY_FLAT_NAME: Final = {name.replace("_", ""): entry for name, entry in _TABLE.i
 """Entries by names without underscores: `maxpool2dwithindices` is part of the gradient name
 `MaxPool2DWithIndicesBackward0` in lower case."""
 _NAMESPACES: Final = frozenset(("", "aten", "mkldnn", "torchvision"))
-"""Namespaces whose operators have the signatures in their entries. Operators of other namespaces
-can have other arguments."""
+"""The namespaces to which the signatures in `_TABLE` apply. In other namespaces, an operator of the
+same name can have other arguments."""
 _LISTS: Final = "_foreach_"
 _ENGINE: Final = "autograd::engine::evaluate_function: "
 _GRADIENT: Final = re.compile(r"([A-Z]\w*?)Backward\d+")
@@ -71,12 +71,12 @@ _NOTHING: Final = Work(0.0, 0.0, 0.0)
 
 
 class Described(NamedTuple):
-    """All facts about an operator except its times. None is unknown."""
+    """All facts about an operator except its times. Unknown facts are None."""
 
     category: str
     """One of `terms.CATEGORIES`."""
     work: Work = Work()
-    """The work of one call. Operators inside may do the same work: see `model.delegation`."""
+    """The work of one call. The operators inside can repeat this work: see `model.delegation`."""
     in_shapes: Shapes | None = None
     in_strides: Strides | None = None
     """The strides of each input in elements, or None for a contiguous input. The tuple is empty if
@@ -160,13 +160,16 @@ def _entry(name: str) -> Entry | None:
 
 
 def _entry_by_words(name: str) -> Entry:
-    """Return an entry for an operator outside of the table. Words in its name say the category."""
+    """Return an entry for an operator outside of the table. Its category comes from its name."""
     category = category_by_words(name)
     return Entry("control") if category == terms.CONTROL else Entry("other", category=category)
 
 
 def _of_call(name: str, entry: Entry, arguments: Sequence[Argument]) -> Described:
-    """Describe a call by the first signature that gives a cost, or else with unknown cost."""
+    """Describe a call by the first signature from which its cost follows.
+
+    If there is none, the cost is unknown, except for work that such operators never do.
+    """
     likeliest: Call | None = None
     for call in call_of(name, entry.signatures, arguments):
         likeliest = likeliest or call

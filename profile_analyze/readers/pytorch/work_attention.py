@@ -20,7 +20,7 @@ _ATTENTION: Final = "attention"
 
 
 def _forward(call: Call, *, is_heads_last: bool) -> Operation:
-    """Return the forward computation of a call as an operation.
+    """Return the operation of the forward pass, even for a call of a backward operator.
 
     Queries, keys and values have shape (batch, heads, length, size). With `is_heads_last`, their
     shape is (batch, length, heads, size).
@@ -113,7 +113,7 @@ TABLE: Final[Mapping[str, Entry]] = {
         name: Entry(_ATTENTION, (one,), _attention_backward)
         for name, one in _OF_ATTENTION_BACKWARD.items()
     },
-    # The following operator leaves its work to the operators that it calls.
+    # The work of this operator is counted in the operators that it calls.
     "_native_multi_head_attention": Entry(_ATTENTION),
 }
 """The entry of each operator. Keys are names without the namespace."""

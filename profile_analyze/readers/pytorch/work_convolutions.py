@@ -31,7 +31,7 @@ def windows(
 ) -> Shape:
     """Return the number of windows in each dimension of an image.
 
-    `rounds_up` also counts a last window that is not full. Raises `UnknownError` if a stride is
+    If `rounds_up` is true, the last window need not be full. Raises `UnknownError` if a stride is
     not positive.
     """
     found = []
@@ -41,7 +41,7 @@ def windows(
         if stride <= 0:
             raise UnknownError
         steps, rest = divmod(size + 2 * pad - step * (side - 1) - 1, stride)
-        # A last window that is not full counts only if it starts before the padding at the end.
+        # A last window that is not full is counted only if it starts before the end padding.
         is_added = rounds_up and rest > 0 and (steps + 1) * stride < size + pad
         found.append(steps + 1 + is_added)
     return tuple(found)
@@ -50,7 +50,7 @@ def windows(
 def _padding(call: Call, kernel: Shape, dilation: Shape) -> Shape | None:
     """Return the padding at each end of each dimension.
 
-    None means padding `same`, with which the result is as large as the data.
+    None stands for the padding `same`: the image keeps its size.
     """
     text = call.value("padding", 0)
     if text == "same":

@@ -30,11 +30,11 @@ def _gather(call: Call) -> Cost:
 
 
 def _scatter(kind: str) -> Translate:
-    """Return a function that computes the cost of writing or adding values to a tensor."""
+    """Return a function that computes the cost of writing values to a tensor, or of adding them."""
 
     def translate(call: Call) -> Cost:
         data, values, index = call.tensor("self"), call.optional("src"), call.optional("index")
-        # `scatter` writes one element for each index, even if it has more values than indices.
+        # `scatter` writes one element for each index, even if there are more values than indices.
         sizes = index if "scatter" in call.name else values
         if sizes is None or (data.shape and not sizes.shape):
             raise UnknownError
@@ -98,7 +98,7 @@ _DEPENDENT: Final = (
 TABLE: Final[Mapping[str, Entry]] = {
     "index_select": Entry("gather", ("Tensor self, dim, Tensor index",), _index_select),
     "gather": Entry("gather", ("Tensor self, dim, Tensor index, sparse_grad",), _gather),
-    # The indices of these operators are a list of tensors. The file does not have their shapes.
+    # The indices of these operators are a list of tensors, whose shapes are not in the file.
     **dict.fromkeys(("index", "_unsafe_index"), Entry("gather")),
     **entries(
         "copy",

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def _dtype(call: Call, otherwise: str | None) -> str | None:
-    """Return the dtype in the argument `dtype`, or `otherwise` without that argument.
+    """Return the dtype in the argument `dtype`; None if it is unknown.
 
-    None is unknown.
+    Without that argument, return `otherwise`.
     """
     return SCALAR_TYPES.get(call.integer("dtype")) if "dtype" in call else otherwise
 
@@ -156,7 +156,7 @@ _CONTROL: Final = (
     "set result_type promote_types can_cast item _local_scalar_dense is_nonzero is_same_size "
     "is_pinned _has_compatible_shallow_copy_type record_stream"
 )
-# These calls have both scales and the size of the output. The size is enough.
+# The calls with these scales also have the size of the output. The size is enough.
 _SCALES: Final = "_scales_d, _scales_h, _scales_w"
 _RANDOM: Final = "normal uniform random bernoulli exponential log_normal cauchy geometric"
 

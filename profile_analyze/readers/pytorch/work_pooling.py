@@ -21,7 +21,7 @@ _POOLING: Final = "pooling"
 
 
 def _spatial(call: Call) -> int:
-    """Return the number of dimensions in the name: 3 for `max_pool3d`. It is 2 without a number."""
+    """Return the number of dimensions in the name: 3 for `max_pool3d`; 2 if the name has none."""
     return next((int(one[0]) for one in call.name.split("pool")[1:] if one[:1] in "123"), 2)
 
 
@@ -63,7 +63,7 @@ def _adaptive_pooling(call: Call) -> Cost:
 
 
 def _pooling_backward(call: Call) -> Cost:
-    """Return the cost of the gradient of a pooling: one operation for each value that it adds."""
+    """Return the cost of the gradient of a pooling: one operation for each value that is added."""
     gradient, data = call.tensor("grad_output"), call.tensor("self")
     indices = call.optional("indices")
     if "adaptive_avg" in call.name:

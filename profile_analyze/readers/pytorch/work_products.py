@@ -45,8 +45,8 @@ def _out_dtype(call: Call, otherwise: str | None) -> str | None:
 def _product(call: Call) -> Cost:
     """Return the cost of a product.
 
-    If the call adds a matrix, that matrix counts as a bias. The operations that add it are
-    not counted.
+    If the call adds a matrix to the product, that matrix is its bias. The additions are not
+    counted.
     """
     a, b, bias = call.tensor("mat1"), call.tensor("mat2"), call.optional("bias")
     shape = product_shape(shape_of(a), shape_of(b))
@@ -129,7 +129,7 @@ TABLE: Final[Mapping[str, Entry]] = {
     **entries(_MATMUL, "linear mkldnn_linear", _LINEAR, translate=_linear),
     "_linear_pointwise": Entry(_MATMUL, (f"{_LINEAR}, attr, scalars, algorithm",), _linear),
     "einsum": Entry("einsum", ("equation, Tensor[] tensors, path",), _einsum),
-    # These operators leave their work to the products that they call.
+    # The work of these operators is counted in the products that they call.
     **dict.fromkeys(
         ("tensordot", "bilinear", "inner", "chain_matmul", "linalg_multi_dot", "linear_backward"),
         Entry(_MATMUL),

@@ -95,7 +95,7 @@ def _normalization(kind: str) -> Translate:
 def _gradient(kind: str) -> Translate:
     """Return a function that computes the cost of the gradient of a normalization.
 
-    The number of operations is N/A, because there is no rule that counts them.
+    The number of operations is N/A, because no rule for counting them is defined.
     """
 
     def translate(call: Call) -> Cost:
@@ -296,7 +296,8 @@ TABLE: Final[Mapping[str, Entry]] = {
         f"{_TARGETS}, Tensor? weight, reduction, ignore_index, label_smoothing",
         translate=_loss(5, reduces_classes=True),
     ),
-    # A difference and a square for each score. All losses also count a sum for each target.
+    # Each score needs a difference and a square. In addition, all losses add up one value for each
+    # target.
     **_of("mse_loss", f"{_TARGETS}, reduction", translate=_loss(2)),
     **_of(
         "nll_loss_backward nll_loss2d_backward",

@@ -1,4 +1,4 @@
-"""GoogLeNet for images of 224 x 224, as BVLC and as torchvision define it, without stored weights."""
+"""Makes GoogLeNet for images of 224 x 224, as BVLC or torchvision define it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _INCEPTIONS: Final = (
     ),
     ((256, 160, 320, 32, 128, 128), (384, 192, 384, 48, 128, 128)),
 )
-"""The output channels of each inception, by stages between poolings. The order is: 1x1, reduction
-before 3x3, 3x3, reduction before 5x5, 5x5, convolution after pooling."""
+"""The output channels of each inception, grouped into stages. A pooling separates two stages. The
+order of the channels is: 1x1, reduction before 3x3, 3x3, reduction before 5x5, 5x5, convolution
+after pooling."""
 
 
 class _GoogLeNet:

@@ -1,4 +1,4 @@
-"""Small graphs for tests, as the parts of the reader pass them on."""
+"""Builds small graphs for tests, from the classes that the modules of the reader share."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def graph(
     initializers: str = "",
     dtypes: Mapping[str, str] | None = None,
 ) -> Graph:
-    """Return a graph whose values are fp32, apart from those in `dtypes`."""
+    """Return a graph. Its values have dtype fp32, except for the values in `dtypes`."""
     stored = initializers.split()
     constant = {*stored, *(name for one in nodes if one.is_constant for name in one.outputs)}
     values = {

@@ -2,10 +2,11 @@
 # ruff: noqa: ANN001, ANN201, T201
 """Makes the models in tests/fixtures/models, and records the shapes of all their values.
 
-The shapes are those that ONNX Runtime computes without optimization, when it returns the outputs of
-all nodes. The models are then stored without their weights. The tests need neither torch nor ONNX
-Runtime, but this script does: pip install torch onnx onnxscript onnxruntime, then run it from the
-root of the repository. Arguments are the names of models to make; without arguments, it makes all.
+ONNX Runtime computes the shapes: it runs each model without optimization, and returns the outputs
+of all nodes. The models are then stored without their weights. The tests need neither torch nor
+ONNX Runtime, but this script does: pip install torch onnx onnxscript onnxruntime, then run it from
+the root of the repository. Arguments are the names of models to make. Without arguments, the script
+makes all models.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from torch import nn
 
 FOLDER = Path("tests/fixtures/models")
 LARGEST_KEPT = 64
-"""A tensor with more elements than this is stored without its values, which decide no shape."""
+"""Tensors with more elements than this are stored without values: no shape depends on them."""
 
 
 class Convolutions(nn.Module):
@@ -452,7 +453,7 @@ MODELS: dict[str, Any] = {
 
 
 def recorded(model: Any, shapes: dict[str, Any]) -> dict[str, Any]:
-    """Return the shape and dtype of every output of every node."""
+    """Return the shape of every output of every node."""
     whole = onnx.ModelProto()
     whole.CopyFrom(model)
     names = [name for node in whole.graph.node for name in node.output if name]
@@ -472,7 +473,7 @@ def recorded(model: Any, shapes: dict[str, Any]) -> dict[str, Any]:
 
 
 def light(model: Any) -> Any:
-    """Remove what the shapes do not need: weights, texts, and the types that the exporter stored."""
+    """Remove what does not affect the shapes: weights, texts, and types that an exporter stored."""
     del model.graph.value_info[:]
     del model.metadata_props[:]
     for graph in (model.graph, *model.functions):

@@ -1,4 +1,4 @@
-"""An operator whose inputs do not fit each other is N/A, and so is all that depends on it."""
+"""An operator with unsuitable inputs is N/A, and so are all operators that need its results."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_operators_whose_inputs_fit_are_not_named(inputs: str) -> None:
     assert [one for one in read.problems if "cannot run" in one] == []
 
 
-def test_what_does_not_depend_on_the_operator_stays_known_also_in_bodies() -> None:
+def test_only_dependent_values_become_unknown_even_in_bodies() -> None:
     text = """g (float[8, 6] x, bool c) => (float[A] y, float[B] z, float[C] t)
     <int64[2] s = {1, 6}> {
         r = Reshape (x, s)
@@ -121,7 +121,7 @@ WRONG = (
     ("condition", "problems", "shape"),
     [("c", WRONG, None), ("yes", WRONG, None), ("no", (), (8, 5))],
 )
-def test_operators_in_bodies_that_are_executed(
+def test_only_bodies_that_can_be_executed_are_checked(
     condition: str, problems: tuple[str, ...], shape: tuple[int, ...] | None
 ) -> None:
     proto = model(branches(condition))
@@ -135,7 +135,7 @@ def test_operators_in_bodies_that_are_executed(
     assert other.graph.values["d"].dims == (8, 5)
 
 
-def test_operators_in_functions_and_nested_bodies() -> None:
+def test_operators_in_functions_and_nested_bodies_are_checked() -> None:
     head = '<ir_version: 8, opset_import: ["" : 18, "f" : 1]>\n'
     text = """g (float[8, 6] x, bool c) => (float[A, B] y) {
         y = If (c) <
@@ -155,7 +155,7 @@ def test_operators_in_functions_and_nested_bodies() -> None:
     assert read.graph.values["y"].dims is None
 
 
-def test_work_of_what_cannot_run_is_unknown(tmp_path: Path) -> None:
+def test_work_of_operators_that_cannot_run_is_unknown(tmp_path: Path) -> None:
     text = """g (float[1, 4, 8, 8] x, float[3, 8, 3, 3] w, float[8, 8] v) => (float[A] z) {
         y = ConvTranspose (x, w)
         z = MatMul (y, v)

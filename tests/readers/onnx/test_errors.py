@@ -1,4 +1,4 @@
-"""Damaged and unusual ONNX models: one line each, and never a traceback."""
+"""Damaged and unusual ONNX models cause one line of error each, and never a traceback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEWEST = onnx.defs.onnx_opset_version()
 
 
 def changed(**changes: Any) -> Any:
-    """Return a model with one node, which gets these fields."""
+    """Return a model with one node. `changes` replace fields of the node."""
     proto = model(RELU)
     for field, value in changes.items():
         getattr(proto.graph.node[0], field)[:] = value
@@ -64,7 +64,7 @@ ERRORS = {
         "a Relu node reads 'y' before it is written: the graph has a cycle, or its nodes are not "
         "sorted",
     ),
-    "output": (without_output(), r"no node of the ONNX model writes its output 'z\n'"),
+    "output": (without_output(), r"no node writes the output 'z\n' of the ONNX model"),
     "empty": (
         model("g (float[N, 3] x) => (float[N, 3] x) { }"),
         "the graph of the ONNX model has no nodes",
@@ -99,7 +99,7 @@ ERRORS["negative input"][0].graph.input[0].type.tensor_type.shape.dim[0].dim_val
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_damaged_models_are_one_line(tmp_path: Path, name: str) -> None:
+def test_damaged_models_give_one_line(tmp_path: Path, name: str) -> None:
     proto, reason = ERRORS[name]
     file = write_model(tmp_path, proto)
     outcome = run_command(file)
@@ -110,7 +110,7 @@ def test_damaged_models_are_one_line(tmp_path: Path, name: str) -> None:
     )
 
 
-def test_a_function_that_calls_itself_is_one_line(tmp_path: Path) -> None:
+def test_a_function_that_calls_itself_gives_one_line(tmp_path: Path) -> None:
     """The end of the line comes from `onnx`, so its wording may change."""
     proto = model("g (float[2] x) => (float[2] y) { y = own.f (x) }")
     proto.opset_import.add(domain="own", version=1)
@@ -124,7 +124,7 @@ def test_a_function_that_calls_itself_is_one_line(tmp_path: Path) -> None:
     assert outcome.err.startswith(f"profile_analyze: error: {file}: {reason}")
 
 
-def test_a_truncated_model_is_one_line_wherever_it_ends(tmp_path: Path) -> None:
+def test_a_truncated_model_gives_one_line_wherever_it_ends(tmp_path: Path) -> None:
     whole = model(RELU).SerializeToString()
     reasons = set()
     for size in range(1, len(whole)):
@@ -139,7 +139,7 @@ def test_a_truncated_model_is_one_line_wherever_it_ends(tmp_path: Path) -> None:
     }
 
 
-def test_a_name_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf8_gives_one_line(tmp_path: Path) -> None:
     file = tmp_path / "m.onnx"
     file.write_bytes(model(RELU).SerializeToString().replace(b"\x01x", b"\x01\xff"))
     with pytest.raises(pa.MalformedProfileError) as error:
@@ -147,7 +147,7 @@ def test_a_name_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
     assert error.value.reason == "damaged: a name in the ONNX model is b'\\xff'"
 
 
-def test_a_producer_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
+def test_a_producer_that_is_not_utf8_gives_one_line(tmp_path: Path) -> None:
     proto = model(RELU)
     proto.producer_name = "pytorch"
     file = tmp_path / "m.onnx"
@@ -157,7 +157,7 @@ def test_a_producer_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
     assert error.value.reason == "damaged: a name in the ONNX model is b'pytor\\xffh'"
 
 
-def test_without_the_package_the_extra_is_named(
+def test_without_the_onnx_package_the_error_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write_model(tmp_path, model(RELU))
@@ -200,7 +200,7 @@ def test_models_are_recognised_by_bytes_and_name(
     assert error.value.reason.startswith(start)
 
 
-def test_external_data_that_is_missing_is_one_note(tmp_path: Path) -> None:
+def test_missing_external_data_gives_one_note(tmp_path: Path) -> None:
     proto = model("g (float[2, 3] x) => (float[2, 4] y) { y = MatMul (x, w) }")
     tensor = proto.graph.initializer.add(name="w", data_type=1, dims=[3, 4], data_location=1)
     tensor.external_data.add(key="location", value="w.bin")
@@ -214,7 +214,7 @@ def test_external_data_that_is_missing_is_one_note(tmp_path: Path) -> None:
     )
     assert run_command(file).err == ""
     assert run_command(file, "--columns", "sparsity").err == (
-        f"note: {note}\nnote: the sparsity of 1 weight is N/A: their values cannot be read\n"
+        f"note: {note}\nnote: the sparsity of 1 weight is N/A: the values cannot be read\n"
     )
     (tmp_path / "w.bin").write_bytes(bytes(48))
     assert run_command(file, "--columns", "sparsity").err == ""
@@ -224,11 +224,11 @@ def test_external_data_that_is_missing_is_one_note(tmp_path: Path) -> None:
         assert run_command(url, "--columns", "sparsity").err == (
             "note: the values of 1 tensor are in w.bin, not read from a URL; to get the sparsity "
             "of these values, copy the model and the file to a local folder\n"
-            "note: the sparsity of 1 weight is N/A: their values cannot be read\n"
+            "note: the sparsity of 1 weight is N/A: the values cannot be read\n"
         )
 
 
-def test_several_missing_files_of_external_data_are_one_note(tmp_path: Path) -> None:
+def test_several_missing_files_of_external_data_give_one_note(tmp_path: Path) -> None:
     proto = model("g (float[2, 3] x) => (float[2, 5] y) { h = MatMul (x, v) y = MatMul (h, w) }")
     for name, dims in (("v", [3, 4]), ("w", [4, 5])):
         tensor = proto.graph.initializer.add(name=name, data_type=1, dims=dims, data_location=1)
@@ -236,18 +236,18 @@ def test_several_missing_files_of_external_data_are_one_note(tmp_path: Path) -> 
     assert run_command(write_model(tmp_path, proto), "--columns", "sparsity").err == (
         "note: the values of 2 tensors are in v.bin and 1 other file, not found beside the model; "
         "to get the sparsity of these values, copy the files there\n"
-        "note: the sparsity of 2 weights is N/A: their values cannot be read\n"
+        "note: the sparsity of 2 weights is N/A: the values cannot be read\n"
     )
 
 
-def test_an_unknown_operator_has_unknown_shapes_and_the_rest_has_known_ones() -> None:
+def test_only_shapes_that_depend_on_an_unknown_operator_are_unknown() -> None:
     text = "g (float[2, 3] x) => (float[A, B] y) { u = own.Thing (x) y = Relu (u) z = Abs (x) }"
     head = HEAD.replace("18]", '18, "own" : 1]')
     values = read_model(Source.of_bytes("m", model(text, head).SerializeToString())).graph.values
     assert [values[name].dims for name in "uyz"] == [None, (None, None), (2, 3)]
 
 
-def test_a_constant_that_is_no_tensor_has_no_value() -> None:
+def test_a_constant_with_a_damaged_value_has_no_dtype() -> None:
     proto = model(
         "g (float[2] x) => (float[N] y) { c = Constant <value_ints = [2, 3]> () y = Add (x, c) }"
     )
@@ -263,7 +263,7 @@ def hostile(text: str, **arrays: Any) -> Any:
     return read_model(Source.of_bytes("m", proto.SerializeToString())).graph
 
 
-def test_a_model_cannot_ask_for_any_amount_of_memory() -> None:
+def test_a_model_cannot_demand_unlimited_memory() -> None:
     """Only the shapes of the tensors are computed, not their contents."""
     doubled = " ".join(f"a{i + 1} = Concat <axis = 0> (a{i}, a{i})" for i in range(50))
     chain = hostile(f"g (float[8] x) => (float[N] y) {{ {doubled} y = Reshape (x, a50) }}", a0=[1])
@@ -287,7 +287,7 @@ def test_an_attribute_of_a_wrong_type_makes_the_work_unknown(tmp_path: Path) -> 
     assert np.isnan(profile.operators.computation).all()
 
 
-def test_a_huge_kernel_takes_no_time(tmp_path: Path) -> None:
+def test_a_huge_kernel_takes_little_time(tmp_path: Path) -> None:
     proto = model("g (float[1, 1, 9000000000] x) => (float[A, B, C] y) { y = Conv (x, w) }")
     proto.graph.initializer.append(TensorProto(name="w", data_type=1, dims=[1, 1, 8_000_000_000]))
     row = pa.run(pa.Query(), pa.load(write_model(tmp_path, proto))).rows[0]
@@ -295,7 +295,7 @@ def test_a_huge_kernel_takes_no_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.slowest
-def test_loops_in_loops_take_no_time_without_end() -> None:
+def test_deeply_nested_loops_take_little_time() -> None:
     body = "o30 = Concat <axis = 0> (s30, s30)"
     for depth in range(30, 0, -1):
         head = f"b{depth} = g{depth} (int64 i{depth}, bool c{depth}, float[N{depth}] s{depth})"
@@ -308,7 +308,7 @@ def test_loops_in_loops_take_no_time_without_end() -> None:
 
 
 @pytest.mark.parametrize("name", ["third", "then_branch"])
-def test_a_node_with_too_many_bodies_is_no_crash(tmp_path: Path, name: str) -> None:
+def test_a_node_with_too_many_bodies_causes_no_crash(tmp_path: Path, name: str) -> None:
     proto = model(
         """g (float[2] x, bool c) => (float[A] y) {
             [if] y = If (c) <then_branch = a () => (float[B] t) { t = Relu (x) },

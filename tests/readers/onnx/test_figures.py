@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
 
-# Type, number of operators, MACs, MACs with bias, parameters. `counted` finds the same.
+# Type, number of operators, MACs, MACs with bias, parameters. `counted` computes the same numbers.
 FIGURES = {
     "bvlc_alexnet": (
         ("Conv", 5, 595_938_432, 596_538_880, 2_334_080),
@@ -86,7 +86,7 @@ def counted(model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
         if node.op_type in ("Conv", "Gemm"):
             weight, *bias = (shapes[name] for name in node.input[1:])
             output = shapes[node.output[0]]
-            # The first size of a weight of Conv, and one size of a weight of Gemm, are outputs.
+            # One size of each weight is the number of outputs. For Conv, it is the first size.
             macs = prod(output) * prod(weight) // output[1]
             with_bias = macs + prod(output) * len(bias)
             found[node.op_type].append((1, macs, with_bias, prod(weight) + sum(map(prod, bias))))
@@ -138,14 +138,14 @@ def test_light_models(name: str) -> None:
         ),
     ],
 )
-def test_sorts_of_convolution(name: str, expected: list[tuple[str, int, float, float]]) -> None:
+def test_kinds_of_convolution(name: str, expected: list[tuple[str, int, float, float]]) -> None:
     query = Query(by="conv_kind", types="Conv")
     rows = run(query, load(LIGHT / f"light_{name}.onnx")).rows
     columns = ("conv_kind", "count", "macs", "macs_without_padding")
     assert [tuple(row[name] for name in columns) for row in rows] == expected
 
 
-def test_a_bias_is_one_more_for_each_output(tmp_path: Path) -> None:
+def test_a_bias_adds_one_multiply_add_for_each_output(tmp_path: Path) -> None:
     bvlc = load(write_model(tmp_path, googlenet(is_torchvision=False), "bvlc.onnx"))
     assert products(bvlc) == [
         ("Conv", 57, 1_581_647_872, 1_581_647_872 + 3_226_160, 5_973_552),

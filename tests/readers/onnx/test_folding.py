@@ -42,7 +42,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("type_", "inputs", "attributes"), CASES)
-def test_values_are_those_of_the_reference(
+def test_values_equal_the_values_of_the_reference(
     type_: str, inputs: list[Any], attributes: dict[str, Any]
 ) -> None:
     arrays = [np.array(one) for one in inputs]
@@ -63,7 +63,7 @@ def test_integers_are_divided_towards_zero() -> None:
 
 
 def test_a_backward_slice_from_before_the_first_element() -> None:
-    """The ONNX standard keeps the first element. The reference implementation returns none."""
+    """By the ONNX standard, the slice has the first element. The reference returns no elements."""
     inputs = [np.array(one) for one in (INTS, [-10], [-(1 << 63)], [0], [-1])]
     assert [one.tolist() for one in fold("Slice", inputs, {}) or ()] == [INTS[:1]]
 

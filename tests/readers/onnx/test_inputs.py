@@ -92,7 +92,9 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("options", ERRORS)
-def test_wrong_sizes_are_one_line_with_the_names_in_the_model(tmp_path: Path, options: str) -> None:
+def test_wrong_sizes_give_one_line_with_the_names_in_the_model(
+    tmp_path: Path, options: str
+) -> None:
     file = write_model(tmp_path, model(TEXT))
     outcome = run_command(file, *options.split())
     message = ERRORS[options].replace("FILE", file)
@@ -124,7 +126,7 @@ def test_wrong_sizes_are_one_line_with_the_names_in_the_model(tmp_path: Path, op
         ),
     ],
 )
-def test_impossible_inputs_are_one_line(
+def test_impossible_inputs_give_one_line(
     tmp_path: Path, type_: TypeProto, shape: str, message: str
 ) -> None:
     graph = helper.make_graph(
@@ -192,7 +194,7 @@ def test_a_note_names_the_open_inputs_and_all_options() -> None:
     )
 
 
-def test_a_note_gives_shapes_to_inputs_with_axes_that_have_no_symbol() -> None:
+def test_a_note_suggests_input_shape_for_axes_without_a_symbol() -> None:
     text = """g (float[n, 3, ?] x, float[n] y, float[] z, float t, float[a_b] u)
     => (float[n] w) { w = Relu (y) }"""
     proto = model(text)
@@ -236,13 +238,13 @@ def test_stored_types_inside_bodies_are_dropped() -> None:
     assert [shapes[name] for name in "yztemvw"] == [(8, 3)] * 7
 
 
-def test_symbols_are_those_of_the_file_only() -> None:
+def test_only_symbols_in_the_file_are_kept() -> None:
     text = "g (float[n, 3] x, int64[2] s) => (float[n, 3] y) { y = Relu (x) z = Reshape (x, s) }"
     values = read_model(Source.of_bytes("m", model(text).SerializeToString())).graph.values
     assert [values[name].symbols for name in "xyz"] == [("n", None), ("n", None), ()]
 
 
-def test_a_note_says_which_sizes_are_not_those_of_the_model() -> None:
+def test_a_note_names_the_sizes_that_differ_from_the_model() -> None:
     text = "g (float[2, 3, N] x, float[3] z) => (float[2, 3, N] y) { y = Add (x, z) }"
     source = Source.of_bytes("m", model(text).SerializeToString())
     source.inputs = pa.ModelInputs.of(["x:8x3x5", "z:4"])
@@ -255,7 +257,7 @@ def test_a_note_says_which_sizes_are_not_those_of_the_model() -> None:
 
 
 @pytest.mark.parametrize("option", ["--input-shape x:0x3", "--dim n=0"])
-def test_a_size_of_0_is_no_work(tmp_path: Path, option: str) -> None:
+def test_an_input_of_size_0_causes_no_work(tmp_path: Path, option: str) -> None:
     file = write_model(
         tmp_path,
         model("g (float[n, 3] x, float[3, 4] w) => (float[n, 4] y) { y = MatMul (x, w) }"),
@@ -268,7 +270,7 @@ def test_a_size_of_0_is_no_work(tmp_path: Path, option: str) -> None:
     )
 
 
-def test_in_a_comparison_either_model_has_the_names(tmp_path: Path) -> None:
+def test_in_a_comparison_a_name_needs_to_be_in_one_model_only(tmp_path: Path) -> None:
     texts = {
         "new": "m (float[batch, n] x) => (float[batch, n] y) {y = Relu(x)}",
         "old": "m (float[s7, s9] data) => (float[s7, s9] y) {y = Relu(data)}",

@@ -49,7 +49,7 @@ def test_constants_and_shape_arithmetic() -> None:
     assert [name for name, value in values.items() if value.is_graph_input] == ["x"]
 
 
-def test_shape_arithmetic_goes_on_inside_bodies() -> None:
+def test_shape_arithmetic_continues_inside_bodies() -> None:
     found = read(
         """g (float[2, 3] x, bool c, int64 n) => (float[A] y) {
         s = Shape (x)
@@ -68,7 +68,7 @@ def test_shape_arithmetic_goes_on_inside_bodies() -> None:
     assert arithmetic == {"t": True, "e": False, "go": False, "w": False}
 
 
-def test_an_input_with_an_initializer_is_an_initializer() -> None:
+def test_an_input_with_an_initializer_is_a_constant() -> None:
     found = read("g (float[2, 2] x, float[2, 2] w) => (float[A] y) { y = Add (x, w) }", w=np.eye(2))
     assert found.graph.inputs == ("x",)
     assert found.graph.values["w"].is_constant
@@ -97,7 +97,7 @@ def test_large_values_in_every_body_are_kept_apart() -> None:
     assert [len(parsed.complete(one).raw_data) for one in inside] == [20_000, 20_000]
 
 
-def test_long_lists_are_no_attributes() -> None:
+def test_long_lists_are_left_out_of_attributes() -> None:
     proto = model("g () => (float[A] y) { y = Constant <value_floats = [1.0]> () }")
     for count, expected in ((4096, 4096), (4097, None)):
         proto.graph.node[0].attribute[0].floats[:] = [1.0] * count
@@ -116,7 +116,7 @@ def test_bodies_have_trip_counts_and_captured_values() -> None:
     assert [body.trip_count for body in second.bodies] == [3]
 
 
-def test_branches_say_which_is_taken_if_that_is_known() -> None:
+def test_trip_counts_say_which_branch_is_taken() -> None:
     text = """g (float[2, 3] x, bool c) => (float[A] y) {
         flag = Constant <value = bool {0}> ()
         y = If (flag) <then_branch = a () => (float[p] t) { t = Relu (x) },
@@ -181,8 +181,8 @@ def test_node_names_are_unique() -> None:
     assert [node.name for node in found.graph.nodes] == ["same", "same#2", "Relu_2"]
 
 
-def test_nodes_without_names_have_those_of_onnx_runtime() -> None:
-    """ONNX Runtime names nodes Mod_0 and Identity_1: it does not count the Constant before them."""
+def test_nodes_without_names_get_the_names_of_onnx_runtime() -> None:
+    """ONNX Runtime does not count Constant nodes, so Mod is Mod_0 even after a Constant."""
     proto = model("""
         g (int64 n, float[2] x) => (float[2] z) {
             y = Loop (n, , x) <body = b (int64 i, bool on, float[2] v) => (bool go, float[2] w) {

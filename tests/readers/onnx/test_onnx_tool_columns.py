@@ -1,4 +1,4 @@
-"""Our columns with the counts of onnx-tool reproduce its tables, row by row."""
+"""The columns `onnx_tool_*` equal the tables that onnx-tool wrote, row by row."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def recorded(name: str) -> Table:
 
 
 def ours(model: ModelProto, folder: Path) -> Table:
-    """Return our values of the same columns, for operators that onnx-tool lists and in total."""
+    """Return our values of the same columns for the operators that onnx-tool lists, and totals."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
     operators = pa.load(path, wanted=ONNX_TOOL_NAMES).operators
@@ -58,7 +58,7 @@ def ours(model: ModelProto, folder: Path) -> Table:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", some_of(reversed(MODELS), 2))
-def test_each_row_is_as_in_the_table(name: str, tmp_path: Path) -> None:
+def test_each_row_equals_the_row_of_onnx_tool(name: str, tmp_path: Path) -> None:
     assert ours(MODELS[name](), tmp_path) == recorded(name)
 
 

@@ -441,7 +441,7 @@ def test_rows_of_a_constant_table_are_an_embedding() -> None:
     assert columns.kind == "gather"
 
 
-def test_all_inputs_and_outputs_count_as_bytes_once() -> None:
+def test_bytes_include_each_input_and_output_once() -> None:
     inputs: list[Shape | str] = [(1, 3, 8), (), (), (4, 3, 3), (4,), (4,), (), (), (4,)]
     operation = translated("QLinearConv", inputs, [(1, 4, 6)])
     assert operation.inputs[:3] == tuple(Tensor(s, "fp32") for s in [(1, 3, 8), (4, 3, 3), (4,)])
@@ -481,7 +481,7 @@ def test_fused_and_unfused_attention_have_the_same_multiply_adds() -> None:
         ("QAttention", "com.microsoft", 5),
     ],
 )
-def test_a_mask_is_one_more_operation_for_each_score(type_: str, domain: str, mask: int) -> None:
+def test_a_mask_adds_one_operation_for_each_score(type_: str, domain: str, mask: int) -> None:
     shapes: list[Shape | str] = [(2, 6, 32), (32, 96)] if "Q" in type_ or domain else []
     if type_ in {"MultiHeadAttention", "GroupQueryAttention"} or not domain:
         shapes = [(2, 6, 32)] * 3
@@ -496,7 +496,7 @@ def test_a_mask_is_one_more_operation_for_each_score(type_: str, domain: str, ma
     assert found[0].macs == found[1].macs
 
 
-def test_the_bias_of_a_projection_counts_for_each_query_key_and_value() -> None:
+def test_the_bias_of_a_projection_is_added_to_each_query_key_and_value() -> None:
     inputs: list[Shape | str] = [(2, 6, 32), (32, 96), (96,)]
     heads = {"num_heads": 4}
     operation = translated("Attention", inputs, [None], heads, "com.microsoft")

@@ -94,7 +94,7 @@ def test_roles() -> None:
     assert summary_of(made).types == (("Conv", 2), ("Add", 1))
 
 
-def test_the_highest_role_of_all_uses_counts() -> None:
+def test_a_constant_has_the_highest_role_of_its_uses() -> None:
     made = profile(
         graph(
             [
@@ -158,7 +158,7 @@ def test_bodies() -> None:
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_a_branch_is_executed(*, same: bool) -> None:
+def test_work_of_branches_is_known_if_both_cost_the_same(*, same: bool) -> None:
     def branch(name: str, columns: int) -> Body:
         return body(
             name,
@@ -208,7 +208,7 @@ def constant(name: str) -> Graph:
     return graph(nodes, {name: (8, 8)}, outputs=name)
 
 
-def test_weights_that_bodies_return_are_those_of_their_operator() -> None:
+def test_weights_that_bodies_return_belong_to_their_operator() -> None:
     branches = (
         body("then", constant("t")),
         body("else", graph([], {"e": (8, 8)}, outputs="e", initializers="e")),
@@ -263,7 +263,7 @@ def test_a_loop_of_constants_is_a_constant() -> None:
     ]
 
 
-def test_parameters_of_constant_results_are_those_of_operators() -> None:
+def test_parameters_of_a_constant_result_belong_to_the_operator_that_computes_it() -> None:
     made = profile(
         graph(
             [

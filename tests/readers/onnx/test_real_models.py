@@ -40,7 +40,7 @@ def asked(name: str, *shapes: str) -> tuple[Profile, ModelSummary]:
 )
 def test_fused_and_unfused_attention_have_the_same_products(name: str) -> None:
     profile, summary = asked(name, "x:2x6x16")
-    # 2 x 6 tokens of 16 become queries, keys and values; then there are two products of 4 heads.
+    # 2 x 6 tokens with 16 values become queries, keys and values. Two products of 4 heads follow.
     assert summary.macs == 2 * 6 * 16 * (3 * 16) + 2 * 4 * 6 * 6 * (4 + 4)
     rows = pa.run(pa.Query(where="macs > 0"), profile).rows
     assert {row["category"] for row in rows} <= {"matmul", "attention"}
@@ -103,7 +103,7 @@ def test_quantized_models_have_the_same_products_and_weights(name: str) -> None:
         ("scans", "x:7x5", [("body", 0.0, 7), ("body", 0.0, 5)], 0.0, 0.0),
     ],
 )
-def test_control_flow(
+def test_work_in_bodies_of_control_flow(
     name: str, shape: str, bodies: list[tuple[object, ...]], macs: float, executed: float
 ) -> None:
     facts = asked(name, shape)[1]
@@ -150,7 +150,8 @@ def test_a_dynamic_transformer_without_sizes() -> None:
 def test_a_dynamic_transformer_with_sizes(sizes: tuple[str, ...]) -> None:
     outcome = run_command(ENCODER, "--print-only", "summary", *sizes)
     assert "N/A" not in outcome.out
-    # Two layers of 12 tokens: four projections of 16, two linear layers of 32, and the scores.
+    # Each of the two layers has 12 tokens, four projections to 16 values, two linear layers between
+    # 16 and 32 values, and the two products of its attention.
     macs = 2 * (12 * 16 * (4 * 16 + 2 * 32) + 2 * 2 * 2 * 6 * 6 * 8)
     assert macs == 53_760
     assert "MACs                  53.76 K\n" in outcome.out

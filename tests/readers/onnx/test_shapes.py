@@ -1,4 +1,4 @@
-"""The shapes of all values equal those that ONNX Runtime computed when the models were recorded."""
+"""The shapes of all values equal the shapes that ONNX Runtime computed for the recorded models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_there_are_models_of_many_kinds() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_shapes_of_all_nodes_are_those_of_onnx_runtime(name: str) -> None:
+def test_shapes_of_all_nodes_equal_the_shapes_of_onnx_runtime(name: str) -> None:
     record = recorded(name)
     inputs = ModelInputs.of({key: tuple(shape) for key, shape in record["inputs"].items()})
     model = read_model(Source(MODELS / f"{name}.onnx", inputs=inputs))

@@ -1,4 +1,4 @@
-"""The zeros in weights: read from every kind of storage, and the blocks that they come in."""
+"""The zeros in weights of every kind of storage, and the blocks that the zeros form."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def test_an_odd_number_of_half_bytes() -> None:
     ],
     ids=lambda proto: f"{proto.data_type} {proto.dims}",
 )
-def test_missing_values(proto: TensorProto) -> None:
+def test_zeros_are_unknown_if_values_are_missing(proto: TensorProto) -> None:
     assert zeros_of(proto, None) is None
 
 
-def test_values_in_a_list() -> None:
+def test_zeros_of_values_stored_as_a_list() -> None:
     found = zeros_of(stored("FLOAT", [3], float_data=[0, -0.0, 2]), None)
     np.testing.assert_array_equal(found, [True, True, False])
 
@@ -170,7 +170,7 @@ def test_the_pattern_is_the_largest_block_with_few_zeros_outside(
 
 
 def model(folder: Path, *, location: str | None = None) -> str:
-    """Write a model with a sparse weight that is used twice, and a dense one."""
+    """Write a model with a sparse weight that is used twice, and a dense weight."""
     keep = np.tile([1, 1, 0, 0, 0, 0, 0, 0], (8, 1)).astype(np.float32)
     dense, bias = np.ones((8, 8), np.float32), np.zeros(8, np.float32)
     nodes = [
@@ -197,7 +197,7 @@ def model(folder: Path, *, location: str | None = None) -> str:
 
 
 @pytest.mark.parametrize("location", [None, "weights.bin"])
-def test_a_model(tmp_path: Path, location: str | None) -> None:
+def test_sparsity_columns_of_a_model(tmp_path: Path, location: str | None) -> None:
     path = model(tmp_path, location=location)
     answer = run_command(path, "-t", "0", "--columns", COLUMNS, "--format", "csv")
     assert answer.out.replace("\r", "") == (
@@ -215,7 +215,7 @@ def test_missing_weights_have_a_note(tmp_path: Path) -> None:
     profile = pa.load(path, wanted=("sparsity",))
     missing, unread = profile.notes
     assert "not found beside the model" in missing
-    assert unread == "the sparsity of 2 weights is N/A: their values cannot be read"
+    assert unread == "the sparsity of 2 weights is N/A: the values cannot be read"
     assert np.isnan(profile.operators.numbers("sparsity")).all()
     assert pa.load(path, wanted=()).notes == ()
 
@@ -253,7 +253,7 @@ def test_weights_that_nodes_compute_have_a_note(tmp_path: Path) -> None:
     )
     proto.graph.initializer.append(numpy_helper.from_array(np.eye(2, dtype=np.float32), "w"))
     profile = pa.load(write_model(tmp_path, proto), wanted=("sparsity",))
-    assert profile.notes == ("the sparsity of 1 weight is N/A: nodes compute their values",)
+    assert profile.notes == ("the sparsity of 1 weight is N/A: nodes compute the values",)
     assert str(profile.operators.numbers("sparsity")) == "[0.5 nan]"
 
 

@@ -1,4 +1,4 @@
-"""The summary of a model: what people read, and what programs get."""
+"""The summary of a model, as text for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ output                y {2,4} fp32
 """
 
 
-def test_what_is_left_out_of_the_totals_is_said(tmp_path: Path) -> None:
+def test_the_summary_says_what_the_totals_leave_out(tmp_path: Path) -> None:
     outcome = run_command(unusual(tmp_path), "--print-only", "summary")
     assert (outcome.code, outcome.out, outcome.err) == (
         0,
@@ -140,7 +140,7 @@ def branches(folder: Path) -> str:
         ),
     ],
 )
-def test_conditions_judge_what_the_summary_counts(
+def test_conditions_leave_out_bodies_as_the_totals_do(
     tmp_path: Path, condition: str, code: int, verdict: str
 ) -> None:
     file = branches(tmp_path)

@@ -50,7 +50,7 @@ MACS = 8 * 6 * 6 * 4
         ),
     ],
 )
-def test_products_of_all_sorts(
+def test_tiles_of_all_kinds_of_products(
     node: str, dtype: str, shape: str, sizes: tuple[float, float, float, float]
 ) -> None:
     a, b, result, partial = sizes

@@ -42,7 +42,7 @@ def kernel(name: str, start: int, length: int, correlation: Any, **args: Any) ->
 
 
 def document(*events: Any, head: str = '"schemaVersion": 1', tail: str = "") -> bytes:
-    """Return a file with these events; a text is written as it is."""
+    """Return a file with these events. An event that is a text is written unchanged."""
     parts = [one if isinstance(one, str) else json.dumps(one) for one in events]
     text = f'{{{head}, "traceEvents": [{", ".join(parts)}]{tail}}}'
     return text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Counts the seconds of each operator in a trace, with `json` alone."""
+"""Adds up the seconds of each operator in a trace, without the code of this package."""
 
 from __future__ import annotations
 

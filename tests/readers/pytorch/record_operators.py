@@ -1,8 +1,8 @@
 """Records what torch says about operators. This program needs torch.
 
 `python -m tests.readers.pytorch.record_operators` writes `operators.json`, which the tests read:
-each operator as a trace has it, with the outputs that torch really returned, and the operations
-that torch counted. The recorded version is 2.8.0.
+for each operator, its arguments in the trace, the outputs that torch really returned, and the
+operations that torch counted. The recorded version is 2.8.0.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ def events_of(call: Any) -> list[dict[str, Any]]:
 
 
 def last_outermost(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the last operator that no other operator called: it returned the result of the call."""
+    """Return the last operator that no other operator called: its result is the call's result."""
     end, last = 0.0, events[0]
     for event in events:
         if event["ts"] >= end:

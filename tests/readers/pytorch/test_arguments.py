@@ -54,7 +54,7 @@ def test_lists_with_dtypes() -> None:
     ]
 
 
-def test_old_versions_have_no_tensors_in_lists_and_no_values() -> None:
+def test_old_versions_record_no_tensors_in_lists_and_no_values() -> None:
     assert parsed([[], [2], []], ["TensorList", "float", "Scalar"]) == [
         Argument("TensorList"),
         Argument("float", (Tensor((2,), "fp32"),), ("float",), (None,)),
@@ -118,7 +118,7 @@ def test_strides_that_do_not_fit_are_unknown() -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b"7", b"[", b"null", b'"[]"', b"\xff", b"[" * 5000])
-def test_text_that_is_no_list_gives_no_arguments(text: bytes) -> None:
+def test_invalid_lists_give_no_arguments(text: bytes) -> None:
     assert arguments_of(HostFacts(OPERATOR_EVENT, "aten::add", text, text, text, text)) == ()
 
 

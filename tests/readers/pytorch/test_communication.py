@@ -146,7 +146,7 @@ def test_variants_of_a_collective_have_one_name(
     assert row == {"message_bytes": 16.0, "bus_bytes": None if factor != factor else 16 * factor}
 
 
-def test_the_larger_side_of_a_message_counts(tmp_path: Path) -> None:
+def test_the_larger_side_decides_the_size_of_a_message(tmp_path: Path) -> None:
     gathered = {**message("_allgather_base", 32, 4), "In msg nelems": 8}
     file = Trace().operator("nccl", ("k", 1, gathered)).write(tmp_path / "a.json")
     assert rows_of(file, "message_size,bus_bytes", "kernel") == [
@@ -154,7 +154,7 @@ def test_the_larger_side_of_a_message_counts(tmp_path: Path) -> None:
     ]
 
 
-def test_facts_of_another_sort_are_unknown(tmp_path: Path) -> None:
+def test_facts_of_a_wrong_type_are_unknown(tmp_path: Path) -> None:
     wrong = {
         **message("allreduce", 8), "Group size": "two", "dtype": "Nibble", "grid": 7,
         "registers per thread": -1, "shared memory": True, "est. achieved occupancy %": [],
@@ -217,7 +217,7 @@ def test_files_of_different_ranks_are_one_job(tmp_path: Path) -> None:
     ]
 
 
-def test_the_waiting_time_is_that_of_the_chosen_part(tmp_path: Path) -> None:
+def test_only_waiting_in_the_chosen_part_is_counted(tmp_path: Path) -> None:
     files = job(tmp_path, (10, 20, 4), (15, 11, 3))
     found = run_command(*files, "--from", "500us", "--notes", "all")
     assert [line for line in found.err.splitlines() if "waited" in line] == [
@@ -263,7 +263,7 @@ def test_two_jobs_can_be_compared(tmp_path: Path) -> None:
     assert "same runs" not in found.err
 
 
-def test_a_command_about_two_ranks(tmp_path: Path) -> None:
+def test_the_command_shows_the_time_of_each_of_two_ranks(tmp_path: Path) -> None:
     files = job(tmp_path, (10, 20, 4), (15, 11, 3))
     found = run_command(
         *files, "--aggregate-by", "rank", "--columns", "time,rank", "--format", "csv"
@@ -328,7 +328,7 @@ def test_ranks_and_runs_do_not_mix(
         lambda ranks: st.lists(st.tuples(*[st.integers(1, 9)] * ranks), min_size=1, max_size=4)
     )
 )
-def test_waiting_times_like_a_slow_oracle(
+def test_waiting_times_equal_a_slow_computation(
     tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[int, ...]]
 ) -> None:
     folder = tmp_path_factory.mktemp("job")
@@ -342,7 +342,7 @@ def test_waiting_times_like_a_slow_oracle(
     (found,) = waiting_in_collectives(profile)
     seconds = (sum(waited) / 1e6, sum(map(max, calls)) / 1e6)
     assert (found.waited_s, found.time_s) == pytest.approx(seconds)
-    assert waited[found.slowest] == max(waited)  # between equal times, rounding decides
+    assert waited[found.slowest] == max(waited)  # if times are equal, rounding decides
     rest = (found.slowest, last[found.slowest])
     assert found == Waiting("all_reduce", len(calls), *found[2:4], *rest)
 
@@ -414,7 +414,9 @@ def test_peaks_of_the_device_that_a_profile_names(
         ),
     ],
 )
-def test_a_device_that_is_not_clear_is_an_error(tmp_path: Path, device: str, error: str) -> None:
+def test_a_device_that_cannot_be_identified_is_an_error(
+    tmp_path: Path, device: str, error: str
+) -> None:
     file = Trace(device=device).operator("a", ("k", 9, {})).write(tmp_path / "a.json")
     found = run_command(file, "--peaks", "auto")
     assert (found.code, found.out) == (2, "")
@@ -432,7 +434,7 @@ def test_the_peaks_of_the_profile_are_in_the_answer(tmp_path: Path) -> None:
     )
 
 
-def test_message_sums_of_groups_are_right(tmp_path: Path) -> None:
+def test_bytes_of_messages_are_added_up_in_groups(tmp_path: Path) -> None:
     file = (
         Trace()
         .operator("x", ("k1", 4, message("allreduce", 1000)), ("k2", 4, message("send", 10)))

@@ -1,4 +1,4 @@
-"""Damaged, odd and hostile traces: readable parts are read, and a note counts the others."""
+"""Damaged, odd and hostile traces: readable events are read, and a note counts the other events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ A, B = op("a"), op("b", 10)
 ENDS = "the file ends in the middle, so events are missing; copy or export it again"
 NOT_JSON = "left out {} without valid JSON"
 NO_TIME = "left out {} without a time or a duration"
-WRONG_TYPE = "left out the fields of {} that have a wrong type"
+WRONG_TYPE = "left out fields that have a wrong type in {}"
 REPAIRED = "read {} whose texts are not valid JSON, because torch did not escape them"
 NOTHING = "has no operator and no kernel; record with activities=[ProfilerActivity.CPU]"
 NO_LIST = 'has no "traceEvents"; export the trace again'
@@ -150,12 +150,12 @@ def test_the_readable_part_of_a_damaged_trace_is_read(
         ),
     ],
 )
-def test_what_cannot_be_read_is_refused(content: bytes, reason: str, tmp_path: Path) -> None:
+def test_unreadable_traces_are_refused(content: bytes, reason: str, tmp_path: Path) -> None:
     assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == reason
 
 
 @pytest.mark.slow
-def test_a_trace_may_end_at_any_byte(tmp_path: Path) -> None:
+def test_a_trace_that_ends_at_any_byte_is_read_or_refused(tmp_path: Path) -> None:
     whole = document(A, B, call(12, 9), kernel("k", 20, 3, 9), tail=', "traceName": "x"')
     last_byte = whole.index(b"]", whole.index(b'"k"'))
     rows: list[int] = []
@@ -178,7 +178,7 @@ def test_a_trace_may_end_at_any_byte(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1 << 10, 1 << 20])
-def test_events_may_meet_anywhere_in_a_block(
+def test_the_border_between_two_events_can_be_anywhere_in_a_block(
     size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("profile_analyze.readers.pytorch.blocks.BLOCK_SIZE", size)

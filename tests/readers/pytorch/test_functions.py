@@ -1,4 +1,4 @@
-"""The functions of Python in a trace: in stacks, and nowhere else."""
+"""Functions of Python in a trace appear in stacks, and nowhere else."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ train.py(1): <module>;my_region;import of the first call 1
 
 
 def test_functions_are_in_stacks_without_addresses(tmp_path: Path) -> None:
-    # Two functions partly overlap the region. Still, each microsecond counts once: 100 us in total.
+    # Two functions partly overlap the region, but each microsecond counts once: 100 us in total.
     path = tmp_path / "run.json"
     path.write_bytes(trace(*ON_CPU))
     outcome = run_command(str(path), "--format", "collapsed")

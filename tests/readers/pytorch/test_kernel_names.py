@@ -145,7 +145,7 @@ def test_names_and_categories(name: str) -> None:
         ("Memset (Device)", "gpu_memset", "data movement"),
     ],
 )
-def test_copies_between_devices_are_not_those_within_one(
+def test_copies_between_devices_differ_from_copies_within_one(
     name: str, event: str, category: str
 ) -> None:
     assert (short_name(name), kernel_category(name, event)) == (name, category)
@@ -176,14 +176,14 @@ def test_the_first_pattern_that_matches_decides_the_category() -> None:
         "operator<(a)",
     ],
 )
-def test_names_that_are_cut_off(name: str) -> None:
+def test_incomplete_names_raise_no_error(name: str) -> None:
     assert isinstance(short_name(name), str)
 
 
 @pytest.mark.parametrize(
     "part", ["<", "a<", "a::", "(", "a,", "_ZN1a", "1a", "a<b,", "{lambda(", " "]
 )
-def test_long_names_are_cut_first(part: str) -> None:
+def test_very_long_names_take_little_time(part: str) -> None:
     million = part * (1_000_000 // len(part))
     assert len(short_name(million)) <= 60
     assert len(short_name(f"_Z{million}")) <= 60
@@ -191,7 +191,7 @@ def test_long_names_are_cut_first(part: str) -> None:
 
 
 @given(st.text("ab_:<>(){},. *&0123456789INES[]-", max_size=80))
-def test_any_name(name: str) -> None:
+def test_every_name_has_a_short_name_and_a_category(name: str) -> None:
     found = short_name(name)
     assert len(found) <= 60
     assert bool(found) == bool(name.strip())

@@ -1,4 +1,4 @@
-"""The rows of kernels: one for each full name, also if several share a short name."""
+"""The rows of kernels: one for each full name, even if several kernels share a short name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOPS = {
 
 
 def trace(path: Path, *kernels: tuple[int, int]) -> str:
-    """Write a trace, and return its name. Each kernel has a key of `LOOPS` and a duration."""
+    """Write a trace, and return its name. A kernel is a pair: a key of `LOOPS`, and a duration."""
     events: list[Any] = [op("aten::add", 0, 90)]
     for number, (size, length) in enumerate(kernels, 1):
         events += [call(10 * number, number), kernel(LOOPS[size], 100 * number, length, number)]

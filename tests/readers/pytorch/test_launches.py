@@ -1,4 +1,4 @@
-"""A hand-written trace of a GPU, and random traces with launches, compared with a slow search."""
+"""Launches and steps in hand-written traces, and in random traces, compared with a slow search."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 GPU = str(PROFILES.parent / "pytorch" / "gpu.json")
 
 
-def test_every_kind_of_launch_belongs_to_its_operator() -> None:
+def test_every_kind_of_launch_is_matched_with_its_operator() -> None:
     """Kernels are matched by correlation or by id. One kernel has no launch and is left out."""
     columns = "time,host_time,queue,calls,name"
     done = run_command(
@@ -75,7 +75,7 @@ def read(*events: Event) -> pa.Profile:
     return read_profile(Source.of_bytes("x.json", document(*events)), ())
 
 
-def test_several_processes_may_use_the_same_numbers() -> None:
+def test_kernels_are_matched_if_several_processes_use_the_same_numbers() -> None:
     events: list[Event] = []
     for process, start in ((1, 0), (2, 1000)):
         host = (op(f"op{process}", start, 50), call(start + 5, 7))
@@ -174,7 +174,7 @@ def test_only_devices_with_work_are_named() -> None:
     assert profile.origin.hardware == "A100"
 
 
-def test_equal_steps_of_one_process_are_two_runs() -> None:
+def test_two_steps_of_one_process_with_equal_numbers_are_two_runs() -> None:
     steps = [event("user_annotation", "ProfilerStep#1", start, 90) for start in (0, 100)]
     profile = read(*steps, op("mm", 10, 4), op("mm", 110, 6))
     assert [run.step for run in profile.runs] == [1, 1]

@@ -1,4 +1,4 @@
-"""The note on a trace without shapes, from which the computation of operators would follow."""
+"""The note on a trace without shapes: it counts the operators whose computation needs shapes."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ ON_GPU = (
         ((call(20, 1), kernel("gemm", 100, 30, 1)), None),
     ],
 )
-def test_the_note_has_the_operators_whose_shapes_are_missed(
+def test_the_note_counts_the_operators_that_need_shapes(
     events: tuple[Event, ...], size: str | None
 ) -> None:
     profile = read_profile(Source.of_bytes("run.json", document(*events)), ())
     assert list(profile.notes) == ([NOTE.format(size)] if size else [])
 
 
-def test_the_note_is_among_the_first() -> None:
+def test_the_note_is_shown_first() -> None:
     file = str(FOLDER / "cnn-plain.json.gz")
     rows = at_level(pa.load(file), OPERATOR)
     times_s = rows.measured("time")

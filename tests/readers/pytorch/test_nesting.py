@@ -45,7 +45,7 @@ def in_order(spans: list[Span]) -> list[int]:
 
 
 def nested(spans: list[Span]) -> Nested:
-    """Return the parent and the end of each event. An event ends with its parent or before."""
+    """Return the parent and the end of each event. No event ends after its parent."""
     order = in_order(spans)
     found = Nested([-1] * len(spans), [one.start + one.length for one in spans])
     for position, one in enumerate(order):
@@ -87,8 +87,8 @@ def test_paths_of_regions_have_a_limit() -> None:
 
 
 @pytest.mark.slow
-def test_deep_and_overlapping_events_take_time_in_proportion() -> None:
-    """There are so many events that a search in quadratic time would take far longer."""
+def test_deep_and_overlapping_events_take_linear_time() -> None:
+    """With so many events, a search in quadratic time would take very long."""
     count = 200_000 if IS_FULL else 20_000
     starts = np.arange(count)
     thread = np.zeros(count, np.int64)

@@ -43,7 +43,7 @@ def self_us(profile: Profile) -> dict[str, float]:
 
 
 def rows_as_torch(profile: Profile) -> dict[str, list[int]]:
-    """Return each execution's row by name. An only child with its parent's name is left out."""
+    """Return the row of each execution, by name. An only child named as its parent is left out."""
     names = profile.operators.name.values()[profile.executions.operator]
     levels = profile.operators.level.values()[profile.executions.operator]
     parent = profile.executions.parent.tolist()

@@ -71,7 +71,7 @@ def facts(name: str, *arguments: Any, kind: str = OPERATOR_EVENT) -> HostFacts:
 
 
 def call(name: str, *arguments: tuple[Any, ...]) -> Described:
-    """Return a call with arguments that have shapes, types and values."""
+    """Return the description of a call. An argument has a shape, a type, and perhaps a value."""
     columns = zip(*((*one, "")[:3] for one in arguments), strict=True)
     shapes, types, values = map(list, columns)
     return described(facts(name, shapes, types, [], values))
@@ -94,7 +94,7 @@ def shapes_of(row: Any, side: str) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", sorted({row["name"] for row in RECORDED}))
-def test_outputs_are_those_that_torch_returned(name: str) -> None:
+def test_outputs_equal_the_outputs_that_torch_returned(name: str) -> None:
     for row in RECORDED:
         if row["name"] == name:
             found = described(facts(name, *row["arguments"]))
@@ -114,7 +114,7 @@ def test_outputs_of_most_operators_are_known() -> None:
     assert unknown == {"einsum", "index", "conv2d", "im2col", "pixel_shuffle"}
 
 
-def test_operations_are_those_that_torch_counts() -> None:
+def test_operations_equal_the_operations_that_torch_counts() -> None:
     """For `mul`, torch counts the elements of the first operand, even if it is broadcast."""
     checked: Counter[str] = Counter()
     for row in RECORDED:
@@ -165,7 +165,7 @@ def test_operations_for_each_element(name: str) -> None:
         assert numbers(found)[:2] == (0, per_element * elements), row
 
 
-def test_a_convolution_has_all_that_is_known_of_it() -> None:
+def test_all_fields_of_a_convolution() -> None:
     shapes = [[2, 3, 112, 112], [16, 3, 7, 7], [16], [], [], [], []]
     types = ["float", "float", "float", "ScalarList", "ScalarList", "ScalarList", "Scalar"]
     strides = [[37632, 1, 336, 3], [147, 49, 7, 1], [1], [], [], [], []]
@@ -215,7 +215,7 @@ def test_operators_of_one_convolution_agree(name: str, arguments: list[Any], bia
     assert dict(found.parameters or ())["stride"] == "[2, 2]"
 
 
-def test_functions_that_are_fused_into_a_convolution_count() -> None:
+def test_fused_functions_are_counted_in_their_convolution() -> None:
     options = [TWOS, ONES, ONES, value("2")]
     fused = call("aten::cudnn_convolution_relu", DATA, WEIGHT, BIAS, *options)
     assert numbers(fused) == (MACS, 2 * MACS + 320, MOVED)
@@ -253,7 +253,7 @@ def test_padding_whose_name_the_file_lacks_is_unknown() -> None:
         ("[False, False, True]", 0, ((8,),)),
     ],
 )
-def test_gradients_of_a_convolution_that_are_asked_for(mask: str, products: int, out: Any) -> None:
+def test_requested_gradients_of_a_convolution(mask: str, products: int, out: Any) -> None:
     options = [value("[8]"), TWOS, ONES, ONES, value("False"), ZEROS, value("2"), value(mask)]
     found = call("aten::convolution_backward", tensor(2, 8, 5, 4), DATA, WEIGHT, *options)
     memory = 4 * (320 + 504 + 144 + sum(map(prod, out)))
