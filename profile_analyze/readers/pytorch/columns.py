@@ -259,7 +259,7 @@ class Events:
     def _add_instants(self, events: Sequence[Instant]) -> None:
         columns = self.allocations
         for event in events:
-            if event.name == _MEMORY and event.args is not None and event.ts == event.ts:
+            if event.name == _MEMORY and event.args is not None:
                 columns.start_us.append(event.ts)
                 columns.thread.append(self.threads[event.pid, event.tid])
                 columns.size.append(event.args.size)

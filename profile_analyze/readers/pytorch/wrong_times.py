@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from profile_analyze.readers.pytorch.columns import Columns, Events
+    from array import array
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.pytorch.columns import Allocations, Columns, Events
 
 # With these limits, all times and their differences in nanoseconds fit into 64 bits.
 _LATEST_US: Final = 4e15
@@ -21,15 +25,22 @@ def leave_out_wrong_times(events: Events) -> None:
     """Remove the events whose times are missing or impossible. Add their number to `untimed`."""
     for columns in (events.host, events.calls, events.work):
         if len(columns):
-            events.untimed += _leave_out(columns)
+            duration = np.frombuffer(columns.duration_us)
+            is_possible = (duration >= 0) & (duration <= _LONGEST_US)
+            events.untimed += _leave_out(columns, is_possible & _is_start(columns.start_us))
+    if events.allocations.start_us:  # a point in time, without a duration
+        is_right = _is_start(events.allocations.start_us)
+        events.untimed += _leave_out(events.allocations, is_right)
 
 
-def _leave_out(columns: Columns) -> int:
-    """Remove the events with wrong times from `columns`. Return their number."""
-    start, duration = np.frombuffer(columns.start_us), np.frombuffer(columns.duration_us)
+def _is_start(start_us: array[float]) -> NDArray[np.bool_]:
     # A missing time is NaN. Any comparison with NaN is false.
-    is_right = (np.abs(start) <= _LATEST_US) & (duration >= 0) & (duration <= _LONGEST_US)
-    wrong = len(columns) - int(np.count_nonzero(is_right))
+    return np.abs(np.frombuffer(start_us)) <= _LATEST_US
+
+
+def _leave_out(columns: Columns | Allocations, is_right: NDArray[np.bool_]) -> int:
+    """Remove the events with wrong times from `columns`. Return their number."""
+    wrong = len(is_right) - int(np.count_nonzero(is_right))
     if wrong:
         for name, column in vars(columns).items():
             kept = column[:0]

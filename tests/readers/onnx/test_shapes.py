@@ -11,7 +11,9 @@ import pytest
 from profile_analyze.readers.model_inputs import ModelInputs
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.source import Source
+from tests.readers.onnx.models import model
 
+HEAD = '<ir_version: 8, opset_import: ["" : 18, "com.microsoft" : 1]>\n'
 MODELS = Path(__file__).parents[2] / "fixtures" / "models"
 NAMES = sorted(path.stem for path in MODELS.glob("*.onnx"))
 
@@ -33,3 +35,15 @@ def test_shapes_of_all_nodes_equal_the_shapes_of_onnx_runtime(name: str) -> None
     found = {output: model.graph.values[output].dims for output in outputs}
     assert found == {output: tuple(shape) for output, shape in record["shapes"].items()}
     assert all(model.graph.values[output].dtype for output in outputs)
+
+
+@pytest.mark.parametrize(
+    "sizes", ["K = 8, N = 12", "K = 8, N = 12, transB = 1", "K = 12, N = 8, transB = 0"]
+)
+def test_products_with_packed_weights(sizes: str) -> None:
+    text = f"""g (float[2, 6, 8] x, uint8[48] packed, float[6] scales) => (float[2, 6, 12] y) {{
+        product = com.microsoft.MatMulBnb4 <{sizes}> (x, packed, scales)
+        y = Relu (product)
+    }}"""
+    source = Source.of_bytes("m.onnx", model(text, HEAD).SerializeToString())
+    assert read_model(source).graph.values["product"].dims == (2, 6, 12)

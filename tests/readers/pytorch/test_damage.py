@@ -79,6 +79,11 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
         BOTH, [NO_TIME.format("3 events"), WRONG_TYPE.format(TWO)]),
     ("impossible times", document(A, op("x", 1e300), op("y", 1, 1e300), op("z", 1, -1), B), BOTH,
         [NO_TIME.format("3 events")]),
+    ("impossible times of allocations", document(A, *(
+        {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, **time,
+         "args": {"Bytes": 8, "Device Type": 0, "Device Id": -1}}
+        for time in ({"ts": 1e300}, {"ts": 2}, {})
+    ), B), BOTH, [NO_TIME.format(TWO)]),
     ("NaN", document(A, op("x", float("nan")), B), BOTH,
         [NO_TIME.format(ONE), WRONG_TYPE.format(ONE)]),
     ("huge times", document(A, op("x", 10**400), B), BOTH,
