@@ -117,8 +117,7 @@ def compare(
     - `name`: operators with the same name and type match. Operators that also have the same scope
       and input shapes match first, then the others in the order of execution.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
-      execution. If one side has fewer of these operators, the operators around them decide which
-      ones match.
+      execution. If one side has fewer of these, the operators around them decide which ones match.
     - `shapes`: operators match if category, first input shape and first output shape are the same.
       Both sides must have equally many of these operators, which match in the order of execution.
       Names and types may differ, so this rule works across runtimes.

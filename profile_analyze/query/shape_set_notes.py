@@ -61,9 +61,8 @@ def shape_set_notes(
         yield Note(
             f"the runs have {sets} sets of input shapes: a row covers only the runs with its "
             "shapes, and its share is relative to the totals of these runs, so all shares add up "
-            f"to {percent(shares)}; "
-            "--aggregate-by name joins the shapes, --aggregate-by run shows each run, and "
-            "--skip-runs N leaves out the first runs",
+            f"to {percent(shares)}; --aggregate-by name joins the shapes, --aggregate-by run shows "
+            "each run, and --skip-runs N leaves out the first runs",
             Importance.ANSWER,
         )
 
