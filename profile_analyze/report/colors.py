@@ -36,7 +36,7 @@ _START_COLORS: Final = {
     "faster than the baseline": _GREEN,
     "slower than the baseline, with more work": _YELLOW,
     "faster than the baseline, with less work": _YELLOW,
-    "cannot tell whether it is slower, faster or the same": _DIM,
+    "cannot tell whether the model is slower, faster or the same": _DIM,
     "FAILED": _RED,
     "uncertain": _YELLOW,  # an outcome of `--fail-if`, which nobody should overlook
     "passed": _GREEN,

@@ -22,7 +22,7 @@ _IN_WORDS: Final = {
     MORE_WORK: "slower than the baseline, with more work",
     LESS_WORK: "faster than the baseline, with less work",
     "same": "the same as the baseline, within the threshold",
-    "uncertain": "cannot tell whether it is slower, faster or the same",
+    "uncertain": "cannot tell whether the model is slower, faster or the same",
     ADDED: "the baseline has none of these operators",
     REMOVED: "the profile has none of the operators of the baseline",
     None: "no verdict",
@@ -52,7 +52,7 @@ def _possible_changes(change: Change) -> str:
         verb = "excludes" if excludes_0 else "includes"
         noise += f" ({p}, but the interval, from another test, {verb} 0)"
     ends = (signed(end - 1, percent) for end in (change.low, change.high))
-    possible = "" if isnan(change.low) else f"; anything from {' to '.join(ends)} is possible"
+    possible = "" if isnan(change.low) else f"; changes from {' to '.join(ends)} are possible"
     return f"{noise}{possible}"
 
 
@@ -66,7 +66,8 @@ def _basis(change: Change) -> str:
     estimate = _estimate(change)
     if not is_far or estimate == signed(change.change, percent):
         return ""
-    return f"; the verdict uses {estimate}, the median over all pairs of runs"
+    pairs = "the median over all pairs of a new and a baseline run"
+    return f"; the verdict is based on another estimate, {estimate}: {pairs}"
 
 
 def _needed_runs(change: Change) -> str:
@@ -74,7 +75,9 @@ def _needed_runs(change: Change) -> str:
     if isnan(change.runs_needed):
         return ""
     is_change = abs(log(change.estimate)) >= log1p(change.threshold)
-    outcome = "settle it" if is_change else f"rule out a change of {percent(change.threshold)}"
+    outcome = (
+        "settle the question" if is_change else f"rule out a change of {percent(change.threshold)}"
+    )
     runs = f"{change.runs_needed:.0f} {change.unit}"
     return f"; if the true change is {_estimate(change)}, about {runs} a side {outcome}"
 

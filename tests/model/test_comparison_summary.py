@@ -319,7 +319,7 @@ def test_shares_of_the_difference_are_left_out_above_100_percent(tmp_path: Path)
 NOISY = [80, 85, 90, 108, 117, 120, 130, 140]
 UNCERTAIN = """\
 verdict               uncertain ({}, threshold {})
-cannot tell whether it is slower, faster or the same: {}
+cannot tell whether the model is slower, faster or the same: {}
 """
 
 
@@ -333,8 +333,8 @@ cannot tell whether it is slower, faster or the same: {}
             UNCERTAIN.format(
                 "p 0.920",
                 "3.0%",
-                "112.500 us instead of 113.500 us, -0.9%, which may be noise alone; anything from "
-                "-24.1% to +13.0% is possible",
+                "112.500 us instead of 113.500 us, -0.9%, which may be noise alone; changes from "
+                "-24.1% to +13.0% are possible",
             ),
         ),
         (  # a change beyond noise, but is it large enough to count?
@@ -344,7 +344,7 @@ cannot tell whether it is slower, faster or the same: {}
             UNCERTAIN.format(
                 "p < 0.001",
                 "10.0%",
-                "113.500 us instead of 103.500 us, +9.7%; anything from +6.7% to +12.6% is possible",
+                "113.500 us instead of 103.500 us, +9.7%; changes from +6.7% to +12.6% are possible",
             ),
         ),
         (
@@ -354,8 +354,8 @@ cannot tell whether it is slower, faster or the same: {}
             UNCERTAIN.format(
                 "p 0.376",
                 "3.0%",
-                "108.500 us instead of 103.500 us, +4.8%, which may be noise alone; anything from "
-                "-2.8% to +12.5% is possible; if the true change is +4.8%, about 41 runs a side settle it",
+                "108.500 us instead of 103.500 us, +4.8%, which may be noise alone; changes from "
+                "-2.8% to +12.5% are possible; if the true change is +4.8%, about 41 runs a side settle the question",
             ),
         ),
     ],

@@ -93,16 +93,16 @@ def test_real_runs_are_not_slower_because_of_more_work_alone() -> None:
 
 def test_an_uncertain_verdict_names_the_change_that_its_number_of_runs_assumes() -> None:
     base = side(CONV, times=NOISY)
-    start = "cannot tell whether it is slower, faster or the same: "
+    start = "cannot tell whether the model is slower, faster or the same: "
     new = side(CONV, times=(1.1, 1.3, 1.7, 1.8))
     assert sentence(new, base) == (
-        f"{start}150.000 us instead of 130.000 us, +15.4%, which may be noise alone; anything from "
-        "-31.2% to +80.0% is possible; if the true change is +11.2%, about 167 runs a side "
-        "settle it"
+        f"{start}150.000 us instead of 130.000 us, +15.4%, which may be noise alone; changes from "
+        "-31.2% to +80.0% are possible; if the true change is +11.2%, about 167 runs a side "
+        "settle the question"
     )
     assert sentence(side(CONV, times=(1.01, 1.21, 1.39, 1.6)), base) == (
-        f"{start}130.000 us instead of 130.000 us, 0.0%, which may be noise alone; anything from "
-        "-36.9% to +60.0% is possible"
+        f"{start}130.000 us instead of 130.000 us, 0.0%, which may be noise alone; changes from "
+        "-36.9% to +60.0% are possible"
     )
     report = pa.Report.of(pa.summarise(pa.compare(new, base)), ())
     found = json.loads(pa.render(report, "json"))["summary"]["comparison"]
@@ -116,19 +116,19 @@ def test_an_uncertain_verdict_names_the_change_that_its_number_of_runs_assumes()
             (1.07, 1.19, 1.25, 1.04, 0.98, 1.18),
             (1.17, 0.94, 0.93, 1.04, 0.95, 0.97),
             "+17.2%, which may be noise alone (p is over 0.05, but the interval, from another "
-            "test, excludes 0); anything from +0.9% to +26.9% is possible; if",
+            "test, excludes 0); changes from +0.9% to +26.9% are possible; if",
         ),
         (
             (1.13, 1.04, 1.15, 1.02, 1.08, 1.12),
             (1.04, 1.0, 0.95, 0.97, 1.05, 1.0),
-            "+10.0% (p is at most 0.05, but the interval, from another test, includes 0); anything "
-            "from 0.0% to +17.9% is possible; if",
+            "+10.0% (p is at most 0.05, but the interval, from another test, includes 0); changes "
+            "from 0.0% to +17.9% are possible; if",
         ),
         (
             (1.05, 1.15, 0.91, 1.09, 0.95, 1.07, 1.16, 1.01),
             (0.87, 1.08, 1.09, 1.03, 1.08, 0.95, 1.07, 1.11),
-            "-0.9%, which may be noise alone; anything from -7.8% to +12.6% is possible; the verdict "
-            "uses +1.4%, the median over all pairs of runs; if",
+            "-0.9%, which may be noise alone; changes from -7.8% to +12.6% are possible; the verdict is "
+            "based on another estimate, +1.4%: the median over all pairs of a new and a baseline run; if",
         ),
     ],
 )
@@ -141,8 +141,8 @@ def test_numbers_that_disagree_are_explained(
 def test_more_runs_of_the_same_times_settle_nothing() -> None:
     close = (1.0, 1.02, 1.04, 1.06, 1.08, 1.1)
     assert sentence(side(CONV, times=close), side(CONV, times=close[::-1])) == (
-        "cannot tell whether it is slower, faster or the same: 105.000 us instead of 105.000 us, "
-        "0.0%, which may be noise alone; anything from -5.5% to +5.8% is possible"
+        "cannot tell whether the model is slower, faster or the same: 105.000 us instead of 105.000 us, "
+        "0.0%, which may be noise alone; changes from -5.5% to +5.8% are possible"
     )
     assert sentence(side(CONV, times=close), side(CONV, times=(1.0005, *close[1:]))).endswith(
         "; if the true change is 0.0%, about 45 runs a side rule out a change of 3.0%"
