@@ -169,7 +169,7 @@ def _where_as_many(
     Otherwise, nobody knows which operators belong together. Operators of unknown shapes or category
     are also left out, and so are operators of the categories in `_NOT_BY_SHAPES`.
     """
-    # An identity is a category, shapes, and last a number that counts operators with equal values.
+    # An identity is a category and shapes, followed by a number that counts equal operators.
     counts, base_counts = (
         Counter(one[:-1] for one in side) for side in (identities_of_rest, base_rows)
     )
