@@ -27,11 +27,13 @@ _MORE: Final = WORK_VERDICTS.index(MORE_WORK)
 _LESS: Final = WORK_VERDICTS.index(LESS_WORK)
 
 WORK_TOLERANCE: Final = 0.01
-"""The work of a row is the same if it differs by at most this share of the smaller side."""
+"""The work of both sides counts as equal if the difference is at most this fraction of the
+smaller amount."""
 
 _KINDS: Final = ("computation", "memory")
-"""The columns that may say how much work a row does. The first column with known values decides.
-Copies have no computation, so their memory decides."""
+"""The columns that can measure the work of a row, in the order in which they are tried. A column
+can be used if its value is known on both sides, and is not 0 on both. Copies have no computation,
+so their memory is used."""
 
 
 class ComparedWork(NamedTuple):
@@ -40,14 +42,14 @@ class ComparedWork(NamedTuple):
     ours: Floats
     base: Floats
     kind: Categorical[str]
-    """The column that both amounts are from: `computation` or `memory`. If neither column decides,
-    all three fields are N/A."""
+    """The column that both amounts are from: `computation` or `memory`. If neither column can be
+    used, all three fields are N/A."""
 
 
 def compared_work(rows: Rows) -> ComparedWork:
     """Return the computation of each row on both sides, or else the memory.
 
-    Memory decides if the computation is unknown on a side, or 0 on both sides.
+    The memory is used if the computation is unknown on one side, or 0 on both sides.
     """
     codes = np.full(len(rows.on_sides[0]), MISSING_CODE)
     ours, base = np.full(len(codes), np.nan), np.full(len(codes), np.nan)
@@ -67,16 +69,19 @@ def work_ratio(rows: Rows) -> Floats:
 def with_work(
     codes: NDArray[np.int64], shift: Shift, work: ComparedWork, threshold: float
 ) -> NDArray[np.int64]:
-    """Return the verdicts, with `more work` and `less work` where only the work changed clearly.
+    """Return the verdicts, with `more work` or `less work` where the work explains the change.
 
     `codes` has the verdicts on the times, as indices in `VERDICTS`. `shift` says how far the
     logarithms of these times changed. The result has indices in `WORK_VERDICTS`.
 
-    - `slower` becomes `more work` if the row does more work, and is not slower per work.
-    - `faster` becomes `less work` if the row does less work, and is not faster per work.
+    - `slower` becomes `more work` if the row does more work, and its time per unit of work did not
+      rise clearly.
+    - `faster` becomes `less work` if the row does less work, and its time per unit of work did not
+      fall clearly.
 
-    A row is slower per work if the ratio of the times per work is at least 1 + `threshold`, and the
-    confidence interval of this ratio is above 1. The rule for `faster` is the mirror image.
+    The time per unit of work rose clearly if its ratio to the baseline is at least 1 + `threshold`,
+    and the confidence interval of this ratio is above 1. It fell clearly if the sides, swapped,
+    meet these conditions.
     """
     limit = np.log1p(threshold)
     with np.errstate(all="ignore"):

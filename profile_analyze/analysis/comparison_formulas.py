@@ -113,7 +113,7 @@ def tests_of(rows: Rows) -> RowTests:
     """Return the tests of all rows.
 
     Operators are tested by their times. A group is tested by the requested aggregate of its
-    operators' times. For `sum` and `mean`, odd times are limited first: see `limited_times`.
+    operators' times. For `sum` and `mean`, outliers are clipped first: see `limited_times`.
     """
     # Verdicts are on the times as measured, because drift correction hides changes that all
     # operators share.

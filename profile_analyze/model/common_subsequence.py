@@ -55,9 +55,9 @@ def _shared_with(
 
 def _common_bits(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> list[tuple[int, int]]:
     """Return the pairs of `common_subsequence`, by the bit-parallel algorithm alone."""
-    places: dict[Hashable, int] = {}
+    bits_of: dict[Hashable, int] = {}
     for index, element in enumerate(ours):
-        places[element] = places.get(element, 0) | 1 << index
+        bits_of[element] = bits_of.get(element, 0) | 1 << index
     every = (1 << len(ours)) - 1
     # `rows[n]` compares the first n elements of `theirs` with each beginning of `ours`. If bit i is
     # 0, the longest common subsequence with the first i + 1 elements of `ours` is one longer than
@@ -65,7 +65,7 @@ def _common_bits(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> list[t
     rows = [every]
     for element in theirs:
         bits = rows[-1]
-        hit = bits & places.get(element, 0)
+        hit = bits & bits_of.get(element, 0)
         rows.append(((bits + hit) | (bits - hit)) & every)
     pairs = []
     column, row = len(ours), len(theirs)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _BY_NAME: Final = ("name", "name", "type")
 _BESIDE_NAMES: Final = (*TELLING_APART, "full_name")
-"""The columns that the first step by name also compares, if both profiles have them. A trace may
-have many rows with the same name. If only the order of these rows decided, one added row would
-shift the matches of all later rows."""
+"""Extra columns for a stricter step, which runs before the step that compares name and type. A
+column is used only if both profiles have it. A trace may have many rows with the same name. If only
+the order of these rows decided, one added row would shift the matches of all later rows."""
 _BY_NAME_AND_CATEGORY: Final = ("name", "name", "category")
 _BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
 _BY_SHAPES: Final = (
@@ -169,7 +169,7 @@ def _where_as_many(
     Otherwise, nobody knows which operators belong together. Operators of unknown shapes or category
     are also left out, and so are operators of the categories in `_NOT_BY_SHAPES`.
     """
-    # The last element of an identity is a number. All other elements are a category and shapes.
+    # An identity is a category and shapes, followed by a number that counts equal operators.
     counts, base_counts = (
         Counter(one[:-1] for one in side) for side in (identities_of_rest, base_rows)
     )
@@ -219,7 +219,7 @@ def _rows_by_identity(
 ) -> dict[tuple[Any, ...], int]:
     """Return a dictionary from identities to rows, for the operators in `rows`.
 
-    The identity of an operator consists of its values in `columns`: see `identities`.
+    The identity of an operator is its values in `columns`, followed by a number: see `identities`.
     """
     keys = identities(profile, columns, rows)
     return dict(zip(keys, rows.tolist(), strict=True))

@@ -158,7 +158,7 @@ class Executions:
     """The memory of the host that the execution allocated minus what it freed, without the
     executions nested inside."""
     device_allocated_bytes: Floats
-    """As `allocated_bytes`, for the memory of devices."""
+    """The same as `allocated_bytes`, for the memory of devices."""
     calls: NDArray[np.int64]
     """The number of calls in the row."""
     parent: Rows

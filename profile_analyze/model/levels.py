@@ -7,9 +7,9 @@
 | module | a module or region | without the modules that ran inside it |
 | kernel | a kernel | as recorded |
 
-A row owns everything inside it, except what another row further inside owns: calls into the driver,
-the device time of launched kernels, and the computation and memory of all these executions. A row
-of level `kernel` owns only itself.
+A row owns the executions inside it: nested operators, calls into the driver, and their kernels.
+The row gets their device time, computation and memory. An execution inside several rows belongs
+only to the innermost of them. A row of level `kernel` owns only itself.
 
 Work counts once. Nested operators often state the same work again: for example, an operator for
 convolutions calls a second operator, which computes the convolution. The work of an outer operator
@@ -76,7 +76,7 @@ _NONE: Final = -1
 
 _NEEDS: Final = {
     KERNEL: "only traces that recorded the work of a GPU have kernels",
-    MODULE: "only traces that recorded modules or named regions have them",
+    MODULE: "only traces that recorded modules or named regions have this level",
     TOP: "no operator ran inside another",
 }
 """Why a profile may lack a level, for the error message."""
@@ -105,7 +105,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 
 
 def _stored_levels(profile: Profile) -> set[str]:
-    """Return the levels that operators have. `top` is not stored: its rows are at `operator`."""
+    """Return the levels in `Operators.level`. This is never `top`, whose rows are at `operator`."""
     level = profile.operators.level
     return {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
 
@@ -309,15 +309,15 @@ def _notes_on_missing_modules(profile: Profile) -> Iterator[Note]:
         yield Note(
             f"{operators_and_share(count)} {NO_SCOPE[count > 1]}: the profile has hardly any "
             "modules, only steps or regions; record modules, too (for PyTorch, with "
-            "with_stack=True); until then, --level operator --aggregate-by type,in_shapes groups "
-            "operators without modules",
+            "with_stack=True); until then, group operators by type and shapes instead: --level "
+            "operator --aggregate-by type,in_shapes",
             Importance.ANSWER,
             share,
         )
 
 
 def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) -> Iterator[Note]:
-    """Yield a note on the device time of modules and regions outside of all operators.
+    """Yield a note on the device time that modules and regions spent outside of all operators.
 
     `owned` is the ownership at level `module`, and `own_s` the time of each execution without
     the modules inside.
@@ -325,9 +325,9 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
     executions = profile.executions
     is_operator = is_at_level(profile, OPERATOR)
     operator_above = innermost_above(owned.parent, is_operator)
-    # Inside of modules, operators may be nested. Inside of operators, there may be modules again.
-    # To count no time twice, take only operators that are in a module but in no other operator, and
-    # modules that are in an operator but in no other module.
+    # Operators may be nested, and may contain modules. To subtract each time only once, subtract:
+    # - an operator in a module, if it is the outermost of nested operators
+    # - a module in an operator, if no other module is around it
     is_inside = is_operator & (operator_above < 0) & (owned.above >= 0)
     is_inside |= owned.is_row & (operator_above >= 0) & (owned.above < 0)
     on_device = on_side(profile, DEVICE)
@@ -338,7 +338,7 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
         per_run = " in each run, on average," if runs > 1 else ""
         yield Note(
             f"modules and regions took {time_and_share(between_s / runs)}{per_run} outside of all "
-            "operators, as in Python code; --level operator leaves this time out",
+            "operators, for example in Python code; --level operator leaves this time out",
             Importance.INCOMPLETE,
             between_s / whole_s,
         )

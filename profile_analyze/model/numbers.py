@@ -122,7 +122,7 @@ def _quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
 
 
 def _sorted_at(values: NDArray[np.float64], ranks: set[int]) -> NDArray[np.float64]:
-    """Sort each row, with NaN last. With few `ranks`, only these indices have the sorted values."""
+    """Sort each row, with NaN last. With few `ranks`, only these indices have the right values."""
     if 0 < len(ranks) <= _FEW_RANKS:
         return np.partition(values, sorted(ranks), axis=1)  # a few times as fast as sorting
     return np.sort(values, axis=1)

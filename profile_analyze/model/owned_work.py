@@ -79,8 +79,8 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
         counted = np.flatnonzero(counts)
         sums = _sums(counted, owner, per_call, executions) / calls
         sums[has_unknown & (sums == 0)] = np.nan
-        # All other operators keep their values: multiplying them by the calls and dividing again
-        # could round them.
+        # All other operators keep their values. Multiplying a value by the calls and dividing it
+        # again could round it.
         is_changed = has_unknown | _owning(inside, owner, executions, len(operators))
         is_changed[executions.operator[superseded]] = True
         changed[name] = np.where(is_changed, finite(sums), per_call)

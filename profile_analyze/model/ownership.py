@@ -1,4 +1,4 @@
-"""Finds, for each execution, the row of a level to which its time belongs.
+"""Finds the row that gets the time of each execution, at a chosen level.
 
 The parent of an execution is the execution around it, or else the execution that launched it. A
 target is an execution at the chosen level. Each execution has at most one owner: the target that
@@ -32,7 +32,7 @@ _NONE: Final = -1
 
 
 class Ownership(NamedTuple):
-    """The owner of each execution, if the rows of one level are the owners.
+    """The owner of each execution, at one level.
 
     Shapes are (executions,), except the shape of `shown`.
     """
@@ -77,7 +77,7 @@ def ownership(profile: Profile, level: str) -> Ownership:
     if level == TOP:  # an outermost operator owns all operators inside it
         owner = outermost(owner, above)
     is_row = is_target & (owner == rows)  # at level `top`, a nested operator is not a row
-    # Kernels stay separate executions. They become the device time of their owner.
+    # Kernels stay separate executions, whose durations are the device time of their owner.
     launched = np.flatnonzero(is_kernel & on_side(profile, DEVICE) & (owner >= 0))
     shown = np.concatenate([np.flatnonzero(is_row), launched])
     return Ownership(parent, is_target, above, owner, is_row, shown)

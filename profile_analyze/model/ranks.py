@@ -1,8 +1,8 @@
 """Joins the files of a distributed job, one per rank, and compares the times of ranks.
 
-All ranks of a job work together on each iteration. So iteration n of all ranks is one run, in which
-the times of ranks add up like the times of streams. Files of separate runs of one program stay
-separate runs, whose times vary by chance.
+All ranks of a job work together on each iteration. Iteration n of all ranks is therefore one run.
+In this run, the times of ranks add up like the times of streams. Files of separate runs of one
+program stay separate runs, whose times vary by chance.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
             Importance.ANSWER,
         )
     digests = [digest for digest in partial.digests if digest is not None]
-    # A file that is named again also has an equal digest. The note above already reports it.
+    # A file that is named again has an equal digest, too, but the note above already reports it.
     copies = len(digests) - len(set(digests)) - repeated
     if copies > 0:
         yield Note(

@@ -291,8 +291,8 @@ def _check_that_it_ran(profile: Profile) -> None:
     if profile.model is not None:
         raise QueryError(
             f"{profile.file} is a model that has not run, so it has no runs to join with the runs "
-            "of other files; name one model after --compare to compare two, or the model of a "
-            "profile after --model"
+            "of other files; to compare two models, name one of them after --compare; to add a "
+            "model to a profile, name the model after --model"
         )
 
 

@@ -1,4 +1,4 @@
-"""Work that was recorded in another run than the times, after the shapes had changed."""
+"""Marks work that was recorded in a different run than the times, with different shapes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
 
 STALE_WORK: Final = "stale_work"
-"""The optional column that is 1 if the work of an operator was recorded in another run than its
-times, with other shapes. It is NaN for all other operators."""
+"""The optional column that is 1 if the work of an operator was recorded in a different run than its
+times, with different shapes. It is NaN for all other operators."""
 
 
 def has_stale_work(operators: Operators) -> NDArray[np.bool_]:
-    """Return whether the work of each operator does not belong to its times, shape (operators,)."""
+    """Return whether the work of each operator is stale, shape (operators,): see `STALE_WORK`."""
     return ~np.isnan(operators.numbers(STALE_WORK))
 
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) -> Profile:
     """Return the profile cut to the time from `from_s` to `to_s`, both in seconds.
 
-    Both times count from the first execution with the same process and clock. An execution
-    without a known start is left out.
+    For each execution, time 0 is the start of the first execution in its process and on its clock.
+    An execution without a known start is left out.
 
     Raises `QueryError` if the format has no start times, or if nothing happened in the window.
     """
@@ -66,8 +66,8 @@ def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) ->
 def only_steps(profile: Profile, first: int, last: int) -> Profile:
     """Return the profile with only the steps from `first` to `last`, both included.
 
-    `first` and `last` are numbers of steps as in the file. The column `step` says to which step an
-    execution belongs, so no execution is clipped. A kernel belongs to the step that launched it.
+    `first` and `last` are step numbers from the file. Each execution belongs entirely to one step,
+    so none is clipped. A kernel belongs to the step that launched it.
 
     Raises `QueryError` if the profile has none of these steps.
     """
@@ -131,8 +131,8 @@ def _clipped(
     """Return the executions, with the executions in `is_clipped` limited to the window.
 
     `starts` and `ends` count in seconds from the first execution, like the times in `window`.
-    Executions that are not in `is_clipped` keep their exact times. Only a queue delay that began
-    before the window is limited to the window, too.
+    Executions that are not in `is_clipped` keep their exact times, with one exception: a queue
+    delay that began before the window counts only from the start of the window.
     """
     low, high = window
     first = executions.start_s - starts
@@ -144,8 +144,8 @@ def _clipped(
     return executions.changed(
         start_s=start_s,
         duration_s=duration_s,
-        # The file does not say how much of `self_s` is inside the window. The clipped duration is
-        # the most that it can be.
+        # The file does not say how much of `self_s` is inside the window. It cannot be more than
+        # the clipped duration.
         self_s=np.where(is_clipped, np.minimum(executions.self_s, duration_s), executions.self_s),
         first_kernel_s=np.where(is_clipped, first_kernel, executions.first_kernel_s),
         submitted_s=submitted_s,
@@ -157,7 +157,7 @@ def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
     """Return the profile with only the executions inside, their outer executions, and their runs.
 
     Unused operators are left out. `is_whole` says which executions are inside from start to end.
-    A run in which any execution is not whole has NaN as wall time.
+    The wall time of a run is NaN unless all its executions are whole.
     """
     executions, run, is_kept = _with_outer(profile.executions, is_inside)
     is_used = np.zeros(len(profile.runs), np.bool_)

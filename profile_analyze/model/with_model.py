@@ -134,7 +134,7 @@ class _Added:
             if name in _MOVED:
                 return _filled(own_numbers, self._moved(name, values))
             # In the columns below, values of the model win: no runtime measures them, and the
-            # shapes of a run may have channels that only fill a block.
+            # shapes of a run may have channels that only pad a block.
             if name in _WEIGHTS:
                 return _filled(self._weights(values), own_numbers)
             if name in _SUMS:

@@ -121,12 +121,12 @@ def judge_conditions(
     source = source if isinstance(source, Profile) else source.as_measured
     settled = [_verdict_without_times(condition, query, source) for condition in conditions]
     measured = [
-        _measure(condition, query, source, found)
-        for condition, found in zip(conditions, settled, strict=True)
-        if isinstance(found, str)
+        _measure(condition, query, source, incomplete)
+        for condition, (verdict, incomplete) in zip(conditions, settled, strict=True)
+        if verdict is None
     ]
     of_times = iter(_verdicts_on_times(measured, strict=strict))
-    return tuple(next(of_times) if isinstance(found, str) else found for found in settled)
+    return tuple(verdict or next(of_times) for verdict, _ in settled)
 
 
 def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[FailVerdict]:
@@ -139,24 +139,24 @@ def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[F
 
 def _verdict_without_times(
     condition: FailCondition, query: Query, source: Profile | Comparison
-) -> FailVerdict | str:
-    """Return the verdict on a condition if no times need to be judged.
+) -> tuple[FailVerdict | None, str]:
+    """Return the verdict on a condition; None if times must be judged.
 
-    If times must be judged, return `_Measured.incomplete` instead.
+    The text is the value of `_Measured.incomplete`.
     """
     incomplete = ""
     if damage := _damage(source):
-        return FailVerdict(condition, "unjudged", damage)
+        return FailVerdict(condition, "unjudged", damage), ""
     if not isinstance(source, Profile):
         about = condition.about(query)
         if source.mismatch and (condition.relative or conditions_on_verdicts(about)):
-            return FailVerdict(condition, "unjudged", source.mismatch)
+            return FailVerdict(condition, "unjudged", source.mismatch), ""
         outcome, incomplete = outcome_by_verdicts(about, source)
         if outcome:
-            return FailVerdict(condition, outcome, incomplete)
+            return FailVerdict(condition, outcome, incomplete), ""
     if condition.is_of_work:
-        return _verdict_on_work(condition, query, source, incomplete)
-    return incomplete
+        return _verdict_on_work(condition, query, source, incomplete), ""
+    return None, incomplete
 
 
 def _damage(source: Profile | Comparison) -> str:

@@ -70,8 +70,8 @@ class ModelSummary(NamedTuple):
 
     facts: StaticModel
     operators: int
-    """How many operators are outside of the bodies of If, Loop and Scan, without operators that
-    compute constants."""
+    """The number of operators outside of the bodies of If, Loop and Scan. Operators that compute
+    constants are not counted."""
     types: tuple[tuple[str, int], ...]
     """For each type, how many of these operators have it. The most frequent type comes first."""
     params: float
@@ -97,7 +97,8 @@ class ModelSummary(NamedTuple):
     base: BaseWork | None
     """The work of the baseline; None without a baseline."""
     tiling: TilingSummary | None = None
-    """What the matrix products cost in tiles; None if the caller gave no size of tiles."""
+    """The cost of the matrix products when they are split into tiles; None if the caller gave no
+    tile size."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -147,7 +148,7 @@ def model_summary(profile: Profile, comparison: Comparison | None = None) -> Mod
 def _note_on_bodies(inside: int) -> Note:
     return Note(
         f"totals leave out {counted(inside, 'operator')} in bodies of If, Loop or Scan; their "
-        "rows are for one execution",
+        "rows show the work of one execution of the body",
         Importance.CONTEXT,
     )
 

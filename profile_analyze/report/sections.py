@@ -80,7 +80,7 @@ class TableSection(NamedTuple):
 
 
 class ListSection(NamedTuple):
-    """A list of what surrounds an operator."""
+    """A table of what ran around, inside or beside an operator."""
 
     listing: Listing
 

@@ -26,8 +26,8 @@ class WrittenModel(NamedTuple):
 def split_model(source: Source) -> WrittenModel:
     """Return the model in `source`, with its matrix products split into tiles.
 
-    `source.inputs` has the size of the tiles. Raises `InputError`. Raises `QueryError` if the new
-    model would be too large.
+    `source.inputs` has the size of the tiles. Raises `InputError` if the model cannot be read, or
+    if the new model is larger than 2 GiB. Raises `QueryError` if it would have too many products.
     """
     made: WrittenModel = import_module(f"{__name__}.splitter").split_model(source)
     return made

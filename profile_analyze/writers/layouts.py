@@ -88,7 +88,7 @@ def _of_gemm(node: Node, shapes: list[tuple[int, ...]], product: Product) -> Lay
     (row_of_a, inner_of_a), (inner_of_b, column_of_b) = _axes(node, shapes[0], shapes[1])
     beside: tuple[Operand, ...] = ()
     if len(node.inputs) > 2 and node.inputs[2]:
-        # C is broadcast: an axis of size 1, or a missing axis, is the same for all tiles.
+        # C is broadcast: along an axis that is missing or of size 1, tiles have the same values.
         shape = (1, 1, *shapes[2])[-2:]
         missing = 2 - len(shapes[2])
         if missing < 0 or shape[0] not in (1, product.m) or shape[1] not in (1, product.n):
@@ -154,7 +154,7 @@ def _axes(
 
 
 def _last_axes(axes: int, *, swapped: bool) -> tuple[int, int]:
-    """Return the last two of `axes` axes, with `swapped` in reverse; 0 twice for a vector."""
+    """Return the last two of `axes` axes, the last one first if `swapped`; 0 twice for a vector."""
     last, other = axes - 1, max(0, axes - 2)
     return (last, other) if swapped else (other, last)
 

@@ -97,7 +97,7 @@ def as_integers(
 ) -> IntegerProduct | None:
     """Return the product of integers inside of `node`; None if `node` is not supported.
 
-    If the type of `node` quantizes A itself, the new node that does so is added to `nodes`.
+    If `node` quantizes A itself, a new node that quantizes A is added to `nodes`.
     """
     order = _ORDERS.get((node.domain, node.type))
     if order is None or opset < _OLDEST_OPSET:

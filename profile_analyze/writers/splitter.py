@@ -115,7 +115,7 @@ class _Splitter:
             product_node, values, attributes = integers.node, integers.values, []
         splits_rows = product.m > self._tile.m
         layout = layout_of(product_node, values, product, splits_rows=splits_rows)
-        # The new nodes need the standard operators of ONNX, but a model may import only others.
+        # The new nodes need the standard operators of ONNX, which a model need not import.
         if layout is None or not self._opset:
             self._others.append(node.name)
             return [proto]
@@ -139,12 +139,16 @@ class _Splitter:
 
     def notes(self) -> Iterator[Note]:
         """Yield notes on the layers that were split, and on the other layers."""
-        fitting = f"; products that fit: {len(self._fitting)}" if self._fitting else ""
-        what = "no product split"
+        fitting = len(self._fitting)
+        fit = f"; products that fit into one tile: {fitting}" if fitting else ""
+        what = f"no product was split into tiles of {self._tile}"
         if self._split:
-            what = f"{counted(len(self._split), 'product')} split into {self._tiles} smaller ones"
+            what = (
+                f"the written model has {counted(len(self._split), 'product')} split into "
+                f"{self._tiles} smaller ones, for tiles of {self._tile}"
+            )
         yield Note(
-            f"the written model has {what}, for tiles of {self._tile}{fitting}",
+            f"{what}{fit}",
             Importance.CONTEXT if self._split else Importance.ANSWER,
         )
         for names, reason in (

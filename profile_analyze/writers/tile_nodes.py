@@ -19,7 +19,7 @@ class TileNodes:
     """The nodes that replace one matrix product.
 
     The inputs are split, each pair of parts is multiplied, products along K are summed, and the
-    results are concatenated. A Gemm adds the sum so far itself, as its input C.
+    results are concatenated. A Gemm adds the previous partial sum itself: it is the input C.
     """
 
     def __init__(

@@ -67,8 +67,8 @@ def test_models_are_not_joined(arguments: tuple[str, ...]) -> None:
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
         f"profile_analyze: error: {SMALL} is a model that has not run, so it has no runs to join "
-        "with the runs of other files; name one model after --compare to compare two, or the model "
-        "of a profile after --model\n"
+        "with the runs of other files; to compare two models, name one of them after --compare; to "
+        "add a model to a profile, name the model after --model\n"
     )
 
 

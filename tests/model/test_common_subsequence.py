@@ -46,7 +46,7 @@ def test_sequences_that_need_too_many_bits(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def network(names: str, types: str) -> pa.Profile:
-    """Return a profile with an operator of one shape for each name and type, in this order."""
+    """Return a profile with an operator for each name and type, in order; all have one shape."""
     return profile_of(
         [
             Operator(name, type_, 10 + start, start=start, shape=[3])
@@ -56,7 +56,7 @@ def network(names: str, types: str) -> pa.Profile:
 
 
 def matches(profile: pa.Profile, base: pa.Profile, match: str) -> dict[str, str | None]:
-    """Return for each name the name of its match (None if equal), or `added` or `removed`."""
+    """For each operator, return its name in `base` (None if equal), or `added` or `removed`."""
     comparison = pa.compare(profile, base, match)
     rows = zip(
         comparison.profile.operators.name.values(),

@@ -102,7 +102,7 @@ def test_a_missing_level_is_an_error_that_lists_the_others() -> None:
         (
             profile_of([{"name": "k", "level": "kernel"}]),
             "module",
-            "only traces that recorded modules or named regions have them; it has kernel",
+            "only traces that recorded modules or named regions have this level; it has kernel",
         ),
     ):
         with pytest.raises(QueryError) as caught:
@@ -210,12 +210,14 @@ def test_notes_on_executions_outside_of_all_rows() -> None:
     assert at_level(profile, "module").notes == (
         "left out 1 call into the driver (1.50 s) that ran outside of all modules; no level has them",
         "left out 1 operator (1.00 s) that ran outside of all modules; --level operator has them",
-        "modules and regions took 3.00 s (60.0% of the time) outside of all operators, as in Python code; "
-        "--level operator leaves this time out",
+        "modules and regions took 3.00 s (60.0% of the time) outside of all operators, for example in "
+        "Python code; --level operator leaves this time out",
     )
 
 
-BETWEEN = "outside of all operators, as in Python code; --level operator leaves this time out"
+BETWEEN = (
+    "outside of all operators, for example in Python code; --level operator leaves this time out"
+)
 
 
 @pytest.mark.parametrize(
@@ -439,13 +441,13 @@ def test_levels_equal_a_plain_recursion(rows: list[dict[str, Any]], level: str) 
             (None, ("net",)),
             "1 operator (75.0% of the time) has no scope: the profile has hardly any modules, "
             "only steps or regions; record modules, too (for PyTorch, with with_stack=True); until then, "
-            "--level operator --aggregate-by type,in_shapes groups operators without modules",
+            "group operators by type and shapes instead: --level operator --aggregate-by type,in_shapes",
         ),
         (
             (None, None),
             "2 operators (100.0% of the time) have no scope: the profile has hardly any modules, "
             "only steps or regions; record modules, too (for PyTorch, with with_stack=True); until then, "
-            "--level operator --aggregate-by type,in_shapes groups operators without modules",
+            "group operators by type and shapes instead: --level operator --aggregate-by type,in_shapes",
         ),
         ((("net",), None), None),
     ],

@@ -167,9 +167,7 @@ def test_a_product_that_fits_is_left_as_it_is() -> None:
     written = split(proto, "2,4,3")
     assert onnx.load_from_string(written.data) == proto
     (note,) = written.notes
-    assert note == (
-        "the written model has no product split, for tiles of 2x4x3; products that fit: 1"
-    )
+    assert note == "no product was split into tiles of 2x4x3; products that fit into one tile: 1"
     assert note.importance == Importance.ANSWER
 
 
@@ -231,7 +229,7 @@ def test_layers_that_are_left_are_named() -> None:
     written = split(proto, "4,4,4,conv")
     assert onnx.load_from_string(written.data) == proto
     assert written.notes == (
-        "the written model has no product split, for tiles of 4x4x4",
+        "no product was split into tiles of 4x4x4",
         "not split in the written model: open; their shapes are unknown or contradict each other; --dim "
         "and --input-shape give sizes",
         "not split in the written model: scaled_by_row, by_row, conv; their type, or an input such "

@@ -62,7 +62,7 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
 def words_of(proto: Any, folder: Path | None) -> NDArray[Any] | None:
     """Return a number for each value of a dense weight; None if its values are unavailable.
 
-    The number is 0 for a zero, and only for a zero. Equal integers have equal numbers.
+    Only zeros give 0. In a weight of integers, equal values give equal numbers.
     """
     shape = tuple(proto.dims)
     if proto.data_type not in _BITS_OF_NUMBER:

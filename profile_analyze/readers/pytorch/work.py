@@ -50,8 +50,8 @@ _TABLE: Final[Mapping[str, Entry]] = {
     **work_movement.TABLE,
 }
 _BY_FLAT_NAME: Final = {name.replace("_", ""): entry for name, entry in _TABLE.items()}
-"""Entries by names without underscores: `maxpool2dwithindices` is part of the gradient name
-`MaxPool2DWithIndicesBackward0` in lower case."""
+"""Entries by name without underscores. For example, the key `maxpool2dwithindices` is for the node
+`MaxPool2DWithIndicesBackward0`, without `Backward0` and in lower case."""
 _NAMESPACES: Final = frozenset(("", "aten", "mkldnn", "torchvision"))
 """The namespaces to which the signatures in `_TABLE` apply. In other namespaces, an operator of the
 same name can have other arguments."""
@@ -66,7 +66,7 @@ _COLLECTIVE: Final = re.compile(r"(?:nccl|gloo|mpi|ucc|xccl|hccl):")
 """The start of the name of a region around a collective: the library that runs the collective."""
 _OPTIMIZER: Final = "Optimizer."
 _GENERATED: Final = "triton_"
-"""The start of the name of a kernel that the compiler generates."""
+"""The start of the name of a kernel that `torch.compile` generates."""
 _NOTHING: Final = Work(0.0, 0.0, 0.0)
 
 
@@ -168,7 +168,8 @@ def _entry_by_words(name: str) -> Entry:
 def _of_call(name: str, entry: Entry, arguments: Sequence[Argument]) -> Described:
     """Describe a call by the first signature from which its cost follows.
 
-    If there is none, the cost is unknown, except for work that such operators never do.
+    If there is none, the work is N/A. Work that such operators never do is 0: for example, a copy
+    computes nothing.
     """
     likeliest: Call | None = None
     for call in call_of(name, entry.signatures, arguments):
@@ -226,7 +227,8 @@ def _strides(shapes: Shapes, arguments: Sequence[Argument]) -> Strides | None:
 def _parameters(arguments: Mapping[str, Argument]) -> Parameters:
     """Return the name and value of each argument that is not a tensor.
 
-    Names that start with an underscore are left out: they are not the names in torch.
+    Names that start with an underscore are left out. They are placeholders in our signatures, not
+    names that torch uses.
     """
     return tuple(
         sorted(

@@ -209,4 +209,5 @@ TABLE: Final[Mapping[str, Entry]] = {
     "_fused_adagrad": Entry("optimizer step", (_ADAGRAD,), _optimizer(9, "state_sums")),
 }
 """The entry of each operator. Keys are names without the namespace, and without the underscore at
-the end of in-place operators. `_foreach_` is for all operators on lists that have no own entry."""
+the end of in-place operators. `_foreach_` is for operators on lists that have no entry of their
+own."""

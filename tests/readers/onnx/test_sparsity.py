@@ -241,8 +241,8 @@ def test_bodies_read_weights_of_the_outer_graph_and_indices_are_no_weights(tmp_p
         "if,,,\n"
         "inside,0.5,1x1,0.5\n"
         "relu,,,\n",
-        "note: totals leave out 2 operators in bodies of If, Loop or Scan; their rows are for one "
-        "execution\n",
+        "note: totals leave out 2 operators in bodies of If, Loop or Scan; their rows show the "
+        "work of one execution of the body\n",
     )
 
 
