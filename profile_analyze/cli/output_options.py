@@ -65,8 +65,8 @@ OUTPUT: Final = OptionGroup(
             may_be_default=True,
             choices=TIME_UNITS,
             default=AUTO,
-            help="the unit of times. auto: seconds in the formats table and wiki; in other formats "
-            "a unit for each table and for the summary that suits its largest time (default: auto)",
+            help="the unit of times. auto: seconds in the formats table and wiki; in other formats, "
+            "each table has the unit that suits its largest time, and so has the summary (default: auto)",
         ),
         Option.of(
             "--color",
