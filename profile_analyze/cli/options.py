@@ -250,8 +250,8 @@ COMPARISON: Final = OptionGroup(
             help="when to exit with 4 if no condition of --fail-if is met. unjudged: if a "
             "condition cannot be judged, because of too few runs, no operators or mixed-up files. "
             "yes: as unjudged, and if the median is beyond the limit, but noise may explain that. "
-            "not-ruled-out: as yes, and if the median is within the limit, but a change beyond it is "
-            "not ruled out. no: never (default: unjudged)",
+            "not-ruled-out: as yes, and if the median is within the limit, but a change beyond it "
+            "is not ruled out. no: never (default: unjudged)",
         ),
     ),
 )

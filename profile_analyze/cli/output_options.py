@@ -66,7 +66,8 @@ OUTPUT: Final = OptionGroup(
             choices=TIME_UNITS,
             default=AUTO,
             help="the unit of times. auto: seconds in the formats table and wiki; in other formats, "
-            "each table has the unit that suits its largest time, and so has the summary (default: auto)",
+            "each table has the unit that suits its largest time, and so has the summary (default: "
+            "auto)",
         ),
         Option.of(
             "--color",
