@@ -65,9 +65,9 @@ OUTPUT: Final = OptionGroup(
             may_be_default=True,
             choices=TIME_UNITS,
             default=AUTO,
-            help="the unit of times. auto: seconds in the formats table and wiki; in other formats, "
-            "each table has the unit that suits its largest time, and so has the summary (default: "
-            "auto)",
+            help="the unit of times. auto: seconds in the formats table and wiki; in other "
+            "formats, the unit that suits the largest time of each table, and of the summary "
+            "(default: auto)",
         ),
         Option.of(
             "--color",
