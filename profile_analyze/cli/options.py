@@ -235,7 +235,7 @@ COMPARISON: Final = OptionGroup(
         ),
         Option.repeatable(
             "--fail-if",
-            metavar="'[CONDITION:] METRIC > LIMIT'",
+            metavar="'[SELECTION:] METRIC > LIMIT'",
             example="total > +5%",
             help="exit with 3 if this condition is met beyond noise. 'total > +5%%', 'time > +2ms' "
             "and 'type=ConvolutionForward: time > +3%%' compare with the baseline; 'time > 0.120s' "
@@ -249,9 +249,9 @@ COMPARISON: Final = OptionGroup(
             # It has no default, because `check_options` rejects any value without `--fail-if`.
             help="when to exit with 4 if no condition of --fail-if is met. unjudged: if a "
             "condition cannot be judged, because of too few runs, no operators or mixed-up files. "
-            "yes: also if the median is beyond the limit, but noise may explain that. "
-            "not-ruled-out: also if the median is within the limit, but a change beyond it is not "
-            "ruled out. no: never (default: unjudged)",
+            "yes: as unjudged, and if the median is beyond the limit, but noise may explain that. "
+            "not-ruled-out: as yes, and if the median is within the limit, but a change beyond it "
+            "is not ruled out. no: never (default: unjudged)",
         ),
     ),
 )

@@ -65,8 +65,9 @@ OUTPUT: Final = OptionGroup(
             may_be_default=True,
             choices=TIME_UNITS,
             default=AUTO,
-            help="the unit of times. auto: seconds in the formats table and wiki; in other formats "
-            "a unit for each table and for the summary that suits its largest time (default: auto)",
+            help="the unit of times. auto: seconds in the formats table and wiki; in other "
+            "formats, the unit that suits the largest time of each table, and of the summary "
+            "(default: auto)",
         ),
         Option.of(
             "--color",

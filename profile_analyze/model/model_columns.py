@@ -201,7 +201,7 @@ _TILES: Final = (
         "tiled_memory",
         "byte",
         "bytes that the tiles read and write: each tile reads its part of A and B; partial sums "
-        "are written once, and read and written at each further step along K",
+        "are written at the first step along K, and read and written at each further step",
         worked="A * {tiles_n} + B * {tiles_m} + the result * (2 * {tiles_k} - 1); matrices in "
         "bytes",
     ),

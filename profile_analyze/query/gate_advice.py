@@ -50,7 +50,7 @@ def advice_on_form(text: str, metrics: Sequence[str]) -> str:
     is_short = len(stripped) <= LONGEST_ADVISED
     meant = (way(stripped, metrics) for way in (ways if is_short else ()))
     return next(filter(None, meant), "") or (
-        f"write [CONDITION:] METRIC > LIMIT, such as {_EXAMPLES}; METRIC is one of "
+        f"write [SELECTION:] METRIC > LIMIT, such as {_EXAMPLES}; METRIC is one of "
         f"{', '.join(metrics)}"
     )
 

@@ -64,7 +64,8 @@ _CONVENTIONS: Final = """\
   that have both values. With an aggregate other than sum or mean, the column is that aggregate of
   the operators' ratios.
 - An aggregate other than sum or count is part of the name: `--aggregate max` shows `time` as
-  `time max`, and as `time_max_s` for programs. Conditions and orders use the plain names.
+  `time max`, and as `time_max_s` for programs. The column `time_max` is another number: the time in
+  the slowest run. Conditions and orders use the plain names.
 """
 
 _FAMILIES: Final = """\

@@ -137,7 +137,7 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
         # If the user gave two rates, these apply to every dtype, so the roof needs no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
-        text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"
+        text = f"{' '.join(scaled(rate, 'FLO/s'))}, at {ridge} or more"
         # With a single roof, the fact `judged` already says which share of the time is judged.
         if summary.has_times and len(judgement.rates) > 1:
             text += f"; the operators that it judges take {percent(share)} of the time"

@@ -190,8 +190,9 @@ KINDS: Final = (
         _embedding_normalization,
         _memory_with_tables,
         "indices, scale, bias (the tables are no inputs here); tables (how many are read)",
-        "7 FLO for each element as in layer normalization, 1 more for each table after the first; "
-        "bytes: inputs, outputs, and for each table as many bytes as the output",
+        "7 FLO for each element (5 as in layer normalization, 1 each for scale and bias), 1 more "
+        "for each table after the first; bytes: inputs, outputs, and for each table as many bytes "
+        "as the output",
         "com.microsoft EmbedLayerNormalization",
     ),
     _of(

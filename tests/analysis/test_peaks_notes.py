@@ -234,7 +234,7 @@ def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
         "total device time   103.739 ms\n"
         "total host time     0.896 ms\n"
         "peaks               A100 80GB SXM, 2039 GB/s\n"
-        "roof fp32           19.50 TFLOPS, from 9.56 FLO/byte on\n"
+        "roof fp32           19.50 TFLOPS, at 9.56 FLO/byte or more\n"
         "memory known        100.0%\n"
         "judged              100.0%\n"
         "efficiency, judged  0.2%\n"
@@ -404,7 +404,7 @@ def test_a_dtype_that_replaces_nothing_is_noted() -> None:
 def test_the_summary_says_that_tf32_replaces_fp32() -> None:
     graph = "tests/fixtures/openvino/resnet50-2026.4.xml.gz"
     lines = run_command(graph, "--peaks", "a100-40gb:tf32").out.splitlines()
-    assert "roof tf32           156.00 TFLOPS, from 100 FLO/byte on" in lines
+    assert "roof tf32           156.00 TFLOPS, at 100 FLO/byte or more" in lines
     assert "operators in fp32 use the rate of tf32, but their memory counts in fp32" in lines
 
 

@@ -23,7 +23,7 @@ def test_the_summary_in_words() -> None:
 total device time   0.103739
 total host time     0.000896
 peaks               100G:20G
-roof                100.00 GFLOPS, from 5.00 FLO/byte on
+roof                100.00 GFLOPS, at 5.00 FLO/byte or more
 memory known        100.0%
 judged              100.0%
 efficiency, judged  35.8%
@@ -75,7 +75,7 @@ total device time   184.548 ms
 total host time     1.608 ms
 runs                24 (spread 10.0%)
 peaks               300G:20G
-roof                300.00 GFLOPS, from 15.0 FLO/byte on
+roof                300.00 GFLOPS, at 15.0 FLO/byte or more
 memory known        100.0%
 judged              100.0%
 efficiency, judged  7.3%

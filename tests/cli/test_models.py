@@ -100,7 +100,7 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             SMALL,
             "a100-80gb-sxm",
             [
-                "roof fp32             19.50 TFLOPS, from 9.56 FLO/byte on",
+                "roof fp32             19.50 TFLOPS, at 9.56 FLO/byte or more",
                 "least possible time   862.9 ns, each operator on its own",
                 "operators in fp32 use the rate without tensor cores; --peaks DEVICE:tf32 uses "
                 "the rate with tensor cores",
@@ -110,7 +110,7 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             SMALL,
             "b200:tf32",
             [
-                "roof tf32             1.12 PFLOPS, from 146 FLO/byte on",
+                "roof tf32             1.12 PFLOPS, at 146 FLO/byte or more",
                 "least possible time   136.8 ns, each operator on its own",
                 "operators in fp32 use the rate of tf32, but their memory counts in fp32",
             ],
@@ -119,7 +119,7 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             SMALL,
             "19.5T:2039G",
             [
-                "roof                  19.50 TFLOPS, from 9.56 FLO/byte on",
+                "roof                  19.50 TFLOPS, at 9.56 FLO/byte or more",
                 "least possible time   862.9 ns, each operator on its own",
             ],
         ),
@@ -127,7 +127,7 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             "tests/fixtures/models/cnn_script.onnx",
             "a100-80gb-sxm:tf32",
             [
-                "roof tf32             156.00 TFLOPS, from 76.5 FLO/byte on",
+                "roof tf32             156.00 TFLOPS, at 76.5 FLO/byte or more",
                 "least possible time   N/A, unknown for 11 operators",
                 "note: least_time is N/A for 11 operators: the computation, the memory or the peak "
                 "rate is unknown",
@@ -137,7 +137,7 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             "tests/fixtures/models/scans.onnx",
             "a100-80gb-sxm:tf32",
             [
-                "roof tf32             156.00 TFLOPS, from 76.5 FLO/byte on",
+                "roof tf32             156.00 TFLOPS, at 76.5 FLO/byte or more",
                 "least possible time   N/A, unknown for 1 operator",
                 "note: least_time is N/A for 2 operators: the computation, the memory or the peak "
                 "rate is unknown",
@@ -147,8 +147,8 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             "tests/fixtures/models/quantized_dynamic.onnx",
             "a100-80gb-sxm:tf32",
             [
-                "roof tf32             156.00 TFLOPS, from 76.5 FLO/byte on",
-                "roof int8             624.00 TFLOPS, from 306 FLO/byte on",
+                "roof tf32             156.00 TFLOPS, at 76.5 FLO/byte or more",
+                "roof int8             624.00 TFLOPS, at 306 FLO/byte or more",
                 "least possible time   64.6 ns, unknown for 3 operators",
                 "operators in fp32 use the rate of tf32, but their memory counts in fp32",
                 "note: least_time is N/A for 3 operators: the computation, the memory or the peak "
@@ -164,7 +164,7 @@ def test_the_dtype_of_peaks_replaces_fp32(model: str, peaks: str, lines: list[st
 def test_a_note_says_that_the_dtype_of_peaks_has_no_effect(tmp_path: Path) -> None:
     text = "g (float16[2, 4] x, float16[4, 4] w) => (float16[2, 4] y) { y = MatMul (x, w) }"
     assert least_time_lines(write_model(tmp_path, model(text)), "h100-sxm:fp8") == [
-        "roof fp16             989.00 TFLOPS, from 295 FLO/byte on",
+        "roof fp16             989.00 TFLOPS, at 295 FLO/byte or more",
         "least possible time   <0.1 ns, each operator on its own",
         "note: fp8 after --peaks has no effect on operators of known dtype: all of them "
         "compute in fp16",

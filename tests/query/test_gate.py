@@ -47,7 +47,7 @@ def test_conditions_are_parsed(
 
 
 FORM = (
-    "is not a condition; write [CONDITION:] METRIC > LIMIT, such as 'total > +5%', "
+    "is not a condition; write [SELECTION:] METRIC > LIMIT, such as 'total > +5%', "
     "'type=ConvolutionForward: time > +3%' or 'time > 0.120s'; METRIC is one of total, "
     "device_time, host_time, wait, time"
 )
