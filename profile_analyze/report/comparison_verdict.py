@@ -67,7 +67,7 @@ def _basis(change: Change) -> str:
     if not is_far or estimate == signed(change.change, percent):
         return ""
     pairs = "the median over all pairs of a new and a baseline run"
-    return f"; the verdict is based on another estimate, {estimate}: {pairs}"
+    return f"; the verdict uses another estimate, {estimate}: {pairs}"
 
 
 def _needed_runs(change: Change) -> str:

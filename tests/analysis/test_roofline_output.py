@@ -19,7 +19,7 @@ def test_the_summary_in_words() -> None:
     assert (
         outcome.out
         == """\
-------------------  ------------------------------------
+------------------  ---------------------------------------
 total device time   0.103739
 total host time     0.000896
 peaks               100G:20G
@@ -28,7 +28,7 @@ memory known        100.0%
 judged              100.0%
 efficiency, judged  35.8%
 lost                0.0666 s
-------------------  ------------------------------------
+------------------  ---------------------------------------
 the whole model at its roof takes 0.0371 s, 2.79 times as fast
 20 operators of type ConvolutionForward (99.1% of the time) run at 35.3% of the roof: if these alone ran at the roof, the model would take 0.0372 s, 2.79 times as fast
 """
