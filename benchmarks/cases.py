@@ -1,4 +1,4 @@
-"""The cases of the benchmarks: a case is a few commands that run side by side."""
+"""The cases of the benchmarks: a case is a few commands that run in turn, to be compared."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _FLOOR = f"{_READ} {_IMPORTS}, simdjson; simdjson.Parser().parse(data)"
 
 @dataclass(frozen=True)
 class Case:
-    """Commands that run side by side. One of them is the command under test."""
+    """Commands that run in turn. One of them is the command under test."""
 
     size: str
     name: str

@@ -1,9 +1,9 @@
 """The peak rates of known devices, with their sources. All rates are without structured sparsity.
 
 Each rate of computation needs a second source, because a wrong roof makes people optimize the wrong
-operator. `derived` means that the rate was computed as compute units * rate per clock * boost
-clock, and agrees with a quoted figure. `confirmed` means that at least two sources agree: tables,
-data sheets, or a derived rate. A table that cites a data sheet counts as two sources.
+operator. `confirmed` means that at least two published tables or data sheets agree. A table that
+cites a data sheet counts as two. `derived` means that the rate was computed as compute units * rate
+per clock * boost clock, and agrees with the only published figure.
 """
 
 from __future__ import annotations

@@ -71,8 +71,8 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
     """Return whether the time of each operator can be compared with a roof, shape (operators,).
 
     Host times, wait times, times of 0 and times below the clock's resolution cannot be compared.
-    Nor can times whose work was recorded in another run, with other shapes. An operator that does
-    no work has no roof.
+    Nor can the time of an operator whose work was recorded in another run, with other shapes. An
+    operator that does no work has no roof.
 
     A model that has not run has no times, but all of its operators count as judged. The roofline
     then says how much time these operators need at least.

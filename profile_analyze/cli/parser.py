@@ -55,7 +55,7 @@ examples:
   profile-analyze new*.json --compare old*.json --aggregate-by type
       what became slower or faster, and whether the change is more than noise
   profile-analyze new*.json --compare old*.json --fail-if 'total > +5%'
-      the same for a pipeline, which ends with 3 if the total is over 5 % longer
+      the same for a pipeline: the exit status is 3 if the total became over 5 % longer
 
 Times are in seconds unless they have a unit: 1ms, 20us, 0.5s. All columns: --columns help.
 The environment variable PROFILE_ANALYZE_OPTIONS may have your own defaults of --format, -t, \

@@ -21,9 +21,9 @@ _NO_COLUMN: Final = re.compile(
 )
 _SQL_NAMES: Final = {
     **{column.name: machine_name(column) for column in COLUMNS},
-    "time": "device_time_s",  # the table `operators` lacks `time`, which repeats this column
+    "time": "device_time_s",  # the table has no column `time`: its values would be the same
 }
-"""For the name of a column in `--columns`, its name in the table `operators`."""
+"""Maps the names of columns in `--columns` to their names in the table `operators`."""
 
 
 def reason_of(error: duckdb.Error, query: str) -> str:

@@ -70,8 +70,8 @@ def notes_on(comparison: Comparison) -> Iterator[Note]:
 def _shared_files(comparison: Comparison) -> set[str]:
     """Return the names of the files that are on both sides.
 
-    Files with the same name but different times count as different files: URLs are shown without
-    their queries.
+    Files with the same name but different recorded times count as different files. For example, the
+    names of two URLs are the same if only their query strings differ.
     """
     sides = comparison.profile, comparison.base
     if not {*sides[0].processes} & {*sides[1].processes}:

@@ -72,10 +72,10 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
     if abs(sum_s - difference_s) > _NOTEWORTHY * total(operators["base"]):
         yield Note(
             f"the differences of the operators add up to {_signed(sum_s)}, but the total differs "
-            f"by {_signed(difference_s)}: whole runs were slow or fast "
-            f"({three_digits(factors.min())} to {three_digits(factors.max())} times the median "
-            "run), so differences of medians do not add up; --correct-drift corrects the times "
-            "of operators for this",
+            f"by {_signed(difference_s)}: some runs were slower or faster as a whole "
+            f"({three_digits(factors.min())} to {three_digits(factors.max())} times as long as the "
+            "median run), so differences of medians do not add up; --correct-drift removes such "
+            "differences between runs from the times of operators",
             Importance.CONTEXT,
         )
 

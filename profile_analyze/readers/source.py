@@ -172,9 +172,9 @@ class Source:
         """
         if self.path == "-" or "\0" in name:
             return False
-        # The path of the input decides, not `name`: a hostile local model may give a URL as the
-        # name of a file beside it, and no request must go there.
-        if is_url(self.path):  # needs no state, because profiles at URLs are not kept
+        # A hostile local model may give a URL as the name of a file beside it. No request must go
+        # to that URL, so only the path of the input decides whether a request is sent.
+        if is_url(self.path):  # not added to `files_beside`: profiles at URLs are not cached
             return remote_path(_path_beside(self.path, name)).exists()
         self.files_beside[name] = self.state_of_neighbour(name)
         return self.files_beside[name] is not None

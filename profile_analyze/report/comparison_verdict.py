@@ -66,7 +66,7 @@ def _basis(change: Change) -> str:
     estimate = _estimate(change)
     if not is_far or estimate == signed(change.change, percent):
         return ""
-    pairs = "the median over all pairs of a new and a baseline run"
+    pairs = "the median change over all pairs of runs, one of each side"
     return f"; the verdict uses another estimate, {estimate}: {pairs}"
 
 

@@ -139,7 +139,7 @@ def _origin() -> dict[str, Any]:
         "format_version": _OPTIONAL_TEXT,
         "times": _described("What kind of times the profile has.", {"enum": [EACH, MEAN, ABSENT]}),
         "averaged_over": _described(
-            "How many inferences times are averaged over.", _OPTIONAL_COUNT
+            "The number of inferences that each time is the mean of.", _OPTIONAL_COUNT
         ),
         "synchronised": _described(
             "Whether the runtime waited for each operator before it started the next, so that "
@@ -172,8 +172,9 @@ def _condition() -> dict[str, Any]:
             "condition": _described("The condition as it was written.", TEXT),
             "outcome": _described(
                 "met: beyond the limit; for times, also beyond noise. uncertain: beyond the limit, "
-                "but noise may explain that; with --fail-uncertain not-ruled-out, also within the "
-                "limit if a change beyond the limit is not ruled out. passed: within the limit. "
+                "but noise may explain that. With --fail-uncertain not-ruled-out, a value within "
+                "the limit is uncertain, too, if the true value may be beyond the limit. passed: "
+                "within the limit. "
                 "unjudged: the condition cannot be judged, for example because there are too few "
                 "runs, or because the two sides are of different models.",
                 {"enum": ["met", "uncertain", "passed", "unjudged"]},

@@ -140,8 +140,12 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
     of_pairs = option = ""
     if not isnan(verdict.over_pairs):
         change = to_text(verdict.over_pairs)
-        of_pairs = f"the median over all pairs of runs, {change}, is beyond it; "
-        option = ", or set --fail-uncertain not-ruled-out" if verdict.outcome == "passed" else ""
+        of_pairs = f"the median change over all pairs of runs, {change}, is beyond it; "
+        option = (
+            "; --fail-uncertain not-ruled-out makes this uncertain"
+            if verdict.outcome == "passed"
+            else ""
+        )
     return f", but {of_pairs}{noun} {up_to} are not ruled out; take more runs{option}"
 
 

@@ -89,9 +89,9 @@ def test_a_note_if_the_differences_do_not_add_up() -> None:
     call = (str(RUNS / "changed"), "--compare", str(RUNS / "base"), "--print-only", "summary")
     assert run_command(*call).err == (
         "note: the differences of the operators add up to +12.2 ms, but the total differs by "
-        "-2.08 ms: whole runs were slow or fast (0.837 to 1.57 times the median run), so "
-        "differences of medians do not add up; --correct-drift corrects the times of operators for "
-        "this\n"
+        "-2.08 ms: some runs were slower or faster as a whole (0.837 to 1.57 times as long as the "
+        "median run), so differences of medians do not add up; --correct-drift removes such "
+        "differences between runs from the times of operators\n"
     )
     corrected = run_command(*call, "--correct-drift").err
     assert corrected == (

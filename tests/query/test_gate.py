@@ -325,9 +325,9 @@ def test_a_baseline_that_takes_no_time() -> None:
             [105, 115, 91, 109, 95, 107, 116, 101],
             [87, 108, 109, 103, 108, 95, 107, 111],
             "passed: total > +1%: -0.9% (95 %: -7.8% to +12.6%), 106 us against 107 us of the "
-            "baseline: within the limit, but the median over all pairs of runs, +1.4%, is beyond "
-            "it; changes up to +12.6% are not ruled out; take more runs, or set "
-            "--fail-uncertain not-ruled-out",
+            "baseline: within the limit, but the median change over all pairs of runs, +1.4%, is "
+            "beyond it; changes up to +12.6% are not ruled out; take more runs; --fail-uncertain "
+            "not-ruled-out makes this uncertain",
         ),
         (
             "total > +5%",

@@ -128,7 +128,8 @@ def test_an_uncertain_verdict_names_the_change_that_its_number_of_runs_assumes()
             (1.05, 1.15, 0.91, 1.09, 0.95, 1.07, 1.16, 1.01),
             (0.87, 1.08, 1.09, 1.03, 1.08, 0.95, 1.07, 1.11),
             "-0.9%, which may be noise alone; changes from -7.8% to +12.6% are possible; the verdict "
-            "uses another estimate, +1.4%: the median over all pairs of a new and a baseline run; if",
+            "uses another estimate, +1.4%: the median change over all pairs of runs, one of each side; "
+            "if",
         ),
     ],
 )

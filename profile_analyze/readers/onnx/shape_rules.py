@@ -143,9 +143,9 @@ def _integer_matmul(scale: int) -> Callable[[_Node], Any]:
 
 
 def _packed_matmul(node: _Node) -> Any:
-    """Output: a product with packed weights, a matrix of N rows and K columns.
+    """Output: the product of the input and packed weights.
 
-    The product uses the transposed matrix, unless `transB` is 0.
+    The weights are a matrix of N rows and K columns, which is transposed unless `transB` is 0.
     """
     left = node.sizes(0)
     columns = node.attributes["N" if node.attributes.get("transB", 1) else "K"]

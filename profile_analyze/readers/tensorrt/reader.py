@@ -126,8 +126,9 @@ def _mean_ms(entry: _Entry, count: int | None) -> float:
 def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_Layer], list[Note]]:
     """Return the layers of one optimization profile, and a note on the layers that are left out.
 
-    An inference uses only one optimization profile. The layers of the first profile are kept. If
-    the file has no such layers, the layers in the profile of the file's first layer are kept.
+    An inference uses only one optimization profile. The layers of TensorRT's first optimization
+    profile are kept. If the file has none of these layers, its first layer decides which
+    optimization profile is kept.
     """
     scopes = [scope_of(name) for name, _ in layers]
     used = None if None in scopes else scopes[0]
