@@ -14,7 +14,7 @@ from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
-from profile_analyze.query.gate_verdicts import outcome_by_verdicts, reason_too_few
+from profile_analyze.query.gate_verdicts import ByVerdicts, outcome_by_verdicts, reason_too_few
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import advice_on_last_condition
 from profile_analyze.query.work_gate import (
@@ -89,8 +89,8 @@ class _Measured(NamedTuple):
     """The plural noun for the units that a verdict needs: see `iterations.required_noun`."""
     hint: str
     """Advice to append to the reason if the condition does not pass; may be empty."""
-    incomplete: str
-    """Why the condition cannot pass, even within its limit; empty if it can."""
+    by_verdicts: ByVerdicts
+    """What the verdicts say, if the condition selects operators by their verdict."""
 
 
 def judge_conditions(
@@ -119,10 +119,12 @@ def judge_conditions(
       interval is beyond the limit.
     """
     source = source if isinstance(source, Profile) else source.as_measured
-    settled = [_verdict_without_times(condition, query, source) for condition in conditions]
+    settled = [
+        _verdict_without_times(condition, query, source, strict=strict) for condition in conditions
+    ]
     measured = [
-        _measure(condition, query, source, incomplete)
-        for condition, (verdict, incomplete) in zip(conditions, settled, strict=True)
+        _measure(condition, query, source, by_verdicts)
+        for condition, (verdict, by_verdicts) in zip(conditions, settled, strict=True)
         if verdict is None
     ]
     of_times = iter(_verdicts_on_times(measured, strict=strict))
@@ -138,25 +140,22 @@ def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[F
 
 
 def _verdict_without_times(
-    condition: FailCondition, query: Query, source: Profile | Comparison
-) -> tuple[FailVerdict | None, str]:
-    """Return the verdict on a condition; None if times must be judged.
-
-    The text is the value of `_Measured.incomplete`.
-    """
-    incomplete = ""
+    condition: FailCondition, query: Query, source: Profile | Comparison, *, strict: bool
+) -> tuple[FailVerdict | None, ByVerdicts]:
+    """Return the verdict on a condition; None if times must be judged."""
+    found = ByVerdicts()
     if damage := _damage(source):
-        return FailVerdict(condition, "unjudged", damage), ""
+        return FailVerdict(condition, "unjudged", damage), found
     if not isinstance(source, Profile):
         about = condition.about(query)
         if source.mismatch and (condition.relative or conditions_on_verdicts(about)):
-            return FailVerdict(condition, "unjudged", source.mismatch), ""
-        outcome, incomplete = outcome_by_verdicts(about, source)
-        if outcome:
-            return FailVerdict(condition, outcome, incomplete), ""
+            return FailVerdict(condition, "unjudged", source.mismatch), found
+        found = outcome_by_verdicts(about, source, strict=strict)
+        if found.outcome:
+            return FailVerdict(condition, found.outcome, found.reason), found
     if condition.is_of_work:
-        return _verdict_on_work(condition, query, source, incomplete), ""
-    return None, incomplete
+        return _verdict_on_work(condition, query, source, found), found
+    return None, found
 
 
 def _damage(source: Profile | Comparison) -> str:
@@ -167,7 +166,7 @@ def _damage(source: Profile | Comparison) -> str:
 
 
 def _verdict_on_work(
-    condition: FailCondition, query: Query, source: Profile | Comparison, incomplete: str
+    condition: FailCondition, query: Query, source: Profile | Comparison, by_verdicts: ByVerdicts
 ) -> FailVerdict:
     relative = condition.relative
     about = condition.about(query)
@@ -177,19 +176,20 @@ def _verdict_on_work(
     if not (amounts.operators or amounts.in_bodies):
         unjudged += _hint(condition, run(about, source))
     if not (unjudged or beyond):
-        unjudged = incomplete
+        unjudged = by_verdicts.reason
     outcome: Outcome = "unjudged" if unjudged else "met" if beyond else "passed"
     return FailVerdict(
         condition,
         outcome,
-        unjudged or f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}",
+        unjudged
+        or f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}{_of(by_verdicts)}",
         amount=amounts.ours.value,
         base_amount=amounts.base.value if relative else np.nan,
     )
 
 
 def _measure(
-    condition: FailCondition, query: Query, source: Profile | Comparison, incomplete: str
+    condition: FailCondition, query: Query, source: Profile | Comparison, by_verdicts: ByVerdicts
 ) -> _Measured:
     table = run(condition.about(query), source)
     empty = np.empty((1, 0))
@@ -202,7 +202,14 @@ def _measure(
         tests = table.shown.of_all_rows(tests_of) if len(table) else None
         sides.append(comparison.base.runs)
     unit, required = unit_noun(query.unit, *sides), required_noun(query.unit, *sides)
-    return _Measured(condition, times, base, tests, table.matched, unit, required, hint, incomplete)
+    return _Measured(
+        condition, times, base, tests, table.matched, unit, required, hint, by_verdicts
+    )
+
+
+def _of(by_verdicts: ByVerdicts) -> str:
+    """Return which operators the condition selects, if it selects them by their verdict."""
+    return f"; the condition selects {by_verdicts.selected}" if by_verdicts.selected else ""
 
 
 def _hint(condition: FailCondition, table: Table) -> str:
@@ -251,11 +258,10 @@ def _verdict(measured: _Measured, p_value: float, *, strict: bool) -> FailVerdic
         over_pairs = float(ratios_of(measured.tests.chosen.estimate)[0])
         is_beyond = over_pairs > limit if condition.above else over_pairs < limit
         verdict = verdict._replace(over_pairs=over_pairs if is_beyond else np.nan)
-    if verdict.outcome != "passed":
-        return verdict._replace(reason=verdict.reason + measured.hint)
-    if measured.incomplete:
-        return verdict._replace(outcome="unjudged", reason=measured.incomplete)
-    return verdict
+    if verdict.outcome == "passed" and measured.by_verdicts.reason:
+        return verdict._replace(outcome="unjudged", reason=measured.by_verdicts.reason)
+    hint = "" if verdict.outcome == "passed" else measured.hint
+    return verdict._replace(reason=f"{verdict.reason}{_of(measured.by_verdicts)}{hint}")
 
 
 def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[float, float]]:

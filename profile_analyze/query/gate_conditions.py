@@ -56,7 +56,7 @@ _NO_FILTERS: Final[Mapping[str, Any]] = {
     "where": (),
 }
 _VERDICT: Final = "verdict"
-_ANY_OPERATOR: Final = "verdict ~ slower|more: time > 5ms"
+_ANY_OPERATOR: Final = "verdict ~ slower|more: time > 0s"
 _ONE_ROW: Final[Mapping[str, Any]] = {
     "by": (),
     "having": (),

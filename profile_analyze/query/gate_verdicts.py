@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.statistics import LEAST_RUNS, SUGGESTED_RUNS, too_few_runs
+from profile_analyze.analysis.statistics import (
+    LEAST_RUNS,
+    SUGGESTED_RUNS,
+    UNCERTAIN,
+    too_few_runs,
+)
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.iterations import required_noun
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
@@ -16,26 +21,36 @@ from profile_analyze.query.work_gate import share_of_time
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
 
-def outcome_by_verdicts(
-    about: Query, source: Comparison
-) -> tuple[Literal["passed", "unjudged"] | None, str]:
-    """Return the outcome and its reason if no operator has the verdict that `about` selects.
+class ByVerdicts(NamedTuple):
+    """What the verdicts of operators say about a condition that selects operators by verdict."""
 
-    In a healthy model, no operator is slower, so the outcome is `passed`. It is `unjudged` if
-    operators with over 5 % of the time have no verdict.
+    outcome: Literal["passed", "uncertain", "unjudged"] | None = None
+    """The outcome if no operator has the verdict; None if the limit must be judged."""
+    reason: str = ""
+    """The reason for the outcome. Without an outcome, the reason why the condition cannot pass,
+    even within its limit; empty if it can pass."""
+    selected: str = ""
+    """The operators that have the verdict, in words; empty if there is none."""
 
-    The outcome is None if an operator has the verdict, or if `about` does not select by verdicts.
-    The text is then the reason why the condition cannot pass, even within its limit: operators with
-    over 5 % of the time have no verdict. It is empty if the condition can pass.
+
+def outcome_by_verdicts(about: Query, source: Comparison, *, strict: bool) -> ByVerdicts:
+    """Return what the verdicts say about the condition whose question is `about`.
+
+    If no operator has the verdict that `about` selects, the outcome is `passed`: in a healthy
+    model, no operator is slower. It is `unjudged` if operators with over 5 % of the time have no
+    verdict. If `strict` is set, it is `uncertain` if operators with over 5 % of the time are
+    uncertain.
     """
     of_verdicts = conditions_on_verdicts(about)
     if not of_verdicts:
-        return None, ""
+        return ByVerdicts()
     table, verdicts = _all_verdicts(about, source)
     unknown = verdicts.codes < 0
     share = share_of_time(table, unknown)
@@ -44,12 +59,37 @@ def outcome_by_verdicts(
     is_complete = not rest or share <= MOST_UNKNOWN
     met = np.all([verdicts.where(one.holds_for(verdicts.categories)) for one in of_verdicts], 0)
     if not len(table) or met.any():
-        return None, "" if is_complete else rest
+        return ByVerdicts(None, "" if is_complete else rest, _selected(table, met))
     if is_complete:
-        return "passed", f"no operator has this verdict{f'; {rest}' if rest else ''}"
+        uncertain = verdicts.where(one == UNCERTAIN for one in verdicts.categories)
+        share = share_of_time(table, uncertain)
+        outcome: Literal["passed", "uncertain"] = (
+            "uncertain" if strict and share > MOST_UNKNOWN else "passed"
+        )
+        parts = ["no operator has this verdict", rest, _on_uncertain(uncertain, share)]
+        return ByVerdicts(outcome, "; ".join(filter(None, parts)))
     units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
     required = required_noun(about.unit, source.profile.runs, source.base.runs)
-    return "unjudged", reason_too_few(required, *units) or rest
+    return ByVerdicts("unjudged", reason_too_few(required, *units) or rest)
+
+
+def _on_uncertain(uncertain: NDArray[np.bool_], share: float) -> str:
+    """Return how many operators are uncertain; empty if none is."""
+    count = int(uncertain.sum())
+    verb = "is" if count == 1 else "are"
+    return f"{counted(count, 'operator')} ({percent(share)} of the time) {verb} uncertain" * (
+        count > 0
+    )
+
+
+def _selected(table: Table, met: NDArray[np.bool_]) -> str:
+    """Return the number of the operators in `met`, and the name of one whose time changed most."""
+    rows = np.flatnonzero(met)
+    if not len(rows):
+        return ""
+    changes = np.abs(np.nan_to_num(table.shown["difference"][rows]))
+    name = table.shown["name"].values()[rows[np.argmax(changes)]]
+    return f"1 operator, {name}" if len(rows) == 1 else f"{len(rows)} operators, such as {name}"
 
 
 def reason_too_few(required: str, runs: int, base_runs: int | None) -> str:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 RUN = str(FIXTURES / "runs/base/01.json.gz")
 ANY_LAYER = "verdict ~ slower|more: time > 50us"
-NONE_SLOWER = ("passed", "no operator has this verdict")
+NONE_SLOWER = (
+    "passed",
+    "no operator has this verdict; 1 operator (100.0% of the time) is uncertain",
+)
 RUNS = [103.0, 99, 102, 98, 101, 100, 104, 97]
 
 
@@ -54,7 +57,7 @@ def runs_with_new_operators(time_us: float, times: Sequence[float] = RUNS) -> pa
 @pytest.mark.parametrize("text", [ANY_LAYER, "verdict != same: time > 50us"])
 def test_operators_with_the_verdict_are_judged(text: str) -> None:
     # A limit on the change would be refused, so the reason suggests none.
-    assert judged(text, SLOW) == ("met", CLEAR)
+    assert judged(text, SLOW) == ("met", f"{CLEAR}; the condition selects 1 operator, conv")
     assert judged(text.replace("50us", "1s"), SLOW)[0] == "passed"
 
 
@@ -64,6 +67,37 @@ def test_operators_with_the_verdict_are_judged(text: str) -> None:
 )
 def test_a_condition_passes_if_no_operator_has_the_verdict(text: str) -> None:
     assert judged(text, [time + 0.5 for time in RUNS], RUNS) == NONE_SLOWER
+
+
+def test_uncertain_operators_are_not_ruled_out() -> None:
+    new = runs_of("conv", [time + 0.5 for time in RUNS])
+    source = pa.compare(new, runs_of("conv", RUNS, "base/"))
+    query = pa.Query(compared=True)
+    conditions = [pa.FailCondition.parse(ANY_LAYER, query)]
+    (found,) = pa.judge_conditions(conditions, query, source, strict=True)
+    assert (found.outcome, found.reason) == ("uncertain", NONE_SLOWER[1])
+    (found,) = pa.judge_conditions(conditions, query, source)
+    assert found.outcome == "passed"
+
+
+def test_the_operator_that_changed_most_is_named() -> None:
+    new, base = (
+        pa.join_runs(
+            profile_of(
+                [
+                    Operator("small", "Conv", 50 * factor + n, work=(1, 1)),
+                    Operator("large", "Conv", 900 * factor + n, work=(1, 1)),
+                    Operator("rest", "Conv", 5000 + n, work=(1, 1)),
+                ],
+                f"{side}{n}.json",
+            )
+            for n in range(8)
+        )
+        for side, factor in (("", 2), ("base/", 1))
+    )
+    assert judged_in(pa.compare(new, base), ANY_LAYER)[1].endswith(
+        "; the condition selects 2 operators, such as large"
+    )
 
 
 def test_where_can_select_operators_by_verdict() -> None:
@@ -83,7 +117,8 @@ def test_a_condition_is_not_judged_without_verdicts() -> None:
     )
     assert judged_in(runs_with_new_operators(1.0), ANY_LAYER) == (
         "passed",
-        "no operator has this verdict; the verdict of 1 operator (1.0% of the time) is N/A",
+        "no operator has this verdict; the verdict of 1 operator (1.0% of the time) is N/A; "
+        "1 operator (99.0% of the time) is uncertain",
     )
 
 
@@ -130,7 +165,7 @@ def test_noise_must_not_choose_the_operators(text: str, column: str) -> None:
     assert str(caught.value) == (
         f"fail-if: {text!r}: {column} selects operators by how they changed, so noise alone could "
         "meet the condition; select them by name, type or base, or write "
-        "'verdict ~ slower|more: time > 5ms' for any operator"
+        "'verdict ~ slower|more: time > 0s' for any operator"
     )
     pa.FailCondition.parse("ratio > 1.1: computation > +1%", pa.Query(compared=True))
 
