@@ -11,7 +11,7 @@ from profile_analyze.model.visible import visible
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.report.labels import join_keys, row_labels
 from profile_analyze.report.sentence_parts import in_brackets
-from profile_analyze.report.text_layout import shortened_in_middle, text_width
+from profile_analyze.report.text_layout import shortened_in_middle, text_width, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _TITLE_WIDTH: Final = 95
 """The most characters of a line of the title. A longer line would reach the legend on the right."""
+_LONGEST_LINE: Final = 115
+"""The most characters of any other line below it. A longer line would leave the picture."""
 _SIDE_WIDTH: Final = 75
 """The most characters of a profile's name. After a longer name, the line may have no space for the
 time."""
@@ -53,10 +55,12 @@ def sides(table: Table) -> list[str]:
 def title(parts: Sequence[str], separator: str, further: Sequence[str]) -> str:
     """Return a title that fits into a picture: the parts in one line, then `further` lines.
 
-    If the line would be too long, each part has a line of its own.
+    If the line would be too long, each part has a line of its own. Long lines of `further` are
+    wrapped.
     """
     first = separator.join(parts)
-    return "\n".join([*([first] if text_width(first) <= _TITLE_WIDTH else parts), *further])
+    lines = [line for text in further for line in wrapped(text, _LONGEST_LINE, "utf-8")]
+    return "\n".join([*([first] if text_width(first) <= _TITLE_WIDTH else parts), *lines])
 
 
 def _files(profile: Profile) -> str:

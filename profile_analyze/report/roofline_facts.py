@@ -40,8 +40,8 @@ def roofline_caption(summary: Summary) -> str:
         return f"{misfit[0].upper()}{misfit[1:]}."
     return (
         f"At the roof, the operators would take {percent(judgement.efficiency)} of their time. "
-        f"Judged operators take {percent(judgement.judged)} of the time. Operators of unknown "
-        f"memory take {percent(1 - judgement.memory_known)}."
+        f"Judged: {percent(judgement.judged)} of the time. "
+        f"Unknown memory: {percent(1 - judgement.memory_known)}."
     )
 
 

@@ -135,10 +135,20 @@ def test_a_number_is_at_its_dot_or_has_a_visible_arrow() -> None:
 def test_the_title_says_how_many_rows_have_no_dot() -> None:
     _, axes = roofline(pa.Query(peaks=PEAKS))
     assert axes.get_title(loc="left").splitlines()[1:] == [
-        "At the roof, the operators would take 35.8% of their time. Judged operators take 100.0% of the time. Operators of unknown memory take 0.0%.",
+        "At the roof, the operators would take 35.8% of their time. Judged: 100.0% of the time. Unknown memory: 0.0%.",
         "26 dots are above their roof: the data stayed in caches, or the peaks are too low (device, dtype)",
         "42 of 91 rows have no FLOPS or no intensity, and so no dot",
     ]
+
+
+def test_long_lines_of_the_title_are_wrapped() -> None:
+    caption = "the columns efficiency, lost and gain mean nothing " * 4
+    figure = Figure()
+    result, _ = roofline(pa.Query(peaks=PEAKS))
+    draw_roofline(figure, Chart("roofline", result, caption))
+    _, *lines = figure.axes[0].get_title(loc="left").splitlines()
+    assert " ".join(lines).startswith(caption)
+    assert max(map(len, lines)) == 113
 
 
 def test_the_title_says_if_one_dot_is_above_its_roof() -> None:
