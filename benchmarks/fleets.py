@@ -26,7 +26,7 @@ _JSON_OF_FOLDER = (
     "[json.load(path.open()) and None for path in pathlib.Path(sys.argv[1]).iterdir()]"
 )
 _VARIATION = 0.1
-"""The largest relative difference in speed between a run and the real run that it repeats."""
+"""A run is at most this much faster or slower than the real run that it repeats; 0.1 is 10 %."""
 
 
 def many() -> Iterator[Case]:

@@ -72,7 +72,7 @@ class Copies:
     index: dict[str, int]
     """The index of each operator in its copy."""
     step: int
-    """The difference between the ids of an operator in two consecutive copies."""
+    """How much larger the id of an operator is in each copy than in the copy before."""
 
     @classmethod
     def of(cls, graph: dict[str, Any], operators: int) -> Copies:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 400
 """A message shows at most this many characters of an error of DuckDB."""
+_LONGEST_KIND: Final = 29
+"""Characters. The kind of error, such as `Binder`, is the short text before the first `Error: `."""
 _NO_TABLE: Final = re.compile(r"Table with name (.+?) does not exist")
 _NO_COLUMN: Final = re.compile(
     r'(?:Referenced column "([^"]+)" not found|does not have a column named "([^"]+)")[^;]*'
@@ -35,7 +37,7 @@ def reason_of(error: duckdb.Error, query: str) -> str:
     """
     text = re.split(r"\nLINE |\s*Candidate functions:", str(error), maxsplit=1)[0]
     kind, colon, message = text.partition("Error: ")
-    lines = (message if colon and len(kind) < 30 else text).split("\n")
+    lines = (message if colon and len(kind) <= _LONGEST_KIND else text).split("\n")
     joined = "; ".join(line.strip().rstrip("!.") for line in lines if line.strip())
     joined = _with_suggestion(joined, query)
     return joined if len(joined) <= _LONGEST else f"{joined[:_LONGEST]}..."

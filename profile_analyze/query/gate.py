@@ -103,7 +103,8 @@ def judge_conditions(
     """Return the verdict on each condition.
 
     If `strict` is set and only a part of the confidence interval is within the limit, a condition
-    is uncertain instead of passed. If a file is damaged, no condition can be judged. If the two
+    is uncertain instead of passed. `outcome_by_verdicts` has a similar rule for conditions that
+    select operators by verdict. If a file is damaged, no condition can be judged. If the two
     sides do not belong together, no condition on a change can be judged: see `Comparison.mismatch`.
 
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the

@@ -1,4 +1,4 @@
-"""Reasons why a condition of `--fail-if` cannot be judged: too few runs or verdicts."""
+"""Judges conditions of `--fail-if` by the verdicts of operators and by the number of runs."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class ByVerdicts(NamedTuple):
     outcome: Literal["passed", "uncertain", "unjudged"] | None = None
     """The outcome if no operator has the verdict; None if the limit must be judged."""
     reason: str = ""
-    """The reason for the outcome. Without an outcome, the reason why the condition cannot pass,
-    even within its limit; empty if it can pass."""
+    """The reason for the outcome. If the limit must be judged, this is the reason why the condition
+    cannot pass, whatever the value; empty if it can pass."""
     selected: str = ""
     """The operators that have the verdict, in words; empty if there is none."""
 
@@ -44,46 +44,41 @@ def outcome_by_verdicts(about: Query, source: Comparison, *, strict: bool) -> By
     """Return what the verdicts say about the condition whose question is `about`.
 
     If no operator has the verdict that `about` selects, the outcome is `passed`: in a healthy
-    model, no operator is slower. It is `unjudged` if operators with over 5 % of the time have no
-    verdict. If `strict` is set, it is `uncertain` if operators with over 5 % of the time are
-    uncertain.
+    model, no operator is slower. There are two exceptions:
+
+    - The outcome is `unjudged` if operators with over 5 % of the time have no verdict.
+    - If `strict` is set, the outcome is `uncertain` if operators with over 5 % of the time have the
+      verdict `uncertain`.
     """
     of_verdicts = conditions_on_verdicts(about)
     if not of_verdicts:
         return ByVerdicts()
     table, verdicts = _all_verdicts(about, source)
     unknown = verdicts.codes < 0
-    share = share_of_time(table, unknown)
-    operators = f"{counted(int(unknown.sum()), 'operator')} ({percent(share)} of the time)"
-    rest = f"the verdict of {operators} is N/A" if unknown.any() else ""
-    is_complete = not rest or share <= MOST_UNKNOWN
+    rest = f"the verdict of {_in_words(table, unknown)} is N/A" if unknown.any() else ""
+    is_complete = not rest or share_of_time(table, unknown) <= MOST_UNKNOWN
     met = np.all([verdicts.where(one.holds_for(verdicts.categories)) for one in of_verdicts], 0)
     if not len(table) or met.any():
         return ByVerdicts(None, "" if is_complete else rest, _selected(table, met))
     if is_complete:
         uncertain = verdicts.where(one == UNCERTAIN for one in verdicts.categories)
-        share = share_of_time(table, uncertain)
-        outcome: Literal["passed", "uncertain"] = (
-            "uncertain" if strict and share > MOST_UNKNOWN else "passed"
-        )
-        parts = ["no operator has this verdict", rest, _on_uncertain(uncertain, share)]
-        return ByVerdicts(outcome, "; ".join(filter(None, parts)))
+        doubt = f"uncertain: {_in_words(table, uncertain)}" if uncertain.any() else ""
+        reason = "; ".join(filter(None, ["no operator has this verdict", rest, doubt]))
+        is_doubtful = strict and share_of_time(table, uncertain) > MOST_UNKNOWN
+        return ByVerdicts("uncertain" if is_doubtful else "passed", reason)
     units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
     required = required_noun(about.unit, source.profile.runs, source.base.runs)
     return ByVerdicts("unjudged", reason_too_few(required, *units) or rest)
 
 
-def _on_uncertain(uncertain: NDArray[np.bool_], share: float) -> str:
-    """Return how many operators are uncertain; empty if none is."""
-    count = int(uncertain.sum())
-    verb = "is" if count == 1 else "are"
-    return f"{counted(count, 'operator')} ({percent(share)} of the time) {verb} uncertain" * (
-        count > 0
-    )
+def _in_words(table: Table, chosen: NDArray[np.bool_]) -> str:
+    """Return the number of the `chosen` operators, and their share of the time."""
+    share = percent(share_of_time(table, chosen))
+    return f"{counted(int(chosen.sum()), 'operator')} ({share} of the time)"
 
 
 def _selected(table: Table, met: NDArray[np.bool_]) -> str:
-    """Return the number of the operators in `met`, and the name of one whose time changed most."""
+    """Return the number of operators in `met`, and the name of the operator that changed most."""
     rows = np.flatnonzero(met)
     if not len(rows):
         return ""

@@ -206,7 +206,7 @@ def test_rows_with_a_verdict_are_listed_by_name() -> None:
 
 
 @pytest.mark.parametrize(("runs", "has_note"), [(4, True), (5, False)])
-def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, has_note: bool) -> None:  # noqa: FBT001
+def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, has_note: bool) -> None:  # noqa: FBT001  # a parameter of the test
     def side(shift: int) -> pa.Profile:
         return pa.join_runs(
             profile_of([Operator(name, "Conv", shift + run) for name in "abcde"], f"{shift}-{run}")
@@ -226,7 +226,7 @@ def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, has_note: bool) -
 
 
 @pytest.mark.parametrize(("groups", "has_note"), [(4, False), (6, True)])
-def test_two_tests_of_a_group_share_the_error_rate(groups: int, has_note: bool) -> None:  # noqa: FBT001
+def test_two_tests_of_a_group_share_the_error_rate(groups: int, has_note: bool) -> None:  # noqa: FBT001  # a parameter of the test
     """With five runs on each side, p is at least 2/252.
 
     The test of relative times gets 0.8 of the permitted error rate.

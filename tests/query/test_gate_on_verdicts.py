@@ -19,7 +19,7 @@ RUN = str(FIXTURES / "runs/base/01.json.gz")
 ANY_LAYER = "verdict ~ slower|more: time > 50us"
 NONE_SLOWER = (
     "passed",
-    "no operator has this verdict; 1 operator (100.0% of the time) is uncertain",
+    "no operator has this verdict; uncertain: 1 operator (100.0% of the time)",
 )
 RUNS = [103.0, 99, 102, 98, 101, 100, 104, 97]
 
@@ -118,7 +118,7 @@ def test_a_condition_is_not_judged_without_verdicts() -> None:
     assert judged_in(runs_with_new_operators(1.0), ANY_LAYER) == (
         "passed",
         "no operator has this verdict; the verdict of 1 operator (1.0% of the time) is N/A; "
-        "1 operator (99.0% of the time) is uncertain",
+        "uncertain: 1 operator (99.0% of the time)",
     )
 
 

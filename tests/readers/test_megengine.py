@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         (b"", False),
     ],
 )
-def test_the_first_bytes_of_a_profile(head: bytes, recognised: bool) -> None:  # noqa: FBT001
+def test_the_first_bytes_of_a_profile(head: bytes, recognised: bool) -> None:  # noqa: FBT001  # a parameter of the test
     assert MegEngineReader().recognises(head, "run.json") is recognised
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         (repeat(0), False),
     ],
 )
-def test_possible_shapes(sizes: Iterable[int | None], is_possible: bool) -> None:  # noqa: FBT001
+def test_possible_shapes(sizes: Iterable[int | None], is_possible: bool) -> None:  # noqa: FBT001  # a parameter of the test
     assert is_possible_shape(sizes) is is_possible
 
 

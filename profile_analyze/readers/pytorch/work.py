@@ -168,8 +168,8 @@ def _entry_by_words(name: str) -> Entry:
 def _of_call(name: str, entry: Entry, arguments: Sequence[Argument]) -> Described:
     """Describe a call by the first signature from which its cost follows.
 
-    If there is none, the work is N/A. Work that such operators never do is 0: for example, a copy
-    computes nothing.
+    If no signature fits, the work is N/A. Work that such operators never do is 0: for example, a
+    copy computes nothing.
     """
     likeliest: Call | None = None
     for call in call_of(name, entry.signatures, arguments):
