@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.ancestors import innermost_above
-from profile_analyze.model.profile import Profile
 from profile_analyze.model.run_copies import digests_of
 from profile_analyze.model.terms import FRAME
 
@@ -42,8 +41,9 @@ def without_frames(partial: Partial) -> Partial:
         conflicting=partial.conflicting[kept],
         executions=executions.changed(track=_new_indices(is_kept_track)[executions.track]),
         tracks=tuple(partial.tracks[index] for index in np.flatnonzero(is_kept_track).tolist()),
+        times=None,
     )
-    return result._replace(digests=_digests(result))
+    return result._replace(digests=tuple(digests_of(result.as_profile())))
 
 
 def _from_first_start(partial: Partial, is_frame: NDArray[np.bool_]) -> Executions:
@@ -99,17 +99,3 @@ def _is_used(tracks: Sequence[Track], executions: Executions) -> NDArray[np.bool
 def _new_indices(is_kept: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Return the new index of each row that is kept, shape (rows,)."""
     return np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
-
-
-def _digests(partial: Partial) -> tuple[bytes | None, ...]:
-    """Return the digests that a reader computes if it leaves out functions."""
-    profile = Profile(
-        file="",
-        origin=partial.origins[0],
-        operators=partial.operators,
-        executions=partial.executions,
-        tracks=partial.tracks,
-        runs=partial.runs,
-        processes=partial.processes,
-    )
-    return tuple(digests_of(profile))

@@ -29,7 +29,6 @@ from profile_analyze.fleet.parts import (
     part_folders,
     parts_of,
 )
-from profile_analyze.fleet.stored_profiles import TABLES
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
 from profile_analyze.readers.pool import interrupts_delayed
 from profile_analyze.readers.urls import is_url
@@ -112,7 +111,7 @@ class NewParts:
         self._written += 1
         try:
             folder.mkdir()
-            sizes = {name: write_table(folder, name, part.tables[name]) for name in TABLES}
+            sizes = {name: write_table(folder, name, table) for name, table in part.tables.items()}
             manifest = PartManifest([*sources], sizes, part.facts, hidden_by=self._folder.name)
             (folder / PART_MANIFEST).write_bytes(msgspec.json.encode(manifest))
             for file in folder.iterdir():

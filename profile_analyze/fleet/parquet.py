@@ -13,7 +13,7 @@ from profile_analyze.fleet.arrow import CATEGORIES, FLAG, NUMBER, TEXT, indices_
 from profile_analyze.fleet.stored_profiles import DECLARED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -53,8 +53,10 @@ def write_table(folder: Path, name: str, table: pa.Table) -> int:
     return file.stat().st_size
 
 
-def read_table(file: Path | RemotePath, size: int, max_size: int) -> pa.Table:
-    """Return the table in a file of `size` bytes.
+def read_table(
+    file: Path | RemotePath, size: int, max_size: int, columns: Collection[str] | None = None
+) -> pa.Table:
+    """Return the table in a file of `size` bytes, or only some of its `columns`.
 
     Raises `TooLargeError`. For damage, raises `OSError`, `ValueError`, `KeyError` or
     `pa.ArrowException`.
@@ -75,10 +77,11 @@ def read_table(file: Path | RemotePath, size: int, max_size: int) -> pa.Table:
     ) as parquet:
         _check_types(name, parquet.schema_arrow)
         # Most columns of executions are N/A in most formats. They are not read, which saves memory.
-        columns = _columns_with_values(parquet) if name == "executions" else None
+        if name == "executions":
+            columns = _columns_with_values(parquet)
         if _most_bytes(parquet.metadata) > max_size:
             raise TooLargeError(file.name)
-        table = parquet.read(columns)
+        table = parquet.read(columns and [*columns])
     if name in _TEXTS and _bytes_of_texts(table) > max_size:
         raise TooLargeError(file.name)
     return table

@@ -19,24 +19,39 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from profile_analyze.errors import InputError, MalformedProfileError, system_reason
 from profile_analyze.fleet.parquet import TooLargeError, read_table
+from profile_analyze.fleet.profile_tables import executions_of
 from profile_analyze.fleet.stored_profiles import TABLES, Facts, restored
+from profile_analyze.fleet.times_table import (
+    TIMES_TABLE,
+    columns_for,
+    result_of,
+)
+from profile_analyze.model.deferred_executions import DeferredExecutions
+from profile_analyze.model.stored_times import CALLS, StoredTimes
 from profile_analyze.readers.content import MAX_SIZE, too_large
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
 from profile_analyze.readers.urls import is_http, is_url, remote_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
     from typing import TypeAlias
 
+    from numpy.typing import NDArray
+
+    from profile_analyze.fleet.times_table import FlatExecutions
+    from profile_analyze.model.executions import Executions
     from profile_analyze.model.runs import Partial
     from profile_analyze.readers.remote import RemotePath
 
@@ -177,18 +192,69 @@ def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
 
 
 def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
-    """Return the content of a part.
+    """Return the content of a part. If the part has a table of times, its executions are deferred.
 
     Raises `MalformedProfileError` if it is damaged, and `InputError` if one of its tables takes
-    more than `max_size` bytes in memory.
+    more than `max_size` bytes in memory. Reading deferred executions or times raises these, too.
     """
+    flat = part.manifest.facts.flat
+    names = [name for name in TABLES if name != "executions" or flat is None]
+    with _errors_about(part, max_size):
+        tables = {name: _table_of(part, name, max_size) for name in names}
+        content = restored(tables, part.manifest.facts)
+        if flat is None:
+            return content
+        read_executions = partial(_executions_of, part, content, flat, max_size)
+        return content._replace(
+            executions=DeferredExecutions(read_executions, flat.executions),
+            times=_times_of(part, content, flat, max_size),
+        )
+
+
+def _executions_of(part: Part, content: Partial, flat: FlatExecutions, max_size: int) -> Executions:
+    """Return the executions of a part with a table of times. `content` has its other tables."""
+    with _errors_about(part, max_size):
+        executions = executions_of(_table_of(part, "executions", max_size))
+        findings = content._replace(executions=executions).as_profile().check()
+        if findings:
+            raise ValueError(findings[0])
+        if len(executions) != flat.executions or not executions.are_flat:
+            raise ValueError("the manifest is about other executions")
+    return executions
+
+
+def _times_of(part: Part, content: Partial, flat: FlatExecutions, max_size: int) -> StoredTimes:
+    """Return the times of a part. `content` has its other tables.
+
+    Raises `IndexError` if `flat` names operators or tracks that do not exist.
+    """
+    runs, operators = len(content.runs), len(content.operators)
+
+    def read(name: str) -> NDArray[np.float64]:
+        if name == CALLS and flat.each_calls is not None:
+            return np.broadcast_to(flat.each_calls, (operators, runs))
+        with _errors_about(part, max_size):
+            columns = columns_for(name, is_complete=flat.is_complete)
+            table = _table_of(part, TIMES_TABLE, max_size, columns)
+            return result_of(table, name, operators, runs, is_complete=flat.is_complete)
+
+    used_tracks = frozenset(content.tracks[number - 1] for number in flat.tracks)
+    return StoredTimes(runs, read, flat.executed(operators), used_tracks)
+
+
+def _table_of(
+    part: Part, name: str, max_size: int, columns: Collection[str] | None = None
+) -> pa.Table:
+    """Return a table of a part, or some of its columns."""
+    size = part.manifest.sizes[name]
+    return read_table(part.folder / f"{name}.parquet", size, max_size, columns)
+
+
+@contextmanager
+def _errors_about(part: Part, max_size: int) -> Iterator[None]:
+    """Turn errors of a damaged or too large part into errors that name the part."""
     try:
-        sizes = part.manifest.sizes
-        tables = {
-            name: read_table(part.folder / f"{name}.parquet", sizes[name], max_size)
-            for name in TABLES
-        }
-        return restored(tables, part.manifest.facts)
+        yield
     except TooLargeError as error:
         where = f"{part.folder.name}/{error}"
         raise InputError(part.data_set, f"{where} {too_large(max_size)}") from None

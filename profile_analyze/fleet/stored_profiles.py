@@ -39,7 +39,15 @@ from profile_analyze.fleet.profile_tables import (
     tracks_of,
     tracks_table,
 )
+from profile_analyze.fleet.times_table import (
+    TIMES,
+    TIMES_TABLE,
+    FlatExecutions,
+    flat_executions,
+    times_table,
+)
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions
 from profile_analyze.model.fused_layers import FUSED_NAMES
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import Operators
@@ -123,6 +131,8 @@ class Facts(msgspec.Struct, frozen=True):
     notes: list[StoredNote]
     labels: dict[LabelName, str] = {}
     """The labels that all files of the part have. The table of runs has them, too."""
+    flat: FlatExecutions | None = None
+    """Facts about the executions, if they are flat. The part then has the table of times, too."""
 
 
 class Stored(NamedTuple):
@@ -132,12 +142,14 @@ class Stored(NamedTuple):
     facts: Facts
 
 
+TABLES: Final = ("operators", *COMMON_TABLES)
+"""The tables that all parts have."""
 DECLARED: Final[Mapping[str, tuple[Field, ...]]] = {
     "operators": _OPERATORS,
     **COMMON_TABLES,
+    TIMES_TABLE: TIMES,
 }
 """The tables in `Stored.tables`, and the columns that each of them always has."""
-TABLES: Final = (*DECLARED,)
 
 
 def stored(partial: Partial) -> Stored:
@@ -155,6 +167,11 @@ def stored(partial: Partial) -> Stored:
         ),
         "origin": origins_table(partial.origins),
     }
+    flat = None
+    if partial.executions.are_flat:
+        profile = partial.as_profile()
+        tables[TIMES_TABLE] = times_table(profile)
+        flat = flat_executions(profile)
     processes = [
         Process(name, None if digest is None else digest.hex())
         for name, digest in zip(partial.processes, partial.digests, strict=True)
@@ -171,12 +188,15 @@ def stored(partial: Partial) -> Stored:
         lost_tables=sorted(partial.lost_tables),
         notes=notes,
         labels=labels,
+        flat=flat,
     )
     return Stored(tables, facts)
 
 
 def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
-    """Return the partial result from which `stored` made `tables` and `facts`.
+    """Return the partial result from which `stored` made `tables` and `facts`, without times.
+
+    Without a table of executions, the result has none.
 
     Raises `ValueError`, `KeyError`, `TypeError` or `IndexError` if the tables and facts do not fit
     together.
@@ -190,12 +210,13 @@ def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
         for note in facts.notes
     }
     disagrees = tables["operators"].column("disagrees").to_pylist()
+    table = tables.get("executions")
     partial = Partial(
         keys=list(zip(*_identities(operators), repetition, strict=True)),
         operators=operators,
         run_counts=counts_of(tables["operators"], "in_runs"),
         conflicting=np.array(disagrees, np.bool_),
-        executions=executions_of(tables["executions"]),
+        executions=Executions.of([], []) if table is None else executions_of(table),
         tracks=tracks_of(tables["tracks"]),
         runs=runs_of(tables["runs"]),
         processes=tuple(process.name for process in facts.processes),

@@ -9,6 +9,7 @@ import numpy as np
 
 from profile_analyze.large_arrays import blocks
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.deferred_executions import DeferredExecutions
 from profile_analyze.model.frozen import is_constant
 from profile_analyze.model.terms import (
     ABSENT,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.executions import Executions
     from profile_analyze.model.profile import Profile
 
 
@@ -46,14 +48,15 @@ def problems(profile: Profile) -> Iterator[str]:
     yield from _check_operators(profile)
     yield from _check_origin_and_tracks(profile)
     yield from _check_runs(profile)
-    yield from _check_executions(profile)
+    if _are_read(profile.executions):  # deferred executions are checked when they are read
+        yield from _check_executions(profile)
     yield from _check_optional_tables(profile)
 
 
 def _check_lengths(profile: Profile) -> Iterator[str]:
     for table in ("operators", "executions", "tensors", "uses", "dependencies", "allocations"):
         content = getattr(profile, table)
-        if content is None:
+        if content is None or (table == "executions" and not _are_read(content)):
             continue
         columns = {field.name: getattr(content, field.name) for field in fields(content)}
         optional = columns.pop("optional", {})
@@ -61,6 +64,10 @@ def _check_lengths(profile: Profile) -> Iterator[str]:
             if isinstance(values, np.ndarray | Categorical) and len(values) != len(content):
                 length = counted(len(values), "value")
                 yield f"{table}: {name} has {length} for {len(content)} rows"
+
+
+def _are_read(executions: Executions) -> bool:
+    return not isinstance(executions, DeferredExecutions) or executions.are_read
 
 
 def _check_operators(profile: Profile) -> Iterator[str]:

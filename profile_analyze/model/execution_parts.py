@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from profile_analyze.large_arrays import GrowingArray
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.deferred_executions import DeferredExecutions
 from profile_analyze.model.executions import COLUMNS, PARENTS, TEXTS, Executions
 from profile_analyze.model.frozen import constant, is_constant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _ROWS_IN_MEMORY: Final = 1 << 17
 """About how many executions `ExecutionParts` keeps in memory."""
@@ -30,9 +32,25 @@ class ExecutionParts:
         self._in_files: dict[str, GrowingArray] = {}
         self._rows = 0
         self._rows_in_memory = 0
+        self._deferred: list[DeferredExecutions] = []
+        """The first parts, if all parts so far are deferred."""
 
     def add(self, executions: Executions) -> None:
-        """Add executions. References between them are indices into `executions` itself."""
+        """Add executions. References between them are indices into `executions` itself.
+
+        Deferred executions are read once other executions are added.
+        """
+        if isinstance(executions, DeferredExecutions):
+            if not self._columns["operator"] and not self._in_files:
+                self._deferred.append(executions)
+                return
+            executions = executions.read()
+        deferred, self._deferred = self._deferred, []
+        for one in deferred:
+            self._add(one.read())
+        self._add(executions)
+
+    def _add(self, executions: Executions) -> None:
         for name, parts in self._columns.items():
             values = getattr(executions, name)
             if name in PARENTS and self._rows and (values >= 0).any():
@@ -54,8 +72,11 @@ class ExecutionParts:
     def joined(self) -> Executions:
         """Return the executions of all parts, in the order in which the parts were added.
 
-        There must be at least one part.
+        There must be at least one part. If all parts are deferred, the result is deferred, too.
         """
+        if self._deferred:
+            rows = sum(map(len, self._deferred))
+            return DeferredExecutions(partial(_joined, [*self._deferred]), rows)
         if self._in_files:
             self._move_to_files()
         for parts in self._columns.values():
@@ -66,6 +87,13 @@ class ExecutionParts:
         for name, in_file in self._in_files.items():
             columns[name] = in_file.joined()
         return Executions(**columns)
+
+
+def _joined(deferred: Iterable[DeferredExecutions]) -> Executions:
+    parts = ExecutionParts()
+    for one in deferred:
+        parts.add(one.read())
+    return parts.joined()
 
 
 def _concatenated(columns: Sequence[Any]) -> Any:

@@ -227,6 +227,11 @@ class Executions:
         return any((_distinct(getattr(self, name)) >= 0).any() for name in PARENTS)
 
     @property
+    def are_flat(self) -> bool:
+        """Whether all executions lack a parent, an execution that launched them, and `self_s`."""
+        return not self.have_ancestors and bool(np.isnan(self.self_s).all())
+
+    @property
     def above(self) -> NDArray[np.int64]:
         """For each execution, its parent, or else the execution that launched it, or else -1.
 
@@ -247,6 +252,20 @@ class Executions:
     def changed(self, **columns: Any) -> Executions:
         """Return a copy with some columns replaced."""
         return replace(self, **columns)
+
+    def renumbered(
+        self, *, operators: Rows | None = None, tracks: Rows | None = None, first_run: int = 0
+    ) -> Executions:
+        """Return a copy with new indices of operators, tracks and runs.
+
+        `operators` and `tracks` have the new index of each operator and track. `first_run` is the
+        new index of run 0.
+        """
+        return self.changed(
+            operator=self.operator if operators is None else operators[self.operator],
+            track=self.track if tracks is None else tracks[self.track],
+            run=self.run + np.int32(first_run) if first_run else self.run,
+        )
 
     def take(self, rows: NDArray[np.int64]) -> Executions:
         """Return only `rows`, in that order. References to rows that are left out become -1."""

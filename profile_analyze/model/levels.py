@@ -162,9 +162,7 @@ def _is_flat(profile: Profile) -> bool:
     """Return whether all rows are operators, none of them nested. No level is needed then."""
     if not len(profile):
         return True
-    executions = profile.executions
-    is_nested = executions.have_ancestors or not np.isnan(executions.self_s).all()
-    return profile.operators.level.categories == (OPERATOR,) and not is_nested
+    return profile.operators.level.categories == (OPERATOR,) and profile.executions.are_flat
 
 
 def _with_owned_executions(profile: Profile, level: str) -> Profile:

@@ -11,6 +11,7 @@ from profile_analyze.model.executions import AMOUNTS, Executions
 from profile_analyze.model.frozen import frozen
 from profile_analyze.model.measures import SELF, THREAD_WAIT
 from profile_analyze.model.numbers import difference, finite
+from profile_analyze.model.stored_times import CALLS, STORED
 from profile_analyze.model.terms import DEVICE, HOST
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ _COLUMNS: Final = (
 
 def measured(profile: Profile, measure: Measure) -> Floats:
     """Return the measure in seconds, shape (operators, runs); NaN for N/A."""
+    times = profile.stored_times
+    if times is not None and measure in STORED:
+        return times.read(measure.name)
     side, unknown = side_of(profile, measure), measure.unknown_spreads
 
     def of_part(part: Profile) -> Floats:
@@ -50,6 +54,8 @@ def calls(profile: Profile) -> Floats:
     A call may be recorded on both sides, so only calls on the device count. For an operator without
     calls on the device, the calls on the host count.
     """
+    if profile.stored_times is not None:
+        return profile.stored_times.read(CALLS)
 
     def of_part(part: Profile) -> Floats:
         counts = part.executions.calls.astype(np.float64)
@@ -91,6 +97,8 @@ def executed_on(profile: Profile, side: Side) -> tuple[NDArray[np.bool_], NDArra
 
     The results have the shapes (operators,) and (tracks,).
     """
+    if profile.stored_times is not None:
+        return profile.stored_times.executed_on(profile.tracks, side)
     executions, is_on_side = profile.executions, _tracks_on(profile, side)
     operators, tracks = np.zeros(len(profile.operators), np.bool_), np.zeros_like(is_on_side)
     for operator, track in zip(*map(blocks, (executions.operator, executions.track)), strict=True):

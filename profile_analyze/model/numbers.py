@@ -123,6 +123,12 @@ def _quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
 
 def _sorted_at(values: NDArray[np.float64], ranks: set[int]) -> NDArray[np.float64]:
     """Sort each row, with NaN last. With few `ranks`, only these indices have the right values."""
+    lowest, highest = min(ranks, default=0), max(ranks, default=0)
+    if highest - lowest == 1:  # as for the median of an even number of runs
+        # For one rank, NumPy has a method that is several times as fast as its method for two.
+        result = np.partition(values, lowest, axis=1)
+        result[:, highest] = np.fmin.reduce(result[:, highest:], axis=1)
+        return result
     if 0 < len(ranks) <= _FEW_RANKS:
         return np.partition(values, sorted(ranks), axis=1)  # a few times as fast as sorting
     return np.sort(values, axis=1)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.recorded import RecordedFact
     from profile_analyze.model.static import StaticModel
+    from profile_analyze.model.stored_times import StoredTimes
     from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
 
@@ -106,6 +107,9 @@ class Profile:
     serves_as_model: bool = False
     """Whether the profile can be used as a model: it describes the graph that a runtime executes. A
     profile of another run can take shapes and work from this graph (`model.with_model`)."""
+    stored_times: StoredTimes | None = None
+    """The times of the operators, if they are stored beside the executions. `changed` drops them
+    when other executions or operators take the place of these."""
     # A cache is safe, because nothing in a profile changes. See also `changed`.
     _measured: dict[str, Any] = field(default_factory=dict, init=False)
 
@@ -125,7 +129,8 @@ class Profile:
         copy = replace(self, **changes)
         if not changes.keys() & _MEASURED_FIELDS and len(copy) == len(self):
             copy._measured.update(self._measured)  # noqa: SLF001  # of the same class
-        return copy
+            return copy
+        return copy if self.stored_times is None else replace(copy, stored_times=None)
 
     def measured(self, name: str) -> NDArray[np.float64]:
         """Return one of `MEASURES` in seconds, shape (operators, runs); NaN for N/A.

@@ -27,6 +27,7 @@ from profile_analyze.model.run_notes import (
     notes_on_runs,
 )
 from profile_analyze.model.stale_work import has_stale_work, with_stale_work
+from profile_analyze.model.stored_times import MergedTimes, StoredTimes
 from profile_analyze.model.terms import DERIVED, DEVICE, MEASURED
 from profile_analyze.units import counted
 
@@ -75,6 +76,20 @@ class Partial(NamedTuple):
     """The notes on all files."""
     labels: tuple[Mapping[str, str], ...] = ()
     """The labels of each process; empty if no process has any."""
+    times: StoredTimes | None = None
+    """The times of the operators, if they are stored beside the executions."""
+
+    def as_profile(self) -> Profile:
+        """Return the tables as a profile, without notes and labels."""
+        return Profile(
+            file="",
+            origin=self.origins[0],
+            operators=self.operators,
+            executions=self.executions,
+            tracks=self.tracks,
+            runs=self.runs,
+            processes=self.processes,
+        )
 
 
 class RunJoiner:
@@ -100,6 +115,7 @@ class RunJoiner:
         self._is_stale = np.empty(0, np.bool_)
         """Whether the work of each operator is stale in some of the runs: see `stale_work.py`."""
         self._executions = ExecutionParts()
+        self._times = MergedTimes()
         self._runs: list[Run] = []
         self._processes: list[str] = []
         self._digests: list[bytes | None] = []
@@ -164,6 +180,7 @@ class RunJoiner:
         self._is_stale[rows[has_stale_work(partial.operators)]] = True
         np.add.at(self._run_counts, rows, partial.run_counts)
         self._merge_executions(partial, rows)
+        self._times.add(partial.times, rows)
         self._runs += [
             run._replace(process=run.process + len(self._processes)) for run in partial.runs
         ]
@@ -201,13 +218,10 @@ class RunJoiner:
 
     def _merge_executions(self, partial: Partial, rows: NDArray[np.int64]) -> None:
         """Append the executions, with this joiner's numbers for operators, tracks and runs."""
-        executions = partial.executions
         tracks = np.array([self._track_of[track] for track in partial.tracks], np.int32)
         self._executions.add(
-            executions.changed(
-                operator=rows.astype(np.int32)[executions.operator],
-                track=tracks[executions.track],
-                run=executions.run + np.int32(len(self._runs)),
+            partial.executions.renumbered(
+                operators=rows.astype(np.int32), tracks=tracks, first_run=len(self._runs)
             )
         )
 
@@ -240,6 +254,7 @@ class RunJoiner:
             lost_tables=frozenset(self._lost_tables),
             notes={note: [*files] for note, files in self._notes.items()},
             labels=tuple(self._labels) if any(self._labels) else (),
+            times=self._times.merged(len(operators)),
         )
 
     def joined(self, notes: tuple[Note, ...] = ()) -> Profile:
@@ -265,6 +280,7 @@ class RunJoiner:
             notes=(*notes, *notes_from_files(partial)),
             notes_on_runs=tuple(notes_on_runs(partial)),
             labels=label_columns(partial.labels),
+            stored_times=partial.times,
         )
         return as_one_job(joined)
 
@@ -331,5 +347,4 @@ def _devices_first(
         return executions, tracks
     new_index = np.empty(len(tracks), np.int32)
     new_index[order] = np.arange(len(tracks))
-    moved = executions.changed(track=new_index[executions.track])
-    return moved, tuple(tracks[index] for index in order)
+    return executions.renumbered(tracks=new_index), tuple(tracks[index] for index in order)

@@ -215,7 +215,7 @@ def test_tables_state_units_and_meanings(tmp_path: Path) -> None:
     data_set = exported(tmp_path / "set", [str(PROFILES / "tiny.json")])
     part = Path(data_set) / "part=000001"
     tables = {path.stem: pq.read_schema(path) for path in part.glob("*.parquet")}
-    assert sorted(tables) == ["executions", "operators", "origin", "runs", "tracks"]
+    assert sorted(tables) == ["executions", "operators", "origin", "runs", "times", "tracks"]
     for schema in tables.values():
         assert all(field.metadata[b"meaning"] for field in schema)
     units = {field.name: field.metadata[b"unit"].decode() for field in tables["operators"]}

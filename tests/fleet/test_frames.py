@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +15,6 @@ from profile_analyze.readers.loading import load
 from tests.conftest import run_command
 from tests.fleet.test_data_sets import QUESTIONS, exported
 from tests.readers.pytorch.test_functions import event, trace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FUNCTION = "python_function"
 
@@ -78,3 +75,16 @@ def test_a_track_on_which_nothing_ran_stays(file: str) -> None:
     left = without_frames(with_idle._replace(executions=executions))
     assert [track.name for track in left.tracks] == ["idle", "thread 1", "thread 3"]
     assert left.executions.track.tolist() == [1, 1, 2]
+
+
+def test_functions_that_nothing_is_nested_in_are_left_out_of_the_stored_times(
+    tmp_path: Path,
+) -> None:
+    files = [str(tmp_path / f"{number}.json") for number in range(2)]
+    for number, file in enumerate(files):
+        function = event(FUNCTION, "wait.py(1): wait", 0, 90 + number, tid=2)
+        operator = event("cpu_op", "aten::relu", 70, 80 + number)
+        Path(file).write_bytes(trace(function, operator))
+    data_set = exported(tmp_path / "set", files)
+    question = ("-t", "0", "--format", "csv")
+    assert run_command(data_set, *question) == run_command(*files, *question)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import nan
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -23,3 +24,11 @@ def test_quantiles_leave_out_unknown_values(values: np.ndarray, share: float) ->
     known = [row[~np.isnan(row)] for row in values]
     expected = [np.quantile(row, share) if len(row) else nan for row in known]
     np.testing.assert_allclose(quantile_of_runs(values, share), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("runs", [1200, 1201])
+def test_medians_of_many_runs(runs: int) -> None:
+    values = np.random.default_rng(1).lognormal(size=(300, runs))
+    np.testing.assert_array_equal(quantile_of_runs(values, 0.5), np.median(values, axis=1))
+    values[:, 10:20] = nan
+    np.testing.assert_array_equal(quantile_of_runs(values, 0.5), np.nanmedian(values, axis=1))
