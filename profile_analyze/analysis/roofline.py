@@ -15,6 +15,7 @@ import numpy as np
 
 from profile_analyze.analysis.peaks import DEFAULT_DTYPE, TF32
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
+from profile_analyze.model.links import is_limited_by_link
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import difference, finite, ratio
@@ -71,8 +72,8 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
     """Return whether the time of each operator can be compared with a roof, shape (operators,).
 
     Host times, wait times, times of 0 and times below the clock's resolution cannot be compared.
-    Nor can the time of an operator whose work was recorded in another run, with other shapes. An
-    operator that does no work has no roof.
+    Nor can the time of an operator whose work was recorded in another run, with other shapes.
+    Operators that do no work, and copies between devices, have no roof.
 
     A model that has not run has no times, but all of its operators count as judged. The roofline
     then says how much time these operators need at least.
@@ -84,7 +85,7 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
         return np.zeros(len(times), np.bool_)
     is_long_enough = (times > 0) & ~is_below_clock_resolution(rows)  # false for NaN
     judged: NDArray[np.bool_] = is_long_enough & ~does_no_work(rows)
-    judged &= ~has_stale_work(rows.profile.operators)
+    judged &= ~has_stale_work(rows.profile.operators) & ~is_limited_by_link(rows.profile)
     return judged
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.delegation import delegating
 from profile_analyze.model.device_columns import MESSAGE_AMOUNTS, MESSAGE_TEXTS
+from profile_analyze.model.links import copies_column
 from profile_analyze.model.numbers import finite
 from profile_analyze.model.ownership import is_at_level
 from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED, OPERATOR
@@ -86,6 +87,7 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
         changed[name] = np.where(is_changed, finite(sums), per_call)
         changed[f"{name}_source"] = _source_of_owned(operators, name, counted, owner, executions)
     columns = _delegates(delegates_as_row, executions, len(operators))
+    columns |= copies_column(profile, kernels, owner)
     columns |= _owned_messages(profile, kernels, owner, calls)
     return replace(operators, **changed, optional={**operators.optional, **columns})
 

@@ -14,12 +14,13 @@ from profile_analyze.analysis.roofline import (
     only_moves_data,
     rate_dtypes,
 )
+from profile_analyze.model.links import is_limited_by_link
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.stale_work import has_stale_work
-from profile_analyze.model.terms import ABSENT, COPY, GPU, HOST
+from profile_analyze.model.terms import ABSENT, HOST
 from profile_analyze.query.peaks_advice import highest_rates_advice
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
@@ -46,10 +47,6 @@ _LARGE_SHARE: Final = 0.1
 """If operators that are faster than their roof take at least this share of the time, caches are an
 unlikely reason."""
 
-_SLOW_COPY: Final = 0.1
-"""Links between host and device, such as PCIe, reach a smaller part of the bandwidth of a GPU's
-memory. Copies within the memory usually reach more."""
-
 
 def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterator[Note]:
     """Yield the notes on the roofline of `rows`, which are all operators of a profile.
@@ -67,7 +64,6 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
     yield from _model_notes(rows)
     yield from _named_dtype_notes(rows)
     yield from _faster_notes(rows, shown)
-    yield from _copy_notes(rows)
     yield from _unjudged_notes(rows)
     yield from _unknown_dtype_notes(rows)
 
@@ -128,22 +124,6 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
     )
 
 
-def _copy_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield a note on slow copies of a GPU, which a link may limit instead of the memory."""
-    category = rows.profile.operators.category
-    is_copy = category.where(one == COPY for one in category.categories)
-    slow: Chosen = is_copy & (rows["efficiency"] < _SLOW_COPY)
-    share = share_of(rows, slow)
-    if share >= _FASTER_SHARE and any(track.device_kind == GPU for track in rows.profile.tracks):
-        yield Note(
-            f"copies below {percent(_SLOW_COPY)} of the bandwidth of the memory: "
-            f"{operators_and_share(slow.sum())}; if they are between host and device, a slower "
-            "link limits them, and lost and gain are too high",
-            Importance.WRONG,
-            share,
-        )
-
-
 def _reason_for_low_peaks(rows: OperatorRows) -> str:
     """Return a text that calls the peaks too low, and gives the highest rates of the profile."""
     reason = "the peaks are probably too low; check the device, the dtype and the number of threads"
@@ -193,14 +173,22 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     short: Chosen = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
     yield short, "below the clock's resolution"
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
-    stale: Chosen = without_roof & has_stale_work(rows.profile.operators)
-    yield stale, "whose work and times are from different runs, with different shapes"
-    without_roof &= ~stale
-    leaves_work = leaves_work_inside(rows.profile.operators)
-    yield without_roof & leaves_work, "that leave all work to operators inside them"
-    idle: Chosen = without_roof & does_no_work(rows)
-    yield idle, "that do no work, such as views and allocations"
-    unknown: Chosen = without_roof & ~leaves_work & ~idle & np.isnan(rows["computation"])
+    operators = rows.profile.operators
+    for chosen, reason in (
+        (
+            has_stale_work(operators),
+            "whose work and times are from different runs, with different shapes",
+        ),
+        (leaves_work_inside(operators), "that leave all work to operators inside them"),
+        (does_no_work(rows), "that do no work, such as views and allocations"),
+        (
+            is_limited_by_link(rows.profile),
+            "that copy between devices, limited by a link such as PCIe, not by the peaks",
+        ),
+    ):
+        yield without_roof & chosen, reason
+        without_roof &= ~chosen
+    unknown: Chosen = without_roof & np.isnan(rows["computation"])
     types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
     yield unknown, f"of unknown computation, most in {types}"
     peaks = rows.peaks

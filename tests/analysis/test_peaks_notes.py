@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,9 +13,14 @@ from hypothesis import strategies as st
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Track
+from profile_analyze.model.levels import at_level
+from profile_analyze.query.judgement import judge
 from profile_analyze.units import parse_quantity, scaled
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
 
 RATES = pa.Peaks("made", (("any", 1e15),), 1e15, "by hand", "any")
 ON_GPU = RATES._replace(device_kind="gpu")
@@ -409,24 +415,54 @@ def test_the_summary_says_that_tf32_replaces_fp32() -> None:
 
 
 @pytest.mark.parametrize(
-    ("track", "category", "bytes_", "noted"),
+    ("track", "category", "is_judged"),
     [
-        (STREAM, "copy", 1e9, True),
-        (STREAM, "copy", 1e12, False),
-        (CPU, "copy", 1e9, False),
-        # A transpose is slow for another reason: no link is between its input and output.
-        (STREAM, "data movement", 1e9, False),
+        (STREAM, "copy", False),
+        (CPU, "copy", True),
+        # A transpose stays in the memory: no link is between its input and output.
+        (STREAM, "data movement", True),
     ],
 )
-def test_slow_copies_of_a_gpu(track: Track, category: str, bytes_: float, *, noted: bool) -> None:
+def test_copies_between_devices_are_not_judged(
+    track: Track, category: str, *, is_judged: bool
+) -> None:
     profile = profile_of(
-        [{"name": "moves", "category": category, "memory": bytes_, "computation": 1.0}],
+        [{"name": "moves", "category": category, "memory": 1e9, "computation": 1.0}],
         [{"operator": 0, "duration_s": 1.0}],
         tracks=(track,),
     )
-    peaks = RATES._replace(bandwidth=1e12)
-    text = (
-        "copies below 10.0% of the bandwidth of the memory: 1 operator (100.0% of the time); if "
-        "they are between host and device, a slower link limits them, and lost and gain are too high"
+    assert judged_share(profile) == is_judged
+
+
+@pytest.mark.parametrize(("copied_s", "is_judged"), [(1.0, True), (3.0, False)])
+def test_an_operator_that_copies_between_devices_most_of_the_time_is_not_judged(
+    copied_s: float, *, is_judged: bool
+) -> None:
+    profile = profile_of(
+        [
+            {"name": "aten::copy_", "category": "data movement", "memory": 1e9, "computation": 0.0},
+            {"name": "Memcpy HtoD", "category": "copy", "memory": 1e9, "level": "kernel"},
+            {"name": "convert", "category": "data movement", "level": "kernel"},
+        ],
+        [
+            {"operator": 0, "duration_s": 1.0, "track": 1},
+            {"operator": 1, "duration_s": copied_s, "parent": 0},
+            {"operator": 2, "duration_s": 2.0, "parent": 0},
+        ],
+        tracks=(STREAM, THREAD),
     )
-    assert (text in pa.run(pa.Query(peaks=peaks), profile).notes) == noted
+    assert judged_share(profile) == is_judged
+
+
+def judged_share(profile: Profile) -> float:
+    """Return the share of the time that judged operators take. A note must name a link if it is 0.
+
+    Without judged operators, the gain is N/A.
+    """
+    query = pa.Query(peaks=RATES._replace(bandwidth=1e12))
+    text = "that copy between devices, limited by a link such as PCIe, not by the peaks; efficiency"
+    shown = at_level(profile)
+    judgement = judge(query, shown)
+    assert any(text in one for one in pa.run(query, shown).notes) == (judgement.judged == 0)
+    assert np.isnan(judgement.gain) == (judgement.judged == 0)
+    return judgement.judged

@@ -255,7 +255,7 @@ def test_times_below_the_clock_are_not_judged() -> None:
     on_cpu = made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)
     on_threads = made('CompNode("multithread4:0" from "multithread4:0")', scale=1e-7)
     on_gpu = made('CompNode("gpu0:0" from "gpu0:0")', scale=1e-7)
-    for profile, judged in ((on_cpu, 0), (on_threads, 0), (on_gpu, 4)):
+    for profile, judged in ((on_cpu, 0), (on_threads, 0), (on_gpu, 3)):  # a link limits the copy
         result = pa.run(pa.Query(peaks=PEAKS), profile)
         assert np.isfinite(result["least_time"]).sum() == judged
     notes = pa.summarise(on_cpu, judged_by=pa.Query(peaks=PEAKS)).notes
