@@ -11,8 +11,9 @@ from profile_analyze.analysis.roofline import rate_dtypes, replaces_fp32
 from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total, totals
 from profile_analyze.model.owned_work import leaves_work_inside
+from profile_analyze.model.terms import ATTENTION, CONVOLUTION, MATMUL
 from profile_analyze.query.model_summary import are_of_model
-from profile_analyze.query.peaks_advice import highest_rates_advice
+from profile_analyze.query.peaks_advice import advice_on_low_peaks, are_highest_rates, may_be_tf32
 from profile_analyze.query.peaks_notes import time_on_other_kinds
 from profile_analyze.query.question import Query
 from profile_analyze.query.roofline_notes import roofline_notes
@@ -75,6 +76,9 @@ class Judgement(NamedTuple):
     run."""
     replaces_fp32: bool
     """Whether operators in FP32 are judged as if they ran in the dtype of the peaks."""
+    may_be_tf32: bool
+    """Whether judged operators in FP32 multiply matrices, and the device has a faster rate of TF32,
+    in which they may have run."""
     efficiency: float
     """The time that judged operators would take at their roofs, as a fraction of their time."""
     lost_s: float
@@ -94,6 +98,8 @@ class Judgement(NamedTuple):
     """The share of the device time that operators faster than their roof take."""
     better_rates: str
     """Which rates to give if the peaks do not fit; empty if the profile has no rates."""
+    are_highest_rates: bool
+    """Whether the peaks are the highest rates of the operators themselves."""
     notes: tuple[Note, ...]
 
 
@@ -101,7 +107,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
     """Compare `profile` with `query.peaks`. The keys of `query` decide the groups of `winners`."""
     assert query.peaks is not None, "a judgement needs peak rates"
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
-    judged = ~np.isnan(rows["least_time"])
+    judged, faster = ~np.isnan(rows["least_time"]), rows["efficiency"] > 1
     memory_known = ~np.isnan(rows["memory"]) | leaves_work_inside(profile.operators)
     least_s, without_least = _least_s(rows)
     # Operators that are faster than their roof have a negative `lost`, which counts as 0 here.
@@ -118,6 +124,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
         least_s=least_s,
         without_least=without_least,
         replaces_fp32=replaces_fp32(profile, query.peaks),
+        may_be_tf32=may_be_tf32(rows, judged & _multiplies_matrices(profile)),
         efficiency=float(ratio(np.array([judged_s - lost_s]), judged_s)[0]),
         lost_s=lost_s,
         total_s=total_s,
@@ -127,10 +134,18 @@ def judge(query: Query, profile: Profile) -> Judgement:
         other_kinds=tuple(
             (kind, share_of(rows, ran)) for kind, ran in time_on_other_kinds(rows, query.peaks)
         ),
-        faster=share_of(rows, rows["efficiency"] > 1),
-        better_rates=highest_rates_advice(rows),
+        faster=share_of(rows, faster),
+        better_rates=advice_on_low_peaks(rows, faster),
+        are_highest_rates=are_highest_rates(rows),
         notes=tuple(roofline_notes(rows)),
     )
+
+
+def _multiplies_matrices(profile: Profile) -> NDArray[np.bool_]:
+    """Return whether the tensor cores of a GPU may run each operator, shape (operators,)."""
+    category = profile.operators.category
+    wanted = (CONVOLUTION, MATMUL, ATTENTION)
+    return category.where(one in wanted for one in category.categories)
 
 
 def _least_s(rows: OperatorRows) -> tuple[float, int]:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.roofline import is_below_clock_resolution
+from profile_analyze.analysis.peaks import AS_GIVEN, DEFAULT_DTYPE, TF32, parse_peaks
+from profile_analyze.analysis.roofline import is_below_clock_resolution, rate_dtypes
 from profile_analyze.model.constants import CONSTANT_BYTES
 from profile_analyze.model.stale_work import has_stale_work
 from profile_analyze.units import parse_quantity, scaled
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from profile_analyze.query.rows import OperatorRows
+
+TF32_ADVICE: Final = (
+    f"operators in {DEFAULT_DTYPE} probably ran in {TF32}, and --peaks DEVICE:{TF32} uses the rate "
+    f"of {TF32}"
+)
+"""The advice if operators in FP32 are faster than their roof, on a device with a rate of TF32."""
 
 
 def highest_rates(rows: OperatorRows) -> str:
@@ -29,6 +38,15 @@ def highest_rates(rows: OperatorRows) -> str:
         return ""
     highest = ((flops, "FLO/s"), (bandwidth, "byte/s"))
     return ":".join(_rounded_up(float(np.nanmax(values)), unit) for values, unit in highest)
+
+
+def are_highest_rates(rows: OperatorRows) -> bool:
+    """Return whether the peaks of `rows` are the two rates that `highest_rates` returns."""
+    highest, peaks = highest_rates(rows), rows.peaks
+    if peaks is None or peaks.source != AS_GIVEN or not highest:
+        return False
+    own = parse_peaks(highest)
+    return (peaks.flops, peaks.bandwidth) == (own.flops, own.bandwidth)
 
 
 def _rounded_up(rate: float, unit: str) -> str:
@@ -53,6 +71,23 @@ def highest_rates_advice(rows: OperatorRows) -> str:
         f"the highest rates in this profile are --peaks {highest}, a lower limit unless data was "
         "in caches"
     )
+
+
+def may_be_tf32(rows: OperatorRows, chosen: NDArray[np.bool_]) -> bool:
+    """Return whether some of the chosen operators may have run in TF32 instead of FP32."""
+    peaks = rows.peaks
+    assert peaks is not None, "a roofline needs peak rates"
+    dtypes = rate_dtypes(rows.profile, peaks)
+    in_fp32 = dtypes.where(dtype == DEFAULT_DTYPE for dtype in dtypes.categories)
+    return peaks.has_faster_tf32() and bool((in_fp32 & chosen).any())
+
+
+def advice_on_low_peaks(rows: OperatorRows, faster: NDArray[np.bool_]) -> str:
+    """Return which peaks to give instead if the operators `faster` are faster than their roof.
+
+    The text is empty if no rate is known.
+    """
+    return TF32_ADVICE if may_be_tf32(rows, faster) else highest_rates_advice(rows)
 
 
 def cpu_peaks_advice(rows: OperatorRows) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import ANY_DTYPE, DEFAULT_DTYPE, TF32
+from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.analysis.roofline import (
     does_no_work,
     is_below_clock_resolution,
@@ -21,7 +21,7 @@ from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.stale_work import has_stale_work
 from profile_analyze.model.terms import ABSENT, HOST
-from profile_analyze.query.peaks_advice import highest_rates_advice
+from profile_analyze.query.peaks_advice import TF32_ADVICE, highest_rates_advice, may_be_tf32
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
 from profile_analyze.units import percent, short_time
@@ -46,6 +46,10 @@ one of these operators."""
 _LARGE_SHARE: Final = 0.1
 """If operators that are faster than their roof take at least this share of the time, caches are an
 unlikely reason."""
+
+_TOO_LOW: Final = (
+    "the peaks are probably too low; check the device, the dtype and the number of threads"
+)
 
 
 def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterator[Note]:
@@ -109,34 +113,16 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
             f"{short_time(total(rows['lost'][faster]))} in these rows, but the summary counts each "
             "of these operators as 0; --where 'efficiency <= 100%' leaves out these rows"
         )
-    elif _may_be_tf32(rows, faster):
-        reason = (
-            f"operators in {DEFAULT_DTYPE} probably ran in {TF32}, and --peaks DEVICE:{TF32} "
-            f"uses the rate of {TF32}; otherwise, check the device"
-        )
+    elif may_be_tf32(rows, faster):
+        reason = f"{TF32_ADVICE}; otherwise, check the device"
     else:
-        reason = _reason_for_low_peaks(rows)
+        reason = "; ".join(filter(None, (_TOO_LOW, highest_rates_advice(rows))))
     yield Note(
         f"faster than their roof: {operators_and_share(faster.sum())}, with an efficiency of up to "
         f"{percent(float(np.max(efficiency[faster])))}; {reason}",
         Importance.WRONG,
         share,
     )
-
-
-def _reason_for_low_peaks(rows: OperatorRows) -> str:
-    """Return a text that calls the peaks too low, and gives the highest rates of the profile."""
-    reason = "the peaks are probably too low; check the device, the dtype and the number of threads"
-    return "; ".join(filter(None, (reason, highest_rates_advice(rows))))
-
-
-def _may_be_tf32(rows: OperatorRows, chosen: Chosen) -> bool:
-    """Return whether some of the chosen operators may have run in TF32 instead of FP32."""
-    peaks = rows.peaks
-    assert peaks is not None, "a roofline needs peak rates"
-    dtypes = rate_dtypes(rows.profile, peaks)
-    in_fp32 = dtypes.where(dtype == DEFAULT_DTYPE for dtype in dtypes.categories)
-    return peaks.has_faster_tf32() and bool((in_fp32 & chosen).any())
 
 
 def _unjudged_notes(rows: OperatorRows) -> Iterator[Note]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN, DEFAULT_DTYPE, TF32
+from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN
 from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import (
@@ -18,17 +18,22 @@ from profile_analyze.report.facts import (
     object_schema,
 )
 from profile_analyze.report.programs import peaks_record
+from profile_analyze.report.roofline_sentences import (
+    dtype_sentences,
+    judgement_of,
+    misfit,
+    peaks_sentences,
+    winner_sentences,
+)
 from profile_analyze.units import counted, decimal_rate, percent, scaled, three_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from profile_analyze.query.judgement import Judgement, Winner
+    from profile_analyze.query.judgement import Winner
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.sections import Line
     from profile_analyze.report.times import Times
-
-_HALF: Final = 0.5
 
 
 def roofline_caption(summary: Summary) -> str:
@@ -36,8 +41,8 @@ def roofline_caption(summary: Summary) -> str:
     judgement = summary.judgement
     if judgement is None:
         return ""
-    if misfit := _misfit(judgement):
-        return f"{misfit[0].upper()}{misfit[1:]}."
+    if reason := misfit(judgement):
+        return f"{reason[0].upper()}{reason[1:]}."
     return (
         f"At the roof, the operators would take {percent(judgement.efficiency)} of their time. "
         f"Judged: {percent(judgement.judged)} of the time. "
@@ -45,92 +50,15 @@ def roofline_caption(summary: Summary) -> str:
     )
 
 
-def _judgement(summary: Summary) -> Judgement:
-    assert summary.judgement is not None, "there are no peaks"
-    return summary.judgement
-
-
 def _peaks_text(summary: Summary, _: Times) -> str:
-    peaks = _judgement(summary).peaks
+    peaks = judgement_of(summary).peaks
     name = visible(peaks.name, "utf-8")
     # If the user gave two rates, the name of the peaks already has the bandwidth.
     return name if peaks.source == AS_GIVEN else f"{name}, {decimal_rate(peaks.bandwidth)}"
 
 
-def _misfit(judgement: Judgement) -> str:
-    """Return a warning if the peaks are wrong for operators that take at least half of the time.
-
-    These operators ran on a different kind of device, or faster than their roofs. Without such
-    operators, the text is empty.
-    """
-    share = sum(share for _, share in judgement.other_kinds)
-    if not share >= _HALF:
-        return _too_low(judgement)
-    kinds = " or a ".join(kind.upper() for kind, _ in judgement.other_kinds)
-    return (
-        f"these are peaks of a {str(judgement.peaks.device_kind).upper()}, but operators on a "
-        f"{kinds} take {percent(share)} of the time: the columns efficiency, "
-        "lost and gain mean nothing"
-    )
-
-
-def _too_low(judgement: Judgement) -> str:
-    """Return a warning if operators faster than their roof take at least half of the time.
-
-    Otherwise, the text is empty.
-    """
-    if not judgement.faster >= _HALF:
-        return ""
-    return (
-        f"operators that are faster than their roofs take {percent(judgement.faster)} of the time: "
-        "these peaks are too low, so the columns efficiency, lost and gain mean nothing"
-    )
-
-
-def _gain_sentence(summary: Summary, times: Times) -> str:
-    """Return a sentence on how much faster the whole model could be."""
-    judgement = _judgement(summary)
-    gain = f"{judgement.gain:.2f}"
-    unjudged = percent(1 - judgement.judged)
-    is_whole = unjudged == percent(0)
-    if gain == "1.00":
-        judged = f"the judged operators ({percent(judgement.judged)} of the time)"
-        which = "the whole model" if is_whole else judged
-        return f"with these peaks, {which} could gain next to nothing"
-    but = f"; the operators that are not judged ({unjudged} of the time) keep their times"
-    return (
-        f"the whole model at its roof takes {times.text(judgement.total_s)}, "
-        f"{gain} times as fast{_than_what(summary, times)}{'' if is_whole else but}"
-    )
-
-
-def _than_what(summary: Summary, times: Times) -> str:
-    """Return a sentence part on the sum of the operators' times, to which the gain is relative.
-
-    The part is empty unless this sum is larger than the time of a whole run. The sum is larger if
-    the runtime waited for each operator.
-    """
-    if not summary.device_time_s > summary.wall_s:
-        return ""
-    return (
-        f" as the sum of the operators' times ({times.text(summary.device_time_s)}), which is "
-        "longer than a whole run"
-    )
-
-
-def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
-    """Yield a sentence on what the whole model could gain, and a sentence on the peaks' source."""
-    judgement = _judgement(summary)
-    if misfit := _misfit(judgement):
-        yield "; ".join(filter(None, (misfit, judgement.better_rates)))
-    elif not isnan(judgement.gain):
-        yield _gain_sentence(summary, times)
-    if judgement.peaks.source != AS_GIVEN:
-        yield f"peaks: {visible(judgement.peaks.source, 'utf-8')}"
-
-
 def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
-    judgement = _judgement(summary)
+    judgement = judgement_of(summary)
     for dtype, rate, share in judgement.rates:
         if isnan(rate):  # no rate is known, so the judged operators of this dtype only move data
             continue
@@ -151,7 +79,7 @@ def _if_timed(text: Callable[[Summary, Times], str]) -> Callable[[Summary, Times
 
 def least_text(summary: Summary, times: Times) -> str:
     """Return the least possible time of a model that has not run; empty for recorded runs."""
-    judgement = _judgement(summary)
+    judgement = judgement_of(summary)
     if summary.has_times:
         return ""
     if judgement.without_least:
@@ -160,52 +88,11 @@ def least_text(summary: Summary, times: Times) -> str:
     return f"{times.text(judgement.least_s)}, each operator on its own"
 
 
-def _dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
-    """Yield a sentence on the rate that is assumed for operators in FP32."""
-    judgement = _judgement(summary)
-    peaks = judgement.peaks
-    if isnan(judgement.least_s):
-        return
-    has_fp32 = DEFAULT_DTYPE in {dtype for dtype, _, _ in judgement.rates}
-    if judgement.replaces_fp32:
-        yield (
-            f"operators in {DEFAULT_DTYPE} use the rate of {peaks.dtype}, but their memory counts "
-            f"in {DEFAULT_DTYPE}"
-        )
-    elif not summary.has_times and has_fp32 and peaks.has_faster_tf32():
-        yield (
-            f"operators in {DEFAULT_DTYPE} use the rate without tensor cores; --peaks "
-            f"DEVICE:{TF32} uses the rate with tensor cores"
-        )
-
-
 def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
-    types = [f"{name} {percent(share)}" for name, share in _judgement(summary).memory_unknown]
+    types = [f"{name} {percent(share)}" for name, share in judgement_of(summary).memory_unknown]
     if types:
         listed = visible(", ".join(types), "utf-8")
         yield f"operators of unknown memory take the most time in these types: {listed}"
-
-
-def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
-    judgement = _judgement(summary)
-    for winner in () if _misfit(judgement) else judgement.winners:
-        # Operators whose work or time is unknown are not judged.
-        all_judged = winner.judged == winner.operators
-        judged = "" if all_judged else f", {winner.judged} of them judged"
-        group = visible(_group_text(judgement.by, winner.keys), "utf-8")
-        one = winner.operators == 1
-        yield (
-            f"{counted(winner.operators, 'operator')} {group} ({percent(winner.share)} of the time"
-            f"{judged}) {'runs' if one else 'run'} at {percent(winner.efficiency)} of the roof: if "
-            f"{'this' if one else 'these'} alone ran at the roof, the model would take "
-            f"{times.text(winner.total_s)}, {winner.gain:.2f} times as fast"
-        )
-
-
-def _group_text(by: Sequence[str], values: Sequence[str]) -> str:
-    """Return what the operators of a group share: `of type Conv`, `with scope a and type Conv`."""
-    *first, last = (f"{key} {value}" for key, value in zip(by, values, strict=True))
-    return f"with {', '.join(first)} and {last}" if first else f"of {last}"
 
 
 def _winner_record(winner: Winner) -> dict[str, Any]:
@@ -269,11 +156,11 @@ GROUP: Final = FactGroup(
         Fact(
             "peaks",
             "The peak rates of the device.",
-            lambda summary: peaks_record(_judgement(summary).peaks),
+            lambda summary: peaks_record(judgement_of(summary).peaks),
             _PEAKS_SCHEMA,
             label="peaks",
             text=_peaks_text,
-            sentences=_peaks_sentences,
+            sentences=peaks_sentences,
         ),
         Fact(
             "rates",
@@ -281,7 +168,7 @@ GROUP: Final = FactGroup(
             "device time that these operators take.",
             lambda summary: [
                 {"dtype": dtype, "flops": rate, "share": share}
-                for dtype, rate, share in _judgement(summary).rates
+                for dtype, rate, share in judgement_of(summary).rates
             ],
             list_schema({"dtype": TEXT, "flops": NUMBER, "share": NUMBER}),
             lines=_roof_lines,
@@ -291,24 +178,25 @@ GROUP: Final = FactGroup(
             "The sum of the least possible times, without operators in bodies. Operators that are "
             "faster than their roof count with their least possible time, unlike in lost_s. null "
             "for a model if the sum would leave out multiply-adds.",
-            lambda summary: _judgement(summary).least_s,
+            lambda summary: judgement_of(summary).least_s,
             label="least possible time",
             text=least_text,
-            sentences=_dtype_sentences,
+            sentences=dtype_sentences,
         ),
         Fact(
             "memory_known",
             "The share of the device time that operators of known memory take. If an operator "
             "leaves all work to operators inside it, its memory counts as known.",
-            lambda summary: _judgement(summary).memory_known,
+            lambda summary: judgement_of(summary).memory_known,
             label="memory known",
-            text=_if_timed(lambda summary, _: percent(_judgement(summary).memory_known)),
+            text=_if_timed(lambda summary, _: percent(judgement_of(summary).memory_known)),
         ),
         Fact(
             "memory_unknown",
             "The types that take most time among the operators whose memory is unknown.",
             lambda summary: [
-                {"type": name, "share": share} for name, share in _judgement(summary).memory_unknown
+                {"type": name, "share": share}
+                for name, share in judgement_of(summary).memory_unknown
             ],
             list_schema({"type": TEXT, "share": {"type": "number"}}),
             sentences=_types_of_unknown_memory,
@@ -317,31 +205,31 @@ GROUP: Final = FactGroup(
             "judged",
             "The share of the device time that judged operators take. An operator is judged if its "
             "least possible time is known.",
-            lambda summary: _judgement(summary).judged,
+            lambda summary: judgement_of(summary).judged,
             label="judged",
-            text=_if_timed(lambda summary, _: percent(_judgement(summary).judged)),
+            text=_if_timed(lambda summary, _: percent(judgement_of(summary).judged)),
         ),
         Fact(
             "efficiency",
             "1 - lost_s / time, for the judged operators.",
-            lambda summary: _judgement(summary).efficiency,
+            lambda summary: judgement_of(summary).efficiency,
             label="efficiency, judged",
-            text=_if_timed(lambda summary, _: percent(_judgement(summary).efficiency)),
+            text=_if_timed(lambda summary, _: percent(judgement_of(summary).efficiency)),
         ),
         Fact(
             "lost_s",
             "Time minus least possible time, for the judged operators that are slower than their "
             "roof.",
-            lambda summary: _judgement(summary).lost_s,
+            lambda summary: judgement_of(summary).lost_s,
             label="lost",
-            text=_if_timed(lambda summary, times: times.text(_judgement(summary).lost_s)),
+            text=_if_timed(lambda summary, times: times.text(judgement_of(summary).lost_s)),
         ),
         Fact(
             "winners",
             "The groups that would gain most at their roof.",
-            lambda summary: list(map(_winner_record, _judgement(summary).winners)),
+            lambda summary: list(map(_winner_record, judgement_of(summary).winners)),
             list_schema(_WINNER_SCHEMA),
-            sentences=_winner_sentences,
+            sentences=winner_sentences,
         ),
     ),
 )

@@ -401,6 +401,48 @@ def test_operators_in_fp32_that_are_too_fast_probably_ran_in_tf32() -> None:
     assert fp32_notes(TENSOR_CORES._replace(dtype="tf32", dtype_is_named=True)) == ()
 
 
+@pytest.mark.parametrize(
+    ("peaks", "category", "efficiency", "expected"),
+    [
+        (TENSOR_CORES, "convolution", 4, "lost and gain mean nothing; operators in fp32 probably"),
+        (TENSOR_CORES, "matmul", 0.5, "cores; if they ran in TF32, --peaks DEVICE:tf32 uses"),
+        (TENSOR_CORES, "elementwise", 0.5, None),
+        (ON_GPU, "matmul", 0.5, None),
+    ],
+)
+def test_the_summary_says_that_operators_in_fp32_may_have_run_in_tf32(
+    peaks: pa.Peaks, category: str, efficiency: float, expected: str | None
+) -> None:
+    profile = profile_of(
+        [{"name": "n", "category": category, "computation": efficiency * 1e12, "memory": 1.0}],
+        [{"operator": 0, "duration_s": 1.0}],
+        columns={"optional": {"compute_dtype": Categorical.of(["fp32"])}},
+    )
+    summary = pa.summarise(profile, judged_by=pa.Query(peaks=peaks))
+    lines = [
+        line
+        for line in pa.render(pa.Report.of(summary, ()), "plain").splitlines()
+        if "DEVICE:tf32" in line
+    ]
+    assert len(lines) == (expected is not None)
+    assert expected is None or expected in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("peaks", "is_own"), [("493.43GFLOPS:115.88GiB/s", True), ("494GFLOPS:115.88GiB/s", False)]
+)
+def test_the_summary_says_if_the_peaks_are_the_highest_rates_of_the_profile(
+    peaks: str, *, is_own: bool
+) -> None:
+    file = str(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
+    outcome = run_command(file, "--peaks", peaks, "--print-only", "summary")
+    sentence = (
+        "peaks: the highest rates in this profile itself, so the roof is the speed of its fastest "
+        "operators; the hardware may allow more"
+    )
+    assert (sentence in " ".join(outcome.out.split())) == is_own
+
+
 def test_a_dtype_that_replaces_nothing_is_noted() -> None:
     assert fp32_notes(TENSOR_CORES._replace(dtype="fp16", dtype_is_named=True))[:-1] == (
         "fp16 after --peaks has no effect on operators of known dtype: all of them compute in fp32",

@@ -1,0 +1,144 @@
+"""Sentences on the roofline: what could be gained, and how far the peaks fit the profile."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.analysis.peaks import AS_GIVEN, DEFAULT_DTYPE, TF32
+from profile_analyze.model.visible import visible
+from profile_analyze.units import counted, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from profile_analyze.query.judgement import Judgement
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.report.times import Times
+
+_HALF: Final = 0.5
+
+
+def judgement_of(summary: Summary) -> Judgement:
+    """Return the judgement of a summary, which must have one."""
+    assert summary.judgement is not None, "there are no peaks"
+    return summary.judgement
+
+
+def misfit(judgement: Judgement) -> str:
+    """Return a warning if the peaks are wrong for operators that take at least half of the time.
+
+    These operators ran on a different kind of device, or faster than their roofs. Without such
+    operators, the text is empty.
+    """
+    share = sum(share for _, share in judgement.other_kinds)
+    if not share >= _HALF:
+        return _too_low(judgement)
+    kinds = " or a ".join(kind.upper() for kind, _ in judgement.other_kinds)
+    return (
+        f"these are peaks of a {str(judgement.peaks.device_kind).upper()}, but operators on a "
+        f"{kinds} take {percent(share)} of the time: the columns efficiency, "
+        "lost and gain mean nothing"
+    )
+
+
+def _too_low(judgement: Judgement) -> str:
+    """Return a warning if operators faster than their roof take at least half of the time.
+
+    Otherwise, the text is empty.
+    """
+    if not judgement.faster >= _HALF:
+        return ""
+    return (
+        f"operators that are faster than their roofs take {percent(judgement.faster)} of the time: "
+        "these peaks are too low, so the columns efficiency, lost and gain mean nothing"
+    )
+
+
+def peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
+    """Yield a sentence on what the whole model could gain, and a sentence on the peaks' source."""
+    judgement = judgement_of(summary)
+    if reason := misfit(judgement):
+        yield "; ".join(filter(None, (reason, judgement.better_rates)))
+    elif not isnan(judgement.gain):
+        yield _gain_sentence(summary, times)
+    if judgement.are_highest_rates:
+        yield (
+            "peaks: the highest rates in this profile itself, so the roof is the speed of its "
+            "fastest operators; the hardware may allow more"
+        )
+    elif judgement.peaks.source != AS_GIVEN:
+        yield f"peaks: {visible(judgement.peaks.source, 'utf-8')}"
+
+
+def _gain_sentence(summary: Summary, times: Times) -> str:
+    """Return a sentence on how much faster the whole model could be."""
+    judgement = judgement_of(summary)
+    gain = f"{judgement.gain:.2f}"
+    unjudged = percent(1 - judgement.judged)
+    is_whole = unjudged == percent(0)
+    if gain == "1.00":
+        judged = f"the judged operators ({percent(judgement.judged)} of the time)"
+        which = "the whole model" if is_whole else judged
+        return f"with these peaks, {which} could gain next to nothing"
+    but = f"; the operators that are not judged ({unjudged} of the time) keep their times"
+    return (
+        f"the whole model at its roof takes {times.text(judgement.total_s)}, "
+        f"{gain} times as fast{_than_what(summary, times)}{'' if is_whole else but}"
+    )
+
+
+def _than_what(summary: Summary, times: Times) -> str:
+    """Return a sentence part on the sum of the operators' times, to which the gain is relative.
+
+    The part is empty unless this sum is larger than the time of a whole run. The sum is larger if
+    the runtime waited for each operator.
+    """
+    if not summary.device_time_s > summary.wall_s:
+        return ""
+    return (
+        f" as the sum of the operators' times ({times.text(summary.device_time_s)}), which is "
+        "longer than a whole run"
+    )
+
+
+def dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
+    """Yield a sentence on the rate that is assumed for operators in FP32."""
+    judgement = judgement_of(summary)
+    peaks = judgement.peaks
+    if isnan(judgement.least_s):
+        return
+    if judgement.replaces_fp32:
+        yield (
+            f"operators in {DEFAULT_DTYPE} use the rate of {peaks.dtype}, but their memory counts "
+            f"in {DEFAULT_DTYPE}"
+        )
+    elif judgement.may_be_tf32 and not misfit(judgement):
+        condition = "if they ran in TF32, " if summary.has_times else ""
+        yield (
+            f"operators in {DEFAULT_DTYPE} use the rate without tensor cores; {condition}--peaks "
+            f"DEVICE:{TF32} uses the rate with tensor cores"
+        )
+
+
+def winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
+    """Yield a sentence on each group of operators that would gain much at its roof."""
+    judgement = judgement_of(summary)
+    for winner in () if misfit(judgement) else judgement.winners:
+        # Operators whose work or time is unknown are not judged.
+        all_judged = winner.judged == winner.operators
+        judged = "" if all_judged else f", {winner.judged} of them judged"
+        group = visible(_group_text(judgement.by, winner.keys), "utf-8")
+        one = winner.operators == 1
+        yield (
+            f"{counted(winner.operators, 'operator')} {group} ({percent(winner.share)} of the time"
+            f"{judged}) {'runs' if one else 'run'} at {percent(winner.efficiency)} of the roof: if "
+            f"{'this' if one else 'these'} alone ran at the roof, the model would take "
+            f"{times.text(winner.total_s)}, {winner.gain:.2f} times as fast"
+        )
+
+
+def _group_text(by: Sequence[str], values: Sequence[str]) -> str:
+    """Return what the operators of a group share: `of type Conv`, `with scope a and type Conv`."""
+    *first, last = (f"{key} {value}" for key, value in zip(by, values, strict=True))
+    return f"with {', '.join(first)} and {last}" if first else f"of {last}"
