@@ -45,9 +45,13 @@ def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note
             texts = list(map(as_text, distinct(operators[rule.column])))
             if texts:
                 advice = advice_on_pattern(rule.pattern, texts, before=f"{rule.column}~")
+                if renaming := renaming_advice(operators.profile, rule.column):
+                    advice += renaming
+                elif rule.column == "name" and advice.startswith("there are"):  # no better pattern
+                    better = _other_groups(operators.profile.operators)
+                    advice = "; ".join(filter(None, (advice, better)))
                 yield Note(
-                    f"{key.name}: the pattern is found in no {rule.column}; {advice}"
-                    f"{renaming_advice(operators.profile, rule.column)}",
+                    f"{key.name}: the pattern is found in no {rule.column}; {advice}",
                     Importance.ANSWER,
                 )
 
@@ -58,9 +62,10 @@ def _scope_notes(query: Query, operators: OperatorRows, selection: Selection) ->
         if key.name != _SCOPE and not isinstance(key.of_operators, FirstOf):
             continue
         if not operators.profile.operators.scope.categories:
+            advice = _other_groups(operators.profile.operators)
             yield Note(
                 f"{key.name}: the profile has no scopes, so all operators are in one group; "
-                "--aggregate-by type and --aggregate-by 'name~PATTERN' do not need scopes",
+                f"{advice or '--aggregate-by type groups by type'}",
                 Importance.ANSWER,
             )
         else:
@@ -116,20 +121,20 @@ def _dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note
         largest = int(np.argmax(sums_s))
         share = share_of(operators, parts.codes == largest)
         if share > _NEARLY_ALL:
+            advice = _other_groups(operators.profile.operators)
             yield Note(
                 f"{key.name}: '{parts.categories[largest]}' alone has {percent(share)} of the "
                 "time: perhaps the names do not show the layer; -t 0 without groups shows each "
-                "operator"
-                f"{_other_groups(operators.profile.operators)}",
+                f"operator{f', {advice}' if advice else ''}",
                 Importance.CONTEXT,
             )
 
 
 def _other_groups(operators: Operators) -> str:
-    """Return advice on a key that groups layers better than names do, if the profile has one."""
+    """Return advice on a key that groups layers better than names do; empty without such a key."""
     if operators.scope.categories:
-        return ", --aggregate-by scope groups by module"
+        return "--aggregate-by scope groups by module"
     shapes = operators.optional.get("out_shapes")
     is_known = isinstance(shapes, Categorical) and bool(shapes.categories)
     has_shapes = is_known or operators.state("out_shapes") == "not loaded"
-    return ", --aggregate-by out_shapes groups by stage" if has_shapes else ""
+    return "--aggregate-by out_shapes groups by stage" if has_shapes else ""

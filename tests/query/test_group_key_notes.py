@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.model.notes import Importance
+from tests.conftest import PROFILES
 from tests.in_memory import profile_of
 
 NO_SCOPES = (
-    "{}: the profile has no scopes, so all operators are in one group; --aggregate-by type and "
-    "--aggregate-by 'name~PATTERN' do not need scopes"
+    "{}: the profile has no scopes, so all operators are in one group; --aggregate-by type "
+    "groups by type"
 )
 
 
@@ -50,6 +51,14 @@ def test_a_pattern_with_a_quote_gets_no_condition() -> None:
 def test_a_profile_without_scopes(key: str) -> None:
     (note,) = pa.run(pa.Query(by=key), profile(("a", 1.0), ("b", 1.0))).notes
     assert (note, note.importance) == (NO_SCOPES.format(key), Importance.ANSWER)
+
+
+@pytest.mark.parametrize("key", ["scope", r"name~^(l\.\d+)"])
+def test_keys_that_suit_no_name_of_a_convolutional_network(key: str) -> None:
+    mobilenet = pa.load(str(PROFILES / "mobilenet.json"))
+    (note, *_) = pa.run(pa.Query(by=key), mobilenet).notes
+    assert note.startswith(f"{key}: the p")
+    assert note.endswith("; --aggregate-by out_shapes groups by stage")
 
 
 def test_operators_without_a_scope() -> None:
