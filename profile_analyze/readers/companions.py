@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Final
 
 _NAME: Final = r"(|.*[._-]){}\.json(\.gz|\.zst)?"
 _PROFILE: Final = re.compile(_NAME.format("profile"), re.DOTALL)
 _DESCRIPTION: Final = re.compile(_NAME.format("graph"), re.DOTALL)
+_FACTS: Final = ("metadata", "build.metadata", "profile.metadata")
+"""Files of trt-engine-explorer on the build, the run and the device of a TensorRT profile. Nothing
+reads these files."""
 _COMPRESSED: Final = ("", ".gz", ".zst")
 
 
 def companions_of(name: str) -> tuple[str, ...]:
     """Return the names of all files that may belong to the profile `name`."""
-    return (*descriptions_of(name), *inference_times_of(name))
+    facts = (_beside(_PROFILE, name, one) for one in _FACTS)
+    return (*descriptions_of(name), *inference_times_of(name), *chain.from_iterable(facts))
 
 
 def descriptions_of(name: str) -> tuple[str, ...]:

@@ -57,6 +57,11 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb'\[\s*\{\s*"startEnqMs"|\[\s*\{[^}]*"latencyMs"',
     ),
     _Signature(
+        "facts on a TensorRT engine (trt-engine-explorer), without layers; name the file of "
+        "--exportProfile",
+        rb'\{\s*"(model_options|performance_summary)"\s*:|\[\s*\{[^}]*"ComputeCapability"',
+    ),
+    _Signature(
         "a summary of OpenVINO's benchmark_app, without layers; name the file of -exec_graph_path "
         "or of -report_type detailed_counters",
         rb'\{\s*"cmd_options"\s*:',

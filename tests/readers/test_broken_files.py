@@ -70,6 +70,18 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         "looks like a TensorRT list of inference times (trtexec --exportTimes), which has no "
         "layers; name the file of --exportProfile",
     ),
+    *(
+        (
+            content,
+            "looks like facts on a TensorRT engine (trt-engine-explorer), without layers; name "
+            "the file of --exportProfile",
+        )
+        for content in (
+            b'{"model_options": {"Format": "ONNX"}',
+            b'{"performance_summary": {}',
+            b'[{"Name": "NVIDIA A100", "ComputeCapability": [8, 0]',
+        )
+    ),
     (b'{"traceEvents": [{"ph": "X"}]}', "looks like a Chrome timeline"),
     (b'[{"name": "a", "ph": "X"}]', "looks like a Chrome timeline"),
     (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),

@@ -84,9 +84,14 @@ def test_files_that_describe_a_profile_beside_them_are_left_out(tmp_path: Path) 
         "profile.json",
         "graph.json.gz",
         "times.json",
+        "a.metadata.json",
+        "a.build.metadata.json",
+        "a.profile.metadata.json.gz",
+        "metadata.json",
+        "c.metadata.json",
     ):
         (tmp_path / name).touch()
-    left = ("a.profile.json", "b.graph.json", "profile.json")
+    left = ("a.profile.json", "b.graph.json", "c.metadata.json", "profile.json")
     assert inputs_in([str(tmp_path)]).files == [str(tmp_path / name) for name in left]
 
 
