@@ -58,16 +58,32 @@ def outside_s(profile: Profile) -> Floats:
 
     The rows must be of one level.
     """
-    walls = walls_s(profile)
-    if np.isnan(walls).all():
-        return walls
-    inside_s = np.full(len(walls), np.nan)
+    walls, inside_s = walls_s(profile), _inside_s(profile)
+    outside: Floats = np.maximum(walls - inside_s, 0.0)
+    return np.where(inside_s > walls * _ROUNDING, np.nan, outside)
+
+
+def are_measured_apart(profile: Profile) -> bool:
+    """Return whether the operators of a run take longer than the run, but cannot overlap in time.
+
+    The runtime then measured them one by one, which takes longer, or in another run.
+    """
+    return bool((_inside_s(profile) > walls_s(profile) * _ROUNDING).any())
+
+
+def _inside_s(profile: Profile) -> Floats:
+    """Return the total time of the operators in each run, shape (runs,): see `outside_s`.
+
+    The result is N/A for a run whose operators may overlap, or whose time is unknown.
+    """
+    inside_s = np.full(len(profile.runs), np.nan)
+    if np.isnan(walls_s(profile)).all():
+        return inside_s
     sides: tuple[tuple[Side, str], ...] = ((HOST, "host_time"), (DEVICE, "time"))
     for side, measure in sides:
         total_s = np.where(_runs_with_one_line(profile, side), profile.totals_s(measure), np.nan)
         inside_s = np.fmax(inside_s, total_s)
-    outside: Floats = np.maximum(walls - inside_s, 0.0)
-    return np.where(inside_s > walls * _ROUNDING, np.nan, outside)
+    return inside_s
 
 
 def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, float]:

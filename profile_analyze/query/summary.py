@@ -20,6 +20,7 @@ from profile_analyze.query.filters import filter_by_type_name_and_dtype
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run_times import (
+    are_measured_apart,
     outlier_notes,
     outside_s,
     typical_run,
@@ -78,6 +79,8 @@ class Summary(NamedTuple):
     """Seconds of a run that no operator explains, such as overhead of the runtime."""
     explained: float = np.nan
     """The share of a run that the operators explain."""
+    measured_apart: bool = False
+    """Whether the operators take longer than a run, because they were measured on their own."""
     has_times: bool = True
     """Whether the profile's format has times at all."""
     processes: int = 1
@@ -198,10 +201,15 @@ def _work(profile: Profile, query: Query) -> dict[str, Any]:
 
 
 def _wall_times(profile: Profile, query: Query) -> dict[str, Any]:
-    """Return the fields `wall_s`, `outside_s` and `explained` of `Summary`."""
+    """Return the fields of `Summary` on the time of a whole run."""
     wall_s, outside = typical_run(walls_s(profile), outside_s(profile), query.run_statistic)
     explained = 1 - float(ratio(np.array([outside]), wall_s)[0])
-    return {"wall_s": wall_s, "outside_s": outside, "explained": explained}
+    return {
+        "wall_s": wall_s,
+        "outside_s": outside,
+        "explained": explained,
+        "measured_apart": np.isnan(outside) and are_measured_apart(profile),
+    }
 
 
 def _copy_time(profile: Profile, query: Query) -> CopyTime:

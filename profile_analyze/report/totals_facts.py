@@ -32,6 +32,8 @@ def _wall_text(summary: Summary, times: Times) -> str:
     if isnan(summary.wall_s):
         return ""
     wall = times.total(summary.wall_s)
+    if summary.measured_apart:
+        return f"{wall} (operators take longer: measured one by one, or in other runs)"
     if isnan(summary.outside_s):
         return wall
     return (

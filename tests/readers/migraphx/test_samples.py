@@ -44,7 +44,8 @@ def test_a_whole_answer() -> None:
         0,
         "total device time    87.250 us\n"
         "total host time      N/A\n"
-        "wall time of a run   60.900 us\n"
+        "wall time of a run   60.900 us (operators take longer: measured one by one, or in other "
+        "runs)\n"
         "batch size           2\n"
         "rate                 32840.7 inferences/s\n"
         "whole runs           min 58.800 us, median 60.800 us, mean 61.300 us, max 71.200 us, "

@@ -47,6 +47,15 @@ def test_a_whole_answer(name: str, tmp_path: Path) -> None:
     )
 
 
+def test_layers_that_take_longer_than_an_inference_are_explained(tmp_path: Path) -> None:
+    file = profile_beside(tmp_path, "net.times.json", b'[{"computeMs": 3.5, "latencyMs": 4}]')
+    lines = run_command(file, "--print-only", "summary").out.splitlines()
+    assert lines[2] == (
+        "wall time of a run  3.500 ms (operators take longer: measured one by one, or in other "
+        "runs)"
+    )
+
+
 def test_a_note_names_the_damaged_file_of_times(tmp_path: Path) -> None:
     file = profile_beside(tmp_path, "net.times.json", b'[{"computeMs": -1, "latencyMs": 2}]')
     profile = pa.load(file)
