@@ -69,6 +69,7 @@ def with_step_region(profile: Profile, name: str) -> Profile:
     run, runs, is_outside = _iterations(profile.executions, members, regions, name)
     notes = [note for note in profile.notes if _BEFORE_STEPS not in note and NO_STEPS not in note]
     return profile.changed(
+        origin=profile.origin._replace(recorded=()),  # a fact may count the iterations of a run
         executions=profile.executions.changed(run=run.astype(np.int32)),
         runs=tuple(runs),
         notes=(*notes, *_notes_on_outside(profile, is_outside, name)),

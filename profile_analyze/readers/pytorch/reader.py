@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.recorded import RecordedFact
 from profile_analyze.model.terms import FRAMES
 from profile_analyze.readers.pytorch.decoding import read_trace
 from profile_analyze.readers.pytorch.executions import recorded
@@ -37,6 +38,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
                 FORMAT,
                 None if metadata.schema_version is None else str(metadata.schema_version),
                 hardware=_hardware(trace, metadata),
+                recorded=_iterations(found.repetitions),
             ),
             operators=operators_of(found.rows),
             executions=found.executions,
@@ -45,6 +47,14 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
             processes=(source.name,),
             notes=tuple(notes_on_trace(trace, found)),
         )
+
+
+def _iterations(repetitions: int) -> tuple[RecordedFact, ...]:
+    """Return a fact on a run that may have several iterations; none for one iteration."""
+    if repetitions == 1:
+        return ()
+    unit = "in the run; times and calls are their sums"
+    return (RecordedFact("iterations", float(repetitions), unit, "iterations", "perhaps"),)
 
 
 def _check(file: str, trace: Trace) -> None:

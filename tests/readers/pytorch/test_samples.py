@@ -149,6 +149,14 @@ def test_a_trace_without_steps_says_how_often_its_operators_ran() -> None:
     assert pa.load(FOLDER / "gpu.json").notes == ()  # its steps are runs
 
 
+@pytest.mark.parametrize("level", ["operator", "top", "module"])
+def test_the_totals_of_several_iterations_say_so(level: str) -> None:
+    shown = (str(FOLDER / "cnn-shapes.json.gz"), "--level", level, "--print-only", "summary")
+    line = "iterations         perhaps 2 in the run; times and calls are their sums"
+    assert run_command(*shown).out.splitlines()[2] == line
+    assert "iterations" not in run_command(*shown, "--step-region", "my_region").out
+
+
 def test_a_row_has_its_scope_if_other_operators_have_its_name() -> None:
     trace = str(FOLDER / "cnn-shapes.json.gz")
     shown = ("--print-only", "device", "--notes", "none", "-t")
