@@ -48,11 +48,11 @@ def read_events(source: Source) -> Events:
         # line break.
         events.rename(_as_written)
         events.repaired_lines = sorted((*events.repaired_lines, *events.doubtful_lines))
-    if events.broken_lines and not events.count:
-        raise MalformedProfileError(source.name, _reason(failure))
     if not events.has_end and events.broken_lines[-1:] == [line]:
         # The last line is broken because the file ends in it, and another note says so.
         events.broken_lines.pop()
+    if events.broken_lines and not events.count:
+        raise MalformedProfileError(source.name, _reason(failure))
     return events
 
 

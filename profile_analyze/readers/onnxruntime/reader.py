@@ -52,7 +52,12 @@ def _check(file: str, events: Events) -> None:
     """Raise `MalformedProfileError` if there is nothing to analyse, and say why."""
     if events.runs.start_us:
         return
-    if events.nodes.start_us:
+    if not events.has_end:
+        reason = (
+            "truncated: the file ends in the middle, before the end of the first run (event "
+            "model_run); copy it again, or end the session's profiling before the program ends"
+        )
+    elif events.nodes.start_us:
         nodes = counted(len(events.nodes.start_us), "execution")
         reason = (
             f"has {nodes} of nodes, but no complete run (event model_run); end the session's "

@@ -399,6 +399,19 @@ def test_files_without_anything_to_analyse(lines: list[str], reason: str, tmp_pa
     assert (done.code, done.err) == (1, f"profile_analyze: error: {path}: {reason}\n")
 
 
+@pytest.mark.parametrize("kept", [20, 150, 10_000])
+def test_a_file_that_is_cut_before_the_end_of_its_first_run(kept: int, tmp_path: Path) -> None:
+    whole = document(ADD, CONV, run(9, 50))
+    content = whole[: min(kept, whole.index(b"model_run"))]
+    done = run_command(path := write_bytes(tmp_path, content))
+    assert (done.code, done.err) == (
+        1,
+        f"profile_analyze: error: {path}: truncated: the file ends in the middle, before the end "
+        "of the first run (event model_run); copy it again, or end the session's profiling before "
+        "the program ends\n",
+    )
+
+
 @pytest.mark.slow
 def test_truncation_at_every_byte(tmp_path: Path) -> None:
     """Each truncated file is either read, with a note, or fails with one line of error."""
