@@ -36,7 +36,9 @@ _REMEDIES: Final[Mapping[str, Callable[[OperatorRows], str]]] = {
 def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
     """Yield the notes on the peaks of `rows`, which are all operators of a profile."""
     assert rows.peaks is not None, "these notes are about peak rates"
-    if rows.peaks.doubt > STABLE_DOUBT:
+    other_threads = tuple(_other_threads_notes(rows, rows.peaks.threads))
+    # Measuring the rates of a wrong number of threads again does not help.
+    if rows.peaks.doubt > STABLE_DOUBT and not other_threads:
         yield Note(
             f"the peaks may be up to {percent(rows.peaks.doubt)} too low, because the measurements "
             "differ or other programs ran meanwhile; efficiency is then too high, and lost and "
@@ -47,8 +49,17 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
         )
     yield from _swapped_rates_notes(rows.peaks)
     yield from _other_kind_notes(rows, rows.peaks)
-    if rows.peaks.threads is not None:
-        yield from _other_threads_notes(rows, rows.peaks.threads)
+    yield from other_threads
+
+
+def advice_on_threads(rows: OperatorRows) -> str:
+    """Return how to measure the rates of the threads that ran `rows`; empty if they are measured.
+
+    `rows` are all operators of a profile.
+    """
+    assert rows.peaks is not None, "this advice is about peak rates"
+    others = _other_threads(rows, rows.peaks.threads)
+    return "; ".join(_threads_advice(threads) for threads, _ in others)
 
 
 def time_on_other_kinds(
@@ -87,17 +98,34 @@ def _other_kind_notes(rows: OperatorRows, peaks: Peaks) -> Iterator[Note]:
         )
 
 
-def _other_threads_notes(rows: OperatorRows, threads: int) -> Iterator[Note]:
+def _other_threads_notes(rows: OperatorRows, threads: int | None) -> Iterator[Note]:
+    for others, ran in _other_threads(rows, threads):
+        yield Note(
+            f"the peaks are of {counted(int(threads or 0), 'thread')}, but "
+            f"{operators_and_share(ran.sum())} ran on {counted(others, 'thread')}; "
+            f"{_threads_advice(others)}",
+            Importance.WRONG,
+            share_of(rows, ran),
+        )
+
+
+def _other_threads(
+    rows: OperatorRows, threads: int | None
+) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """Yield each other number of threads that operators ran on, and a mask of these operators.
+
+    Yield nothing if `threads`, the number of threads that reach the peaks, is unknown.
+    """
     for others, ran in _ran_by(rows, lambda track: track.threads):
-        if others != threads:
-            yield Note(
-                f"the peaks are of {counted(threads, 'thread')}, but "
-                f"{operators_and_share(ran.sum())} ran on {counted(others, 'thread')}; "
-                f"on the machine of the profile, --peaks here:{others} measures the rates of "
-                f"{counted(others, 'thread')}",
-                Importance.WRONG,
-                share_of(rows, ran),
-            )
+        if threads not in (None, others):
+            yield others, ran
+
+
+def _threads_advice(threads: int) -> str:
+    return (
+        f"on the machine of the profile, --peaks here:{threads} measures the rates of "
+        f"{counted(threads, 'thread')}"
+    )
 
 
 def _ran_by(

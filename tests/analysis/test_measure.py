@@ -14,7 +14,7 @@ import profile_analyze as pa
 from profile_analyze.analysis import measure
 from profile_analyze.analysis.peaks import Measured
 from profile_analyze.cli import machine_peaks as command
-from tests.conftest import PROFILES, run_command
+from tests.conftest import FIXTURES, PROFILES, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -252,12 +252,17 @@ def test_rates_that_are_not_stable_are_kept_with_their_doubt(
     }  # fmt: skip
     assert resolve("here") == peaks
     assert measured.calls == [1, 2]
-    outcome = run_command(RESNET, "--peaks", "here", "--print-only", "summary")
-    assert outcome.err.splitlines()[0] == (
+    shown = ("--peaks", "here", "--print-only", "summary")
+    on_two_threads = str(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
+    assert run_command(on_two_threads, *shown).err.splitlines()[0] == (
         "note: the peaks may be up to 24.5% too low, because the measurements differ or other "
         "programs ran meanwhile; efficiency is then too high, and lost and gain are too low; stop "
         "other programs; then --peaks 'here!' measures again"
     )
+    # Rates of two threads do not fit this profile, so measuring them again does not help.
+    on_one_thread = run_command(RESNET, *shown).err
+    assert "--peaks here:1 measures the rates of 1 thread" in on_one_thread
+    assert "measures again" not in on_one_thread
 
 
 @pytest.mark.parametrize(

@@ -428,6 +428,19 @@ def test_the_summary_says_that_operators_in_fp32_may_have_run_in_tf32(
     assert expected is None or expected in lines[0]
 
 
+def test_the_summary_says_which_number_of_threads_to_measure() -> None:
+    """Peaks that are too low may be of fewer threads than the profile."""
+    profile = profile_of(
+        [{"name": "n", "computation": 4e15, "memory": 1.0}],
+        [{"operator": 0, "duration_s": 1.0}],
+        tracks=(FOUR,),
+    )
+    judgement = judge(pa.Query(peaks=ON_CPU), profile)
+    assert judgement.better_rates == (
+        "on the machine of the profile, --peaks here:4 measures the rates of 4 threads"
+    )
+
+
 @pytest.mark.parametrize(
     ("peaks", "is_own"), [("493.43GFLOPS:115.88GiB/s", True), ("494GFLOPS:115.88GiB/s", False)]
 )
