@@ -10,6 +10,7 @@ import numpy as np
 from profile_analyze.analysis.intervals import CONFIDENCE
 from profile_analyze.analysis.statistics import (
     FASTER,
+    LEAST_RUNS,
     SAME,
     SIGNIFICANT,
     SLOWER,
@@ -65,6 +66,23 @@ def verdict_codes(tests: RowTests, ratios: Floats, threshold: float) -> NDArray[
     return np.where(np.isnan(q), -1, codes)
 
 
+def hidden_rows(tests: RowTests, runs: tuple[int, int]) -> tuple[NDArray[np.bool_], int]:
+    """Return which rows are hidden, shape (rows,), and how many runs of each side are enough.
+
+    A row is hidden if it would have no verdict `slower` or `faster` if it alone changed, however
+    much: the smallest possible p is still too large after the correction for the number of rows.
+    Rows without a p are not hidden. `runs` has the runs of the two sides.
+    """
+    # If only one row changed, the correction multiplies the p of this row by the number of tested
+    # rows, and divides it by the weight of the row. The weight grows with the time of the row. Two
+    # tests of a row share the permitted errors.
+    is_tested = ~np.isnan(tests.p_values)
+    permitted = SIGNIFICANT * tests.weights * tests.parts / max(int(is_tested.sum()), 1)
+    hidden = is_tested & (least_p(*runs) > permitted)
+    least = float(permitted[hidden].min(initial=1.0))
+    return hidden, max(LEAST_RUNS, least_runs(least))
+
+
 def runs_needed(
     tests: RowTests, codes: NDArray[np.int64], runs: tuple[int, int], threshold: float
 ) -> Floats:
@@ -93,12 +111,12 @@ def runs_needed(
         if not np.isfinite(error) or not margin > 0:
             continue
         count = harmonic * ((quantile + normal.inv_cdf(_POWER)) * error / margin) ** 2
-        enough = max(count, min(runs) + 1, _least_runs(significant) if is_change else 0)
+        enough = max(count, min(runs) + 1, least_runs(significant) if is_change else 0)
         needed[row] = np.ceil(enough) if enough <= _MOST_NEEDED else np.nan
     return needed
 
 
-def _least_runs(significant: float) -> int:
+def least_runs(significant: float) -> int:
     """Return the fewest runs of each side that can give a p of at most `significant`."""
     runs = 1
     while least_p(runs, runs) > significant:

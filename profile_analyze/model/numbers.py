@@ -106,6 +106,11 @@ def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.fl
     return np.concatenate([_quantile(block, share) for (block,) in blocks_of_rows(values)])
 
 
+def median(values: NDArray[np.float64]) -> float:
+    """Return the median of `values`, shape (1, runs); NaN without any known value."""
+    return float(quantile_of_runs(values, 0.5)[0]) if values.shape[1] else np.nan
+
+
 def _quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
     # `np.nanquantile` calls Python code for each row, which is slow for many rows.
     # If a row has only NaN, `last` is 0 and the result is the NaN at index 0.

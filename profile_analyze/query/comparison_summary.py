@@ -6,24 +6,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.analysis.compared_work import CALLED
 from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import ratios_of
 from profile_analyze.analysis.statistics import (
-    FASTER,
     LEAST_RUNS,
     SAME,
-    SIGNIFICANT,
-    SLOWER,
     UNCERTAIN,
-    least_p,
     too_few_runs,
 )
-from profile_analyze.model.iterations import copies_in, required_noun, unit_noun, units_in
+from profile_analyze.model.iterations import copies_in, required_noun, unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
-from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
+from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.change_causes import causes_of, work_change
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
+from profile_analyze.query.few_units import few_units_notes, units_of
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 _MOST_CONTRIBUTIONS: Final = 3
-CALLED: Final = (SLOWER, FASTER, MORE_WORK, LESS_WORK)
-"""The verdicts on times that changed beyond noise."""
 ALL_VERDICTS: Final = (*CALLED, ADDED, REMOVED, SAME, UNCERTAIN)
 """All verdicts, in the order in which the summary counts them."""
 
@@ -264,7 +260,7 @@ def _notes(
     counts: Sequence[VerdictCount],
     difference_s: float,
 ) -> Iterator[Note]:
-    yield from _few_units_notes(comparison, rows)
+    yield from few_units_notes(comparison, rows)
     yield from _no_verdict_notes(comparison, rows, counts)
     yield from odd_run_notes(comparison, rows.query.unit)
     yield from drift_notes(operators, comparison, difference_s)
@@ -274,77 +270,23 @@ def _no_verdict_notes(
     comparison: Comparison, rows: Table, counts: Sequence[VerdictCount]
 ) -> Iterator[Note]:
     """Yield a note if some rows have no verdict although there are enough runs for verdicts."""
-    unit = rows.query.unit
-    if min(_units(comparison, rows.query)) < LEAST_RUNS:
+    if min(units_of(comparison, rows.query.unit)) < LEAST_RUNS:
         return
     noun = "group" if rows.query.grouped else "operator"
     for one in counts:
         if one.verdict == NOT_AVAILABLE:
             yield Note(
                 f"{counted_and_share(one.rows, noun)} without a verdict: a side has fewer than "
-                f"{LEAST_RUNS} {_unit_noun(comparison, unit)} with a time",
+                f"{LEAST_RUNS} {_unit_noun(comparison, rows.query.unit)} with a time",
                 Importance.INCOMPLETE,
                 one.share,
             )
-
-
-def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
-    """Yield a note if there are too few runs: for any verdict, or to detect a change of one row.
-
-    The `unit` of the question decides whether processes or iterations count as runs.
-    """
-    noun = _required_noun(comparison, rows.query.unit)
-    ours, theirs = _units(comparison, rows.query)
-    if min(ours, theirs) < LEAST_RUNS:
-        yield Note(
-            f"verdicts are N/A: they need {LEAST_RUNS} {noun} or more on each side; the profile "
-            f"has {ours}, the baseline {theirs}; with so few, large differences often occur by "
-            "chance",
-            Importance.INCOMPLETE,
-        )
-        return
-    # If only one row changed, the correction for many tests multiplies the p of this row by the
-    # number of tested rows, and divides it by the weight of the row. The weight grows with the time
-    # of the row. Two tests of a row share the permitted errors.
-    tests = rows.shown.of_all_rows(tests_of) if len(rows) else None
-    permitted = np.empty(0)
-    if tests is not None:
-        permitted = SIGNIFICANT * (tests.weights * tests.parts)[~np.isnan(tests.p_values)]
-    hidden = int((least_p(ours, theirs) * len(permitted) > permitted).sum())
-    if not hidden:
-        return
-    enough = LEAST_RUNS
-    while least_p(enough, enough) * len(permitted) > permitted.min():
-        enough += 1
-    row_noun = "group" if rows.query.grouped else "operator"
-    which = "" if hidden == len(permitted) else " that take the least time"
-    of_rows = (
-        f"the {row_noun} that takes the least time"
-        if hidden == 1
-        else f"just one of the {hidden} {row_noun}s{which}"
-    )
-    yield Note(
-        f"{ours} {noun} and {theirs} of the baseline are too few to show a change of {of_rows}, "
-        f"however large; {enough} on each side are enough",
-        Importance.INCOMPLETE,
-    )
 
 
 def _unit_noun(comparison: Comparison, unit: SampleUnit) -> str:
     return unit_noun(unit, comparison.profile.runs, comparison.base.runs)
 
 
-def _required_noun(comparison: Comparison, unit: SampleUnit) -> str:
-    return required_noun(unit, comparison.profile.runs, comparison.base.runs)
-
-
 def _too_few_runs(query: Query, comparison: Comparison) -> str:
-    return too_few_runs(_required_noun(comparison, query.unit), *_units(comparison, query))
-
-
-def _units(comparison: Comparison, query: Query) -> tuple[int, int]:
-    """Return how many processes or iterations the profile and the baseline have."""
-    ours, theirs = (
-        units_in(side.runs, query.unit) for side in (comparison.profile, comparison.base)
-    )
-    return ours, theirs
+    noun = required_noun(query.unit, comparison.profile.runs, comparison.base.runs)
+    return too_few_runs(noun, *units_of(comparison, query.unit))

@@ -11,12 +11,13 @@ from profile_analyze.analysis.intervals import median_interval, ratios_of
 from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
 from profile_analyze.model.iterations import required_noun, unit_noun
 from profile_analyze.model.notes import Importance
-from profile_analyze.model.numbers import quantile_of_runs
+from profile_analyze.model.numbers import median
 from profile_analyze.model.profile import Profile
+from profile_analyze.query.few_units import reason_few_for_one_condition
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
+from profile_analyze.query.gate_hints import hint_on
 from profile_analyze.query.gate_verdicts import ByVerdicts, outcome_by_verdicts, reason_too_few
 from profile_analyze.query.run import run
-from profile_analyze.query.unmatched_notes import advice_on_last_condition
 from profile_analyze.query.work_gate import (
     amounts_of,
     is_beyond,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate_conditions import FailCondition
     from profile_analyze.query.question import Query
-    from profile_analyze.query.table import Table
 
 Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
 """`met`: the value is beyond the limit. `uncertain`: noise may be the reason that the value is
@@ -133,10 +133,11 @@ def judge_conditions(
 
 
 def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[FailVerdict]:
-    p_values = adjusted(np.array([_p_value(one) for one in measured]))
+    p_values = np.array([_p_value(one) for one in measured])
+    conditions = int((~np.isnan(p_values)).sum())
     return [
-        _verdict(one, float(p), strict=strict)._replace(unit=one.unit)
-        for one, p in zip(measured, p_values, strict=True)
+        _verdict(one, float(p), conditions, strict=strict)._replace(unit=one.unit)
+        for one, p in zip(measured, adjusted(p_values), strict=True)
     ]
 
 
@@ -175,7 +176,7 @@ def _verdict_on_work(
     beyond = is_beyond(amounts, condition.limit, condition.limit_unit, above=condition.above)
     unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
     if not (amounts.operators or amounts.in_bodies):
-        unjudged += _hint(condition, run(about, source))
+        unjudged += hint_on(condition, run(about, source))
     if not (unjudged or beyond):
         unjudged = by_verdicts.reason
     outcome: Outcome = "unjudged" if unjudged else "met" if beyond else "passed"
@@ -195,7 +196,7 @@ def _measure(
     table = run(condition.about(query), source)
     empty = np.empty((1, 0))
     times = table.shown.per_unit("time") if len(table) else empty
-    hint = _hint(condition, table)
+    hint = hint_on(condition, table)
     profile, comparison = table.shown.profile, table.shown.comparison
     base, sides, tests = None, [profile.runs], None
     if condition.relative and comparison is not None:
@@ -213,34 +214,15 @@ def _of(by_verdicts: ByVerdicts) -> str:
     return f"; the condition selects {by_verdicts.selected}" if by_verdicts.selected else ""
 
 
-def _hint(condition: FailCondition, table: Table) -> str:
-    """Return advice on a condition that is probably a mistake; empty if it looks right."""
-    if not table.matched:
-        # The subject is the last condition.
-        is_advised = condition.subject and not conditions_on_verdicts(table.query)
-        return advice_on_last_condition(table) if is_advised else ""
-    if table.shown.profile.model is not None:
-        return f"; a model that has not run has no times: {condition.on_work}"
-    is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
-    # Rows that are selected by their verdict cannot have a limit on the change.
-    may_be_relative = is_absolute and not conditions_on_verdicts(table.query)
-    base = table.shown.per_unit("base") if may_be_relative else np.empty((1, 0))
-    if condition.above and _median(base) > condition.limit:
-        before, _, limit = condition.text.rpartition(">")
-        change = f"{before.rstrip()} > +{limit.lstrip()}"
-        return f"; the baseline is beyond this limit, too; to limit the change, write {change!r}"
-    return ""
-
-
 def _p_value(measured: _Measured) -> float:
     # The table of a condition has one row, so no correction for the number of rows is needed.
     return np.nan if measured.tests is None else float(measured.tests.p_values[0])
 
 
-def _verdict(measured: _Measured, p_value: float, *, strict: bool) -> FailVerdict:
+def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bool) -> FailVerdict:
     condition = measured.condition
-    time_s = _median(measured.times)
-    base_s = np.nan if measured.base is None else _median(measured.base)
+    time_s = median(measured.times)
+    base_s = np.nan if measured.base is None else median(measured.base)
     reason_unjudged = _reason_unjudged(measured)
     if reason_unjudged:
         return FailVerdict(condition, "unjudged", reason_unjudged + measured.hint, time_s, base_s)
@@ -254,7 +236,8 @@ def _verdict(measured: _Measured, p_value: float, *, strict: bool) -> FailVerdic
         relative_ratio = estimate if measured.tests.is_relative[0] else np.nan
         limit = 1 + limit / (base_s if condition.limit_unit == "s more" else 1.0)
     verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, relative_ratio, p_value)
-    verdict = _decided(verdict, estimate, limit, strict=strict)
+    few = _reason_few(measured, conditions)
+    verdict = _decided(verdict, estimate, limit, few, strict=strict)
     if measured.tests is not None and not np.isnan(verdict.not_ruled_out):
         over_pairs = float(ratios_of(measured.tests.chosen.estimate)[0])
         is_beyond = over_pairs > limit if condition.above else over_pairs < limit
@@ -277,8 +260,10 @@ def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[
     return medians, (min(low, medians), max(high, medians))
 
 
-def _decided(verdict: FailVerdict, estimate: float, limit: float, *, strict: bool) -> FailVerdict:
-    """Return the verdict with its outcome and the reason."""
+def _decided(
+    verdict: FailVerdict, estimate: float, limit: float, few: str, *, strict: bool
+) -> FailVerdict:
+    """Return the verdict with its outcome and the reason. `few` is from `_reason_few`."""
     condition = verdict.condition
     ends = (verdict.low, verdict.high)
     # If `near` is beyond the limit, the whole interval is beyond the limit. If `far` is beyond the
@@ -293,6 +278,8 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float, *, strict: boo
         # asks whether an improvement was missed, so the whole interval must be above -3 %.
         is_clear = exceeds(near, 1.0 if condition.asks_for_change else limit)
         doubt = _doubt(verdict, is_clear=is_clear)
+        if few and not verdict.p_value <= SIGNIFICANT:
+            return verdict._replace(outcome="unjudged", reason=f"beyond the limit, but {few}")
         if doubt:
             reason = f"beyond the limit, but {doubt}, so noise may explain that; take more runs"
             return verdict._replace(outcome="uncertain", reason=reason)
@@ -335,15 +322,22 @@ def _reason_unjudged(measured: _Measured) -> str:
         return f"the time{'' if runs == 0 else ' of the baseline'} is N/A"
     if too_few := reason_too_few(measured.required, runs or 0, base_runs):
         return too_few
-    if measured.base is not None and not _median(measured.base) > 0:
+    if measured.base is not None and not median(measured.base) > 0:
         return "the time of the baseline is 0"
     return ""
+
+
+def _reason_few(measured: _Measured, conditions: int) -> str:
+    """Return why the condition cannot be met, if it is the only one of `conditions` with a change.
+
+    Empty if it can be met.
+    """
+    if measured.tests is None or not measured.condition.asks_for_change:
+        return ""
+    units = _known(measured.times) or 0, _known(measured.base) or 0
+    return reason_few_for_one_condition(measured.tests, units, conditions, measured.required)
 
 
 def _known(times: NDArray[np.float64] | None) -> int | None:
     """Return the number of known times; None if `times` is None."""
     return None if times is None else int((~np.isnan(times)).sum())
-
-
-def _median(times: NDArray[np.float64]) -> float:
-    return float(quantile_of_runs(times, 0.5)[0]) if times.shape[1] else np.nan

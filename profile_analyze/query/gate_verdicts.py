@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from profile_analyze.analysis.compared_work import CALLED, WORK_VERDICTS
 from profile_analyze.analysis.statistics import (
     LEAST_RUNS,
     SUGGESTED_RUNS,
@@ -14,6 +15,7 @@ from profile_analyze.analysis.statistics import (
 )
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.iterations import required_noun
+from profile_analyze.query.few_units import hidden_of
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
 from profile_analyze.query.rows import MOST_UNKNOWN
 from profile_analyze.query.run import run
@@ -46,7 +48,8 @@ def outcome_by_verdicts(about: Query, source: Comparison, *, strict: bool) -> By
     If no operator has the verdict that `about` selects, the outcome is `passed`: in a healthy
     model, no operator is slower. There are two exceptions:
 
-    - The outcome is `unjudged` if operators with over 5 % of the time have no verdict.
+    - The outcome is `unjudged` if operators with over 5 % of the time have no verdict, or if there
+      are too few runs to detect a change of one of them: see `few_units.hidden_of`.
     - If `strict` is set, the outcome is `uncertain` if operators with over 5 % of the time have the
       verdict `uncertain`.
     """
@@ -54,21 +57,29 @@ def outcome_by_verdicts(about: Query, source: Comparison, *, strict: bool) -> By
     if not of_verdicts:
         return ByVerdicts()
     table, verdicts = _all_verdicts(about, source)
-    unknown = verdicts.codes < 0
+    holds = np.all([[*one.holds_for(verdicts.categories)] for one in of_verdicts], 0)
+    met = verdicts.where(holds)
+    selected = {one for one, held in zip(verdicts.categories, holds, strict=True) if held}
+    # An operator of both sides cannot become `added` or `removed`, however many runs there are.
+    may_hold = not selected.isdisjoint(WORK_VERDICTS)
+    unknown = (verdicts.codes < 0) & may_hold
+    uncertain = verdicts.where(one == UNCERTAIN for one in verdicts.categories) & ~met & may_hold
     rest = f"the verdict of {_in_words(table, unknown)} is N/A" if unknown.any() else ""
-    is_complete = not rest or share_of_time(table, unknown) <= MOST_UNKNOWN
-    met = np.all([verdicts.where(one.holds_for(verdicts.categories)) for one in of_verdicts], 0)
+    unjudged = "" if not rest or share_of_time(table, unknown) <= MOST_UNKNOWN else rest
+    if not unjudged and not selected.isdisjoint(CALLED):
+        hidden = hidden_of(source, table)
+        if share_of_time(table, hidden.rows & uncertain) > MOST_UNKNOWN:
+            unjudged = hidden.reason
     if not len(table) or met.any():
-        return ByVerdicts(None, "" if is_complete else rest, _selected(table, met))
-    if is_complete:
-        uncertain = verdicts.where(one == UNCERTAIN for one in verdicts.categories)
-        doubt = f"uncertain: {_in_words(table, uncertain)}" if uncertain.any() else ""
-        reason = "; ".join(filter(None, ["no operator has this verdict", rest, doubt]))
-        is_doubtful = strict and share_of_time(table, uncertain) > MOST_UNKNOWN
-        return ByVerdicts("uncertain" if is_doubtful else "passed", reason)
-    units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
-    required = required_noun(about.unit, source.profile.runs, source.base.runs)
-    return ByVerdicts("unjudged", reason_too_few(required, *units) or rest)
+        return ByVerdicts(None, unjudged, _selected(table, met))
+    if unjudged:
+        units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
+        required = required_noun(about.unit, source.profile.runs, source.base.runs)
+        return ByVerdicts("unjudged", reason_too_few(required, *units) or unjudged)
+    doubt = f"uncertain: {_in_words(table, uncertain)}" if uncertain.any() else ""
+    reason = "; ".join(filter(None, ["no operator has this verdict", rest, doubt]))
+    is_doubtful = strict and share_of_time(table, uncertain) > MOST_UNKNOWN
+    return ByVerdicts("uncertain" if is_doubtful else "passed", reason)
 
 
 def _in_words(table: Table, chosen: NDArray[np.bool_]) -> str:

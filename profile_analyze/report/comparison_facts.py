@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.analysis.compared_work import CALLED
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from profile_analyze.model.visible import visible
-from profile_analyze.query.comparison_summary import CALLED
 from profile_analyze.report.cause_facts import FACTS as CAUSE_FACTS
 from profile_analyze.report.comparison_verdict import verdict_in_words
 from profile_analyze.report.facts import (

@@ -448,6 +448,27 @@ def test_p_is_corrected_for_the_number_of_conditions() -> None:
     assert p_values(slow, slow, unjudged)[:2] == [slow_alone, slow_alone]
 
 
+def test_too_few_runs_for_several_conditions() -> None:
+    """With four runs a side, p is at least 2/70, which two conditions double."""
+    base = runs_of("conv", BASE[:4], "base/")
+    query = pa.Query(compared=True)
+    texts = ("total > +5%", "total > +3%", "total > +50%")
+    one, two, far = (pa.FailCondition.parse(text, query) for text in texts)
+
+    def judged(new: list[int], *conditions: pa.FailCondition) -> list[str]:
+        found = pa.judge_conditions(conditions, query, pa.compare(runs_of("conv", new), base))
+        return [f"{one.outcome}: {one.reason}" for one in found]
+
+    slow = SLOW[:4]
+    assert judged(slow, one) == ["met: beyond the limit, and beyond noise"]
+    assert judged(slow, one, two)[0].startswith("met: ")  # both changed, so each p counts as it is
+    few = (
+        "unjudged: beyond the limit, but 4 runs and 4 of the baseline are too few to show a change "
+        "for just one of 2 conditions, however large; 5 on each side are enough"
+    )
+    assert judged([100, 130, 103, 140], one, far)[0] == few
+
+
 def test_total_covers_all_operators_but_time_only_the_selected_operators() -> None:
     def of_run(place: int) -> pa.Profile:
         both = [Operator("conv", "Conv", 10 + place), Operator("relu", "Relu", 2)]

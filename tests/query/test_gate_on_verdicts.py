@@ -21,6 +21,7 @@ NONE_SLOWER = (
     "passed",
     "no operator has this verdict; uncertain: 1 operator (100.0% of the time)",
 )
+OPS = "abcde"
 RUNS = [103.0, 99, 102, 98, 101, 100, 104, 97]
 
 
@@ -62,11 +63,56 @@ def test_operators_with_the_verdict_are_judged(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [ANY_LAYER, "verdict == slower: computation > 5M", "verdict == added: params > +0"],
+    "text", [ANY_LAYER, "verdict == slower: computation > 5M", "verdict == slower: params > +0"]
 )
 def test_a_condition_passes_if_no_operator_has_the_verdict(text: str) -> None:
     assert judged(text, [time + 0.5 for time in RUNS], RUNS) == NONE_SLOWER
+
+
+@pytest.mark.parametrize("runs", [1, 3, 8])
+def test_noise_does_not_add_operators(runs: int) -> None:
+    new = runs_of("conv", [time + 0.5 for time in RUNS[:runs]])
+    source = pa.compare(new, runs_of("conv", RUNS[:runs], "base/"))
+    for text in ("verdict == added: time > 0s", "verdict ~ added|removed: params > +0"):
+        query = pa.Query(compared=True)
+        conditions = [pa.FailCondition.parse(text, query)]
+        (found,) = pa.judge_conditions(conditions, query, source, strict=True)
+        assert (found.outcome, found.reason) == ("passed", "no operator has this verdict")
+
+
+@pytest.mark.parametrize(
+    ("runs", "outcome"), [(3, "unjudged"), (4, "unjudged"), (5, "passed"), (8, "passed")]
+)
+def test_a_condition_does_not_pass_if_no_single_layer_could_fail_it(
+    runs: int, outcome: str
+) -> None:
+    """With four runs a side, p is at least 2/70, and five operators are tested."""
+
+    def side(name: str, factor: int = 1) -> pa.Profile:
+        return pa.join_runs(
+            profile_of(
+                [
+                    Operator(one, "Conv", (100 + 9 * run) * (factor if one == "a" else 1))
+                    for one in OPS
+                ],
+                f"{name}{run}",
+            )
+            for run in range(runs)
+        )
+
+    few = (
+        "4 runs and 4 of the baseline are too few to show a change of just one of the 5 operators, "
+        "however large; 5 on each side are enough"
+    )
+    unchanged = pa.compare(side("new"), side("base/"))
+    found = judged_in(unchanged, ANY_LAYER)
+    assert found[0] == outcome
+    assert (found[1] == few) == (runs == 4)
+    # An operator that takes ten times as long shows whether the condition can fail at all.
+    slower = judged_in(pa.compare(side("new", 10), side("base/")), ANY_LAYER)
+    assert slower[0] == ("met" if outcome == "passed" else "unjudged")
+    of_same = judged_in(unchanged, "verdict == same: time > 1s")
+    assert of_same[0] == ("unjudged" if runs == 3 else "passed")
 
 
 def test_uncertain_operators_are_not_ruled_out() -> None:

@@ -1,0 +1,102 @@
+"""Tells whether a comparison has too few runs for verdicts, or to detect a change of one row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from profile_analyze.analysis.comparison_formulas import tests_of
+from profile_analyze.analysis.statistics import LEAST_RUNS, SIGNIFICANT, least_p
+from profile_analyze.analysis.verdicts import hidden_rows, least_runs
+from profile_analyze.model.iterations import required_noun, units_in
+from profile_analyze.model.notes import Importance, Note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.analysis.row_tests import RowTests
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.iterations import SampleUnit
+    from profile_analyze.query.table import Table
+
+
+class Hidden(NamedTuple):
+    """The rows of a table whose change, if only one of them changed, would have no verdict."""
+
+    rows: NDArray[np.bool_]
+    """Whether each row of the table is hidden, shape (rows,)."""
+    reason: str
+    """That there are too few runs, and how many are enough; empty if no row at all is hidden."""
+
+
+def few_units_notes(comparison: Comparison, table: Table) -> Iterator[Note]:
+    """Yield a note if there are too few runs: for any verdict, or to detect a change of one row.
+
+    The `unit` of the question decides whether processes or iterations count as runs.
+    """
+    ours, theirs = units_of(comparison, table.query.unit)
+    if min(ours, theirs) < LEAST_RUNS:
+        yield Note(
+            f"verdicts are N/A: they need {LEAST_RUNS} {_noun(comparison, table)} or more on each "
+            f"side; the profile has {ours}, the baseline {theirs}; with so few, large differences "
+            "often occur by chance",
+            Importance.INCOMPLETE,
+        )
+    elif reason := hidden_of(comparison, table).reason:
+        yield Note(reason, Importance.INCOMPLETE)
+
+
+def hidden_of(comparison: Comparison, table: Table) -> Hidden:
+    """Return which rows of `table` have too few runs to detect a change of one row."""
+    ours, theirs = units_of(comparison, table.query.unit)
+    if not len(table):
+        return Hidden(np.zeros(0, np.bool_), "")
+    # All rows are corrected together, also the rows that the table does not show.
+    tests = table.shown.of_all_rows(tests_of)
+    is_hidden, enough = hidden_rows(tests, (ours, theirs))
+    hidden, tested = int(is_hidden.sum()), int((~np.isnan(tests.p_values)).sum())
+    if not hidden:
+        return Hidden(is_hidden[table.shown.chosen], "")
+    noun = "group" if table.query.grouped else "operator"
+    of_rows = (
+        f"the {noun} that takes the least time"
+        if hidden == 1
+        else f"just one of the {hidden} {noun}s"
+        f"{'' if hidden == tested else ' that take the least time'}"
+    )
+    reason = (
+        f"{ours} {_noun(comparison, table)} and {theirs} of the baseline are too few to show a "
+        f"change of {of_rows}, however large; {enough} on each side are enough"
+    )
+    return Hidden(is_hidden[table.shown.chosen], reason)
+
+
+def reason_few_for_one_condition(
+    tests: RowTests, units: tuple[int, int], conditions: int, noun: str
+) -> str:
+    """Return why a single one of several conditions on a change cannot be met; empty if it can.
+
+    `tests` has the only row of the condition, and `units` has the units of each side. The p-values
+    of all `conditions` are corrected together.
+    """
+    permitted = SIGNIFICANT * float(tests.parts[0]) / conditions
+    if least_p(*units) <= permitted:
+        return ""
+    return (
+        f"{units[0]} {noun} and {units[1]} of the baseline are too few to show a change for just "
+        f"one of {conditions} conditions, however large; {least_runs(permitted)} on each side are "
+        "enough"
+    )
+
+
+def units_of(comparison: Comparison, unit: SampleUnit) -> tuple[int, int]:
+    """Return how many processes or iterations the profile and the baseline have."""
+    ours, theirs = (units_in(side.runs, unit) for side in (comparison.profile, comparison.base))
+    return ours, theirs
+
+
+def _noun(comparison: Comparison, table: Table) -> str:
+    return required_noun(table.query.unit, comparison.profile.runs, comparison.base.runs)

@@ -1,0 +1,34 @@
+"""Advice on conditions of `--fail-if` that are valid, but probably a mistake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.model.numbers import median
+from profile_analyze.query.gate_conditions import conditions_on_verdicts
+from profile_analyze.query.unmatched_notes import advice_on_last_condition
+
+if TYPE_CHECKING:
+    from profile_analyze.query.gate_conditions import FailCondition
+    from profile_analyze.query.table import Table
+
+
+def hint_on(condition: FailCondition, table: Table) -> str:
+    """Return advice on a condition that is probably a mistake; empty if it looks right."""
+    if not table.matched:
+        # The subject is the last condition.
+        is_advised = condition.subject and not conditions_on_verdicts(table.query)
+        return advice_on_last_condition(table) if is_advised else ""
+    if table.shown.profile.model is not None:
+        return f"; a model that has not run has no times: {condition.on_work}"
+    is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
+    # Rows that are selected by their verdict cannot have a limit on the change.
+    may_be_relative = is_absolute and not conditions_on_verdicts(table.query)
+    base = table.shown.per_unit("base") if may_be_relative else np.empty((1, 0))
+    if condition.above and median(base) > condition.limit:
+        before, _, limit = condition.text.rpartition(">")
+        change = f"{before.rstrip()} > +{limit.lstrip()}"
+        return f"; the baseline is beyond this limit, too; to limit the change, write {change!r}"
+    return ""
