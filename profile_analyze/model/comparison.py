@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.comparison_notes import Mismatch
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
@@ -65,8 +66,8 @@ class Comparison:
         return self if self.uncorrected is None else self.uncorrected
 
     @property
-    def mismatch(self) -> str:
-        """Why a change between the two sides means nothing, and what to do; usually empty."""
+    def mismatch(self) -> Mismatch | None:
+        """Why a change between the two sides means nothing; usually None."""
         return mismatch_of(self)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.run_copies import digests_of
@@ -15,14 +15,28 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
 
+SAME_RUNS: Final = "the same runs are compared with themselves"
 _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
 share is relative to the side with fewer operators. Graph optimisation leaves about this share of
 the operators unchanged."""
 
 
-def mismatch_of(comparison: Comparison) -> str:
-    """Return why a change between the two sides means nothing, and what to do; usually empty.
+class Mismatch(NamedTuple):
+    """Why a change between the two sides means nothing."""
+
+    found: str
+    """What the two sides have in common, with numbers."""
+    meaning: str
+    """What this probably means, such as `these look like different models`."""
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.found}: {self.meaning}"
+
+
+def mismatch_of(comparison: Comparison) -> Mismatch | None:
+    """Return why a change between the two sides means nothing; usually None.
 
     There is a mismatch if the sides have files in common, or if they are runs of different models.
     Few matches do not count as a mismatch in two cases:
@@ -31,11 +45,10 @@ def mismatch_of(comparison: Comparison) -> str:
     - The sides are models that have not run. They are often compared to choose one of two designs.
     """
     if same_runs := _same_runs(comparison):
-        return f"{same_runs}; name other files for one side"
+        return same_runs
     if _have_different_formats(comparison) or comparison.profile.model is not None:
-        return ""
-    other_model = _other_model(comparison)
-    return other_model and f"{other_model}; name profiles of the same model on both sides"
+        return None
+    return _other_model(comparison)
 
 
 def notes_of(base: Profile) -> Iterator[Note]:
@@ -43,21 +56,22 @@ def notes_of(base: Profile) -> Iterator[Note]:
     return (note.about("baseline") for note in (*base.notes, *base.notes_on_runs))
 
 
-def _same_runs(comparison: Comparison) -> str:
-    """Return a text that says which files are on both sides; empty if there are none."""
+def _same_runs(comparison: Comparison) -> Mismatch | None:
+    """Return a mismatch that says which files are on both sides; None if there are none."""
     shared = _shared_files(comparison)
     if not shared:
-        return ""
-    return (
-        f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}: the same runs are "
-        "compared with themselves"
+        return None
+    return Mismatch(
+        f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}",
+        SAME_RUNS,
+        "name other files for one side",
     )
 
 
 def notes_on(comparison: Comparison) -> Iterator[Note]:
     """Yield the notes on how the two sides fit together."""
     if same_runs := _same_runs(comparison):
-        yield Note(same_runs, Importance.WRONG)
+        yield Note(str(same_runs), Importance.WRONG)
     if _have_different_formats(comparison):
         yield Note(
             f"the two sides are of different formats, {comparison.profile.origin.format} and "
@@ -102,23 +116,23 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
         )
 
 
-def _other_model(comparison: Comparison) -> str:
-    """Return a text that says how few operators match; empty if enough of them match."""
+def _other_model(comparison: Comparison) -> Mismatch | None:
+    """Return a mismatch that says how few operators match; None if enough of them match."""
     in_profile, in_base = comparison.on_sides()
+    advice = "name profiles of the same model on both sides"
     if not (in_profile & in_base).any():
-        return (
-            "no operator of the baseline was matched, so all are added or removed: these are "
-            "different models"
-        )
+        found = "no operator of the baseline was matched, so all are added or removed"
+        return Mismatch(found, "these are different models", advice)
     # Constants do not count, because constants of different models often match by their shapes.
     category = comparison.profile.operators.category
     works = ~category.where(one == CONTROL for one in category.categories)
     shared = int((in_profile & in_base & works).sum())
     fewest = min(int((side & works).sum()) for side in (in_profile, in_base))
     if shared >= _LEAST_SHARED * fewest:
-        return ""
-    return (
+        return None
+    return Mismatch(
         f"{f'only {shared}' if shared else 'none'} of {counted(fewest, 'operator')} matched with "
-        "the baseline, not counting constants and other bookkeeping: these look like different "
-        "models"
+        "the baseline, not counting constants and other bookkeeping",
+        "these look like different models",
+        advice,
     )

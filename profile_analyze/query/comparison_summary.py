@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.compared_work import CALLED
+from profile_analyze.analysis.compared_work import CALLED, WORK_VERDICTS
 from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import ratios_of
 from profile_analyze.analysis.statistics import (
@@ -15,6 +15,7 @@ from profile_analyze.analysis.statistics import (
     UNCERTAIN,
     too_few_runs,
 )
+from profile_analyze.model.comparison_notes import SAME_RUNS
 from profile_analyze.model.iterations import copies_in, required_noun, unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
@@ -86,7 +87,8 @@ class Change(NamedTuple):
     high: float
     p_value: float
     verdict: str | None
-    """A verdict on rows that both sides have, such as `slower`. None if there are too few runs."""
+    """A verdict on rows that both sides have, such as `slower`. None if there are too few runs, or
+    if the two sides are different models."""
     estimate: float
     """The ratio that `p_value`, `verdict` and `runs_needed` are based on: the median over all pairs
     of runs, one of each side. `ratio` may differ, because it is the ratio of two medians."""
@@ -95,6 +97,8 @@ class Change(NamedTuple):
     have the same times, because the runs of both sides are then probably the same."""
     too_few_runs: str
     """Which side has too few runs for verdicts; empty if no side has too few."""
+    different_models: str
+    """That the two sides are different models, as a clause; usually empty."""
     work: WorkChange
     causes: tuple[Cause, ...]
     """The parts of the difference. They add up to the whole difference."""
@@ -121,6 +125,11 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     whole, rows, operators, groups = _answers(query, comparison)
     difference_s = _number(whole, "difference")
     verdicts = tuple(_verdict_counts(rows))
+    different_models = _different_models(comparison)
+    # Verdicts such as `added` also hold for different models.
+    verdict = _only_value(whole, "verdict")
+    verdict = None if different_models and verdict in WORK_VERDICTS else verdict
+    settles_nothing = verdict is None or _have_equal_times(whole)
     return Change(
         base_file=comparison.base.file,
         base_runs=len(comparison.base.runs),
@@ -134,10 +143,11 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         low=_number(whole, "ratio_low"),
         high=_number(whole, "ratio_high"),
         p_value=_number(whole, "p_value"),
-        verdict=_only_value(whole, "verdict"),
+        verdict=verdict,
         estimate=_estimate(whole),
-        runs_needed=np.nan if _have_equal_times(whole) else _number(whole, "runs_needed"),
+        runs_needed=np.nan if settles_nothing else _number(whole, "runs_needed"),
         too_few_runs=_too_few_runs(query, comparison),
+        different_models=different_models,
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),
         contributions=tuple(_contributions(groups, difference_s)),
@@ -149,6 +159,12 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         unit=_unit_noun(comparison, query.unit),
         notes=tuple(_notes(comparison, rows, operators, verdicts, difference_s)),
     )
+
+
+def _different_models(comparison: Comparison) -> str:
+    """Return `Change.different_models`."""
+    mismatch = comparison.mismatch
+    return "" if mismatch is None or mismatch.meaning == SAME_RUNS else mismatch.meaning
 
 
 class _Answers(NamedTuple):

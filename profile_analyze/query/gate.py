@@ -150,8 +150,9 @@ def _verdict_without_times(
         return FailVerdict(condition, "unjudged", damage), found
     if not isinstance(source, Profile):
         about = condition.about(query)
-        if source.mismatch and (condition.relative or conditions_on_verdicts(about)):
-            return FailVerdict(condition, "unjudged", source.mismatch), found
+        mismatch = source.mismatch
+        if mismatch and (condition.relative or conditions_on_verdicts(about)):
+            return FailVerdict(condition, "unjudged", f"{mismatch}; {mismatch.advice}"), found
         found = outcome_by_verdicts(about, source, strict=strict)
         if found.outcome:
             return FailVerdict(condition, found.outcome, found.reason), found

@@ -63,7 +63,7 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    missing = NOT_AVAILABLE + in_brackets(change.too_few_runs)
+    missing = NOT_AVAILABLE + in_brackets(change.different_models or change.too_few_runs)
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
     return (
         (change.verdict or missing)
@@ -226,7 +226,7 @@ GROUP: Final = FactGroup(
         Fact(
             "verdict",
             "The verdict on the device time of all operators; null with fewer than four runs on a "
-            "side.",
+            "side, and if the two sides are different models.",
             lambda summary: _change(summary).verdict,
             VERDICT,
             label="verdict",

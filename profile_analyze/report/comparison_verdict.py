@@ -31,8 +31,10 @@ _IN_WORDS: Final = {
 
 def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
     """Return the sentence with the verdict. `time_s` is the device time of all operators."""
+    is_left_out = change.verdict is None and change.different_models
+    reason = f", because {change.different_models}" if is_left_out else ""
     return (
-        f"{_IN_WORDS[change.verdict]}: {times.text(time_s)} "
+        f"{_IN_WORDS[change.verdict]}{reason}: {times.text(time_s)} "
         f"instead of {times.text(change.base_time_s)}, "
         f"{signed(change.change, percent)}{_possible_changes(change)}"
         f"{_basis(change)}{_needed_runs(change)}"
@@ -64,7 +66,7 @@ def _basis(change: Change) -> str:
     is_opposite = (change.ratio - 1) * (change.estimate - 1) < 0
     is_far = is_opposite or change.ratio in (change.low, change.high)
     estimate = _estimate(change)
-    if not is_far or estimate == signed(change.change, percent):
+    if change.verdict is None or not is_far or estimate == signed(change.change, percent):
         return ""
     pairs = "the median change over all pairs of runs, one of each side"
     return f"; the verdict uses another estimate, {estimate}: {pairs}"

@@ -181,7 +181,10 @@ def test_a_condition_does_not_pass_if_most_of_the_time_has_no_verdict() -> None:
 
 def test_verdicts_need_sides_that_belong_together() -> None:
     source = pa.compare(runs_of("conv", BASE), runs_of("conv", BASE))
-    assert judged_in(source, ANY_LAYER) == ("unjudged", source.mismatch)
+    assert judged_in(source, ANY_LAYER) == (
+        "unjudged",
+        f"{source.mismatch}; name other files for one side",
+    )
 
 
 @pytest.mark.parametrize("subject", ["verdict == slowr", "verdict !~ Slow", "verdict ~ x|y"])

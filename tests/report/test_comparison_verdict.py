@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isnan
 
 import pytest
 
@@ -148,3 +149,23 @@ def test_more_runs_of_the_same_times_settle_nothing() -> None:
     assert sentence(side(CONV, times=close), side(CONV, times=(1.0005, *close[1:]))).endswith(
         "; if the true change is 0.0%, about 45 runs a side rule out a change of 3.0%"
     )
+
+
+def test_different_models_get_no_verdict() -> None:
+    """A change between different models means nothing, however small its p."""
+    other = [Operator(f"pool{n}", "Pool", 20) for n in range(8)]
+    convs = [Operator(f"conv{n}", "Conv", 20) for n in range(8)]
+    few = side(*convs[:1], *other), side(*convs)
+    assert sentence(*few) == (
+        "no verdict, because these look like different models: 186.300 us instead of 165.600 us, "
+        "+12.5%"
+    )
+    change = pa.summarise(pa.compare(*few)).change
+    assert change is not None
+    assert change.verdict is None
+    assert change.p_value < 0.05
+    assert isnan(change.runs_needed)
+    text = pa.render(pa.Report.of(pa.summarise(pa.compare(*few)), ()), "plain")
+    assert "N/A (these look like different models)\n" in text
+    # Fewer matches do not matter if one side has no operators at all.
+    assert sentence(side(CONV), side()).startswith("the baseline has none of these operators: ")
