@@ -211,8 +211,11 @@ def _refusal(drift: DriftBetween) -> Note:
 def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
     """Return `note` with a text that compares how long the runs of the two sides took."""
     if np.isnan(drift.p_value):
-        removed = "a change that all operators share is removed"
-        return Note(f"{note}; {removed}; totals and verdicts are as measured", Importance.CONTEXT)
+        removed = (
+            "a change that all operators share is removed; the summary and all verdicts are as "
+            "measured"
+        )
+        return Note(f"{note}; {removed}", Importance.CONTEXT)
     is_alike = exp(-_ALIKE) <= drift.ratio <= exp(_ALIKE)
     is_change = drift.p_value <= SIGNIFICANT and not is_alike
     hidden = "; the corrected times hide this difference" if is_change else ""
@@ -220,8 +223,8 @@ def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
         f"{note}; the runs of the profile took {three_digits(drift.ratio)} times as long as the "
         f"runs of the baseline (95 %: {three_digits(drift.low)} to {three_digits(drift.high)}, "
         f"{p_text(drift.p_value)}; {drift.agreeing} of "
-        f"{counted(drift.operators, 'operator')} changed alike){hidden}; totals and verdicts are "
-        "as measured",
+        f"{counted(drift.operators, 'operator')} changed alike){hidden}; the summary and "
+        "all verdicts are as measured",
         Importance.WRONG if is_change else Importance.CONTEXT,
     )
 

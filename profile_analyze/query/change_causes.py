@@ -60,7 +60,8 @@ class Cause(NamedTuple):
     operators: int
     """How many operators differ for this cause; 0 for the residual."""
     largest: tuple[CauseOperator, ...]
-    """At most three operators, the largest differences first."""
+    """At most three operators with a difference in the direction of `difference_s`, the largest
+    differences first."""
 
 
 class WorkChange(NamedTuple):
@@ -125,10 +126,7 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
         cause: np.flatnonzero(np.abs(parts_s) > TIME_TOLERANCE_S)
         for cause, parts_s in parts.items()
     }
-    largest = {
-        cause: rows[np.argsort(-np.abs(parts[cause][rows]), kind="stable")][:_MOST_OPERATORS]
-        for cause, rows in known.items()
-    }
+    largest = {cause: _largest(parts[cause], rows) for cause, rows in known.items()}
     # One call looks for equal names in all causes, because each search takes time.
     details = iter(details_of(operators, np.concatenate([*largest.values()]).tolist()))
     sums_s = {cause: float(np.nansum(parts_s)) for cause, parts_s in parts.items()}
@@ -140,6 +138,14 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
     residual_s = difference_s - sum(sums_s.values())
     if abs(residual_s) > _NO_RESIDUAL * max(total(operators["base"]), abs(difference_s)):
         yield Cause(RESIDUAL, residual_s, 0, ())
+
+
+def _largest(parts_s: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return `Cause.largest` as rows. `rows` has the operators with this cause."""
+    towards_s = parts_s[rows] * np.copysign(1.0, parts_s[rows].sum())
+    order = np.argsort(-towards_s, kind="stable")[:_MOST_OPERATORS]
+    found: NDArray[np.int64] = rows[order[towards_s[order] > 0]]
+    return found
 
 
 def _parts(operators: Table) -> dict[str, NDArray[np.float64]]:

@@ -168,27 +168,24 @@ def _different_models(comparison: Comparison) -> str:
 
 
 class _Answers(NamedTuple):
-    """The tables of the summary, each about all operators. Only `rows` can be drift-corrected."""
+    """The tables of the summary, each about all operators, with the times as measured."""
 
     whole: Table
     """One row for all operators together."""
     rows: Table
-    """The rows of the question, corrected for drift if the question asks for it."""
+    """The rows of the question."""
     operators: Table
     groups: Table
     """The groups of the question, or else a group for each type."""
 
 
 def _answers(query: Query, comparison: Comparison) -> _Answers:
-    # Drift correction removes any change that all operators share. The parts of the total
-    # difference therefore use the measured times.
+    # Drift correction removes any change that all operators share, so the whole summary uses the
+    # times as measured.
     measured = comparison.as_measured
-    rows = run(_query_for_all(query, by=query.by), comparison)
-    as_shown = measured is comparison
-    operators = rows if as_shown and not query.by else run(_query_for_all(query), measured)
-    groups = rows
-    if not (as_shown and query.by):
-        groups = run(_query_for_all(query, by=query.by or "type"), measured)
+    operators = run(_query_for_all(query), measured)
+    rows = run(_query_for_all(query, by=query.by), measured) if query.by else operators
+    groups = rows if query.by else run(_query_for_all(query, by="type"), measured)
     # With an aggregate but without keys, all operators form one group: the whole.
     whole = run(_query_for_all(query, aggregates="sum"), measured)
     return _Answers(whole, rows, operators, groups)

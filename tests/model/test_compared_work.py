@@ -253,6 +253,28 @@ def test_the_causes_of_a_difference() -> None:
     ]
 
 
+def test_the_largest_operators_of_a_cause_differ_in_its_direction() -> None:
+    """The times of a, b and c differ by +50 us, -60 us and +30 us, so their sum is +20 us."""
+
+    def of(new: str, *times_us: float) -> pa.Profile:
+        named = zip(("a", "b", "c", new), (*times_us, 5), strict=True)
+        return side(*(Operator(name, name, time_us, work=(10, 1)) for name, time_us in named))
+
+    slow, fast = of("new", 60, 40, 100), of("old", 10, 100, 70)
+    change = pa.summarise(pa.compare(slow, fast)).change
+    assert change is not None
+    (cause,) = (one for one in change.causes if one.cause == "time per work")
+    assert [(one.name, near(one.difference_s * 1e6)) for one in cause.largest] == [
+        ("a", near(50)),
+        ("c", near(30)),
+    ]
+    for new, base, text in (
+        (slow, fast, "time per work +20.000 us (3 operators, the largest a +50.000 us), "),
+        (fast, slow, "time per work -20.000 us (3 operators, the largest a -50.000 us), "),
+    ):
+        assert text in plain_summary(new, base)[-1]
+
+
 def plain_summary(new: pa.Profile, base: pa.Profile) -> list[str]:
     """Return the sentences of the summary on work and causes."""
     text = pa.render(pa.Report.of(pa.summarise(pa.compare(new, base)), ()), "plain")

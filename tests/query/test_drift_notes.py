@@ -98,7 +98,7 @@ def test_a_note_if_the_differences_do_not_add_up() -> None:
         "note: times are corrected for drift: the times of each run are divided by its drift "
         "factor, 0.837 to 1.57 (1 is the median run); the runs of the profile took 1.00 times as "
         "long as the runs of the baseline (95 %: 0.909 to 1.09, p 0.981; 45 of 48 operators "
-        "changed alike); totals and verdicts are as measured\n"
+        "changed alike); the summary and all verdicts are as measured\n"
     )
 
 

@@ -47,8 +47,8 @@ def test_without_drift() -> None:
     both = without_drift(comparison)
     assert isinstance(both, pa.Comparison)
     assert both.notes[-1].endswith(
-        "(1 is the median run); a change that all operators share is removed; totals and "
-        "verdicts are as measured"
+        "(1 is the median run); a change that all operators share is removed; the summary "
+        "and all verdicts are as measured"
     )
     result = pa.run(pa.Query(compared=True), both)
     assert result["ratio"].tolist() == [near(1.0), near(1.0)]
@@ -125,7 +125,8 @@ def test_a_change_of_everything_is_shown_although_drift_is_corrected() -> None:
         "times are corrected for drift: the times of each run are divided by its drift factor, "
         "0.794 to 1.39 (1 is the median run); the runs of the profile took 1.49 times as long as "
         "the runs of the baseline (95 %: 1.42 to 1.57, p < 0.001; 20 of 20 operators changed "
-        "alike); the corrected times hide this difference; totals and verdicts are as measured"
+        "alike); the corrected times hide this difference; the summary and all verdicts are as "
+        "measured"
     )
     query = pa.Query(compared=True, by="type")
     change = pa.summarise(comparison, judged_by=query).change
