@@ -171,12 +171,25 @@ class FailCondition(NamedTuple):
         refused = OUTCOMES if self.relative else OUTCOMES - {_VERDICT}
         if found := next((one for one in about.conditions if one.column.name in refused), None):
             where = f"--where {found.text!r}" if found in of_where else ""
+            if found.column.name == _VERDICT:
+                raise QueryError(
+                    f"where: {where or _VERDICT} already judges how operators changed, so a limit "
+                    f"on the change would judge it twice; write {self._without_change()}"
+                )
             instead = " in --where, or leave out this --where and write" if where else ", or write"
             raise QueryError(
                 f"where: {where or found.column.name} selects operators by how they changed, so "
                 f"noise alone could meet the condition; select them by name, type or base{instead} "
                 f"{_ANY_OPERATOR!r} for any operator"
             )
+
+    def _without_change(self) -> str:
+        """Return how to write a limit on the change of operators that are selected by verdict."""
+        instead = repr(re.sub("[<>][^<>]*$", "> 0s", self.text))
+        if self.limit_unit != "of baseline" or not self.limit or not self.asks_for_change:
+            return instead
+        share = f"{100 * abs(self.limit):.6g}%"
+        return f"{instead}, and --threshold {share} to ignore changes below {share}"
 
     def about(self, query: Query) -> Query:
         """Return the question whose answer has the value of the metric.

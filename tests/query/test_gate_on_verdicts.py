@@ -205,7 +205,6 @@ def test_unknown_verdicts(subject: str) -> None:
         ("change > 10%: time > 5ms", "change"),
         ("ratio > 1.1: time > +5%", "ratio"),
         ("p_value < 0.01: computation > 1G", "p_value"),
-        ("verdict == slower: time > +5%", "verdict"),
     ],
 )
 def test_noise_must_not_choose_the_operators(text: str, column: str) -> None:
@@ -217,6 +216,34 @@ def test_noise_must_not_choose_the_operators(text: str, column: str) -> None:
         "'verdict ~ slower|more: time > 0s' for any operator"
     )
     pa.FailCondition.parse("ratio > 1.1: computation > +1%", pa.Query(compared=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "instead"),
+    [
+        (
+            "verdict == slower: time > +5%",
+            (),
+            "'verdict == slower: time > 0s', and --threshold 5% to ignore changes below 5%",
+        ),
+        (
+            "verdict == faster: time < -2.5%",
+            (),
+            "'verdict == faster: time > 0s', and --threshold 2.5% to ignore changes below 2.5%",
+        ),
+        ("verdict == slower: time > +5ms", (), "'verdict == slower: time > 0s'"),
+        ("verdict == slower: time > -5%", (), "'verdict == slower: time > 0s'"),
+        ("time > +0%", ("verdict == slower",), "'time > 0s'"),
+    ],
+)
+def test_a_verdict_is_not_judged_again(text: str, where: tuple[str, ...], instead: str) -> None:
+    option = "--where 'verdict == slower'" if where else "verdict"
+    with pytest.raises(pa.QueryError) as caught:
+        pa.FailCondition.parse(text, pa.Query(compared=True, where=where))
+    assert str(caught.value) == (
+        f"fail-if: {text!r}: {option} already judges how operators changed, so a limit on the "
+        f"change would judge it twice; write {instead}"
+    )
 
 
 def test_a_note_says_that_conditions_do_not_use_having() -> None:
