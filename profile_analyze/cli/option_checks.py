@@ -266,8 +266,9 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
         option = "--columns" if arguments.columns else "--copy-time"
         raise QueryError(f"{name} has no tables and no totals, so {option} has no effect")
     if renderer.for_programs and arguments.time_unit != AUTO:
-        unit = "microseconds" if renderer.has_stacks else "seconds"
-        raise QueryError(f"{name} has times in {unit}, so --time-unit has no effect; leave it out")
+        units = "has times in seconds" if renderer.has_tables else "chooses the units of times"
+        units = "has times in microseconds" if renderer.has_stacks else units
+        raise QueryError(f"{name} {units}, so --time-unit has no effect; leave it out")
     if renderer.needs == "conditions" and not arguments.fail_if:
         raise QueryError(
             f"--format {name} has a test case for each --fail-if, but no --fail-if is given; "

@@ -6,7 +6,7 @@ import codecs
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from profile_analyze.report.facts import sections_of
-from profile_analyze.report.sections import Section, TableSection, Verdicts
+from profile_analyze.report.sections import Facts, Section, TableSection, Verdicts
 from profile_analyze.report.times import AUTO
 
 if TYPE_CHECKING:
@@ -60,6 +60,11 @@ class Report(NamedTuple):
         shown = (TableSection(table, columns) for table in tables)
         gate = (Verdicts(verdicts),) if verdicts else ()
         return cls((*facts, *shown, *gate), source, notes)
+
+    @property
+    def times_s(self) -> list[float]:
+        """The times among the facts. They decide the unit of times in facts and sentences."""
+        return [time_s for facts in self.all_of(Facts) for time_s in facts.times_s]
 
     def all_of(self, kind: type[S]) -> tuple[S, ...]:
         """Return the sections of one kind."""

@@ -9,7 +9,7 @@ from profile_analyze.report.base import encoded
 from profile_analyze.report.programs import TablelessRenderer
 from profile_analyze.report.sections import Sentences, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
-from profile_analyze.report.times import ORIGINAL
+from profile_analyze.report.times import times_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,18 +31,19 @@ class GithubRenderer(TablelessRenderer):
     name = "github"
     needs: Need = "findings"
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
         """Yield an annotation for each condition, and one for each conclusion."""
-        return encoded(_annotations(report), "utf-8")
+        return encoded(_annotations(report, display), "utf-8")
 
 
-def _annotations(report: Report) -> Iterator[str]:
+def _annotations(report: Report, display: Display) -> Iterator[str]:
     # GitHub shows only the first annotations of a step, so the verdicts come first.
     for section in report.all_of(Verdicts):
         for verdict in section.verdicts:
             yield _annotation(_LEVELS[verdict.outcome], gate_sentence(verdict))
+    times = times_for(report.times_s, display.time_unit)
     for sentences in report.all_of(Sentences):
-        for text in sentences.texts(ORIGINAL):
+        for text in sentences.texts(times):
             yield _annotation("notice", text)
 
 

@@ -10,7 +10,7 @@ from profile_analyze.report.base import encoded
 from profile_analyze.report.programs import TablelessRenderer
 from profile_analyze.report.sections import Sentences, Verdicts
 from profile_analyze.report.sentence_parts import gate_reason
-from profile_analyze.report.times import ORIGINAL
+from profile_analyze.report.times import times_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,12 +31,12 @@ class JunitRenderer(TablelessRenderer):
     suffixes = (".xml",)
     needs: Need = "conditions"
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
         """Yield the XML; see `Renderer.pieces`."""
-        return encoded(_elements(report), "utf-8")
+        return encoded(_elements(report, display), "utf-8")
 
 
-def _elements(report: Report) -> Iterator[str]:
+def _elements(report: Report, display: Display) -> Iterator[str]:
     verdicts = [one for section in report.all_of(Verdicts) for one in section.verdicts]
     outcomes = [verdict.outcome for verdict in verdicts]
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -46,7 +46,8 @@ def _elements(report: Report) -> Iterator[str]:
         f'skipped="{outcomes.count("uncertain") + outcomes.count("unjudged")}">\n'
     )
     yield from map(_test_case, verdicts)
-    sentences = [text for section in report.all_of(Sentences) for text in section.texts(ORIGINAL)]
+    times = times_for(report.times_s, display.time_unit)
+    sentences = [text for section in report.all_of(Sentences) for text in section.texts(times)]
     if sentences:
         conclusions = _text("\n".join(sentences))
         yield f"  <system-out>{conclusions}</system-out>\n"

@@ -105,8 +105,7 @@ class PeopleRenderer(ABC):
         # Sections of one kind are handled together, because all facts are printed as one table.
         previous: type[Section] | None = None
         # Facts have the same unit of times as the sentences that follow from them.
-        known_s = [time_s for facts in report.all_of(Facts) for time_s in facts.times_s]
-        times = self.times_of(known_s, display)
+        times = self.times_of(report.times_s, display)
         for kind, sections in groupby(report.sections, type):
             for text in self._parts(list(sections), times, display):
                 if previous is not None:

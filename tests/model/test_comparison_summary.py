@@ -106,7 +106,7 @@ def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
             in_us = format_ in ("plain", "markdown")
             assert ("175.000 us" if in_us else "0.000175") in outcome.out
     assert (
-        "::notice title=profile_analyze::largest differences by type: Conv +5e-05 s"
+        "::notice title=profile_analyze::largest differences by type: Conv +50.000 us"
         in run_command(new, "--compare", base, "--format", "github").out
     )
     found = json.loads(run_command(new, "--compare", base, "--format", "json").out)

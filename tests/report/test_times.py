@@ -168,8 +168,10 @@ def test_a_part_has_one_unit_for_all_its_columns() -> None:
 
 
 @pytest.mark.parametrize("unit", TIME_UNITS)
-def test_formats_for_programs_have_seconds_only(unit: str) -> None:
+def test_formats_for_programs_have_their_own_units(unit: str) -> None:
     for output_format in ("csv", "json", "jsonl", "junit", "github"):
+        is_sentences = output_format in ("junit", "github")
+        units = "chooses the units of times" if is_sentences else "has times in seconds"
         gate = ["--fail-if", "total > 1s"]
         outcome = run_command(TINY, "--format", output_format, "--time-unit", unit, *gate)
         if unit == "auto":
@@ -178,6 +180,6 @@ def test_formats_for_programs_have_seconds_only(unit: str) -> None:
             assert (outcome.code, outcome.out, outcome.err) == (
                 2,
                 "",
-                f"profile_analyze: error: {output_format} has times in seconds, so --time-unit has "
-                "no effect; leave it out\n",
+                f"profile_analyze: error: {output_format} {units}, so --time-unit has no effect; "
+                "leave it out\n",
             )
