@@ -21,7 +21,7 @@ from profile_analyze.cli.sources import (
 from profile_analyze.cli.tables import exported, sql_report
 from profile_analyze.errors import QueryError
 from profile_analyze.model.constants import counting_constants
-from profile_analyze.model.notes import Importance, Note, by_importance, most_important
+from profile_analyze.model.notes import by_importance, chosen_notes
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, SHAPES
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.inputs import Sources
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.notes import Note, NoteChoice
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Renderer
@@ -108,26 +109,22 @@ def notes_to_print(report: Report, request: Request) -> list[str]:
     """Return the notes to print after the answer, the most important first."""
     return [
         *verdicts_missed_in_file(report, request),
-        *printed_notes(report.notes, request.notes),
+        *printed_notes(report.notes, request.appearance.notes),
         *files_written(request),
     ]
 
 
-def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
+def printed_notes(notes: Sequence[Note], which: NoteChoice) -> list[str]:
     """Return the notes to print. `which` is the value of `--notes`.
 
     With `few`, the last line counts the notes that are not printed. With `none`, only verdicts are
     printed, because formats such as csv show verdicts nowhere else.
     """
-    if which == "all":
-        return [*notes]
-    if which == "none":
-        return [note for note in notes if note.importance == Importance.VERDICT]
-    few = most_important(notes)
-    left_out = len(notes) - len(few)
-    if not left_out:
-        return [*few]
-    return [*few, f"--notes all also shows {counted(left_out, 'less important note')}"]
+    chosen = chosen_notes(notes, which)
+    left_out = len(notes) - len(chosen)
+    if which != "few" or not left_out:
+        return [*chosen]
+    return [*chosen, f"--notes all also shows {counted(left_out, 'less important note')}"]
 
 
 def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:

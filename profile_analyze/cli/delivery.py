@@ -37,7 +37,7 @@ def files_written(request: Request) -> list[str]:
     Only people need these sentences, so the result is empty if standard error is not a terminal. It
     is also empty with `--notes none`.
     """
-    if request.notes == "none" or not is_terminal(sys.stderr):
+    if request.appearance.notes == "none" or not is_terminal(sys.stderr):
         return []
     return [f"wrote {file}" for file in files_to_write(request).values()]
 

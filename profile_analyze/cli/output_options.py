@@ -58,7 +58,7 @@ OUTPUT: Final = OptionGroup(
             choices=("few", "all", "none"),
             default="few",
             help="which notes to print on standard error. few: at most three, the most important "
-            "first (default: few); json always has all",
+            "first (default: few); markdown has the same notes, json always has all",
         ),
         Option.of(
             "--time-unit",

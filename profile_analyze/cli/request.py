@@ -112,8 +112,6 @@ class Request(NamedTuple):
     most_rows: int
     """The largest number of rows that `--top` allows in a chart; 0 if `--top` sets no limit."""
     appearance: Appearance
-    notes: str
-    """Which notes to print: `few`, `all` or `none`."""
     work: str | None
     """The source of computation and memory: see `choose_work`. None if the profile decides."""
     explain: str | None
@@ -139,7 +137,7 @@ class Request(NamedTuple):
 
 
 _AS_GIVEN: Final = (
-    *("notes", "work", "inspect", "engine", "skip_bad", "skip_runs", "match", "max_size"),
+    *("work", "inspect", "engine", "skip_bad", "skip_runs", "match", "max_size"),
     *("correct_drift", "correct_sync", "force", "plot", "write_model"),
     *("export", "sql", "sql_timeout"),
 )

@@ -21,6 +21,9 @@ _SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 NO_SCOPE: Final = ("has no scope", "have no scope")
 """The words for one operator without a scope, and for several of them."""
 
+NoteChoice: TypeAlias = Literal["few", "all", "none"]
+"""Which notes to show: the most important ones, all, or none."""
+
 Beside: TypeAlias = Literal["", "model", "profile"]
 
 
@@ -145,6 +148,13 @@ def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
             key=lambda note: (note.importance, isnan(note.share), -note.share),
         )
     )
+
+
+def chosen_notes(notes: Iterable[Note], which: NoteChoice) -> tuple[Note, ...]:
+    """Return the notes to show, in the given order. With `none`, only verdicts are left."""
+    if which == "few":
+        return most_important(notes)
+    return tuple(note for note in notes if which == "all" or note.importance == Importance.VERDICT)
 
 
 def most_important(notes: Iterable[Note]) -> tuple[Note, ...]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.notes import Note
+    from profile_analyze.model.notes import Note, NoteChoice
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
@@ -80,6 +80,8 @@ class Display(NamedTuple):
     """The number of columns of the terminal; None if lines may have any length."""
     color: bool = False
     """Whether to write colours."""
+    notes: NoteChoice = "few"
+    """Which notes to show in formats for people that have notes."""
     time_unit: TimeUnit = AUTO
     """The unit of times. `auto` chooses a unit for each part of a report. Formats that follow the
     original use seconds instead."""

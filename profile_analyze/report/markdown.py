@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.model.notes import chosen_notes
+from profile_analyze.model.visible import visible
 from profile_analyze.report.cells import cells_of, draw_cells, with_intervals
 from profile_analyze.report.default_columns import (
     columns_beside_time,
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from profile_analyze.query.question import Query
-    from profile_analyze.report.base import Display
+    from profile_analyze.report.base import Display, Report
     from profile_analyze.report.cells import Cells, ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
@@ -52,6 +54,11 @@ class MarkdownRenderer(PeopleRenderer):
     def sentences(self, texts: Sequence[str], display: Display) -> str:  # noqa: ARG002  # markup has no width
         """Return the sentences as a list."""
         return "\n".join(f"- {markdown_cell(text)}" for text in texts)
+
+    def notes_of(self, report: Report, display: Display) -> str:
+        """Return the notes as a list. A page that is passed on must have them."""
+        notes = chosen_notes(report.notes, display.notes)
+        return self.sentences([visible(f"note: {one}", display.encoding) for one in notes], display)
 
     def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002  # part of `Renderer`
         """Return a short table with a title."""

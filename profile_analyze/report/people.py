@@ -78,6 +78,10 @@ class PeopleRenderer(ABC):
         """Return a short table with a title."""
         return f"{title}:\n\n{draw_cells(columns, style='plain')}"
 
+    def notes_of(self, report: Report, display: Display) -> str:  # noqa: ARG002  # for subclasses
+        """Return the notes to show after the answer; empty if the format leaves them out."""
+        return ""
+
     @abstractmethod
     def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
         """Return the answer to an SQL query in pieces."""
@@ -113,6 +117,9 @@ class PeopleRenderer(ABC):
                     yield self.before_sentences if follows_facts else "\n\n"
                 previous = kind
                 yield from text
+        if notes := self.notes_of(report, display):
+            yield "" if previous is None else "\n\n"
+            yield notes
         yield "\n"
 
     def _parts(

@@ -224,7 +224,7 @@ def test_conditions_on_the_work_of_profiles() -> None:
 def test_a_removed_operator_without_weights_has_a_difference_of_0() -> None:
     outcome = run_command(
         "tests/fixtures/models/cnn_script.onnx", "--compare", SMALL, "-t", "1", "--format", "markdown",
-        "--columns", "match,base_params,params_difference",
+        "--notes", "none", "--columns", "match,base_params,params_difference",
         "--where", "match == removed", "--where", "base_params == 0",
     )  # fmt: skip
     assert outcome.out.splitlines()[-1] == "| removed |             0 |                   0 |"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pickle
 from math import isnan, nan
+from typing import TYPE_CHECKING
 
 import pytest
 
+import profile_analyze as pa
 from profile_analyze.cli.answer import printed_notes
 from profile_analyze.model.notes import (
     Importance,
     Note,
+    NoteChoice,
     by_importance,
     most_important,
     notes_with_share,
@@ -19,6 +22,9 @@ from profile_analyze.model.notes import (
 )
 from profile_analyze.model.run_notes import collected_notes
 from tests.conftest import PROFILES, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EMPTY = Note("nothing matches", Importance.ANSWER)
 SMALL = Note("a few are wrong", Importance.WRONG, 0.2)
@@ -79,9 +85,32 @@ def test_all_verdicts_are_printed() -> None:
         ("none", []),
     ],
 )
-def test_notes_that_are_not_printed_are_counted(which: str, printed: list[str]) -> None:
+def test_notes_that_are_not_printed_are_counted(which: NoteChoice, printed: list[str]) -> None:
     assert printed_notes(by_importance([MISSING, UNKNOWN, SMALL, LARGE, EMPTY]), which) == printed
     assert printed_notes((LARGE,), "few") == [LARGE]
+
+
+def test_markdown_has_the_notes_because_it_is_passed_on(tmp_path: Path) -> None:
+    """The formats `table` and `plain` have them only on standard error."""
+    path = str(PROFILES / "trace-dyn.json")
+    few = run_command(path, path, "-t", "1", "--format", "markdown")
+    notes = [line for line in few.err.splitlines() if "--notes all" not in line]
+    assert notes[0] == "note: 1 file named again: the same run counts twice in totals, and once in verdicts; name each run once"  # fmt: skip
+    assert few.out.splitlines()[-len(notes) - 1 :] == ["", *(f"- `{note}`" for note in notes)]
+    page = tmp_path / "page.md"
+    run_command(path, path, "-t", "1", "-o", str(page))
+    assert page.read_text() == few.out
+    for arguments in (("--format", "markdown", "--notes", "none"), ("--format", "plain")):
+        assert "note: " not in run_command(path, path, "-t", "1", *arguments).out
+    new_line = Note("a\nb", Importance.WRONG)
+    assert pa.render(pa.Report(notes=(new_line,)), "markdown") == "- `note: a\\nb`\n"
+
+
+@pytest.mark.parametrize(("which", "shown"), [("few", 3), ("all", 5), ("none", 0)])
+def test_markdown_has_as_many_notes_as_asked_for(which: NoteChoice, shown: int) -> None:
+    report = pa.Report(notes=by_importance([MISSING, UNKNOWN, SMALL, LARGE, EMPTY]))
+    page = pa.render(report, "markdown", display=pa.Display(notes=which))
+    assert page.count("note: ") == shown
 
 
 def test_notes_on_several_files_are_collected_even_if_their_shares_differ() -> None:
