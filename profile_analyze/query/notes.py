@@ -21,9 +21,9 @@ from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
-    bare_number_notes,
     examples_of,
     meant_pattern,
+    number_notes,
     renaming_advice,
     time_range_notes,
     unmatched_value_notes,
@@ -73,7 +73,7 @@ def notes_on(
         *(wildcard_notes(query) if len(selection.operators) else ()),
         *unmatched_value_notes(query, operators),
         *group_key_notes(query, operators, selection),
-        *bare_number_notes(query.conditions, operators, operators.recorded),
+        *number_notes(query.conditions, operators, operators.recorded),
         *_parameter_notes(query, profile),
         *_empty_answer_notes(query, profile, selection),
         *time_range_notes(query, operators, selection),
@@ -198,7 +198,7 @@ def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
 def group_notes(rows: GroupRows, matching: int) -> Iterator[Note]:
     """Yield notes on conditions that filter groups. `matching` is how many groups meet them all."""
     groups = len(rows.sizes)
-    yield from bare_number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
+    yield from number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
     if groups and not matching:
         yield Note(_none_matches(groups, "group"), Importance.ANSWER)
 

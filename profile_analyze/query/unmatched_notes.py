@@ -20,7 +20,15 @@ from profile_analyze.suggestions import (
     did_you_mean,
     similar_texts,
 )
-from profile_analyze.units import base_unit_name, parse_quantity, percent, short_time, suitable_unit
+from profile_analyze.units import (
+    SCALED,
+    base_unit_name,
+    parse_quantity,
+    percent,
+    scaled_text,
+    short_time,
+    suitable_unit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -179,21 +187,24 @@ def matches_none(condition: Condition, values: Iterable[Any]) -> bool:
     return False
 
 
-def bare_number_notes(
+def number_notes(
     conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield a note on each condition that keeps all candidates or none.
+    """Yield a note on each condition on numbers that keeps no candidate.
 
-    Conditions whose number has a unit get no note.
+    Conditions whose number has no unit also get a note if they keep all candidates.
     """
     noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
     for condition in conditions:
-        if not condition.assumed_unit or condition.bound == 0:
+        if condition.column.kind != "number":
             continue
         values = rows[condition.column.name][candidates]
         known = values[~np.isnan(values)]
         holds = condition.holds_for_numbers(known)
-        if len(known) and not _divides(holds):
+        if not len(known) or _divides(holds):
+            continue
+        furthest = "" if holds.all() else _furthest(condition, known)
+        if condition.assumed_unit and condition.bound != 0:
             unit = condition.assumed_unit
             in_base_units = f"{condition.value} {base_unit_name(unit)}"
             read_as = percent(condition.bound) if unit == "1" else in_base_units
@@ -201,8 +212,29 @@ def bare_number_notes(
             means = (
                 f"{condition.text}: {condition.value} means {read_as}, which {whether} {noun} meets"
             )
-            other = did_you_mean(_with_suitable_unit(condition, known))
+            other = did_you_mean(_with_suitable_unit(condition, known)) or furthest
             yield Note(f"{means}; {other}" if other else means, Importance.ANSWER)
+        elif furthest:
+            yield Note(f"{condition.text}: no {noun} meets this; {furthest}", Importance.ANSWER)
+
+
+def _furthest(condition: Condition, known: NDArray[np.float64]) -> str:
+    """Return the value that is closest to meeting a condition, which no value meets."""
+    if condition.operator in ("==", "!="):
+        return ""
+    if condition.operator in (">", ">="):
+        return f"the largest value is {_value_text(condition, float(known.max()))}"
+    return f"the smallest value is {_value_text(condition, float(known.min()))}"
+
+
+def _value_text(condition: Condition, value: float) -> str:
+    unit = condition.column.unit
+    if unit == "s":
+        return short_time(value)
+    if unit in SCALED:
+        return scaled_text(value, unit)
+    is_share = unit == "1" and condition.column.shown_as == "percent"
+    return percent(value) if is_share else f"{value:.6g}"
 
 
 def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:

@@ -237,7 +237,10 @@ def test_values_that_cannot_be_compared_are_counted() -> None:
     groups = pa.run(pa.Query(by="type", having="flops > 0"), profile)
     assert groups.notes == ("flops > 0: left out 4 groups where the value is N/A",)
     none = pa.run(pa.Query(by="type", having="share > 200%"), profile)
-    assert none.notes == ("none of 8 groups matches",)
+    assert none.notes == (
+        "share > 200%: no group meets this; the largest value is 99.1%",
+        "none of 8 groups matches",
+    )
 
 
 def test_a_key_with_a_pattern_is_written_in_a_condition_as_it_was_given() -> None:
@@ -283,8 +286,34 @@ def test_filters_that_match_nothing_get_a_note(
         [{"name": f"op{n}"} for n in range(count)],
         [{"operator": n, "duration_s": 1.0} for n in range(count)],
     )
-    assert pa.run(pa.Query(where="time > 2s"), profile).notes == (of_operators,)
-    assert pa.run(pa.Query(by="name", having="time > 2s"), profile).notes == (of_groups,)
+    assert pa.run(pa.Query(where="time > 2s"), profile).notes == (
+        "time > 2s: no operator meets this; the largest value is 1.00 s",
+        of_operators,
+    )
+    assert pa.run(pa.Query(by="name", having="time > 2s"), profile).notes == (
+        "time > 2s: no group meets this; the largest value is 1.00 s",
+        of_groups,
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "note"),
+    [
+        ("time < 1ns", "time < 1ns: no group meets this; the smallest value is 1.00 us"),
+        ("time > 3600", "3600 means 3600 s, which no group meets; the largest value is 103 ms"),
+        ("count >= 1000", "count >= 1000: no group meets this; the largest value is 39"),
+        (
+            "computation > 1P",
+            "computation > 1P: no group meets this; the largest value is 3.63 GFLO",
+        ),
+        ("intensity > 1e6", "intensity > 1e6: no group meets this; the largest value is 57.2706"),
+        ("count == 1000", "none of 8 groups matches"),
+        ("count != 1000", ""),
+    ],
+)
+def test_a_condition_that_no_row_meets_has_the_closest_value(condition: str, note: str) -> None:
+    notes = pa.run(pa.Query(by="type", having=condition), pa.load(RESNET)).notes
+    assert any(note in one for one in notes) == bool(note)
 
 
 @pytest.mark.parametrize(

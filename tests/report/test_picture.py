@@ -373,7 +373,8 @@ def test_an_unknown_suffix() -> None:
         (
             "smallcnn",
             ["--aggregate-by", "type", "--having", "time > 99s"],
-            "none of 10 groups matches",
+            "time > 99s: no group meets this; the largest value is 234 us; none of 10 groups "
+            "matches",
         ),
         (
             "resnet18-onlywait",
