@@ -110,6 +110,11 @@ A message completes the option with the value that the user gave, or with an exa
 
 _CONDITION: Final = "--fail-if 'total > +5%'"
 _BY: Final = "(?:group_by|groupby|by|per)_"
+SIZES_OF_A_PROFILE: Final = (
+    "a profile has the sizes that its model ran with; --columns name,time,in_shapes shows them; "
+    "--dim and --input-shape are only for an ONNX model"
+)
+"""Advice on an option that sets the sizes of inputs, if no file is a model."""
 OPTION_WORDS_OF_VALUE: Final = (
     (r"only (slower|faster|within noise|added|removed)", r"--where 'verdict == \1'"),
     (

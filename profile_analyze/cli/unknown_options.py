@@ -15,12 +15,13 @@ from profile_analyze.cli.option_words import (
     CHOOSING_A_VIEW,
     OPTION_WORDS,
     OPTION_WORDS_OF_VALUE,
+    SIZES_OF_A_PROFILE,
 )
 from profile_analyze.cli.options import OPTIONS
 from profile_analyze.column_words import meant_column
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import CATALOG, find_column, split_names
-from profile_analyze.readers.paths import SUFFIXES
+from profile_analyze.readers.paths import MODEL_SUFFIX, SUFFIXES
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, likely_names, plain_name
 
 if TYPE_CHECKING:
@@ -99,6 +100,9 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     plain = plain_name(name)
     if plain in _FILE_WORDS:
         return "name the file without an option"
+    sets_sizes = OPTION_WORDS.get(plain, "").startswith(("--dim", "--input-shape"))
+    if sets_sizes and not any(MODEL_SUFFIX in one for one in arguments):
+        return SIZES_OF_A_PROFILE
     # argparse may have split an argument such as `-xt5`, so `argument` may not be in `arguments`.
     start = arguments.index(argument) if argument in arguments else len(arguments)
     value = _value(argument, arguments[start:])
@@ -142,9 +146,10 @@ def _advice_on_rate(word: str, value: str, arguments: Sequence[str]) -> str:
             f"the rates of --peaks {spec} apply to every dtype; write --peaks FLOPS:{bandwidth} "
             f"with the FLO/s of {value.lower()}"
         )
-    if second and second.lower() not in DTYPES:
-        return ""  # a device in a file, or a dtype that is not known
-    return did_you_mean([f"--peaks {device}:{value.lower()}"])
+    names = [one for one in spec.split(":") if one and one.lower() not in DTYPES]
+    if len(names) > 1 and not names[0].endswith(".toml"):
+        return ""  # a dtype that is not known
+    return did_you_mean([f"--peaks {':'.join((*names, value.lower()))}"])
 
 
 def _meant_with_value(word: str, value: str) -> str:

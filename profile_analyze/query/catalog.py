@@ -33,7 +33,7 @@ from profile_analyze.model.terms import LABEL, TELLING_APART
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.label_columns import is_label, label_column
 from profile_analyze.query.patterns import compile_pattern
-from profile_analyze.suggestions import plain_name, suggestion
+from profile_analyze.suggestions import did_you_mean, likely_names, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -52,6 +52,9 @@ _MOST_LISTED: Final = 30
 """A message lists all columns if there are at most this many."""
 _FIRST_LISTED: Final = 12
 """If there are more columns than `_MOST_LISTED`, a message lists this many."""
+
+_MOST_OTHERS: Final = 2
+"""The largest number of columns that a message suggests beside a column of comparisons."""
 
 _UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|bytes|bytes_per_s)$"
 """The unit at the end of a heading such as `time_s`, in csv and in other tools."""
@@ -128,8 +131,9 @@ def _advice(text: str, labels: Collection[str]) -> str:
         return (
             "name one column" if "," in text else f"separate columns by commas: {','.join(parts)}"
         )
+    likely = _likely_in_any_question(text, (*_BY_NAME, *labels))
     all_columns = f"the columns are {listed(column.name for column in CATALOG)}"
-    return missing_part(text) or likely_columns(text, (*_BY_NAME, *labels)) or all_columns
+    return missing_part(text) or likely or all_columns
 
 
 def listed(names: Iterable[str]) -> str:
@@ -146,10 +150,34 @@ def likely_columns(text: str, known: Collection[str]) -> str:
 
     For a word that stands for no column, such as `start`, return advice.
     """
+    return advice_on_absent_column(text) or did_you_mean(_likely(text, known))
+
+
+def _likely_in_any_question(text: str, known: Collection[str]) -> str:
+    """Return `likely_columns` if the question may lack the baseline that some columns need.
+
+    A word for such a column, as `p` for `p_value`, may also be the beginning of another column.
+    """
+    likely = _likely(text, known)
+    if likely and all(map(_needs_base, likely)):
+        others = (one for one in known if one.startswith(text) and not _needs_base(one))
+        likely += [*others][:_MOST_OTHERS]
+    return advice_on_absent_column(text) or did_you_mean([*map(with_need, likely)])
+
+
+def _likely(text: str, known: Collection[str]) -> list[str]:
     without_unit = re.sub(_UNIT_OF_HEADING, "", text)
     name = without_unit if without_unit in known else text
-    meant = {plain_name(name): meant_column(name)}
-    return advice_on_absent_column(text) or suggestion(name, known, meant)
+    return likely_names(name, known, {plain_name(name): meant_column(name)})
+
+
+def with_need(name: str) -> str:
+    """Return the name of a column for a suggestion, with the option that the column needs."""
+    return f"{name} (with --compare)" if _needs_base(name) else name
+
+
+def _needs_base(name: str) -> bool:
+    return name in _BY_NAME and _BY_NAME[name].needs_base
 
 
 def missing_part(text: str) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
@@ -17,14 +15,12 @@ from profile_analyze.model.terms import ABSENT, CPU, DEVICE, HOST, LABEL, is_run
 from profile_analyze.model.wording import heading
 from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.group_key_notes import group_key_notes
-from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
-    examples_of,
     meant_pattern,
+    name_pattern_notes,
     number_notes,
-    renaming_advice,
     time_range_notes,
     unmatched_value_notes,
     wildcard_notes,
@@ -245,7 +241,7 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         none_matches = _none_matches(selection.recorded, "operator", timed)
         yield Note(f"{none_matches}{but}", Importance.ANSWER)
         if query.name:
-            yield from _pattern_notes(query.name, profile)
+            yield from name_pattern_notes(query.name, profile)
 
 
 def _none_matches(count: int, noun: str, which: str = "") -> str:
@@ -253,32 +249,6 @@ def _none_matches(count: int, noun: str, which: str = "") -> str:
     if count == 1:
         return f"the only {noun}{which} does not match"
     return f"none of {counted(count, noun)}{which} matches"
-
-
-def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
-    """Yield a note if `pattern` matches no name.
-
-    The note suggests a wider pattern, which matches anywhere in a name and, if necessary, ignores
-    upper and lower case. If no wider pattern matches a name either, the note has examples of names.
-    """
-    # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
-    anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
-    rule = f"the pattern '{pattern}' must match from the start of a name, and case matters"
-    names = profile.operators.name.categories
-    # A wider pattern may be slow, or the prefix may make it invalid. Then there is no note.
-    with suppress(PatternError):
-        if any(matches(pattern, names, limit_s=SUGGESTION_LIMIT_S)):
-            return
-        for wider in (anywhere, f"(?i){anywhere}"):
-            count = sum(matches(wider, names, limit_s=SUGGESTION_LIMIT_S))
-            if count:
-                yield Note(f"{rule}; {wider} matches {counted(count, 'name')}", Importance.ANSWER)
-                return
-        yield Note(
-            f"{rule}; {anywhere} matches no name either; {examples_of(names)}"
-            f"{renaming_advice(profile, 'name')}",
-            Importance.ANSWER,
-        )
 
 
 def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:

@@ -14,7 +14,9 @@ from profile_analyze.query.catalog import (
     likely_columns,
     listed,
     orderable_names,
+    with_need,
 )
+from profile_analyze.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from profile_analyze.model.columns import Column, RowKind
@@ -83,6 +85,4 @@ def _advice_on_order(name: str) -> str:
 def _column_of_comparisons(name: str) -> str:
     """Return advice if another tool uses `name` for a column of comparisons; empty otherwise."""
     meant = meant_column(name)
-    return (
-        f"did you mean {meant}, with --compare?" if meant and find_column(meant).needs_base else ""
-    )
+    return did_you_mean([with_need(meant)]) if meant and find_column(meant).needs_base else ""

@@ -13,7 +13,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import PartOf
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.query.condition_advice import PATTERN_OF
-from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds, meant_by_wildcards
+from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds, matches, meant_by_wildcards
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
     MOST_SIMILAR_TEXTS,
@@ -23,6 +23,7 @@ from profile_analyze.suggestions import (
 from profile_analyze.units import (
     SCALED,
     base_unit_name,
+    counted,
     parse_quantity,
     percent,
     scaled_text,
@@ -286,6 +287,37 @@ def _advice_on_minimum(minimum_s: float, times_s: NDArray[np.float64]) -> str:
     if not _divides(times_s >= parse_quantity(meant, "s")):
         return ""
     return f"; {did_you_mean([f'--min-time {meant}'])}"
+
+
+def name_pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
+    """Yield a note if `pattern`, which selects operators by name, matches no name.
+
+    The note suggests a wider pattern, which matches anywhere in a name and, if necessary, ignores
+    upper and lower case. If no wider pattern matches a name either, the note has examples of names.
+    """
+    body = pattern.removeprefix(_ANY_CASE)
+    ignored = pattern.removesuffix(body)
+    # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
+    has_choices = "|" in body
+    is_anywhere = body.startswith(".*") and not has_choices
+    anywhere = pattern if is_anywhere else f"{ignored}.*{f'(?:{body})' if has_choices else body}"
+    where = "matches no name" if is_anywhere else "must match from the start of a name"
+    rule = f"the pattern '{pattern}' {where}{'' if ignored else ', and case matters'}"
+    either = "" if is_anywhere else f"; {anywhere} matches no name either"
+    names = profile.operators.name.categories
+    # A wider pattern may be slow, or the prefix may make it invalid. Then there is no note.
+    with suppress(PatternError):
+        if any(matches(pattern, names, limit_s=SUGGESTION_LIMIT_S)):
+            return
+        for wider in (anywhere, _ANY_CASE + anywhere):
+            count = sum(matches(wider, names, limit_s=SUGGESTION_LIMIT_S))
+            if count:
+                yield Note(f"{rule}; {wider} matches {counted(count, 'name')}", Importance.ANSWER)
+                return
+        yield Note(
+            f"{rule}{either}; {examples_of(names)}{renaming_advice(profile, 'name')}",
+            Importance.ANSWER,
+        )
 
 
 def examples_of(texts: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
 """The suffixes of the files in a folder that count as profiles."""
 
-_MODEL: Final = ".onnx"
+MODEL_SUFFIX: Final = ".onnx"
 _TEXTS: Final = (".txt", ".csv", ".xml", ".log")
 """Suffixes of some profiles, but also of other files, such as notes. A folder therefore does not
 stand for files with these suffixes, but an error message suggests to name them."""
@@ -181,7 +181,7 @@ def _may_be_folder(url: str) -> bool:
     if url.endswith("/"):
         return True
     # To look for links, the driver of web servers would download the whole file.
-    is_file = is_http(url) or url.endswith((*SUFFIXES, *_TEXTS, _MODEL))
+    is_file = is_http(url) or url.endswith((*SUFFIXES, *_TEXTS, MODEL_SUFFIX))
     return not (is_file or is_pattern(url))
 
 
@@ -200,7 +200,7 @@ def _profiles_among(folder: str, entries: Iterable[str]) -> list[str]:
 def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
     """Return advice on what to name instead of a folder without profiles; may be empty."""
     paths = [os.path.join(folder, entry) for entry in entries]
-    models = [path for path in paths if path.endswith(_MODEL)]
+    models = [path for path in paths if path.endswith(MODEL_SUFFIX)]
     if models:
         return f"; models are named one by one: {models[0]}"
     texts = sorted({os.path.splitext(path)[1] for path in paths if path.endswith(_TEXTS)})

@@ -50,7 +50,7 @@ CALLS = (
     f"{FILE} --order-by ratio",
     f"{FILE} --order-by regression",
     f"{FILE} --order-by regression --compare {FILE}",
-    f"{FILE} --columns base_time",
+    *(f"{FILE} --columns {name}" for name in ("base_time", "p", "verdikt")),
     f"{FILE} --print-only verdict",
     f"{FILE} --explain flop",
     f"{FILE} --explain time --format json",
@@ -147,7 +147,7 @@ CALLS = (
     ),
     f"{NOTES} --type conv",
     f"{NOTES} --opr-name zzz",
-    f"{NOTES} --opr-name CONV",
+    *(f"{NOTES} --opr-name '{text}'" for text in ("CONV", ".*CONV", ".*zz", "(?i).*zz")),
     f"{NOTES} --min-time 1",
     f"{NOTES} --max-time 0s --where 'time > 0'",
     f"{NOTES} --aggregate-by type --having 'time > 5'",
@@ -325,6 +325,7 @@ CALLS = (
     *(f"{DYNAMIC} {option}" for option in ("--batch 8", "--dim 8", "--dim 8 --dim 9", "--dim b=8")),
     *(f"{DYNAMIC} --input-shape {shape}" for shape in ("1,3,32,32", "'(1, 3)'", "8")),
     *(f"{FILE} {option}" for option in ("--batch 8", "--dim 8", "--input-shape 1,3,9,9")),
+    *(f"{FILE} {option}" for option in ("--shape 1,3,9,9", f"--model {MODEL} --bs 8")),
     *(f"{DYNAMIC} --dim {sizes}" for sizes in ("batch=8,height=9", "'batch=8; height=9'")),
     f"{DYNAMIC} --input x:8x3x9x9",
     *(f"{FILE} {DYNAMIC}", f"{DYNAMIC} --bs 8"),
@@ -467,7 +468,15 @@ CALLS = (
     ),
     *(
         f"{FILE} --dtype fp16 --peaks {spec}"
-        for spec in ("my.toml", "my.toml:fp32", "my.toml:card", "my.toml:4090", "here:4", "x:fp17")
+        for spec in (
+            "my.toml",
+            "my.toml:fp32",
+            "my.toml:card",
+            "my.toml:card:fp32",
+            "my.toml:4090",
+            "here:4",
+            "x:fp17",
+        )
     ),
     *(
         f"{FILE} --gpu {spec}"

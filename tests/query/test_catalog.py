@@ -143,7 +143,8 @@ def test_several_similar_columns_are_suggested() -> None:
         find_column("in_shape")
     assert (
         str(caught.value)
-        == "there is no column 'in_shape'; did you mean in_shapes, base_in_shapes or out_shapes?"
+        == "there is no column 'in_shape'; did you mean in_shapes, base_in_shapes (with --compare) "
+        "or out_shapes?"
     )
 
 
