@@ -18,6 +18,7 @@ the file's name.
 
 from __future__ import annotations
 
+import errno
 import re
 from typing import Final
 
@@ -43,6 +44,24 @@ def without_secrets(text: str) -> str:
 def system_reason(error: Exception) -> str:
     """Return why the system refused something, for a message: `no space left on device`."""
     return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+_ELSEWHERE: Final = "write to a folder in which you can create files"
+_ADVICE_ON_WRITING: Final = {
+    # Folders such as /proc answer ENOENT to whoever creates a file.
+    **dict.fromkeys((errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS), _ELSEWHERE),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space, or write to another disk"),
+    errno.EEXIST: "a file has this name already, so use another name",
+    errno.ENOTDIR: "a part of the path is a file, so use another path",
+    errno.ENAMETOOLONG: "use a shorter name",
+    errno.ELOOP: "the link leads to itself, so use another name",
+}
+
+
+def reason_not_written(error: Exception) -> str:
+    """Return why the system refused to write a file, and what to do."""
+    advice = _ADVICE_ON_WRITING.get(getattr(error, "errno", None) or 0)
+    return f"{system_reason(error)}; {advice}" if advice else system_reason(error)
 
 
 class ProfileAnalyzeError(Exception):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.terminal import is_terminal, terminal_size
-from profile_analyze.errors import OutputError, system_reason
+from profile_analyze.errors import OutputError, reason_not_written
 from profile_analyze.readers.urls import is_url
 
 if TYPE_CHECKING:
@@ -46,15 +46,24 @@ def _check_name(file: str) -> None:
 
 def _mode_of(file: str) -> int | None:
     """Return `st_mode` of `file`, which includes the file type; None if there is no such file."""
-    folder = os.path.dirname(file) or "."
     try:
         return os.stat(file).st_mode
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        folder = os.path.dirname(file) or "."
         if not os.path.isdir(folder):
-            raise OutputError(f"{file}: there is no folder {folder}") from None
+            raise OutputError(f"{file}: {_reason_without_folder(file, folder)}") from None
         return None
     except (OSError, ValueError) as error:
         raise _output_error(file, error) from None
+
+
+def _reason_without_folder(file: str, folder: str) -> str:
+    """Return what is wrong with the output `file` if its `folder` is no folder, and what to do."""
+    if os.path.exists(folder):
+        return f"{folder} is no folder; name a file in a folder"
+    if file.startswith("~"):
+        return f"there is no folder {folder}; did you mean {os.path.expanduser(file)}?"
+    return f"there is no folder {folder}; create it first, or write to another one"
 
 
 def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
@@ -220,7 +229,7 @@ def write_standard_output(pieces: Iterable[bytes]) -> None:
 
 
 def _output_error(file: str, error: Exception) -> OutputError:
-    return OutputError(f"{file}: {system_reason(error)}")
+    return OutputError(f"{file}: {reason_not_written(error)}")
 
 
 def _discard_standard_output() -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from profile_analyze.errors import InputError, OutputError, system_reason
+from profile_analyze.errors import InputError, OutputError, reason_not_written
 from profile_analyze.fleet.locking import locked
 from profile_analyze.fleet.parquet import write_table
 from profile_analyze.fleet.parts import (
@@ -208,4 +208,4 @@ def _remove_export(folder: Path) -> None:
 
 
 def _output_error(data_set: str, error: OSError) -> OutputError:
-    return OutputError(f"{data_set}: {system_reason(error)}")
+    return OutputError(f"{data_set}: {reason_not_written(error)}")

@@ -262,7 +262,10 @@ def test_a_full_disk_is_reported_in_one_line() -> None:
     with Path("/dev/full").open("w") as full:
         done = run_process(sys.executable, "-m", "profile_analyze", TINY, stdout=full)
     assert done.returncode == 1
-    assert done.stderr == ("profile_analyze: error: standard output: no space left on device\n")
+    assert done.stderr == (
+        "profile_analyze: error: standard output: no space left on device; free some space, or "
+        "write to another disk\n"
+    )
 
 
 @pytest.mark.parametrize(

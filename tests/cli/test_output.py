@@ -153,16 +153,43 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     ("name", "reason"),
     [
         ("", "'': the file name is empty"),
-        ("none/a.csv", "{}: there is no folder {}"),
+        ("none/a.csv", "{}: there is no folder {}; create it first, or write to another one"),
+        ("file/a.csv", "{}: {} is no folder; name a file in a folder"),
+        (
+            "loop",
+            "{}: too many levels of symbolic links; the link leads to itself, so use another name",
+        ),
+        ("n" * 300, "{}: file name too long; use a shorter name"),
         (".", "{}: is a directory; name a file in it"),
         ("a\0b", "{}: the file name has a NUL character"),
     ],
 )
 def test_destinations_that_cannot_be_written(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
     file = str(tmp_path / name) if name else ""
     outcome = run_command("no such profile", "-o", file, "--force")
     expected = reason.format(file, os.path.dirname(file)).replace("\0", "\\x00")  # noqa: PTH120
     assert (outcome.code, outcome.err) == (1, f"profile_analyze: error: {expected}\n")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
+def test_a_folder_that_takes_no_files() -> None:
+    outcome = run_command(TINY, "-o", "/proc/a.csv")
+    assert (outcome.code, outcome.err) == (
+        1,
+        "profile_analyze: error: /proc/a.csv: no such file or directory; write to a folder in "
+        "which you can create files\n",
+    )
+
+
+def test_a_tilde_that_the_shell_did_not_replace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/user")
+    outcome = run_command(TINY, "--output=~/none/a.csv")
+    assert outcome.err == (
+        "profile_analyze: error: ~/none/a.csv: there is no folder ~/none; did you mean "
+        "/home/user/none/a.csv?\n"
+    )
 
 
 def test_the_profile_itself_is_never_replaced(tmp_path: Path) -> None:

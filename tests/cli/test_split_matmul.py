@@ -314,7 +314,8 @@ def test_external_data_in_a_folder_that_the_new_folder_lacks(tmp_path: Path) -> 
     call = (file, "--split-matmul", "2,3,4", "--write-model", new)
     values = tmp_path / "other" / "values"
     assert run_command(*call).err == (
-        f"profile_analyze: error: {values / 'w.bin'}: there is no folder {values}\n"
+        f"profile_analyze: error: {values / 'w.bin'}: there is no folder {values}; create it "
+        "first, or write to another one\n"
     )
     assert not [*(tmp_path / "other").iterdir()]
     values.mkdir()

@@ -314,7 +314,7 @@ def test_texts_printed_without_a_profile_report_write_errors(call: list[str]) ->
         done = subprocess.run(
             command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False
         )
-    message = "standard output: no space left on device"
+    message = "standard output: no space left on device; free some space, or write to another disk"
     assert (done.returncode, done.stderr) == (1, f"profile_analyze: error: {message}\n")
     for encoding in ("ascii", "latin-1"):
         done = subprocess.run(
@@ -334,7 +334,8 @@ def test_a_picture_and_an_answer_appear_together(tmp_path: Path) -> None:
     failed = run_command(TINY, "--plot", str(picture), "-o", "/dev/full")
     assert (failed.code, failed.err) == (
         1,
-        "profile_analyze: error: /dev/full: no space left on device\n",
+        "profile_analyze: error: /dev/full: no space left on device; free some space, or write to "
+        "another disk\n",
     )
     assert list(tmp_path.iterdir()) == []
     assert run_command(TINY, "--plot", str(picture), "-o", str(answer)).code == 0

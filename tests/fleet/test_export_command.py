@@ -144,7 +144,10 @@ def test_a_bad_file_stops_an_export_of_several_parts(folder: Path) -> None:
             ("a.json", "--export", "set", "--aggregate-by", "type"),
             "--export adds profiles to a data set, so --aggregate-by has no effect; leave one out",
         ),
-        (("a.json", "--export", "text"), "text: file exists"),
+        (
+            ("a.json", "--export", "text"),
+            "text: file exists; a file has this name already, so use another name",
+        ),
     ],
 )
 def test_export_refuses(folder: Path, call: tuple[str, ...], message: str) -> None:
