@@ -217,22 +217,23 @@ def _factor(written: str, unit: str) -> int | None:
     return None
 
 
-def scaled(value: float, unit: str) -> tuple[str, str]:
+def scaled(value: float, unit: str, *, as_original: bool = False) -> tuple[str, str]:
     """Return `value` with two decimals, and its unit with a suitable prefix.
 
     `unit` is FLO, FLO/s or count (prefixes of 1000), byte or byte/s (prefixes of 1024). 231211008
     FLO gives `("231.21", "MFLO")`, NaN gives `("N/A", "FLO")`. A value too large for all prefixes
-    is written as a power of ten. The prefix is chosen before rounding: 999999 FLO gives
-    `1000.00 KFLO`.
+    is written as a power of ten. 999999 FLO gives `1.00 MFLO`. With `as_original`, the prefix is
+    chosen before rounding, as MegEngine's own tool does: `1000.00 KFLO`.
     """
     factor, plain, prefixed = SCALED[unit]
     if isnan(value):
         return NOT_AVAILABLE, plain
     rest = value
     for prefix in _PREFIXES:
-        if abs(rest) < factor:
-            # A small count is exact: 64, not 64.00.
-            is_count = not (prefix or plain) and float(rest).is_integer()
+        # A small count is exact: 64, not 64.00.
+        is_count = not (prefix or plain) and float(rest).is_integer()
+        rounded = rest if as_original else round(rest, 2)
+        if abs(rounded) < factor:
             return f"{rest:.{0 if is_count else 2}f}", prefix + prefixed if prefix else plain
         rest /= factor
     return f"{value:.2e}", plain

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze import QuantityError, units
+from profile_analyze.model.wording import value_text
+from profile_analyze.query.catalog import find_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +98,10 @@ def test_a_unit_in_another_spelling_is_suggested(text: str, unit: str, meant: st
         (0.0, "FLO", ("0.00", "FLO")),
         (999.0, "FLO", ("999.00", "FLO")),
         (1000.0, "FLO", ("1.00", "KFLO")),
-        (999_999.0, "FLO", ("1000.00", "KFLO")),  # the scale is chosen before rounding
+        (999_994.0, "FLO", ("999.99", "KFLO")),
+        (999_999.0, "FLO", ("1.00", "MFLO")),
+        (-999_999_999.0, "FLO/s", ("-1.00", "GFLOPS")),
+        (1024.0**2 - 1, "byte", ("1.00", "MiB")),
         (231_211_008.0, "FLO", ("231.21", "MFLO")),
         (26.3278e9, "FLO/s", ("26.33", "GFLOPS")),
         (3e12, "FLO/s", ("3.00", "TFLOPS")),
@@ -119,6 +124,13 @@ def test_a_unit_in_another_spelling_is_suggested(text: str, unit: str, meant: st
 )
 def test_quantities_are_scaled(value: float, unit: str, text: tuple[str, str]) -> None:
     assert units.scaled(value, unit) == text
+
+
+def test_the_original_chooses_the_prefix_before_rounding() -> None:
+    assert units.scaled(999_999.0, "FLO", as_original=True) == ("1000.00", "KFLO")
+    column, value = find_column("computation"), 999_999.0
+    assert value_text(column, value, "stacked") == "1000.00\nKFLO"
+    assert value_text(column, value) == "1.00 MFLO"
 
 
 @pytest.mark.parametrize(

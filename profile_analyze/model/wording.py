@@ -118,7 +118,7 @@ def value_text(column: Column, value: Any, style: Style = "short") -> str:
     """
     is_missing = value is None or value != value  # noqa: PLR0124  # NaN
     if style == "stacked" and column.unit in SCALED:  # N/A has a unit below it, too
-        return "\n".join(scaled(nan if is_missing else value, column.unit))
+        return "\n".join(scaled(nan if is_missing else value, column.unit, as_original=True))
     if is_missing:
         return NOT_AVAILABLE
     text = _known_value_text(column, value, style)

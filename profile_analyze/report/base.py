@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from math import inf
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from profile_analyze.report.facts import sections_of
@@ -63,8 +64,15 @@ class Report(NamedTuple):
 
     @property
     def times_s(self) -> list[float]:
-        """The times among the facts. They decide the unit of times in facts and sentences."""
-        return [time_s for facts in self.all_of(Facts) for time_s in facts.times_s]
+        """The times among the facts. They decide the unit of times in facts and sentences.
+
+        No time counts as more than ten times the total of all operators. In the unit that suits
+        these times, the total is at least 0.1 and has three digits, even if others are much longer.
+        """
+        groups = self.all_of(Facts)
+        totals_s = [time_s for one in groups if one.name == "totals" for time_s in one.times_s]
+        most_s = 10 * totals_s[0] if totals_s else inf
+        return [min(time_s, most_s) for one in groups for time_s in one.times_s]
 
     def all_of(self, kind: type[S]) -> tuple[S, ...]:
         """Return the sections of one kind."""

@@ -97,7 +97,9 @@ class PeopleRenderer(ABC):
 
     def column_texts(self, table: Table, names: Iterable[str], display: Display) -> ColumnTexts:
         """Return the texts of a table that shows the columns `names`."""
-        return ColumnTexts(table, self.times_of(times_in(table, names), display))
+        # The unit of a table without rows suits the total, as if the table had rows.
+        times_s = times_in(table, names) if len(table) else [table.total_s]
+        return ColumnTexts(table, self.times_of(times_s, display))
 
     def times_of(self, times_s: Iterable[float], display: Display) -> Times:
         """Return how to write the times of one part of the report."""

@@ -78,7 +78,7 @@ idle               0.25 s
 a quarter is idle
 """,
     "plain": """\
-total device time  0.001 ms
+total device time  1.000 us
 total host time    N/A
 idle               0.25 s
 a quarter is idle
@@ -86,7 +86,7 @@ a quarter is idle
     "markdown": """\
 | total             |    value |
 |:------------------|---------:|
-| total device time | 0.001 ms |
+| total device time | 1.000 us |
 | total host time   |      N/A |
 | idle              |   0.25 s |
 

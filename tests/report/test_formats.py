@@ -220,7 +220,7 @@ def test_keys_without_values_are_shown() -> None:
 def test_a_table_without_rows_keeps_its_columns() -> None:
     table = pa.run(pa.Query(types="None"), profile_of([Operator("conv", "Conv", 4)]))
     assert pa.render(table, "plain") == (
-        "device self time (s)  share  flops  bandwidth  type  name\n"
+        "device self time (us)  share  flops  bandwidth  type  name\n"
     )
 
 

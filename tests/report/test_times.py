@@ -7,7 +7,9 @@ from math import inf, nan
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.executions import Run
 from profile_analyze.report.times import ORIGINAL, TIME_UNITS, Times, TimeUnit, times_for
+from tests import in_memory
 from tests.conftest import PROFILES, run_command
 from tests.small import Operator, profile_of
 
@@ -165,6 +167,19 @@ def test_a_part_has_one_unit_for_all_its_columns() -> None:
         "a                     4.000                 4.000\n"
         "b                     0.003                 4.003\n"
     )
+
+
+def test_the_total_in_the_summary_has_three_digits() -> None:
+    profile = in_memory.profile_of(
+        [{"name": "conv", "type": "Conv"}],
+        [{"operator": 0, "duration_s": 66e-3}],
+        runs=[Run(wall_s=1.2)],
+    )
+    assert pa.render(pa.Report.of(pa.summarise(profile)), "plain").splitlines() == [
+        "total device time   66.000 ms",
+        "total host time     N/A",
+        "wall time of a run  1200.000 ms (operators: 5.5%, outside of them: 1134.000 ms)",
+    ]
 
 
 @pytest.mark.parametrize("unit", TIME_UNITS)
