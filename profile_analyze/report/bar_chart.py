@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
 from profile_analyze.units import NOT_AVAILABLE, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -25,16 +26,22 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import TimeUnit
 
 _MAX_BARS: Final = 30
-_FEWEST_BARS: Final = 8
-"""With fewer bars, the space below the bars is empty. Otherwise, the bars would be very thick."""
+_BARS_OF_FULL_HEIGHT: Final = 8
+"""With fewer bars, the picture is lower. Otherwise, the bars would be very thick."""
+_FEWEST_BARS: Final = 3
+"""With fewer bars, the space below the bars is empty, so that the title of the texts fits."""
+_BAR_INCHES: Final = 0.75
+"""How much lower the picture gets for each bar that it lacks."""
+_TITLE_CHARACTERS: Final = 12
+"""How many characters of the title of the texts fit beside each bar."""
 NAME_WIDTH: Final = 75
 """A row name of this many characters fills half the width of the picture."""
 _TITLE_LEFT: Final = 0.01
 """Where the title begins, as a share of the picture's width."""
 _HEIGHT: Final = 0.8
 """The height of all bars of a row together. The distance between rows is 1."""
-SUM_TITLE: Final = " (and the sum from the top)"
-"""Part of the title of the shares. It explains the number in brackets after each share."""
+_LARGEST_SUM: Final = 1.0005
+"""Larger sums of shares are shown as more than 100.0%."""
 _STYLES: Final[dict[str, dict[str, Any]]] = {
     "profile": {"color": "tab:blue", "alpha": 0.75},
     "slower": {"color": "tab:red", "alpha": 0.75},
@@ -79,11 +86,11 @@ def by_style(
 ) -> dict[str, NDArray[np.float64]]:
     """Return an array for each style: the amounts of its rows, and NaN in all other rows.
 
-    `styles` has the style of each row. The style `first` comes first.
+    `styles` has the style of each row. The style `first` comes first if a row has it.
     """
     return {
         style: np.where([one == style for one in styles], amounts, np.nan)
-        for style in dict.fromkeys((first, *styles))
+        for style in sorted(dict.fromkeys(styles), key=lambda style: style != first)
     }
 
 
@@ -133,10 +140,13 @@ def label_rows(
     axes.set_yticks(positions, labels, fontsize=8)
     right = axes.twinx()
     right.set_yticks(positions, texts, fontsize=8)
-    right.set_ylabel(texts_title, fontsize=8)
+    bars = max(len(labels), _FEWEST_BARS)
+    right.set_ylabel("\n".join(wrap(texts_title, bars * _TITLE_CHARACTERS)), fontsize=8)
     right.tick_params(length=0)
     for one in figure.axes:
-        one.set_ylim(max(len(labels), _FEWEST_BARS) - 0.5, -0.5)  # the first row on top
+        one.set_ylim(bars - 0.5, -0.5)  # the first row on top
+    lacking = max(0, _BARS_OF_FULL_HEIGHT - bars)
+    figure.set_figheight(figure.get_figheight() - lacking * _BAR_INCHES)
     if has_legend or len(axes.containers) > 1:
         figure.legend(loc="outside upper right", ncols=4, fontsize=8)
 
@@ -146,10 +156,19 @@ def draw_title(figure: Figure, text: str) -> None:
     figure.suptitle(text, fontsize=10, x=_TITLE_LEFT, horizontalalignment="left")
 
 
-def shares_with_sums(shares: Iterable[float], sums: Iterable[float]) -> list[str]:
-    """Return each share with the sum of the shares so far, such as `10.0% (55.0% in sum)`."""
-    pairs = zip(shares, sums, strict=True)
-    return [f"{percent(share)} ({percent(total)} in sum)" for share, total in pairs]
+def shares_with_sums(
+    shares: NDArray[np.float64], sums: NDArray[np.float64], total: str
+) -> tuple[list[str], str]:
+    """Return a text for each share, such as `10.0% (55.0% in sum)`, and a title for the texts.
+
+    The sum is that of the shares so far. If the shares, which are medians over the runs, add up to
+    more than 100 %, there are no sums. `total` says in words what the shares are relative to.
+    """
+    texts, of = list(map(percent, shares)), f"share of {total}"
+    if (sums > _LARGEST_SUM).any():
+        return texts, of
+    pairs = zip(texts, map(percent, sums), strict=True)
+    return [f"{one} ({so_far} in sum)" for one, so_far in pairs], f"{of} (and the sum from the top)"
 
 
 def _texts(table: Table, count: int) -> tuple[list[str], str]:
@@ -158,8 +177,8 @@ def _texts(table: Table, count: int) -> tuple[list[str], str]:
     The text is the share of the time. In a comparison, it is the ratio and the verdict.
     """
     if not table.query.compared:
-        shares = shares_with_sums(table["share"][:count], table["cumulative_share"][:count])
-        return shares, f"share of all operators' time{SUM_TITLE}"
+        shares, sums = table["share"][:count], table["cumulative_share"][:count]
+        return shares_with_sums(shares, sums, "all operators' time")
     columns = table.texts("ratio"), intervals(table), table.texts("verdict")
     texts = [
         f"{ratio}{in_brackets(interval)}{'' if verdict == NOT_AVAILABLE else f' {verdict}'}"
@@ -185,9 +204,13 @@ def _title(chart: Chart, time_unit: TimeUnit) -> str:
 
 
 def drawn_text(chart: Chart, rows: int, first: str) -> str:
-    """Return which rows are drawn, such as `the 5 longest of 20 rows`; empty if all are drawn."""
+    """Return which rows are drawn, such as `the 5 longest of 20 rows`; empty if all are drawn.
+
+    `first` says which rows come first, in the plural.
+    """
     count = bar_count(chart, rows)
     if count == rows:
         return ""
     at_most = f"; a picture has {_MAX_BARS} at most" if count == _MAX_BARS else ""
-    return f"the {count} {first} of {rows} rows{at_most}"
+    which = f"{count} {first}" if count > 1 else first.replace("differences", "difference")
+    return f"the {which} of {rows} rows{at_most}"

@@ -9,7 +9,6 @@ import numpy as np
 from profile_analyze.model.numbers import ratio
 from profile_analyze.report.bar_chart import (
     NAME_WIDTH,
-    SUM_TITLE,
     bar_count,
     by_style,
     draw_bars,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 _WORDS: Final = {"macs": "multiply-adds", "least_time": "least possible time"}
 """What bars show, in words, for each column that they can show."""
-_FIRST: Final = {"macs": "with the most multiply-adds", "least_time": "longest"}
+_FIRST: Final = {"macs": "largest", "least_time": "longest"}
 """Which rows come first, for each of these columns. In a comparison, the rows with the largest
 differences in multiply-adds come first."""
 
@@ -101,7 +100,7 @@ def _texts(chart: Chart) -> tuple[list[str], str]:
     if not of_base:
         total = table.shown.total_of(chart.column)
         columns = ratio(amounts, total), ratio(np.nancumsum(amounts), total)
-        return shares_with_sums(*columns), f"share of all {_WORDS[chart.column]}{SUM_TITLE}"
+        return shares_with_sums(*columns, f"all {_WORDS[chart.column]}")
     ours, theirs = table.shown.on_sides
     texts = [
         "added" if not in_base else "removed" if not in_model else three_digits(one)
@@ -114,9 +113,7 @@ def _title(chart: Chart, with_work: int) -> str:
     """Return the title: the names of the models, the caption, and which rows are drawn."""
     table = chart.table
     column = chart.column
-    first = (
-        "with the largest differences in multiply-adds" if table.query.compared else _FIRST[column]
-    )
+    first = "largest differences in multiply-adds" if table.query.compared else _FIRST[column]
     without = len(table) - with_work
     lines = [chart.caption, drawn_text(chart, with_work, first)]
     if without:

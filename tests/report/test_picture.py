@@ -19,7 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
 import profile_analyze as pa
-from profile_analyze.report.bar_chart import draw_times
+from profile_analyze.model.executions import Run
+from profile_analyze.report.bar_chart import by_style, draw_times
 from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
@@ -190,6 +191,42 @@ def test_bars_in_a_chosen_unit() -> None:
     assert bars.get_xlabel() == "device self time (s)"
     title = figure.get_suptitle()
     assert title.endswith("resnet18.json: 0.103739 s\nthe 2 longest of 91 rows")
+
+
+@pytest.mark.parametrize(
+    ("most", "inches", "drawn"),
+    [
+        (1, 3.25, "the longest of 91 rows"),
+        (3, 3.25, "the 3 longest of 91 rows"),
+        (5, 4.75, "the 5 longest of 91 rows"),
+        (8, 7.0, "the 8 longest of 91 rows"),
+        (30, 7.0, "the 30 longest of 91 rows; a picture has 30 at most"),
+    ],
+)
+def test_a_picture_of_few_bars_is_low(most: int, inches: float, drawn: str) -> None:
+    figure = Figure(figsize=(11, 7))
+    draw_times(figure, Chart("times", pa.run(pa.Query(), pa.load(RESNET)), most_rows=most))
+    assert figure.get_figheight() == inches
+    assert figure.get_suptitle().splitlines()[1] == drawn
+    title = figure.axes[1].get_ylabel()
+    assert title.replace("\n", " ") == "share of all operators' time (and the sum from the top)"
+    assert title.count("\n") == (most < 5)
+
+
+def test_shares_that_do_not_add_up_have_no_sums() -> None:
+    # Each operator ran in one run only, and its share is relative to the total of this run.
+    profile = profile_of(
+        [{"name": "a", "type": "A"}, {"name": "b", "type": "B"}],
+        [{"operator": n, "run": n, "duration_s": 3.0 - n} for n in range(2)],
+        runs=(Run(), Run()),
+    )
+    table = pa.run(pa.Query(), profile)
+    assert table["cumulative_share"].tolist() == [1.0, 2.0]
+    figure = Figure()
+    draw_times(figure, Chart("times", table))
+    shares = figure.axes[1]
+    assert [label.get_text() for label in shares.get_yticklabels()] == ["100.0%", "100.0%"]
+    assert shares.get_ylabel() == "share of all operators' time"
 
 
 @pytest.mark.parametrize(
@@ -473,6 +510,18 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
         "device time: ratio 0.989 (95 %: 0.989 to 1.21), verdict uncertain (p 0.0586, threshold 3.0%)",
         "the 3 largest differences of 91 rows",
     ]
+
+
+def test_the_legend_has_the_styles_of_the_drawn_rows() -> None:
+    amounts = np.array([1.0, 2.0])
+    assert list(by_style(amounts, ["slower", "profile"], "profile")) == ["profile", "slower"]
+    assert list(by_style(amounts, ["slower", "slower"], "profile")) == ["slower"]
+
+
+def test_a_single_difference_in_the_title() -> None:
+    figure = Figure()
+    draw_times(figure, Chart("times", pa.run(pa.Query(compared=True), COMPARED), most_rows=1))
+    assert figure.get_suptitle().endswith("the largest difference of 3 rows")
 
 
 LONG_FILES = tuple(f"{'experiment/' * 12}{side}/relu-fused-into-convolution.json" for side in "ab")
