@@ -39,6 +39,7 @@ _VALUE_FIRST: Final = (
 )
 _BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<high>{_QUANTITY})"
 _WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
+_WITH_ANOTHER: Final = r"(?P<value>.+?)\s+(?:and|&&)\s+(?P<another>[a-z][\w.]*\s*[=<>!~].*)"
 _MISSING: Final = ("null", "none", "nan", "n/a", "na")
 PATTERN_OF: Final = {"==": "~", "!=": "!~"}
 """For each operator on whole texts, the corresponding operator on patterns."""
@@ -189,7 +190,11 @@ def _with_value_first(low: str, first: str, name: str, second: str | None, high:
 
 
 def _two_conditions(first: str, name: str, high: str, operator: str = "<=") -> str:
-    return f"write '{first}' and '{name} {operator} {high.strip()}', two conditions"
+    return _both(first, f"{name} {operator} {high.strip()}")
+
+
+def _both(first: str, second: str) -> str:
+    return f"write '{first}' and '{second}', two conditions: repeat the option for each"
 
 
 def _with_operator(name: str, words: str, value: str) -> str:
@@ -212,6 +217,8 @@ def _with_operator(name: str, words: str, value: str) -> str:
         value = f"^({'|'.join(map(re.escape, choices))})$"
     else:
         value = value.strip("'\"")
+    if both := re.fullmatch(_WITH_ANOTHER, value, re.IGNORECASE):
+        return _both(f"{name} {operator} {both['value']}", both["another"])
     if operator in ("~", "!~"):
         value = value.strip("%")  # the wildcard of SQL
         value = {"startswith": f"^{value}", "endswith": f"{value}$"}.get(word, value)

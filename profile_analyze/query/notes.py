@@ -15,13 +15,12 @@ from profile_analyze.model.terms import ABSENT, CPU, DEVICE, HOST, LABEL, is_run
 from profile_analyze.model.wording import heading
 from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.group_key_notes import group_key_notes
+from profile_analyze.query.number_notes import number_notes, time_range_notes
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
     meant_pattern,
     name_pattern_notes,
-    number_notes,
-    time_range_notes,
     unmatched_value_notes,
     wildcard_notes,
 )
@@ -172,10 +171,11 @@ def _unjudged_notes(operators: OperatorRows, unjudged: Unjudged) -> Iterator[Not
     """Yield a note on each condition whose column is N/A for some operators."""
     for condition, left_out in unjudged:
         if left_out.any():
+            is_all = bool(left_out[operators.recorded].all())
             yield Note(
                 f"{condition.text}: left out {operators_and_share(left_out.sum())} where the value "
                 f"is {condition.unknown_noun}",
-                Importance.INCOMPLETE,
+                Importance.ANSWER if is_all else Importance.INCOMPLETE,
                 share_of(operators, left_out),
             )
 
@@ -187,7 +187,7 @@ def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
             yield Note(
                 f"{condition.text}: left out {counted(left_out.sum(), 'group')} where the value is "
                 f"{condition.unknown_noun}",
-                Importance.INCOMPLETE,
+                Importance.ANSWER if left_out.all() else Importance.INCOMPLETE,
             )
 
 

@@ -6,8 +6,6 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import PartOf
@@ -21,25 +19,14 @@ from profile_analyze.suggestions import (
     similar_texts,
 )
 from profile_analyze.units import (
-    SCALED,
-    base_unit_name,
     counted,
-    parse_quantity,
-    percent,
-    scaled_text,
-    short_time,
-    suitable_unit,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.conditions import Condition
-    from profile_analyze.query.filters import Selection
-    from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import OperatorRows
     from profile_analyze.query.table import Table
@@ -62,20 +49,27 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         values = distinct(operators[condition.column.name])
         if values and matches_none(condition, values):
             texts = list(map(condition.column.as_text, values))
-            if "~" in condition.operator:
-                advice = _advice_on_brackets(condition, texts) or advice_on_pattern(
-                    condition.value, texts
-                )
-            elif shape := _meant_shape(condition.value, texts):
-                advice = did_you_mean([shape])
-            elif pattern := meant_pattern(condition.value, texts):
-                operator = PATTERN_OF[condition.operator]
-                better = f"'{condition.column.name} {operator} {pattern}'"
-                advice = f"{condition.operator} compares the whole text; {did_you_mean([better])}"
-            else:
-                advice = _advice_on_text(condition.value, texts)
+            advice = (
+                _advice_on_brackets(condition, texts) or advice_on_pattern(condition.value, texts)
+                if "~" in condition.operator
+                else _advice_on_whole_text(condition, texts)
+            )
+            size = _meant_size(condition.value, texts)
+            if size and ("~" in condition.operator or f"{{{size}}}" not in texts):
+                operator = PATTERN_OF.get(condition.operator, condition.operator)
+                advice = did_you_mean([f"'{condition.column.name} {operator} {size}'"])
             advice += renaming_advice(operators.profile, condition.column.name)
             yield Note(f"{condition.text}: {_NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+
+
+def _advice_on_whole_text(condition: Condition, texts: Sequence[str]) -> str:
+    """Return what to write instead of `==` or `!=` with a value that is none of `texts`."""
+    if shape := _meant_shape(condition.value, texts):
+        return did_you_mean([shape])
+    if pattern := meant_pattern(condition.value, texts):
+        better = f"'{condition.column.name} {PATTERN_OF[condition.operator]} {pattern}'"
+        return f"{condition.operator} compares the whole text; {did_you_mean([better])}"
+    return _advice_on_text(condition.value, texts)
 
 
 def advice_on_last_condition(table: Table) -> str:
@@ -148,6 +142,17 @@ def _meant_shape(text: str, known: Sequence[str]) -> str:
     )
 
 
+def _meant_size(text: str, known: Sequence[str]) -> str:
+    """Return the pattern for a shape such as `1x3x9x9`; empty if no known text has this shape.
+
+    Known texts may be lists of shapes, such as `{1,3,9,9}, {8,3,3,3}`.
+    """
+    if len(text) > LONGEST_ADVISED or not re.fullmatch(r"\D?\d+(?:\s*[,x]\s*\d+)+\D?", text):
+        return ""
+    sizes = ",".join(re.findall(r"\d+", text))
+    return sizes if any(f"{{{sizes}}}" in one for one in known) else ""
+
+
 def meant_pattern(text: str, known: Sequence[str]) -> str:
     """Return the pattern that the user probably meant by `text`; empty if no pattern is likely.
 
@@ -188,107 +193,6 @@ def matches_none(condition: Condition, values: Iterable[Any]) -> bool:
     return False
 
 
-def number_notes(
-    conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
-) -> Iterator[Note]:
-    """Yield a note on each condition on numbers that keeps no candidate.
-
-    Conditions whose number has no unit also get a note if they keep all candidates.
-    """
-    noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
-    for condition in conditions:
-        if condition.column.kind != "number":
-            continue
-        values = rows[condition.column.name][candidates]
-        known = values[~np.isnan(values)]
-        holds = condition.holds_for_numbers(known)
-        if not len(known) or _divides(holds):
-            continue
-        furthest = "" if holds.all() else _furthest(condition, known)
-        if condition.assumed_unit and condition.bound != 0:
-            unit = condition.assumed_unit
-            in_base_units = f"{condition.value} {base_unit_name(unit)}"
-            read_as = percent(condition.bound) if unit == "1" else in_base_units
-            whether = "every" if holds.all() else "no"
-            means = (
-                f"{condition.text}: {condition.value} means {read_as}, which {whether} {noun} meets"
-            )
-            other = did_you_mean(_with_suitable_unit(condition, known)) or furthest
-            yield Note(f"{means}; {other}" if other else means, Importance.ANSWER)
-        elif furthest:
-            yield Note(f"{condition.text}: no {noun} meets this; {furthest}", Importance.ANSWER)
-
-
-def _furthest(condition: Condition, known: NDArray[np.float64]) -> str:
-    """Return the value that is closest to meeting a condition, which no value meets."""
-    if condition.operator in ("==", "!="):
-        return ""
-    if condition.operator in (">", ">="):
-        return f"the largest value is {_value_text(condition, float(known.max()))}"
-    return f"the smallest value is {_value_text(condition, float(known.min()))}"
-
-
-def _value_text(condition: Condition, value: float) -> str:
-    unit = condition.column.unit
-    if unit == "s":
-        return short_time(value)
-    if unit in SCALED:
-        return scaled_text(value, unit)
-    is_share = unit == "1" and condition.column.shown_as == "percent"
-    return percent(value) if is_share else f"{value:.6g}"
-
-
-def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
-    """Return the condition with a suitable unit; empty if it also keeps all values or no value."""
-    assumed = condition.assumed_unit
-    unit = "%" if assumed == "1" else suitable_unit(float(known.max()), assumed)
-    bound = parse_quantity(condition.value + unit, assumed)
-    better = condition._replace(bound=bound)
-    if not _divides(better.holds_for_numbers(known)):
-        return []
-    return [f"{condition.column.name} {condition.operator} {condition.value}{unit}"]
-
-
-def _divides(holds: NDArray[np.bool_]) -> bool:
-    """Whether a condition keeps some values, but not all."""
-    return bool(holds.any() and not holds.all())
-
-
-def time_range_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
-    """Yield a note if all operators are faster than `min_time_s` or slower than `max_time_s`."""
-    times = operators["time"][operators.recorded]
-    known = times[~np.isnan(times)]
-    if len(selection.operators) or not len(known):
-        return
-    if query.min_time_s is not None and known.max() < query.min_time_s:
-        longest = short_time(float(known.max()))
-        yield Note(
-            f"no operator took {short_time(query.min_time_s)}; the longest took {longest}"
-            f"{_advice_on_minimum(query.min_time_s, known)}",
-            Importance.ANSWER,
-        )
-    if query.max_time_s is not None and known.min() > query.max_time_s:
-        shortest = short_time(float(known.min()))
-        limit = short_time(query.max_time_s)
-        yield Note(
-            f"every operator took over {limit}; the shortest took {shortest}", Importance.ANSWER
-        )
-
-
-def _advice_on_minimum(minimum_s: float, times_s: NDArray[np.float64]) -> str:
-    """Return the minimum with the unit that the user probably forgot, such as 1ms instead of 1.
-
-    Empty if this minimum would also keep all times or none. It is also empty for a fraction of a
-    second, which the user may have written with a unit, such as 10ms.
-    """
-    if minimum_s < 1:
-        return ""
-    meant = f"{minimum_s:g}{suitable_unit(float(times_s.max()), 's')}"
-    if not _divides(times_s >= parse_quantity(meant, "s")):
-        return ""
-    return f"; {did_you_mean([f'--min-time {meant}'])}"
-
-
 def name_pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     """Yield a note if `pattern`, which selects operators by name, matches no name.
 
@@ -327,9 +231,9 @@ def examples_of(texts: Sequence[str]) -> str:
         one if len(one) <= _LONGEST_EXAMPLE else f"{one[:_LONGEST_EXAMPLE]}..."
         for one in texts[:_MOST_EXAMPLES]
     )
-    return (
-        f"there are {first}{f' and {more} more' if more > 0 else ''}" if texts else "there is none"
-    )
+    if len(texts) < 2:
+        return f"there is only {first}" if texts else "there is none"
+    return f"there are {first}{f' and {more} more' if more > 0 else ''}"
 
 
 def _advice_on_text(text: str, texts: Sequence[str]) -> str:

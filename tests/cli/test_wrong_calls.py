@@ -317,6 +317,7 @@ CALLS = (
     *(f"{FILE} --print-only summary {text}" for text in ("--columns name", "--order-by memory")),
     f"{FILE} --print-only summary --aggregate-by type --type Copy",
     f"{FILE} --where 'time > 1ms OR type == Copy'",
+    *(f"{FILE} --where '{text}'" for text in ("type is Copy and time > 1ms",)),
     # sizes of models
     *(f"{MODEL} --input-shape '{shape}'" for shape in ("1x3x9x9", "image=1x3x9x9", "image")),
     *(f"{MODEL} --input-shape '{shape}'" for shape in ("image:[1, 3,9,9]", "image (1,3)", "a:1xN")),

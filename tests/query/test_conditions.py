@@ -8,6 +8,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.columns import RowKind
+from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.query.conditions import Condition
 from profile_analyze.readers.megengine import MegEngineReader
@@ -106,7 +107,10 @@ _GRAMMAR = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
         *((text, _GRAMMAR) for text in ("", "> 3", "time 3", "5 >> time", "time is")),
         ("time", f"{_GRAMMAR}, in quotes, because a shell takes < and > for itself"),
         ("5 > time", "write 'time < 5'"),
-        ("1ms < time <= 2 ms", "write 'time > 1ms' and 'time <= 2 ms', two conditions"),
+        (
+            "1ms < time <= 2 ms",
+            "write 'time > 1ms' and 'time <= 2 ms', two conditions: repeat the option for each",
+        ),
         ("name contains conv", "did you mean 'name ~ conv'?"),
         ("type IS Conv", "did you mean 'type == Conv'?"),
         ("type in ('A', \"B.c\")", "did you mean 'type ~ ^(A|B\\.c)$'?"),
@@ -264,6 +268,26 @@ def test_a_value_that_no_operator_has_gets_a_note_with_similar_values() -> None:
     notes = pa.run(pa.Query(by="param.stride"), profile).notes
     assert notes[0].startswith("param.stride: no operator has it; the parameters are axis, comp")
     assert pa.run(pa.Query(where="in_shapes == {1,512,7,7},{512,512,3,3}"), profile).notes == ()
+
+
+def test_a_column_without_values_is_the_first_answer() -> None:
+    profile = in_memory([{"name": "a"}], [{"operator": 0, "duration_s": 1.0}])
+    for condition in ("rank == 0", "flops > 1G"):
+        first = pa.run(pa.Query(where=condition), profile).notes[0]
+        expected = f"{condition}: left out 1 operator (100.0% of the time) where the value is N/A"
+        assert (first, first.importance) == (expected, Importance.ANSWER)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        *("in_shapes == 1x512x1x1", "in_shapes == [1,512,1,1]", "in_shapes == {1, 512, 1,1}"),
+        *("in_shapes == 1,512,1,1", "in_shapes ~ 1x512x1x1", "in_shapes ~ 1, 512, 1, 1"),
+    ],
+)
+def test_a_shape_in_a_list_of_shapes(condition: str) -> None:
+    note = pa.run(pa.Query(where=condition), pa.load(RESNET)).notes[0]
+    assert note.endswith("no operator has this value; did you mean 'in_shapes ~ 1,512,1,1'?")
 
 
 def test_a_parameter_gets_a_note_if_no_operator_has_parameters() -> None:

@@ -189,7 +189,7 @@ def test_junit_whole(files: dict[str, list[str]]) -> None:
     <system-out>+9.7% (95 %: +6.7% to +12.6%), 114 us against 104 us of the baseline: within the limit, and so is the confidence interval</system-out>
   </testcase>
   <testcase classname="profile_analyze" name="type=&lt;b&gt;&amp;\\x01\\ufffe\\uffff: time &gt; +1%">
-    <skipped message="no operator matches; there are Conv"/>
+    <skipped message="no operator matches; there is only Conv"/>
   </testcase>
 </testsuite>
 """
@@ -205,7 +205,7 @@ def test_github_whole(files: dict[str, list[str]]) -> None:
         "+12.6%25), 114 us against 104 us of the baseline: within the limit, and so is the confidence "
         "interval\n"
         "::warning title=profile_analyze::cannot be judged: type=a\\n::error::b: time > +1%25: no operator "
-        "matches; there are Conv\n"
+        "matches; there is only Conv\n"
     )
 
 

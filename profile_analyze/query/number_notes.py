@@ -1,0 +1,131 @@
+"""Notes on conditions on numbers, and limits of times, that keep nothing or everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.suggestions import did_you_mean
+from profile_analyze.units import (
+    SCALED,
+    base_unit_name,
+    parse_quantity,
+    percent,
+    scaled_text,
+    short_time,
+    suitable_unit,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.query.conditions import Condition
+    from profile_analyze.query.filters import Selection
+    from profile_analyze.query.group_rows import GroupRows
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.rows import OperatorRows
+
+
+def number_notes(
+    conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
+) -> Iterator[Note]:
+    """Yield a note on each condition on numbers that keeps no candidate.
+
+    Conditions whose number has no unit also get a note if they keep all candidates.
+    """
+    noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
+    for condition in conditions:
+        if condition.column.kind != "number":
+            continue
+        values = rows[condition.column.name][candidates]
+        known = values[~np.isnan(values)]
+        holds = condition.holds_for_numbers(known)
+        if not len(known) or _divides(holds):
+            continue
+        furthest = "" if holds.all() else _furthest(condition, known)
+        if condition.assumed_unit and condition.bound != 0:
+            unit = condition.assumed_unit
+            in_base_units = f"{condition.value} {base_unit_name(unit)}"
+            read_as = percent(condition.bound) if unit == "1" else in_base_units
+            whether = "every" if holds.all() else "no"
+            means = (
+                f"{condition.text}: {condition.value} means {read_as}, which {whether} {noun} meets"
+            )
+            other = did_you_mean(_with_suitable_unit(condition, known)) or furthest
+            yield Note(f"{means}; {other}" if other else means, Importance.ANSWER)
+        elif furthest:
+            yield Note(f"{condition.text}: no {noun} meets this; {furthest}", Importance.ANSWER)
+
+
+def _furthest(condition: Condition, known: NDArray[np.float64]) -> str:
+    """Return the value that is closest to meeting a condition, which no value meets."""
+    if condition.operator in ("==", "!="):
+        return ""
+    if condition.operator in (">", ">="):
+        return f"the largest value is {_value_text(condition, float(known.max()))}"
+    return f"the smallest value is {_value_text(condition, float(known.min()))}"
+
+
+def _value_text(condition: Condition, value: float) -> str:
+    unit = condition.column.unit
+    if unit == "s":
+        return short_time(value)
+    if unit in SCALED:
+        return scaled_text(value, unit)
+    is_share = unit == "1" and condition.column.shown_as == "percent"
+    return percent(value) if is_share else f"{value:.6g}"
+
+
+def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
+    """Return the condition with a suitable unit; empty if it also keeps all values or no value."""
+    assumed = condition.assumed_unit
+    unit = "%" if assumed == "1" else suitable_unit(float(known.max()), assumed)
+    bound = parse_quantity(condition.value + unit, assumed)
+    better = condition._replace(bound=bound)
+    if not _divides(better.holds_for_numbers(known)):
+        return []
+    return [f"{condition.column.name} {condition.operator} {condition.value}{unit}"]
+
+
+def _divides(holds: NDArray[np.bool_]) -> bool:
+    """Whether a condition keeps some values, but not all."""
+    return bool(holds.any() and not holds.all())
+
+
+def time_range_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
+    """Yield a note if all operators are faster than `min_time_s` or slower than `max_time_s`."""
+    times = operators["time"][operators.recorded]
+    known = times[~np.isnan(times)]
+    if len(selection.operators) or not len(known):
+        return
+    if query.min_time_s is not None and known.max() < query.min_time_s:
+        longest = short_time(float(known.max()))
+        yield Note(
+            f"no operator took {short_time(query.min_time_s)}; the longest took {longest}"
+            f"{_advice_on_minimum(query.min_time_s, known)}",
+            Importance.ANSWER,
+        )
+    if query.max_time_s is not None and known.min() > query.max_time_s:
+        shortest = short_time(float(known.min()))
+        limit = short_time(query.max_time_s)
+        yield Note(
+            f"every operator took over {limit}; the shortest took {shortest}", Importance.ANSWER
+        )
+
+
+def _advice_on_minimum(minimum_s: float, times_s: NDArray[np.float64]) -> str:
+    """Return the minimum with the unit that the user probably forgot, such as 1ms instead of 1.
+
+    Empty if this minimum would also keep all times or none. It is also empty for a fraction of a
+    second, which the user may have written with a unit, such as 10ms.
+    """
+    if minimum_s < 1:
+        return ""
+    meant = f"{minimum_s:g}{suitable_unit(float(times_s.max()), 's')}"
+    if not _divides(times_s >= parse_quantity(meant, "s")):
+        return ""
+    return f"; {did_you_mean([f'--min-time {meant}'])}"
