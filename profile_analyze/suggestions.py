@@ -16,6 +16,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     "ndjson": "jsonl",
     "jsonlines": "jsonl",
     "xml": "junit",
+    "yaml": "json",
     **dict.fromkeys(("folded", "flamegraph", "flame", "speedscope", "stacks"), "collapsed"),
     **dict.fromkeys(("excel", "xlsx", "spreadsheet"), "csv"),
     **dict.fromkeys(
@@ -43,6 +44,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("estimated", "computed", "theoretical"), "derived"),
     **dict.fromkeys(("reported", "actual", "runtime"), "measured"),
     **dict.fromkeys(("average", "avg"), "mean"),
+    **dict.fromkeys(("p50", "middle"), "median"),
     **dict.fromkeys(("yes", "on", "true"), "always"),
     **dict.fromkeys(("no", "off", "false", "none"), "never"),
     # choices of --fail-uncertain

@@ -18,6 +18,7 @@ _LONGEST: Final = 400
 _LONGEST_KIND: Final = 29
 """Characters. The kind of error, such as `Binder`, is the short text before the first `Error: `."""
 _NO_TABLE: Final = re.compile(r"Table with name (.+?) does not exist")
+_NO_FILE: Final = re.compile(r"Cannot access file .*")
 _NO_COLUMN: Final = re.compile(
     r'(?:Referenced column "([^"]+)" not found|does not have a column named "([^"]+)")[^;]*'
 )
@@ -52,8 +53,19 @@ def _with_suggestion(message: str, query: str) -> str:
         name = match[1] or match[2]
         # Only tables that the query names can have the column.
         named = [table for table in DECLARED if re.search(rf"\b{table}\b", query, re.IGNORECASE)]
-        known = dict.fromkeys(field.name for table in named for field in DECLARED[table])
+        known = dict.fromkeys(one for table in named for one in _names_in(table))
         words = {plain_name(name): _SQL_NAMES.get(meant_column(name) or name, "")}
-        if advice := suggestion(name, known, words):
+        elsewhere = [table for table in DECLARED if name in _names_in(table)]
+        advice = suggestion(name, known, words)
+        if elsewhere:
+            advice = f"it is a column of {elsewhere[0]}; join that table"
+        if advice:
             return f"{message[: match.end()]}; {advice}"
+    if _NO_FILE.search(message):
+        return f"a query reads only the files named before it, as the tables {', '.join(DECLARED)}"
     return message
+
+
+def _names_in(table: str) -> list[str]:
+    """Return the names of the columns of a table."""
+    return [field.name for field in DECLARED[table]]

@@ -103,7 +103,7 @@ def _check(files: Sequence[str], ranks: Sequence[int | None]) -> None:
         if rank is None:
             raise QueryError(
                 f"{file} names no rank, but {files[known]} is rank {ranks[known]} of a job; "
-                f"{advice}"
+                f"{advice}; to compare two programs, name one of them after --compare"
             )
         if rank in first:
             raise QueryError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -65,9 +66,10 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
 
 def _check(profile: Profile, model: Profile) -> None:
     if model.origin.times != ABSENT and not model.serves_as_model:
-        raise QueryError(
-            f"{model.file}: is a profile of a run; name the model that ran, such as model.onnx"
-        )
+        right = "name the model that ran, such as model.onnx"
+        if profile.model is not None:  # the two files are swapped
+            right = f"write {quote(model.file)} --model {quote(profile.file)}"
+        raise QueryError(f"{model.file}: is a profile of a run; {right}")
     if profile.origin.times == ABSENT:
         raise QueryError(
             f"{profile.file}: is a model that has not run; name a profile of its run, or leave out "

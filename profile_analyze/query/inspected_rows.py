@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -44,6 +45,10 @@ def find_rows(profile: Profile, text: str) -> tuple[int, int | None, Indices]:
         names = [*dict.fromkeys((*profile.operators.name.values().tolist(), *keys))]
         similar = similar_texts(text, names) if len(text) <= LONGEST_ADVISED else []
         advice = did_you_mean(similar) or "--columns id,name -t 0 lists the keys"
+        if text in profile.operators.type.categories:
+            advice = (
+                f"it is a type; --type {quote(text)} --columns id,name -t 0 lists its operators"
+            )
         raise QueryError(f"inspect: no operator {text!r} in {profile.file}; {advice}")
     executions = profile.executions
     # A window keeps some executions without calls and without time: see `model.windows`.

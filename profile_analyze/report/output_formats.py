@@ -55,7 +55,10 @@ TABLE_FORMATS: Final = tuple(_TABLE_RENDERERS)
 PICTURE_FORMATS: Final = tuple(_PICTURE_RENDERERS)
 """The names of the picture formats, which are also the suffixes of their files."""
 
-_SPREADSHEETS: Final = ("xls", "xlsx", "ods")
+_ADVICE_ON_SUFFIXES: Final = {
+    **dict.fromkeys(("xls", "xlsx", "ods"), "spreadsheets open .csv"),
+    **dict.fromkeys(("html", "htm"), "write .md for a page, or --plot result.svg for a picture"),
+}
 
 
 def find_renderer(output_format: str) -> Renderer:
@@ -102,11 +105,9 @@ def output_format_of(file: str) -> str | None:
     known += [f".{name}" for name in TABLE_FORMATS]
     if ending in PICTURE_FORMATS:
         raise QueryError(f"{file}: -o writes tables; --plot {file} draws a picture")
-    if ending in _SPREADSHEETS:
-        raise QueryError(f"{file}: no format has the suffix .{suffix}; spreadsheets open .csv")
+    any_suffix = f"choose a format by --format, or use one of these suffixes: {', '.join(known)}"
     raise QueryError(
-        f"{file}: no format has the suffix .{suffix}; choose a format by --format, or use "
-        f"one of these suffixes: {', '.join(known)}"
+        f"{file}: no format has the suffix .{suffix}; {_ADVICE_ON_SUFFIXES.get(ending, any_suffix)}"
     )
 
 

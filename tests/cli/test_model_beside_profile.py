@@ -163,6 +163,11 @@ def test_the_options_on_sizes_apply_to_the_model(
             "such as model.onnx",
         ),
         (
+            (MODEL, "--model", PROFILE),
+            2,
+            f"{PROFILE}: is a profile of a run; write {PROFILE} --model {MODEL}",
+        ),
+        (
             (OTHER, "--model", MODEL),
             2,
             f"{OTHER}: is a model that has not run; name a profile of its run, or leave out the "

@@ -116,10 +116,13 @@ def test_a_wrong_query_gets_one_line(query: str, message: str) -> None:
     ("query", "ending"),
     [
         ("select nme from operators", "; did you mean name?"),
+        ("select type from executions", "; it is a column of operators; join that table"),
+        ("select wall_s from operators", "; it is a column of runs; join that table"),
         ("select name, time from operators", "; did you mean device_time_s?"),
         ("select o.Duration from OPERATORS o", "; did you mean device_time_s?"),
         ("select duration from executions", "; did you mean duration_s?"),
         ("with a as (select 1 as b) select c from a", '; Candidate bindings: "b"'),
+        ("from 'a.json'", " it, as the tables operators, executions, tracks, runs, origin"),
         ("from operator", "; did you mean operators?"),
         ("from profile", " exist; the tables are operators, executions, tracks, runs, origin"),
         ('from "my profile"', " exist; the tables are operators, executions, tracks, runs, origin"),
