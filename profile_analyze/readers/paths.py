@@ -1,6 +1,6 @@
-"""Names of inputs: expands folders and lists into their files, and makes paths absolute.
+"""Finds the files that folders, lists and patterns stand for, and makes paths absolute.
 
-A name may also be a URL: see `urls`.
+The name of an input may also be a URL: see `urls`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
 MODEL_SUFFIX: Final = ".onnx"
 _TEXTS: Final = (".txt", ".csv", ".xml", ".log")
 """Suffixes of some profiles, but also of other files, such as notes. A folder therefore does not
-stand for files with these suffixes, but an error message suggests to name them."""
+stand for files with these suffixes, but an error message suggests naming them."""
 _MOST_FOLDERS: Final = 2
 """The most subfolders that an error message names."""
 
@@ -47,7 +47,7 @@ class Inputs(NamedTuple):
     """What the names of inputs stand for."""
 
     names: list[str]
-    """The names, with the names of files in place of patterns such as `runs/**/*.json`."""
+    """The names, with the names of files instead of patterns such as `runs/**/*.json`."""
     files: list[str]
     """The files and the data sets that `names` stand for."""
     data_sets: list[str]
@@ -64,7 +64,7 @@ class _Input(NamedTuple):
 def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
     """Return the files and the data sets that `names` stand for. Each name is looked up once.
 
-    - A pattern stands for the files that match it; for itself if there are none.
+    - A pattern stands for the files that match it. If no file matches, it stands for itself.
     - A folder stands for its files with one of `SUFFIXES`, sorted by name. Files that only describe
       a profile in the folder are left out. A folder that is a data set stands for itself.
     - `@FILE` stands for the names in FILE, one in each line. Blank lines and lines that begin with
@@ -94,7 +94,7 @@ def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
 
 
 def _files_matching(name: str) -> list[str]:
-    """Return the local files that match a pattern; empty if there are none, or it is no pattern."""
+    """Return the local files that match `name`; empty if it is no pattern, or no file matches."""
     if is_url(name) or not has_magic(name) or os.path.lexists(name):
         return []
     found = sorted(glob(name, recursive=True))
@@ -132,7 +132,7 @@ def _listed(name: str, max_size: int) -> Iterator[_Input]:
     for listed_name in listed_names:
         # Lists do not nest: otherwise two lists could include each other.
         if listed_name.startswith(LIST):
-            reason = f"has the list {listed_name} in it; write the names themselves"
+            reason = f"contains the list {listed_name}; write the names in that list instead"
             raise InputError(name, reason)
         yield from _expand_folder(listed_name)
 

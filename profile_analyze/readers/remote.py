@@ -1,7 +1,7 @@
-"""Files and folders at URLs, which fsspec reads by the driver of the scheme, such as s3fs.
+"""Files and folders at URLs. fsspec reads them with the driver of the URL's scheme, such as s3fs.
 
 Drivers have threads, which do not exist in a forked process. Each method therefore asks fsspec for
-the driver, and fsspec makes a new one in a new process. No object here keeps a driver.
+the driver. In a new process, fsspec makes a new driver. No object here keeps a driver.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class OpenedFile(NamedTuple):
 
     stream: BufferedIOBase
     size: int
-    """The size in bytes; 0 if the driver does not tell it."""
+    """The size in bytes; 0 if the driver does not report it."""
 
 
 class Entry(NamedTuple):
@@ -88,8 +88,8 @@ class RemotePath:
     def read_bytes(self, most: int) -> bytes:
         """Return the first `most` bytes of the file, or all bytes if there are fewer.
 
-        One request gets them if possible. A web server may send bytes without end, so no more than
-        `most` bytes are read from it.
+        A single request gets them if possible. A web server may send bytes without end, so no more
+        than `most` bytes are read from it.
         """
         if is_http(self.url):
             with self.open().stream as stream:
@@ -115,7 +115,7 @@ class RemotePath:
         return False
 
     def entries(self) -> list[Entry]:
-        """Return what is in the folder, sorted by name."""
+        """Return the files and folders in the folder, sorted by name."""
         with _driver_errors(self.url):
             fs, path = url_to_fs(self.url)
             found = fs.ls(path, detail=True)
@@ -197,7 +197,7 @@ def _reason(error: BaseException, url: str) -> str:
         return f"fsspec knows no driver of {scheme}://; check the scheme, or install its package"
     is_denied = isinstance(error, PermissionError) or status in (401, 403)
     if is_denied or "Credential" in type(error).__name__:
-        return f"permission denied: {text}; give the driver credentials that may read it"
+        return f"permission denied: {text}; give the driver credentials that may read the file"
     if isinstance(error, TimeoutError) or "imeout" in type(error).__name__:
         return "the server did not answer in time; try again later"
     advice = "; check the URL and the network" if isinstance(error, OSError) else ""

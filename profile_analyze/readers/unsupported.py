@@ -57,7 +57,7 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb'\[\s*\{\s*"startEnqMs"|\[\s*\{[^}]*"latencyMs"',
     ),
     _Signature(
-        "facts on a TensorRT engine (trt-engine-explorer), without layers; name the file of "
+        "facts about a TensorRT engine (trt-engine-explorer), without layers; name the file of "
         "--exportProfile",
         rb'\{\s*"(model_options|performance_summary)"\s*:|\[\s*\{[^}]*"ComputeCapability"',
     ),

@@ -17,7 +17,7 @@ REASONS = {
         "the file ends inside of a table, so nodes may be missing; copy it again"
     ),
     "onnxruntime/squeezenet-1.31.json.gz": (
-        "the file ends in the middle: left out 19 executions of nodes in a run that is cut; copy "
+        "the file ends in the middle: left out 19 executions of nodes in an incomplete run; copy "
         "it again, or end the session's profiling before the program ends"
     ),
     "megengine-timeline/train.json.gz": (

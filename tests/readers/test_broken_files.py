@@ -73,7 +73,7 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     *(
         (
             content,
-            "looks like facts on a TensorRT engine (trt-engine-explorer), without layers; name "
+            "looks like facts about a TensorRT engine (trt-engine-explorer), without layers; name "
             "the file of --exportProfile",
         )
         for content in (

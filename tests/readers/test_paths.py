@@ -44,7 +44,7 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
     with pytest.raises(pa.InputError, match="is a list without names; write one in each line"):
         inputs_in([f"@{listed}"])
     listed.write_text("a.json\n@more.txt\n")
-    with pytest.raises(pa.InputError, match=r"has the list @more\.txt in it; write the names them"):
+    with pytest.raises(pa.InputError, match=r"contains the list @more\.txt; write the names in"):
         inputs_in([f"@{listed}"])
     with pytest.raises(
         pa.InputError, match=r"tiny\.json: looks like JSON, not like a list; name a"

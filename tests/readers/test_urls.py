@@ -236,17 +236,17 @@ URL = "faulty://me:secret@host/a.json"
         (FileNotFoundError(2, "not here"), "no such file"),
         (
             PermissionError("Access Denied"),
-            "permission denied: Access Denied; give the driver credentials that may read it",
+            "permission denied: Access Denied; give the driver credentials that may read the file",
         ),
         (
             ClientResponseError("403, url='http://other'"),
             "permission denied: the server answered 403 (Forbidden); give the driver credentials "
-            "that may read it",
+            "that may read the file",
         ),
         (
             NoCredentialsError("Unable to locate credentials"),
             "permission denied: Unable to locate credentials; give the driver credentials that may "
-            "read it",
+            "read the file",
         ),
         (TimeoutError(), "the server did not answer in time; try again later"),
         (asyncio.TimeoutError(), "the server did not answer in time; try again later"),

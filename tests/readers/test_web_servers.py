@@ -181,7 +181,7 @@ def test_failures_are_one_line(server: str, called: Called) -> None:
         (
             f"{server}/secret.json",
             "permission denied: the server answered 403 (Forbidden); give the driver credentials "
-            "that may read it",
+            "that may read the file",
         ),
     ):
         assert called(url) == (1, "", f"profile_analyze: error: {url}: {reason}\n")
@@ -207,7 +207,7 @@ def test_signatures_are_not_shown(tmp_path: Path, server: str, called: Called) -
         1,
         "",
         f"profile_analyze: error: {shown}: permission denied: the server answered 403 (Forbidden); "
-        "give the driver credentials that may read it\n",
+        "give the driver credentials that may read the file\n",
     )
 
 

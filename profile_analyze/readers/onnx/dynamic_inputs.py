@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from onnx import GraphProto, ModelProto, TypeProto, helper
+from onnx import GraphProto, ModelProto, TensorProto, TypeProto, helper
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.visible import escaped
@@ -149,7 +149,8 @@ class _Dims:
         if kind not in (None, "tensor_type"):
             raise QueryError(
                 f"{self._file}: the input '{value.name}' has the type "
-                f"{kind.removesuffix('_type').replace('_', ' ')}, not tensor; give sizes to tensors"
+                f"{kind.removesuffix('_type').replace('_', ' ')}, not tensor; give sizes only to "
+                "tensors"
             )
 
     def _check_dtype(self, value: ValueInfoProto, dtype: str) -> None:
@@ -160,7 +161,7 @@ class _Dims:
         tensor.elem_type = _DTYPES[dtype]
 
     def replace_symbols(self, type_: TypeProto) -> None:
-        """Replace the symbols in a type by their sizes."""
+        """Replace the symbols in a type with their sizes."""
         if not type_.HasField("tensor_type"):
             return
         for dim in type_.tensor_type.shape.dim:
@@ -169,21 +170,28 @@ class _Dims:
 
 
 def _name_of(elem_type: int) -> str:
-    return next((name for name, number in _DTYPES.items() if number == elem_type), "another")
+    own = next((name for name, number in _DTYPES.items() if number == elem_type), None)
+    try:
+        return own or TensorProto.DataType.Name(elem_type)
+    except ValueError:  # a damaged model, or a dtype that this version of `onnx` does not know
+        return f"number {elem_type}"
 
 
 def _fits(value: float, elem_type: int) -> bool:
     """Return whether a dtype can hold a value. A floating-point dtype can round the value."""
     if not elem_type:
         return True
-    dtype = helper.tensor_dtype_to_np_dtype(elem_type)
+    try:
+        dtype = helper.tensor_dtype_to_np_dtype(elem_type)
+    except KeyError:  # see `_name_of`
+        return False
     if dtype.kind == "b":
         return value in (0, 1)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return value.is_integer() and int(limits.min) <= value <= int(limits.max)
     with np.errstate(over="ignore"):
-        return bool(np.isfinite(float(np.array(value).astype(dtype))))
+        return bool(np.isfinite(complex(np.array(value).astype(dtype))))
 
 
 def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array]:
@@ -224,7 +232,7 @@ def _options_for(name: str, sizes: Sizes | None) -> Iterator[str]:
     """Yield the command-line options that give sizes to the open axes of an input.
 
     Each symbol needs a `--dim`; an open axis without a symbol needs `--input-shape`. The options
-    have N in place of a size: users would copy a number such as 1, and get wrong results.
+    have N instead of a size: users would copy a number such as 1, and get wrong results.
     """
     if sizes is None:
         yield f"--input-shape {quote(name)}:SHAPE"

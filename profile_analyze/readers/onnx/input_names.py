@@ -67,7 +67,7 @@ def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto
     """Return the message about a shape for an input that the model does not have."""
     its_inputs = f"its inputs: {_listed(inputs.values())}"
     if name:
-        return f"has no input '{name}' to shape; {its_inputs}"
+        return f"has no input '{name}'; {its_inputs}"
     shape = "x".join(map(str, wanted.shape or ()))
     fitting = [
         f"--input-shape {quote(f'{one.name}:{shape}')}"
@@ -81,7 +81,7 @@ def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto
 def _no_symbol(symbol: str, size: int, symbols: list[str]) -> str:
     """Return the message about a size for a symbol that the model does not have."""
     if symbol:
-        has = "no symbols" if not symbols else "these: " + some(symbols)
+        has = "no symbols" if not symbols else "the symbols " + some(symbols)
         return (
             f"no input has the symbol '{symbol}'; the inputs of the model have {has}; "
             "--input-shape gives a whole shape"
@@ -105,6 +105,6 @@ def _listed(values: Iterable[ValueInfoProto]) -> str:
 
 
 def some(names: list[str], separator: str = ", ") -> str:
-    """Return a text with the first names, and with the number of further names."""
+    """Return a text with the first names, and with the number of remaining names."""
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return separator.join(names[:_MOST_NAMED]) + more

@@ -53,7 +53,7 @@ def parse(source: Source) -> Parsed:
         _check_texts(graph, source.name)
     opsets = _opsets(proto, source.name)
     if not proto.HasField("graph"):
-        reason = "is no ONNX model: it has no graph; the copy may be cut: copy the file again"
+        reason = "is no ONNX model: it has no graph; the file may be truncated: copy it again"
         raise MalformedProfileError(source.name, reason)
     stored: dict[str, Any] = {}
     for graph in (proto.graph, *proto.functions):
@@ -93,7 +93,7 @@ def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
 
 
 def _inlined(proto: ModelProto, file: str) -> ModelProto:
-    """Return the model with calls of local functions replaced by the nodes of the functions.
+    """Return the model with the nodes of local functions instead of calls of the functions.
 
     The names of these nodes get a number at the end, which makes them unique.
     """
@@ -189,7 +189,9 @@ def _check_utf8(texts: Iterable[str], file: str) -> None:
     for text in texts:
         # protobuf returns a text that is not UTF-8 as bytes, and raises no error
         if not isinstance(text, str):
-            raise MalformedProfileError(file, f"damaged: a name in the ONNX model is {text!r}")
+            raise MalformedProfileError(
+                file, f"damaged: a name in the ONNX model is not UTF-8: {text!r}"
+            )
 
 
 def _check_sizes(graph: GraphProto, file: str) -> None:

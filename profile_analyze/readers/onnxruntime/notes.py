@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnxruntime.executions import Recorded
 
 _BLOCKED: Final = "_nchwc"
-"""A node has a name with this end if its images have their channels in blocks of 8 or 16."""
+"""The end of the name of a node whose images have their channels in blocks of 8 or 16."""
 
 _RENAMING: Final = (
     "the optimiser of ONNX Runtime named nodes after tensors; --columns "
@@ -56,7 +56,7 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
     """Yield notes on the events. `left_out` is the number of executions outside complete runs."""
     if not events.has_end:
         lost = (
-            f": left out {counted(left_out, 'execution')} of nodes in a run that is cut"
+            f": left out {counted(left_out, 'execution')} of nodes in an incomplete run"
             if left_out
             else ", so runs may be missing"
         )
@@ -68,7 +68,7 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
     if events.count >= MOST_EVENTS:
         yield Note(
             f"the file has {events.count} events, and ONNX Runtime records no more than "
-            f"{MOST_EVENTS}: runs may be missing; profile fewer",
+            f"{MOST_EVENTS}: runs may be missing; profile fewer runs",
             Importance.INCOMPLETE,
         )
     if left_out and events.has_end:
@@ -79,7 +79,7 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
         )
     if lines := events.broken_lines:
         yield Note(
-            f"left out {counted(len(lines), 'line')} without valid JSON, the first is line "
+            f"left out {counted(len(lines), 'line')} without valid JSON; the first is line "
             f"{lines[0]}",
             Importance.WRONG,
         )

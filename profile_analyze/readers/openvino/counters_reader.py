@@ -109,7 +109,7 @@ def _table(counters: Sequence[Counter]) -> Operators:
 
 
 def _executions(rows: Sequence[tuple[int, int, Counter]], *, has_host: bool) -> Executions:
-    """Return the executions on the device; and on the host, if `has_host` is set."""
+    """Return the executions on the device and, if `has_host` is set, on the host."""
     found = [(row, run, 0, one.real_ms) for row, run, one in rows]
     if has_host:
         found += [(row, run, 1, one.cpu_ms) for row, run, one in rows]
@@ -122,7 +122,7 @@ def _executions(rows: Sequence[tuple[int, int, Counter]], *, has_host: bool) -> 
 def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator[Note]:
     if lines := report.broken_lines:
         yield Note(
-            f"left out {counted(len(lines), 'line')} without a layer, the first is line {lines[0]}",
+            f"left out {counted(len(lines), 'line')} without a layer; the first is line {lines[0]}",
             Importance.WRONG,
         )
     yield from _notes_on_totals(report)

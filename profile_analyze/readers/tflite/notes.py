@@ -43,19 +43,20 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
         if missing > 0 and part.nodes:
             where = f" of {name}" if name else ""
             yield Note(
-                f"the table{where} has {len(part.nodes)} of {part.executed} nodes; copy it again",
+                f"the table{where} has {len(part.nodes)} of {part.executed} nodes; copy the file "
+                "again",
                 Importance.DAMAGED,
             )
     if lines := log.unread:
         yield Note(
-            f"left out {counted(len(lines), 'line')} inside of tables that are not rows, the first "
+            f"left out {counted(len(lines), 'line')} inside of tables that are not rows; the first "
             f"is line {lines[0]}",
             Importance.INCOMPLETE,
         )
     others = [one for one in log.sections if one is not section]
     if repeated := sum(not one.is_initialisation for one in others):
         yield Note(
-            f"left out {counted(repeated, 'further benchmark')} in the file; write each one to a "
+            f"left out {counted(repeated, 'other benchmark')} in the file; write each one to a "
             "file of its own",
             Importance.INCOMPLETE,
         )

@@ -71,7 +71,7 @@ ERRORS = {
     ),
     "no graph": (
         without_graph(),
-        "is no ONNX model: it has no graph; the copy may be cut: copy the file again",
+        "is no ONNX model: it has no graph; the file may be truncated: copy it again",
     ),
     "opset": (
         model(RELU, '<ir_version: 8, opset_import: ["" : 999]>'),
@@ -144,7 +144,7 @@ def test_a_name_that_is_not_utf8_gives_one_line(tmp_path: Path) -> None:
     file.write_bytes(model(RELU).SerializeToString().replace(b"\x01x", b"\x01\xff"))
     with pytest.raises(pa.MalformedProfileError) as error:
         pa.load(file)
-    assert error.value.reason == "damaged: a name in the ONNX model is b'\\xff'"
+    assert error.value.reason == "damaged: a name in the ONNX model is not UTF-8: b'\\xff'"
 
 
 def test_a_producer_that_is_not_utf8_gives_one_line(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_producer_that_is_not_utf8_gives_one_line(tmp_path: Path) -> None:
     file.write_bytes(proto.SerializeToString().replace(b"pytorch", b"pytor\xffh"))
     with pytest.raises(pa.MalformedProfileError) as error:
         pa.load(file)
-    assert error.value.reason == "damaged: a name in the ONNX model is b'pytor\\xffh'"
+    assert error.value.reason == "damaged: a name in the ONNX model is not UTF-8: b'pytor\\xffh'"
 
 
 def test_without_the_onnx_package_the_error_names_the_extra(

@@ -52,7 +52,7 @@ def test_sizes_reach_all_shapes(shapes: object, dims: object, expected: list[obj
 
 
 ERRORS = {
-    "--input-shape x:2x3": "FILE: has no input 'x' to shape; its inputs: " + INPUTS,
+    "--input-shape x:2x3": "FILE: has no input 'x'; its inputs: " + INPUTS,
     "--input-shape 2x3x4x5": (
         "FILE: the shape 2x3x4x5 lacks the name of an input; write --input-shape image:2x3x4x5; its "
         "inputs: " + INPUTS
@@ -67,8 +67,8 @@ ERRORS = {
     "--input-shape image:2x3": ("FILE: the input 'image' has 4 axes (batchx3xheightxs18), not 2"),
     "--input-shape image:f16:2x3x4x5": "FILE: the input 'image' has dtype fp32, not fp16",
     "--dim b=2": (
-        "FILE: no input has the symbol 'b'; the inputs of the model have these: batch, height, "
-        "s18, n; --input-shape gives a whole shape; inputs: " + INPUTS
+        "FILE: no input has the symbol 'b'; the inputs of the model have the symbols batch, "
+        "height, s18, n; --input-shape gives a whole shape; inputs: " + INPUTS
     ),
     "--dim batch=2 --input-shape image:4x3x4x5": (
         "FILE: the symbol 'batch' is given two sizes: 2, and 4 for the input 'image'"
@@ -117,12 +117,22 @@ def test_wrong_sizes_give_one_line_with_the_names_in_the_model(
         (
             helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)),
             "x:2x3",
-            "the input 'x' has the type sequence, not tensor; give sizes to tensors",
+            "the input 'x' has the type sequence, not tensor; give sizes only to tensors",
         ),
         (
             helper.make_tensor_type_proto(TensorProto.BOOL, (2,)),
             "x:2:0.5",
             "the input 'x' has dtype bool, which cannot hold 0.5; give another value",
+        ),
+        (
+            helper.make_tensor_type_proto(TensorProto.COMPLEX64, (2,)),
+            "x:f32:2",
+            "the input 'x' has dtype COMPLEX64, not fp32",
+        ),
+        (
+            helper.make_tensor_type_proto(99, (2,)),
+            "x:2:3",
+            "the input 'x' has dtype number 99, which cannot hold 3; give another value",
         ),
     ],
 )
@@ -142,6 +152,17 @@ def test_impossible_inputs_give_one_line(
         "",
         f"profile_analyze: error: {file}: {message}\n",
     )
+
+
+def test_a_complex_input_can_have_a_value(tmp_path: Path) -> None:
+    values = [helper.make_tensor_value_info(name, TensorProto.COMPLEX64, (2,)) for name in "xy"]
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["x"], ["y"])], "g", values[:1], values[1:]
+    )
+    file = write_model(tmp_path, helper.make_model(graph))
+    assert run_command(file, "--input-shape", "x:2:1e30").code == 0
+    outcome = run_command(file, "--input-shape", "x:2:1e39")
+    assert "dtype COMPLEX64, which cannot hold 1e+39" in outcome.err
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -286,7 +307,7 @@ def test_in_a_comparison_a_name_needs_to_be_in_one_model_only(tmp_path: Path) ->
     assert (done.code, done.err) == (
         2,
         f"profile_analyze: error: {new}: no input has the symbol 'm'; the inputs of the model have "
-        "these: batch, n; --input-shape gives a whole shape; inputs: x:batchxn\n",
+        "the symbols batch, n; --input-shape gives a whole shape; inputs: x:batchxn\n",
     )
     done = run_command(*call, "--dim", "2")
     assert done.err.endswith(

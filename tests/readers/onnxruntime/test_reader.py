@@ -267,7 +267,7 @@ def test_the_side_of_each_provider(names: str, side: str, tmp_path: Path) -> Non
         ),
         (
             [ADD, "{broken}", run(9, 10)],
-            "left out 1 line without valid JSON, the first is line 3",
+            "left out 1 line without valid JSON; the first is line 3",
         ),
         (
             [node('a"b', "Abs", 10, 2), run(9, 10)],
@@ -285,7 +285,7 @@ def test_a_file_that_ends_in_a_run_has_one_note(tmp_path: Path) -> None:
     content = document(ADD, run(9, 10), node("next", "Abs", 30, 2), node("last", "Abs", 33, 2))
     _, notes = shown(tmp_path, content[:-20], "--notes", "all")
     assert notes == (
-        "note: the file ends in the middle: left out 1 execution of nodes in a run that is cut; "
+        "note: the file ends in the middle: left out 1 execution of nodes in an incomplete run; "
         "copy it again, or end the session's profiling before the program ends\n"
     )
 
@@ -295,7 +295,7 @@ def test_the_limit_of_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     _, notes = shown(tmp_path, document(ADD, run(9, 10)))
     assert notes == (
         "note: the file has 2 events, and ONNX Runtime records no more than 2: runs may be "
-        "missing; profile fewer\n"
+        "missing; profile fewer runs\n"
     )
 
 
@@ -347,7 +347,7 @@ def test_several_events_in_a_broken_line_are_not_repaired(tmp_path: Path) -> Non
     content = document(f"{node(chr(92) + 'x', 'Abs', 10, 2)},{ADD}", CONV, run(9, 10))
     assert rows(content, tmp_path, "name") == [("conv",)]
     _, notes = shown(tmp_path, content)
-    assert "note: left out 1 line without valid JSON, the first is line 2\n" in notes
+    assert "note: left out 1 line without valid JSON; the first is line 2\n" in notes
 
 
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:

@@ -166,11 +166,11 @@ def test_the_names_of_primitives_decide_the_device(
         ),
         (
             report(ROWS[0], "conv;Status.MAYBE;x;y;1;1", "pool;x", *ROWS[1:], total=0.04),
-            "left out 2 lines without a layer, the first is line 3",
+            "left out 2 lines without a layer; the first is line 3",
         ),
         (  # a field may have up to 131,072 characters
             SORTED.replace(b"\npool", b"\n" + b"a" * 131_073 + b",EXECUTED,Relu,x,1,1\npool"),
-            "left out 1 line without a layer, the first is line 4",
+            "left out 1 line without a layer; the first is line 4",
         ),
     ],
 )

@@ -233,19 +233,19 @@ def test_inner_nodes_whose_outer_node_is_unknown_are_left_out(
     [
         (
             log(part([CONV, POOL])).replace("[Name]", "[Name]\nbroken", 1),
-            "left out 1 line inside of tables that are not rows, the first is line 14",
+            "left out 1 line inside of tables that are not rows; the first is line 14",
         ),
         (
             log(part([CONV, CONV._replace(name="x" * 65_536)])),
-            "left out 2 lines inside of tables that are not rows, the first is line 15",
+            "left out 2 lines inside of tables that are not rows; the first is line 15",
         ),
         (
             log(part([CONV, POOL])).replace("executed: 2", "executed: 9"),
-            "the table has 2 of 9 nodes; copy it again",
+            "the table has 2 of 9 nodes; copy the file again",
         ),
         (
             log(part([CONV])) + log(part([POOL])),
-            "left out 1 further benchmark in the file; write each one to a file of its own",
+            "left out 1 other benchmark in the file; write each one to a file of its own",
         ),
     ],
 )
