@@ -1,1 +1,1 @@
-"""What operators compute and move, from their shapes, dtypes and attributes."""
+"""Derives what operators compute and move from their shapes, dtypes and attributes."""

@@ -79,8 +79,8 @@ KINDS: Final = (
         "any; batch, heads (of queries), query_length, key_length, head_size, value_head_size, "
         "has_mask, projection_macs, bias_elements",
         "MACs: batch * heads * query length * key length * (head size of queries + head size "
-        "of values), plus the MACs of fused projections; a causal mask does not halve them. "
-        "Besides, 6 FLO for each score (scale, softmax), 1 more with a mask",
+        "of values), plus the MACs of fused projections; a causal mask does not halve "
+        "these MACs. In addition, 6 FLO for each score (scale, softmax), 1 more with a mask",
         "ONNX Attention; two products of matrices and a softmax",
         activation_macs=_core_macs,
         bias_elements=_bias_elements,
@@ -94,8 +94,8 @@ KINDS: Final = (
         "any; batch, heads (of queries), kv_heads, query_length, head_size, value_head_size, "
         "has_delta, has_decay",
         "MACs: batch * length * head size * value head size * (heads + heads of keys), or * (heads "
-        "+ 2 * heads of keys) with a delta rule. Besides, 1 FLO for each output, and for each "
-        "decayed element of the state",
+        "+ 2 * heads of keys) with a delta rule. In addition, 1 FLO for each output, and for "
+        "each decayed element of the state",
         "ONNX LinearAttention, one token after the other",
         activation_macs=_linear_macs,
     ),

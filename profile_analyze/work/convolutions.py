@@ -170,7 +170,7 @@ KINDS: Final = (
         _interpolations,
         every_tensor,
         _INPUTS.replace(", bias;", ", bias, offset, mask;"),
-        "MACs: as convolution; besides, 8 FLO to interpolate each value, 1 more with a mask",
+        "MACs: as convolution; in addition, 8 FLO to interpolate each value, 1 more with a mask",
         "ONNX DeformConv, bilinear interpolation of four values",
         bias_elements=_bias_elements,
     ),

@@ -139,7 +139,7 @@ KINDS: Final = (
         "dynamic quantize",
         terms.ELEMENTWISE,
         lambda operation: 5 * input_elements(operation),
-        "5 FLO for each element: smallest, largest, division, rounding, zero point",
+        "5 FLO for each element: minimum, maximum, division, rounding, zero point",
         source="ONNX DynamicQuantizeLinear",
     ),
     _of(
@@ -154,7 +154,7 @@ KINDS: Final = (
         "batch normalization",
         terms.NORMALIZATION,
         _batch_normalization,
-        "2 FLO for each element (scale and shift, made from the statistics); 7 in training",
+        "2 FLO for each element (scale and shift, computed from the statistics); 7 in training",
         "data; is_training",
         "ONNX BatchNormalization",
     ),
@@ -189,7 +189,7 @@ KINDS: Final = (
         nothing,
         _embedding_normalization,
         _memory_with_tables,
-        "indices, scale, bias (the tables are no inputs here); tables (how many are read)",
+        "indices, scale, bias (the tables are not among the inputs); tables (how many are read)",
         "7 FLO for each element (5 as in layer normalization, 1 each for scale and bias), 1 more "
         "for each table after the first; bytes: inputs, outputs, and for each table as many bytes "
         "as the output",
@@ -199,7 +199,7 @@ KINDS: Final = (
         "softmax",
         terms.SOFTMAX,
         _softmax,
-        "5 FLO for each element: largest, difference, exponential, sum, division",
+        "5 FLO for each element: maximum, difference, exponential, sum, division",
         "data; per_element (5 unless it is given)",
         source="ONNX Softmax and LogSoftmax",
     ),

@@ -1,4 +1,4 @@
-"""The register of kinds of operator, and the work of one operator."""
+"""All kinds of operator by name, and the work of one operator."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ KINDS: Final = (
         unknown,
         every_tensor,
         "data, ...",
-        "computation is N/A: there is no formula, or shapes are not enough for it",
+        "computation is N/A: there is no formula, or the shapes do not suffice for it",
         "our convention",
     ),
 )

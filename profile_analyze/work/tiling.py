@@ -1,8 +1,8 @@
 """What a matrix product costs on hardware that multiplies matrices of a limited size.
 
-The product of an M x K matrix and a K x N matrix is cut into tiles of at most the sizes of the
-hardware. Each tile reads its part of both matrices. The partial sums of a result are written at the
-first step along K, and read and written at each further step.
+The product of an M x K matrix and a K x N matrix is cut into tiles, which are no larger than the
+matrices that the hardware multiplies. Each tile reads its part of both matrices. The partial sums
+of a result are written at the first step along K, and read and written at each later step.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Tiling(NamedTuple):
     tiled_memory: float = nan
     """The bytes that the tiles read and write, without padding."""
     padded_memory: float = nan
-    """The same bytes if each tile is padded to its full size."""
+    """The bytes that the tiles read and write, if each tile is padded to its full size."""
     tile_peak: float = nan
     """The bytes of the largest tile: its parts of A and B, and its partial sums."""
 
@@ -152,7 +152,7 @@ def fits(product: Product, tile: tuple[int, int, int]) -> bool:
 
 
 def tiling_of(product: Product, tile: tuple[int, int, int]) -> Tiling:
-    """Return the cost of products. `tile` has the largest M, N and K of the hardware."""
+    """Return the cost of products. `tile` has the largest M, N and K that fit the hardware."""
     m, n, k = product.m, product.n, product.k
     tm, tn, tk = tile
     along_m, along_n, along_k = -(-m // tm), -(-n // tn), -(-k // tk)
