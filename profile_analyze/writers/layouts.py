@@ -1,4 +1,4 @@
-"""Which axes of the inputs and outputs of a matrix product are its rows, columns and inner axis."""
+"""Finds the axes of a matrix product: the rows, the columns and the inner axis of its matrices."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Layout(NamedTuple):
     """The axis of the result that has the rows; None if the result has a single row."""
     column_axis: int | None
     beside: tuple[Operand, ...] = ()
-    """The further inputs: the bias of a Gemm, or the zero points of A and B. They have the rows and
+    """The other inputs: the bias of a Gemm, or the zero points of A and B. They have the rows and
     columns of the result. An input that is left out has an empty name."""
     folded: tuple[int, int] | None = None
     """The shape of A with its leading axes as rows; None if A keeps its shape."""

@@ -1,7 +1,7 @@
 """Computes quantized products as products of integers, whose tiles can be summed exactly.
 
 The sums have 32 bits. They are scaled once, after all tiles are added. The scaling follows the
-reference implementation of ONNX. In that implementation, the split model gives equal results.
+reference implementation of ONNX. There, the split model and the original give the same results.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _REQUIRED: Final = frozenset({"a", "b", "a_scale", "b_scale", "y_scale", "y_zero
 
 
 class IntegerProduct(NamedTuple):
-    """The product of integers inside of a quantized product."""
+    """The product of integers inside a quantized product."""
 
     node: Node
     values: Mapping[str, Value]
@@ -95,7 +95,7 @@ class IntegerProduct(NamedTuple):
 def as_integers(
     node: Node, values: Mapping[str, Value], nodes: NewNodes, opset: int
 ) -> IntegerProduct | None:
-    """Return the product of integers inside of `node`; None if `node` is not supported.
+    """Return the product of integers inside `node`; None if `node` is not supported.
 
     If `node` quantizes A itself, a new node that quantizes A is added to `nodes`.
     """

@@ -19,7 +19,7 @@ class TileNodes:
     """The nodes that replace one matrix product.
 
     The inputs are split, each pair of parts is multiplied, products along K are summed, and the
-    results are concatenated. A Gemm adds the previous partial sum itself: it is the input C.
+    results are concatenated. A Gemm adds the previous partial sum itself, as its input C.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class TileNodes:
     def _sum(self, pairs: Sequence[tuple[str, str]], others: list[str], tile: str) -> str:
         """Return the name of a tile of the result: the sum of the products of parts along K.
 
-        `others` has the further inputs of the products: the bias of a Gemm, or zero points.
+        `others` has the other inputs of the products: the bias of a Gemm, or zero points.
         """
         result = self._product(pairs[0], others, f"{tile}_0")
         for step, pair in enumerate(pairs[1:], start=1):
