@@ -43,7 +43,7 @@ class ReaderPool:
 
     Each worker has a pipe of its own, which closes when the worker ends. `ProcessPoolExecutor` is
     not used, because all its workers share one pipe: if a worker is killed while it sends a result,
-    the executor waits for ever.
+    the executor waits forever.
     """
 
     def __init__(self, paths: Paths, read_files: ReadFiles, processes: int) -> None:

@@ -1,6 +1,6 @@
 """Turns a profile into bytes and back: a MessagePack document, followed by the arrays.
 
-The bytes hold only numbers and texts. Unlike pickle, reading them never runs code from the file.
+The bytes hold only numbers and texts. Unlike a pickle, they cannot run code when they are read.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Source:
         self.name = display_name(path)
         """The name of the input, for messages: without `within`."""
         self.beside = beside and path != "-"
-        """Whether readers look for further files of the profile beside the file."""
+        """Whether readers look for other files of the profile beside the file."""
         self.cache = cache
         """Where the profile of the input may be kept; None to keep nothing."""
         self.files_beside: dict[str, FileState | None] = {}
@@ -90,7 +90,7 @@ class Source:
         self.packages: set[str] = set()
         """Packages whose version may change what a reader reads."""
         self.parts = tuple(parts)
-        """Further inputs that belong to this input, for formats that use several files."""
+        """Other inputs that belong to this input, for formats that use several files."""
         self.max_size = max_size
         self._progress = progress
         self._stream: ByteStream | None = None
@@ -126,7 +126,7 @@ class Source:
         return Path(self.path).parent if self.beside and not is_url(self.path) else None
 
     def head(self, size: int = HEAD_SIZE) -> bytes:
-        """Return the first `size` bytes after leading white space, or fewer at the end."""
+        """Return the first `size` bytes after leading white space, or all if there are fewer."""
         wanted = size
         while True:
             # `in_place` would reserve memory for the whole file, even if the reader will call
@@ -184,9 +184,9 @@ class Source:
         return state_of_file(_path_beside(self.path, name))
 
     def neighbour(self, name: str) -> Source | None:
-        """Return the source of a file beside the input; None if there is no such file.
+        """Return the source of a file beside the input.
 
-        None also if `beside` is not set.
+        Return None if there is no such file, or if `beside` is not set.
         """
         if not self.beside or not self.has_neighbour(name):
             return None
@@ -311,7 +311,7 @@ class _Buffer:
         Return the number of bytes that were appended.
         """
         before = self.size
-        # If the file has grown since space was reserved, the further bytes are appended.
+        # If the file has grown since space was reserved, the additional bytes are appended.
         end = min(self._reserved, wanted)
         if self.size < end:
             with self._buffer.getbuffer() as whole, whole[self.size : end] as space:

@@ -1,6 +1,6 @@
 """Names of inputs that are URLs, such as `s3://bucket/run.json`. No function here needs a network.
 
-`remote_path` imports `readers.remote`, which reads URLs by fsspec.
+`remote_path` imports `readers.remote`, which reads URLs with fsspec.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from profile_analyze.readers.remote import RemotePath
 
 # A scheme has two letters or more: `C://run.json` is a path of Windows. Local files need no URL.
-# fsspec chains several URLs by `::`. Folders and patterns in chains would need rules of their own.
+# fsspec chains several URLs with `::`. Chains are not supported, because folders and patterns in
+# chains would need rules of their own.
 _URL: Final = r"(?!(?:file|local)://)(?!.*::\w+:/)[A-Za-z][A-Za-z0-9+.-]+://"
 _HTTP: Final = r"(?i:https?)://"
 
@@ -46,7 +47,7 @@ def is_pattern(url: str) -> bool:
 
 def survives_fork(name: str | PathLike[str]) -> bool:
     """Return whether processes that are forked from this one can read the input `name`."""
-    # The driver of HDFS starts a Java machine in this process, which a fork breaks.
+    # The driver of HDFS starts a Java virtual machine in this process, and a fork breaks it.
     return not os.fspath(name).startswith(("hdfs://", "arrow_hdfs://"))
 
 

@@ -126,7 +126,7 @@ def _projected(call: Call, *, mask: int, past: int, added: int | None) -> Operat
 
 
 def linear_attention(call: Call) -> Operation:
-    """Translate LinearAttention. Each head keeps a matrix, of key size x value size."""
+    """Translate LinearAttention. Each head keeps a matrix of key size x value size."""
     heads, groups = call.attribute("q_num_heads"), call.attribute("kv_num_heads")
     rule = call.attribute("update_rule", "gated_delta")
     return _with(

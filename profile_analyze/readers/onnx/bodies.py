@@ -44,7 +44,8 @@ _INT64, _BOOL = 7, 9
 def infer_body_node(node: NodeProto, scope: Scope, infer_graph: InferGraph) -> Types:
     """Infer the bodies of a node. Return the types of the node's outputs, as far as they are known.
 
-    `infer_graph(body, scope)` infers the types in a body; `scope` has the types of its inputs.
+    `infer_graph` gets a body, and a scope with the types of the body's inputs. It infers the types
+    of all values in the body.
     """
     bodies = list(bodies_of(node))
     try:

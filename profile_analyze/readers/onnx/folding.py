@@ -126,9 +126,9 @@ def _slice(inputs: Inputs, attributes: Attributes) -> Array:
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         size = data.shape[axis]
         index = [slice(None)] * data.ndim
-        # With a negative step, an end below -size means "including the first element". NumPy's
-        # `slice` has None for such an end. A start below -size means the first element, but NumPy
-        # would select nothing.
+        # With a negative step, an end below -size means "including the first element". In a slice
+        # of Python, such an end is None. A start below -size means the first element, but a slice
+        # of Python would select nothing.
         index[axis] = (
             slice(max(start, -size), None if end < -size else end, step)
             if step < 0

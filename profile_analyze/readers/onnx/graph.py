@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 class Weight(NamedTuple):
-    """The stored values of an initializer or of a Constant node, which are read only on demand."""
+    """The values of an initializer, or of a Constant or ConstantOfShape node.
+
+    The values are read only on demand.
+    """
 
     proto: Any
     """The `TensorProto` or `SparseTensorProto`."""
@@ -62,7 +65,7 @@ class Node(NamedTuple):
     attributes: Mapping[str, Any]
     """Numbers, texts and tuples of these. Tensors and graphs are left out."""
     is_constant: bool = False
-    """Whether all inputs, and all values that its bodies capture, are constant."""
+    """Whether all inputs of the node, and all values that its bodies capture, are constant."""
     is_shape_arithmetic: bool = False
     """Whether the node is Shape or Size, or computes only with constants and results of such nodes.
     All outputs of such a node are integers or booleans. Constant nodes are excluded."""
@@ -98,7 +101,7 @@ class OnnxModel(NamedTuple):
     producer: str
     """The program that wrote the file, with its version; empty if the file does not say."""
     problems: tuple[str, ...] = ()
-    """Notes for the user about the inference, for example which inputs have symbols."""
+    """Notes for the user about the inference, for example which inputs have unknown sizes."""
     lacks: Mapping[str, str] = {}
     """See `StaticModel.lacks`."""
     problem_of_values: str | None = None

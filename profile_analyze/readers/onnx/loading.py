@@ -88,7 +88,7 @@ class _GraphMaker:
     def graph(self, proto: GraphProto, outer: MutableMapping[str, Value] | None = None) -> Graph:
         """Return the graph that `proto` stores.
 
-        If `proto` is a body, its nodes can read values of the graphs around it, which `outer` has.
+        For a body, `outer` has the values of the graphs around it, which its nodes can read.
         """
         scope = self._inference.scope_of(proto)
         initializers = {tensor.name: tensor for tensor in proto.initializer}

@@ -43,7 +43,7 @@ def convolution(
 
 
 def causal_convolution(call: Call) -> Operation:
-    """Translate CausalConvWithState: a depthwise convolution with a state, and unknown padding."""
+    """Translate CausalConvWithState, a depthwise convolution with a state and unknown padding."""
     fused = call.attribute("activation", "none") not in {"", "none"}
     attributes = {"groups": call.size(1, 0), "fused": int(fused), "padding_before": None}
     return call.as_operation("convolution", (0, 1, 2), attributes)
@@ -110,8 +110,8 @@ def _same_padding(
 ) -> tuple[int, ...] | None:
     """Return the padding before the data for each axis of the kernel; None if a size is unknown.
 
-    Some nodes have a rule such as SAME_UPPER, or the shape of the result, in place of a padding.
-    The padding then follows from the rule and the shapes.
+    Some nodes have a rule such as SAME_UPPER, or the shape of the result, instead of a padding. The
+    padding then follows from the rule and the shapes.
 
     `shapes` has the shapes of the smaller tensor, of the larger tensor and of the weight. The
     smaller tensor is the result of a convolution, or the data of a transposed convolution.

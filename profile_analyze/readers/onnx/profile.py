@@ -64,8 +64,8 @@ def profile_of(
 ) -> Profile:
     """Return the profile of `model`.
 
-    The profile has all tables, all columns that are cheap to compute, and the other columns in
-    `wanted`. `folder` has the files with external data; it is None if there is no such folder.
+    The profile has all tables, all columns that are cheap to compute, and the costly columns that
+    `wanted` names. `folder` has the files with external data; it is None if there is no folder.
     Raises `QueryError` if the caller gives the size of tiles and the model has no matrix products.
     """
     tables = ModelTables(model.graph)
@@ -139,7 +139,7 @@ def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
     """Return the cost of a node. All numbers are N/A if its attributes have wrong types."""
     try:
         return _known_cost(placed, needed)
-    # For example, a node of a damaged model may have a number in place of a list.
+    # For example, a node of a damaged model may have a number instead of a list.
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         return _Cost(OTHER, Work())
 

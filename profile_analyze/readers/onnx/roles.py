@@ -114,7 +114,7 @@ _COUNTING_DTYPES: Final = ("int64", "bool")
 def role_of_use(node: Node, position: int, tensor: Tensor) -> str:
     """Return the role of a constant as the input of `node` at `position`.
 
-    If `node` itself is constant, the caller replaces `WEIGHT` by the role of the node's output.
+    If `node` itself is constant, the caller replaces `WEIGHT` with the role of the node's output.
     """
     if position in _QUANTIZATION.get(node.type, ()):
         return QUANTIZATION

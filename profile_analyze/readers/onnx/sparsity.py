@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.tables import ModelTables
 
 _MOST_OUTSIDE: Final = 10
-"""How many zeros can be outside of the blocks of zeros, in percent of the weight's elements."""
+"""How many zeros can be outside the blocks of zeros, in percent of the weight's elements."""
 
 
 class Sparsity(NamedTuple):
@@ -82,7 +82,7 @@ def _sparsity_in(tables: ModelTables, index: int, folder: Path | None) -> Sparsi
 def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
     """Return the sparsity of a weight, which is treated as a matrix.
 
-    The first axis of the weight becomes the rows. All further axes together become the columns.
+    The first axis of the weight becomes the rows. All other axes together become the columns.
     """
     if not any(zeros.strides):  # all elements are a view of one value
         rows, columns = len(zeros), zeros.size // len(zeros)

@@ -144,8 +144,8 @@ class ModelTables:
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
         roles = dict.fromkeys((*constants, *of_bodies), terms.UNUSED)
-        # If the model returns a stored constant that no operator uses, no row can have its elements
-        # as parameters, so the role of the constant stays `UNUSED`.
+        # If the model returns a stored constant that no operator uses, the role of the constant
+        # stays `UNUSED`: no row can count its elements as parameters.
         for index in self._results & roles.keys():
             if self._roles[index] != terms.UNUSED or index in self._producer:
                 roles[index] = self._weight_or_scalar(index)
@@ -188,8 +188,8 @@ class ModelTables:
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # If a constant node computes a result of the model, perhaps no row uses this result.
-            # The weights of the result therefore count in the row of the constant node.
+            # If a constant node computes a result of the model, perhaps no other row uses this
+            # result. The weights of the result therefore count in the row of the constant node.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:
@@ -217,7 +217,8 @@ class ModelTables:
     def largest_weight(self, row: int) -> int | None:
         """Return the largest weight of at least two dimensions that is an input of a row.
 
-        A constant that is computed from weights is a weight here, too. None without such an input.
+        A constant that is computed from weights counts as a weight here, too. Return None if the
+        row has no such input.
         """
         weights = [
             index

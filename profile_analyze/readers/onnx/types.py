@@ -94,7 +94,10 @@ def tensor_type(elem_type: int, sizes: Iterable[int | str | None] | None) -> Typ
 
 
 def sizes_of(type_: TypeProto | None) -> Sizes | None:
-    """Return the shape: a number, a symbol or None for each dimension."""
+    """Return the shape: a number, a symbol or None for each dimension.
+
+    Return None if the number of dimensions is unknown.
+    """
     if type_ is None:
         return None
     tensor = type_.sparse_tensor_type if type_.HasField("sparse_tensor_type") else type_.tensor_type

@@ -1,4 +1,4 @@
-"""Finds the zeros in stored weights. Their values are read only here, and only on demand."""
+"""Finds the zeros in stored weights. Large weights are read only here, and only on demand."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def words_of(proto: Any, folder: Path | None) -> NDArray[Any] | None:
 def _words_of_bytes(
     raw: NDArray[np.uint8], shape: tuple[int, ...], bits: int, nonzero: int
 ) -> NDArray[Any] | None:
-    """Return each value of `bits` bits as an integer. Values of less than 8 bits share a byte.
+    """Return each value of `bits` bits as an integer. Values of fewer than 8 bits share a byte.
 
     Bits that are not in the mask `nonzero` become 0. None if there are too few or too many bytes.
     """

@@ -49,7 +49,7 @@ def read_events(source: Source) -> Events:
         events.rename(_as_written)
         events.repaired_lines = sorted((*events.repaired_lines, *events.doubtful_lines))
     if not events.has_end and events.broken_lines[-1:] == [line]:
-        # The last line is broken because the file ends in it, and another note says so.
+        # The last line is broken because the file ends in the middle of it. Another note says so.
         events.broken_lines.pop()
     if events.broken_lines and not events.count:
         raise MalformedProfileError(source.name, _reason(failure))
@@ -59,8 +59,8 @@ def read_events(source: Source) -> Events:
 def _is_doubtful(part: bytes, decoded: Sequence[Event]) -> bool:
     r"""Return whether a text such as `\n` in a name may be two characters, not an escape.
 
-    ONNX Runtime before 1.31 does not escape names. It writes each event on a line of its own, so in
-    a file with another layout, another program has escaped the names.
+    ONNX Runtime before 1.31 does not escape names. It writes each event on a line of its own. If a
+    file has another layout, another program wrote the file, and escaped the names.
     """
     if b"\\" not in part or not any(_CONTROL.search(event.name) for event in decoded):
         return False
@@ -68,7 +68,7 @@ def _is_doubtful(part: bytes, decoded: Sequence[Event]) -> bool:
 
 
 def _as_written(name: str) -> str:
-    """Return a name with its control characters replaced by JSON escapes, as in the file."""
+    """Return a name with JSON escapes instead of control characters, as in the file."""
     return _CONTROL.sub(lambda found: msgspec.json.encode(found[0]).decode()[1:-1], name)
 
 

@@ -128,7 +128,7 @@ class Events:
         self.broken_lines: list[int] = []
         """The lines that were left out because they are not JSON."""
         self.repaired_lines: list[int] = []
-        """The lines with a name in which quotes or backslashes are not escaped."""
+        """The lines with a name that has unescaped quotes or backslashes, or is not UTF-8."""
         self.doubtful_lines: list[int] = []
         """The lines with a name that has a text such as `\\n`. This text stands for a line break if
         the writer escapes names, and otherwise for a backslash and an n."""

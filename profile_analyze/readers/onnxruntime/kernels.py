@@ -37,7 +37,7 @@ class Kernels(NamedTuple):
 def kernels_of(events: Events, nodes: Nodes, operators: list[Operator]) -> Kernels:
     """Return the executions of kernels that are in a run. Append their operators to `operators`."""
     launched_by = _launched_by(events, nodes)
-    # A kernel may end after its run, so it gets the run of the node that launched it.
+    # A kernel may start after the end of its run, so it gets the run of the node that launched it.
     run_at_start = runs_of(events.kernels, events.runs)
     run = np.where(launched_by >= 0, np.append(nodes.run, -1)[launched_by], run_at_start)
     rows = np.flatnonzero(run >= 0)

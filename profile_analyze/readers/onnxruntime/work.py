@@ -192,10 +192,10 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> i
 
 
 def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-    """Complete a product with packed 4-bit weights, whose columns are the columns of the result.
+    """Complete a product with packed weights, whose columns are the columns of the result.
 
-    The number of columns is the attribute N or, depending on `transB`, the attribute K. Both get
-    this number, because the profile lacks `transB`, and the other attribute is not read.
+    The number of columns is the attribute N or, depending on `transB`, the attribute K. The profile
+    lacks `transB`, so both attributes get this number. Only one of them is read.
     """
     result = known_shape(outputs[0])
     if not result:  # only in a damaged file
@@ -212,8 +212,8 @@ def _recurrent(gates: int) -> Completion:
             return _Completed(inputs)
         units = result[-1]
         sizes = [(gates * units, size) for size in (data[-1], units)]
-        # If the weights are missing, states are in their place. States also have three dimensions,
-        # so the sizes must be compared.
+        # If the weights are missing, states follow the data instead. States also have three
+        # dimensions, so the sizes must be compared.
         if [known_shape(one)[1:] for one in inputs[1:3]] == sizes:
             return _Completed(inputs)
         # The result is (steps, directions, batch, units), (batch, steps, directions, units), or

@@ -1,4 +1,4 @@
-"""Reads reports of counters: CSV and JSON, as the Python tool and the C++ tool write them."""
+"""Reads the reports of counters that benchmark_app (Python or C++) writes as CSV or JSON."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _of_semicolons(line: str) -> list[str]:
 def _of_commas(line: str) -> list[str]:
     try:
         rows: list[list[str]] = [*csv.reader([line])]
-    except csv.Error:  # a field of over 131,072 characters, or a line break inside of a line
+    except csv.Error:  # a field of over 131,072 characters, or a carriage return in the line
         return []
     return rows[0][:_COLUMNS] if rows else []
 

@@ -127,7 +127,7 @@ class _Handler:
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if self._below or len(self._path) > len(_LAYER) + 2:
-            self._below += 1  # no element at this depth, or deeper, has a meaning for the reader
+            self._below += 1  # the reader ignores elements at this depth and deeper
             return
         self._path = (*self._path, name)
         self._text = ""

@@ -170,7 +170,7 @@ class GraphTables:
         )
 
     def uses(self) -> Uses:
-        """Return which row reads and writes which tensor."""
+        """Return the table of uses: the tensors that each row reads and writes."""
         found = []
         for row, layer in enumerate(self.rows):
             for port in layer.inputs:

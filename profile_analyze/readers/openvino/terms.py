@@ -90,8 +90,8 @@ _KINDS: Final = {
     ),
     **_each("data-dependent", "multiclassnms matrixnms nonmaxsuppression nonzero topk unique"),
 }
-"""Maps types, in lower case, to kinds of operator (`work.kinds`). Besides OpenVINO's own types,
-there are types that only the plugins for CPU and GPU use, for the same work."""
+"""Maps types, in lower case, to kinds of operator (`work.kinds`). For some kinds, the plugins for
+CPU and GPU have types of their own."""
 
 CONSTANTS: Final = frozenset(("const", "constant"))
 INPUTS: Final = frozenset(("input", "parameter"))
@@ -139,8 +139,8 @@ def dtype_of_primitive(primitive: str) -> str | None:
 def device_track(primitives: Iterable[str]) -> Track:
     """Return the track of the device that ran the `primitives`.
 
-    The kind of device is unknown if no name of a primitive shows it, as on an NPU, or if layers ran
-    on several devices.
+    The kind of device is unknown if no name of a primitive shows it, as on an NPU. It is also
+    unknown if layers ran on several kinds of devices.
     """
     kinds = {_device_kind(one) for one in primitives} - {None}
     kind = kinds.pop() if len(kinds) == 1 else None
@@ -155,5 +155,5 @@ def _device_kind(primitive: str) -> DeviceKind | None:
     """Return the kind of device that runs a primitive; None if its name does not show it."""
     if _OF_GPU.search(primitive):
         return GPU
-    # Only the plugin for the CPU writes a dtype at the end, such as `brgconv_avx512_f32`.
+    # Only the names in the CPU plugin end with a dtype, such as `brgconv_avx512_f32`.
     return None if dtype_of_primitive(primitive) is None else CPU

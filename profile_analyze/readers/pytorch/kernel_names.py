@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _LONGEST: Final = 60
-"""The longest short name. Longer names lose their middle, because variants differ at the end."""
+"""The most characters of a short name. A longer name loses its middle, because variants of a
+kernel differ at the end."""
 _KEPT_END: Final = 20
 _LARGEST_INPUT: Final = 1 << 13
 """How many characters of a name are read. Names with nested templates can be longer."""
@@ -76,7 +77,7 @@ def _fitted(name: str) -> str:
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
-    """Split a text at each separator outside of brackets, and yield the parts."""
+    """Split a text at each separator outside brackets, and yield the parts."""
     depth = start = skipped_to = 0
     for index, character in enumerate(text):
         if character in _OPENING:
@@ -143,8 +144,8 @@ def _parameter_of_lambda(text: str) -> list[str]:
 def _arguments(arguments: Sequence[str], budget: int, depth: int, most: int = 4) -> list[str]:
     """Return the short forms of the template arguments that distinguish kernels.
 
-    These arguments are classes. Return the first one, and further ones while they fit into `budget`
-    characters, but at most `most`. Without classes, return one dtype, a float if possible.
+    These arguments are classes. Return the first one, and more of them while they fit into
+    `budget` characters, but at most `most`. Without classes, return one dtype, a float if possible.
     """
     texts = [one.rstrip("*& ") for one in arguments if one[:1].isalpha() or one[:1] == "_"]
     dtypes = [one for one in texts if _PLAIN.fullmatch(one)]

@@ -67,9 +67,9 @@ def phases_of(
     autograd graph. `is_gradient` says which events are such nodes. The sequence numbers do not
     suffice, because nodes that add up the gradients of a weight have none.
 
-    If an outermost operator or any event in it has a sequence number, the operator and all events
-    in it are in the forward phase. In backward operators, autograd nodes and optimizer regions,
-    events have the backward or the optimizer phase instead.
+    If an outermost operator or an event inside it has a sequence number, the operator and all
+    events inside it have the forward phase. In backward operators, autograd nodes and optimizer
+    regions, events have the backward or the optimizer phase instead.
     """
     if not (autograd.is_backward.any() or is_gradient.any()):
         return Categorical.missing(len(parent))

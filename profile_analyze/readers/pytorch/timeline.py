@@ -158,13 +158,13 @@ def _around_each(host: Spans, chosen: Indices, events: Indices) -> Indices:
 
 
 def _launching_calls(events: Events, calls: Spans, work: Spans) -> Indices:
-    """Return, for each piece of work, the driver call that has its correlation, or -1."""
+    """Return, for each piece of work, the driver call with the same correlation, or -1."""
     of_calls, of_work = integers(events.calls.correlation), integers(events.work.correlation)
     return _last_before(of_calls, of_work, calls.start_ns, work.start_ns)
 
 
 def _launching_hosts(events: Events, host: Spans, work: Spans) -> Indices:
-    """Return, for each piece of work, the host event that has its external id, or -1.
+    """Return, for each piece of work, the host event with the same external id, or -1.
 
     In older traces, the external id of work may belong to an unrelated event. If this event starts
     after the work, return -1.

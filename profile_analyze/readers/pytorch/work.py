@@ -1,7 +1,7 @@
 """Describes operators of PyTorch: their category, their tensors, and the work of one call.
 
-The entry of an operator has its signatures, its category, and a function that computes the cost of
-a call from the shapes of its inputs.
+The entry of an operator has its signatures and its category. It also has a function that computes
+the cost of a call from the shapes of the inputs.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _entry(name: str) -> Entry | None:
 
 
 def _entry_by_words(name: str) -> Entry:
-    """Return an entry for an operator outside of the table. Its category comes from its name."""
+    """Return an entry for an operator that is not in the table. Its name decides its category."""
     category = category_by_words(name)
     return Entry("control") if category == terms.CONTROL else Entry("other", category=category)
 

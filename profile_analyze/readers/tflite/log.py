@@ -248,7 +248,7 @@ def _node(body: str, columns: _Columns) -> Node | None:
         type_ = body[cells[0][1] : cells[index - before - 1][2]].strip()
         name = body[cells[index + 4][1] :].strip()
         if columns.is_csv:
-            name = name.replace("\t", ",")  # in CSV, the writer replaces commas by tabs
+            name = name.replace("\t", ",")  # in CSV, the writer replaces commas with tabs
         return Node(type_, name, start_ms, first_ms, mean_ms, percent / 100, calls)
     return None
 

@@ -126,7 +126,8 @@ call."""
 def _name(name: str) -> str:
     """Return the name without the index of the node: `[a;b]:7` becomes `a;b`.
 
-    The index differs between versions of a model. Names without brackets, and `[Unknown]:7`, stay.
+    The index differs between versions of a model. Names without brackets, and `[Unknown]:7`, are
+    not changed.
     """
     tensors, colon, index = name.rpartition("]:")
     if colon and tensors.startswith("[") and index.isdecimal() and len(tensors) > 1:
