@@ -118,7 +118,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
 
 
 def _common_factor(rows: Indices) -> int:
-    """Return the greatest number that divides the frequency of each value; 1 if `rows` is empty."""
+    """Return the greatest common divisor of the frequencies of all values; 1 if `rows` is empty."""
     counts = np.bincount(rows)
     return int(np.gcd.reduce(counts[counts > 0])) if len(rows) else 1
 
