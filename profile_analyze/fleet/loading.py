@@ -92,7 +92,12 @@ def _as_single_file(joined: Profile, joiner: RunJoiner) -> Profile:
     partial = joiner.partial()
     assert partial is not None, "the joined profile has a file"
     # Joining sorts the tracks and makes notes on the runs. `load` does neither.
-    return joined.changed(executions=partial.executions, tracks=partial.tracks, notes_on_runs=())
+    return joined.changed(
+        executions=partial.executions,
+        tracks=partial.tracks,
+        stored_times=partial.times,
+        notes_on_runs=(),
+    )
 
 
 def _after(files: int, progress: Callable[[int], None]) -> Callable[[int], None]:

@@ -33,11 +33,7 @@ from profile_analyze.errors import InputError, MalformedProfileError, system_rea
 from profile_analyze.fleet.parquet import TooLargeError, read_table
 from profile_analyze.fleet.profile_tables import executions_of
 from profile_analyze.fleet.stored_profiles import TABLES, Facts, restored
-from profile_analyze.fleet.times_table import (
-    TIMES_TABLE,
-    columns_for,
-    result_of,
-)
+from profile_analyze.fleet.times_table import TIMES_TABLE, columns_for, result_of
 from profile_analyze.model.deferred_executions import DeferredExecutions
 from profile_analyze.model.stored_times import CALLS, StoredTimes
 from profile_analyze.readers.content import MAX_SIZE, too_large
@@ -129,7 +125,8 @@ def _all_parts(
 ) -> list[tuple[Part, bool]]:
     """Return visible and hidden parts, in the order of `parts_of`, and whether each is hidden."""
     try:
-        root: Folder = remote_path(data_set) if is_url(data_set) else Path(data_set)
+        # Absolute, because parts may be read after the current folder has changed.
+        root: Folder = remote_path(data_set) if is_url(data_set) else Path(data_set).absolute()
         content = _manifest(root, DATA_SET_MANIFEST, max_size)
         entries = [*root.iterdir()]
         names = {entry.name for entry in entries}
@@ -205,10 +202,14 @@ def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
         if flat is None:
             return content
         read_executions = partial(_executions_of, part, content, flat, max_size)
-        return content._replace(
-            executions=DeferredExecutions(read_executions, flat.executions),
-            times=_times_of(part, content, flat, max_size),
+        times = StoredTimes(
+            len(content.runs),
+            _TimesOfPart(part, flat, content, max_size),
+            flat.executed(len(content.operators)),
+            frozenset(content.tracks[number - 1] for number in flat.tracks),
         )
+    executions = DeferredExecutions(read_executions, flat.executions)
+    return content._replace(executions=executions, times=times)
 
 
 def _executions_of(part: Part, content: Partial, flat: FlatExecutions, max_size: int) -> Executions:
@@ -223,23 +224,34 @@ def _executions_of(part: Part, content: Partial, flat: FlatExecutions, max_size:
     return executions
 
 
-def _times_of(part: Part, content: Partial, flat: FlatExecutions, max_size: int) -> StoredTimes:
-    """Return the times of a part. `content` has its other tables.
+class _TimesOfPart:
+    """Reads the times of a part. This is a class, because functions in functions cannot be pickled.
 
-    Raises `IndexError` if `flat` names operators or tracks that do not exist.
+    The file of a local part is read piece by piece. From a store, each request takes long, so a
+    single request gets the whole file.
     """
-    runs, operators = len(content.runs), len(content.operators)
 
-    def read(name: str) -> NDArray[np.float64]:
-        if name == CALLS and flat.each_calls is not None:
-            return np.broadcast_to(flat.each_calls, (operators, runs))
-        with _errors_about(part, max_size):
-            columns = columns_for(name, is_complete=flat.is_complete)
-            table = _table_of(part, TIMES_TABLE, max_size, columns)
-            return result_of(table, name, operators, runs, is_complete=flat.is_complete)
+    def __init__(self, part: Part, facts: FlatExecutions, content: Partial, max_size: int) -> None:
+        self._part, self._facts, self._max_size = part, facts, max_size
+        self._shape = len(content.operators), len(content.runs)
+        self._whole: pa.Table | None = None
 
-    used_tracks = frozenset(content.tracks[number - 1] for number in flat.tracks)
-    return StoredTimes(runs, read, flat.executed(operators), used_tracks)
+    def __call__(self, name: str) -> NDArray[np.float64]:
+        """Return one of `model.stored_times.RESULTS`. Raises the errors of `partial_of`."""
+        facts = self._facts
+        if name == CALLS and facts.is_complete and facts.each_calls is not None:
+            ran = np.logical_or(*facts.executed(self._shape[0]).values())
+            calls = np.where(ran, facts.each_calls, np.nan)
+            return np.broadcast_to(calls[:, np.newaxis], self._shape)
+        with _errors_about(self._part, self._max_size):
+            return result_of(self._table(columns_for(name, facts)), name, facts, *self._shape)
+
+    def _table(self, columns: Collection[str]) -> pa.Table:
+        if isinstance(self._part.folder, Path):
+            return _table_of(self._part, TIMES_TABLE, self._max_size, columns)
+        if self._whole is None:
+            self._whole = _table_of(self._part, TIMES_TABLE, self._max_size)
+        return self._whole
 
 
 def _table_of(

@@ -39,13 +39,7 @@ from profile_analyze.fleet.profile_tables import (
     tracks_of,
     tracks_table,
 )
-from profile_analyze.fleet.times_table import (
-    TIMES,
-    TIMES_TABLE,
-    FlatExecutions,
-    flat_executions,
-    times_table,
-)
+from profile_analyze.fleet.times_table import TIMES, TIMES_TABLE, FlatExecutions, times_of
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
 from profile_analyze.model.fused_layers import FUSED_NAMES
@@ -169,9 +163,7 @@ def stored(partial: Partial) -> Stored:
     }
     flat = None
     if partial.executions.are_flat:
-        profile = partial.as_profile()
-        tables[TIMES_TABLE] = times_table(profile)
-        flat = flat_executions(profile)
+        tables[TIMES_TABLE], flat = times_of(partial.as_profile())
     processes = [
         Process(name, None if digest is None else digest.hex())
         for name, digest in zip(partial.processes, partial.digests, strict=True)

@@ -21,6 +21,7 @@ from profile_analyze.fleet.arrow import (
     rows_of,
     table_of,
 )
+from profile_analyze.model.frozen import constant
 from profile_analyze.model.measures import HOST_TIME, TIME
 from profile_analyze.model.stored_times import CALLS, STORED
 from profile_analyze.model.terms import DEVICE, HOST
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
+
+    Flags: TypeAlias = NDArray[np.bool_]
+    Floats: TypeAlias = NDArray[np.float64]
+    Indices: TypeAlias = NDArray[np.int64]
 
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 """The number of a row, from 1."""
@@ -50,12 +55,12 @@ _COLUMN_OF: Final = {TIME.name: "device_time_s", HOST_TIME.name: "host_time_s", 
 class FlatExecutions(msgspec.Struct, frozen=True):
     """What ran where. A part with stored times has it, so that its executions need not be read."""
 
-    executions: Annotated[int, msgspec.Meta(ge=0)]
+    executions: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
     """The number of executions."""
     is_complete: bool
-    """Whether each operator ran in each run. The table of times then has all of these rows in the
-    order of operators and runs, so that the columns of operators and runs need not be read."""
-    each_calls: float | None
+    """Whether each operator that ran at all ran in each run. The table of times then has all of
+    these rows, in the order of operators and runs, so their numbers need not be read."""
+    each_calls: Annotated[float, msgspec.Meta(gt=0)] | None
     """How many calls each operator has in each run, if `is_complete` and the number is the same in
     all cases; otherwise None."""
     tracks: list[_Number]
@@ -65,69 +70,87 @@ class FlatExecutions(msgspec.Struct, frozen=True):
     host_operators: list[_Number]
     """The numbers of the operators that have executions on the host."""
 
-    def executed(self, operators: int) -> dict[Side, NDArray[np.bool_]]:
+    def executed(self, operators: int) -> dict[Side, Flags]:
         """Return whether each operator has executions on each side, shape (operators,).
 
         Raises `IndexError` for the number of an operator that does not exist.
         """
-        flags: dict[Side, NDArray[np.bool_]] = {}
+        flags: dict[Side, Flags] = {}
         flags[DEVICE], flags[HOST] = np.zeros((2, operators), np.bool_)
         flags[DEVICE][np.array(self.device_operators, np.int64) - 1] = True
         flags[HOST][np.array(self.host_operators, np.int64) - 1] = True
         return flags
 
 
-def flat_executions(profile: Profile) -> FlatExecutions:
-    """Return what ran where in a profile whose executions are flat."""
-    tracks = sorted(profile.executed_tracks(DEVICE) + profile.executed_tracks(HOST))
-    is_complete = bool(_ran(profile).all())
-    calls = profile.calls()
-    are_equal = is_complete and calls.size > 0 and bool((calls == calls.flat[0]).all())
-    return FlatExecutions(
+def times_of(profile: Profile) -> tuple[pa.Table, FlatExecutions]:
+    """Return the table of the profile's times, and what ran where."""
+    operator, run, in_cells = _cells(profile)
+    calls = in_cells.calls()[:, 0]
+    columns = {"operator": row_column(operator), "run": row_column(run)}
+    for measure in STORED:
+        columns[_COLUMN_OF[measure.name]] = number_column(in_cells.measured(measure.name)[:, 0])
+    columns[_COLUMN_OF[CALLS]] = number_column(calls)
+    on_device, on_host = (np.flatnonzero(profile.recorded(side)) + 1 for side in (DEVICE, HOST))
+    ran = len({*on_device.tolist(), *on_host.tolist()})
+    is_complete = len(calls) == ran * len(profile.runs)
+    are_equal = is_complete and len(calls) > 0 and bool((calls == calls[0]).all())
+    return table_of(TIMES, columns), FlatExecutions(
         executions=len(profile.executions),
         is_complete=is_complete,
-        each_calls=float(calls.flat[0]) if are_equal else None,
-        tracks=[index + 1 for index in tracks],
-        device_operators=(np.flatnonzero(profile.recorded(DEVICE)) + 1).tolist(),
-        host_operators=(np.flatnonzero(profile.recorded(HOST)) + 1).tolist(),
+        each_calls=float(calls[0]) if are_equal else None,
+        tracks=[index + 1 for side in (DEVICE, HOST) for index in profile.executed_tracks(side)],
+        device_operators=on_device.tolist(),
+        host_operators=on_host.tolist(),
     )
 
 
-def times_table(profile: Profile) -> pa.Table:
-    """Return the table of the profile's times."""
-    operator, run = np.nonzero(_ran(profile))
-    columns = {"operator": row_column(operator), "run": row_column(run)}
-    for measure in STORED:
-        values = profile.measured(measure.name)[operator, run]
-        columns[_COLUMN_OF[measure.name]] = number_column(values)
-    columns[_COLUMN_OF[CALLS]] = number_column(profile.calls()[operator, run])
-    return table_of(TIMES, columns)
+def _cells(profile: Profile) -> tuple[Indices, Indices, Profile]:
+    """Find the cells: the pairs of an operator and a run in which it ran.
+
+    Return the operator and the run of each cell, in ascending order, and a profile of a single run
+    whose operators are the cells. In a data set of many models, most operators ran in few of the
+    runs, so an array of operators and runs would be many times as large.
+    """
+    executions, runs = profile.executions, max(len(profile.runs), 1)
+    cells, cell = np.unique(
+        executions.operator.astype(np.int64) * runs + executions.run, return_inverse=True
+    )
+    operator, run = np.divmod(cells, runs)
+    in_cells = profile.changed(
+        operators=profile.operators.take(operator),
+        executions=executions.changed(
+            operator=cell.astype(np.int32), run=constant(np.int32(0), len(executions))
+        ),
+        runs=profile.runs[:1],
+    )
+    return operator, run, in_cells
 
 
-def _ran(profile: Profile) -> NDArray[np.bool_]:
-    """Return whether each operator ran in each run, shape (operators, runs)."""
-    ran = np.zeros((len(profile), len(profile.runs)), np.bool_)
-    ran[profile.executions.operator, profile.executions.run] = True
-    return ran
-
-
-def columns_for(name: str, *, is_complete: bool) -> tuple[str, ...]:
+def columns_for(name: str, facts: FlatExecutions) -> tuple[str, ...]:
     """Return the columns that `result_of` needs for a result."""
-    return (_COLUMN_OF[name],) if is_complete else ("operator", "run", _COLUMN_OF[name])
+    return (_COLUMN_OF[name],) if facts.is_complete else ("operator", "run", _COLUMN_OF[name])
 
 
 def result_of(
-    table: pa.Table, name: str, operators: int, runs: int, *, is_complete: bool
-) -> NDArray[np.float64]:
+    table: pa.Table, name: str, facts: FlatExecutions, operators: int, runs: int
+) -> Floats:
     """Return one of `model.stored_times.RESULTS`, shape (operators, runs).
 
-    Raises `ValueError` if the table does not fit to these numbers of operators and runs.
+    Raises `ValueError` if the table does not fit to the other arguments, or has impossible values.
     """
     known = numbers_of(table, _COLUMN_OF[name])
-    if is_complete:
-        return known.reshape(operators, runs)
+    if len(known) and (np.fmin.reduce(known) < 0 or np.fmax.reduce(known) == np.inf):
+        raise ValueError(f"{TIMES_TABLE}: {_COLUMN_OF[name]} is negative or infinite")
     values = np.full((operators, runs), np.nan)
-    values[_indices(table, "operator", operators), _indices(table, "run", runs)] = known
+    if facts.is_complete:
+        on_sides = facts.executed(operators)
+        rows = np.flatnonzero(on_sides[DEVICE] | on_sides[HOST])
+        values[rows] = known.reshape(len(rows), runs)
+        return values
+    operator, run = _indices(table, "operator", operators), _indices(table, "run", runs)
+    if (np.diff(operator.astype(np.int64) * runs + run) <= 0).any():
+        raise ValueError(f"{TIMES_TABLE}: the rows are not in the order of operators and runs")
+    values[operator, run] = known
     return values
 
 

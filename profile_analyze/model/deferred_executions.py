@@ -25,8 +25,8 @@ class DeferredExecutions(Executions):
         # Python calls this only for attributes that are not set: for columns, the first time.
         if name not in COLUMNS:
             raise AttributeError(name)
-        executions = self.read()
-        self.__dict__.update({name: getattr(executions, name) for name in COLUMNS})
+        self.__dict__.update(_columns_of(self.__dict__["_read"]()))
+        del self.__dict__["_read"]  # it holds what is needed to read again
         return self.__dict__[name]
 
     def __len__(self) -> int:
@@ -43,14 +43,19 @@ class DeferredExecutions(Executions):
         return COLUMNS[0] in self.__dict__
 
     def read(self) -> Executions:
-        """Read the executions, and return them. This object does not keep them."""
-        executions: Executions = self.__dict__["_read"]()
-        return executions
+        """Return the executions. If no column has been used, this object does not keep them."""
+        return self.changed() if self.are_read else self.__dict__["_read"]()
 
     def changed(self, **columns: Any) -> Executions:
         """Read the executions, and return them with some columns replaced."""
-        return self.read().changed(**columns)
+        return Executions(**{**_columns_of(self), **columns})
 
     def renumbered(self, **indices: Any) -> Executions:
-        """Return deferred executions, which get their new indices when they are read."""
+        """Return executions with new indices. They are deferred unless these are read already."""
+        if self.are_read:
+            return super().renumbered(**indices)
         return DeferredExecutions(lambda: self.read().renumbered(**indices), len(self))
+
+
+def _columns_of(executions: Executions) -> dict[str, Any]:
+    return {name: getattr(executions, name) for name in COLUMNS}

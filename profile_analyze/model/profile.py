@@ -109,7 +109,7 @@ class Profile:
     profile of another run can take shapes and work from this graph (`model.with_model`)."""
     stored_times: StoredTimes | None = None
     """The times of the operators, if they are stored beside the executions. `changed` drops them
-    when other executions or operators take the place of these."""
+    if it replaces executions, or the number of operators, without giving new times."""
     # A cache is safe, because nothing in a profile changes. See also `changed`.
     _measured: dict[str, Any] = field(default_factory=dict, init=False)
 
@@ -130,7 +130,9 @@ class Profile:
         if not changes.keys() & _MEASURED_FIELDS and len(copy) == len(self):
             copy._measured.update(self._measured)  # noqa: SLF001  # of the same class
             return copy
-        return copy if self.stored_times is None else replace(copy, stored_times=None)
+        if self.stored_times is None or "stored_times" in changes:
+            return copy
+        return replace(copy, stored_times=None)
 
     def measured(self, name: str) -> NDArray[np.float64]:
         """Return one of `MEASURES` in seconds, shape (operators, runs); NaN for N/A.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ class MergedTimes:
         runs = sum(part.times.runs for part in parts)
         return StoredTimes(
             runs,
-            lambda name: array_of_runs(_in_order(parts, name, operators), runs),
+            partial(_merged, parts, operators),
             {side: _executed(parts, side, operators) for side in parts[0].times.executed},
             frozenset().union(*(part.times.used_tracks for part in parts)),
         )
@@ -92,7 +93,13 @@ def _executed(parts: Sequence[_Part], side: Side, operators: int) -> Flags:
     return frozen(flags)
 
 
-def _in_order(parts: Sequence[_Part], name: str, operators: int) -> Iterator[tuple[slice, Floats]]:
+def _merged(parts: Sequence[_Part], operators: int, name: str) -> Floats:
+    """Return one of `RESULTS` for all runs, shape (operators, runs)."""
+    runs = sum(part.times.runs for part in parts)
+    return array_of_runs(_in_order(parts, operators, name), runs)
+
+
+def _in_order(parts: Sequence[_Part], operators: int, name: str) -> Iterator[tuple[slice, Floats]]:
     """Yield the runs of each part, and the values of all operators in these runs."""
     first = 0
     for times, rows in parts:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
+import pickle
+import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
 
+from profile_analyze.fleet.loading import load_with_data_sets
+from profile_analyze.fleet.parquet import read_table
 from profile_analyze.fleet.parts import partial_of, parts_of
+from profile_analyze.fleet.times_table import times_of
 from profile_analyze.model.deferred_executions import DeferredExecutions
+from profile_analyze.model.executions import Run
 from profile_analyze.model.stored_times import CALLS, RESULTS
 from profile_analyze.readers.many import load_runs
 from tests.conftest import FIXTURES, run_command
 from tests.fleet.test_data_sets import exported, small, write
 from tests.fleet.test_export_command import replaced, with_row_number_99
+from tests.in_memory import profile_of
+from tests.remote_files import counting
 from tests.small import Operator, document
 
 if TYPE_CHECKING:
@@ -123,6 +133,8 @@ def changed_manifest(part: Path, change: Callable[[dict[str, Any]], Any]) -> Non
         ("device_operators", [9], "index 8 is out of bounds for axis 0 with size 1"),
         ("device_operators", [0], "Expected `int` >= 1 - at `$.facts.flat.device_operators[0]`"),
         ("executions", -1, "Expected `int` >= 0 - at `$.facts.flat.executions`"),
+        ("executions", 1 << 31, "Expected `int` <= 2147483647 - at `$.facts.flat.executions`"),
+        ("each_calls", 0, "Expected `float` > 0.0 - at `$.facts.flat.each_calls`"),
     ],
 )
 def test_wrong_facts_about_executions_are_recognised(fact: str, value: Any, reason: str) -> None:
@@ -177,3 +189,116 @@ def test_executions_are_read_when_a_column_is_used() -> None:
 
 def are_read(executions: DeferredExecutions) -> bool:
     return executions.are_read  # a function, so that the type checker allows for a change
+
+
+@pytest.mark.usefixtures("two_parts")
+@pytest.mark.parametrize(
+    "question",
+    [
+        TYPES,
+        ("--aggregate-by", "track"),
+        ("--aggregate-by", "file"),
+        ("--correct-drift",),
+        ("--from", "1us"),
+        ("--compare", "other"),
+    ],
+)
+def test_no_question_reads_the_executions_of_a_part_twice(
+    question: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exported(Path("other"), ["0.json"])
+    read: list[str] = []
+
+    def counting(file: Path, *rest: Any) -> Any:
+        read.append(f"{file.parent.parent.name}/{file.parent.name}/{file.stem}")
+        return read_table(file, *rest)
+
+    monkeypatch.setattr("profile_analyze.fleet.parts.read_table", counting)
+    run_command("set", *question)
+    of_executions = [name for name in read if name.endswith("executions")]
+    assert len(of_executions) == len({*of_executions})
+    assert bool(of_executions) == (question != TYPES)
+
+
+@pytest.mark.usefixtures("two_parts")
+def test_a_data_set_of_one_file_has_stored_times() -> None:
+    expected = run_command("0.json", *TYPES)
+    exported(Path("one"), ["0.json"])
+    Path("one/part=000001/executions.parquet").unlink()
+    assert run_command("one", *TYPES) == expected
+
+
+@pytest.mark.usefixtures("two_parts")
+def test_a_store_gets_one_request_for_all_times() -> None:
+    incomplete_part()
+    files = {path.as_posix(): path.read_bytes() for path in Path("incomplete").rglob("*.*")}
+    with counting(files) as requests:
+        assert run_command("counting://incomplete", *TYPES).code == 0
+    part = "cat_file /incomplete/part=000001"
+    assert requests[f"{part}/times.parquet"] == 1
+    assert requests[f"{part}/executions.parquet"] == 0
+
+
+@pytest.mark.usefixtures("two_parts")
+def test_a_profile_can_be_pickled_and_used_in_another_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    profile = load_with_data_sets(["set"], data_sets=["set"])
+    copy = pickle.loads(pickle.dumps(profile))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    expected = load_runs([str(tmp_path / f"{number}.json") for number in range(3)])
+    for one in (profile, copy):
+        np.testing.assert_array_equal(one.measured("time"), expected.measured("time"))
+        np.testing.assert_array_equal(one.executions.run, expected.executions.run)
+
+
+@pytest.mark.usefixtures("two_parts")
+@pytest.mark.parametrize(
+    ("column", "values", "reason"),
+    [
+        ("device_time_s", [-1.0, 1.0], "times: device_time_s is negative or infinite"),
+        ("host_time_s", [float("inf"), 1.0], "times: host_time_s is negative or infinite"),
+        ("run", [2, 2], "times: the rows are not in the order of operators and runs"),
+    ],
+)
+def test_impossible_times_are_recognised(column: str, values: list[float], reason: str) -> None:
+    part = Path("set/part=000001")
+    table = pq.read_table(part / "times.parquet")
+    index = table.column_names.index(column)
+    field = table.schema.field(index)
+    replaced("times", lambda _: table.set_column(index, field, pa.array(values, field.type)))
+    if column == "run":
+        changed_manifest(part, lambda manifest: manifest["facts"]["flat"].update(is_complete=False))
+    outcome = run_command("set")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert f"damaged: part=000001: {reason}" in outcome.err
+
+
+def test_operators_that_never_ran_do_not_make_a_part_incomplete(tmp_path: Path) -> None:
+    file = str(FIXTURES / "profiles/resnet18.json")
+    (part,) = parts_of(exported(tmp_path / "set", [file]))
+    facts, content = part.manifest.facts.flat, partial_of(part)
+    assert facts is not None
+    assert content.times is not None
+    assert facts.is_complete
+    expected = load_runs([file])
+    assert not expected.recorded("device").all()
+    np.testing.assert_array_equal(content.times.read(CALLS), expected.calls())
+
+
+def test_an_export_takes_no_memory_for_operators_in_runs_in_which_they_did_not_run() -> None:
+    count = 1000
+    profile = profile_of(
+        [{"name": f"operator {number}"} for number in range(count)],
+        [{"operator": number, "run": number, "duration_s": 1.0} for number in range(count)],
+        runs=[Run()] * count,
+    )
+    tracemalloc.start()
+    try:
+        table, facts = times_of(profile)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (len(table), facts.is_complete) == (count, False)
+    assert peak < count * count  # an array of all operators and runs has eight times as many bytes
