@@ -25,8 +25,9 @@ class Recogniser(Protocol):
     def recognises(self, head: bytes, name: str) -> bool:
         """Return whether an input has this format, even if it is damaged.
 
-        `head` has the first 64 KiB of the input. If no reader recognises the input, all readers are
-        asked again with a longer `head`. `name` is the name of the input.
+        `head` has the first 64 KiB of the input, without leading white space. If no reader
+        recognises the input, all readers are asked again with a longer `head`. `name` is the name
+        of the input.
         """
 
 
@@ -43,8 +44,8 @@ class Reader(Recogniser, Protocol):
         """Return the profile in `source`, which this reader recognised.
 
         `wanted` names the optional columns and tables that the question needs. `OPTIONAL_COLUMNS`
-        and `TABLES` in `model/` list the names that several formats share. The name `FRAMES` asks
-        for Python functions.
+        and `TABLES` in `model/` list the names that several formats share. If `wanted` has
+        `FRAMES`, the question also needs the executions of Python functions.
 
         Raises `MalformedProfileError`.
         """

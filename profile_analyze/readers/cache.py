@@ -4,7 +4,7 @@ The name of a kept file consists of four digests, joined by hyphens:
 
 - the path of the profile
 - the states of the profile and of this package: if one of them changes, the kept file is stale
-- the arguments of the call that decide what is read, such as the sizes of a model's inputs
+- the arguments of `load` that can change the profile, such as the sizes of a model's inputs
 - the conditions: everything that the reader looked at besides the profile
 
 While a reader works, this module records its conditions:
@@ -69,7 +69,8 @@ def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profil
         return kept
     asked = _WatchedNames(wanted)
     profile = read(source, asked)
-    # If the file changed during reading, the profile may mix old and new content.
+    # If the file changed during reading, the profile may mix old and new content. Readers of
+    # other packages turn the cache off.
     if source.cache is None or _identity_of(source, cache) != before:
         return profile
     try:
@@ -195,7 +196,7 @@ def _hold(conditions: Any, source: Source, wanted: Collection[str]) -> bool:
 
 
 def _same(state: Any, kept: Any) -> bool:
-    """Return whether two states are equal. `kept` is a list: files store tuples as lists."""
+    """Return whether two states are equal. `kept` is a list or None: MessagePack has no tuples."""
     return bool((None if state is None else list(state)) == kept)
 
 

@@ -60,7 +60,7 @@ def _is_being_written(file: CacheFile) -> bool:
 
 
 def remove(files: Iterable[CacheFile]) -> None:
-    """Remove files; a file that is already gone is no error. Raises `OSError`."""
+    """Remove files. Files that are already gone are ignored. Raises `OSError`."""
     for file in files:
         Path(file.path).unlink(missing_ok=True)
 

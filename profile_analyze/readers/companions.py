@@ -10,8 +10,8 @@ _NAME: Final = r"(|.*[._-]){}\.json(\.gz|\.zst)?"
 _PROFILE: Final = re.compile(_NAME.format("profile"), re.DOTALL)
 _DESCRIPTION: Final = re.compile(_NAME.format("graph"), re.DOTALL)
 _FACTS: Final = ("metadata", "build.metadata", "profile.metadata")
-"""Files of trt-engine-explorer on the build, the run and the device of a TensorRT profile. Nothing
-reads these files."""
+"""Files in which trt-engine-explorer describes the build, the run and the device of a TensorRT
+profile. No reader reads them."""
 _COMPRESSED: Final = ("", ".gz", ".zst")
 
 
@@ -46,6 +46,10 @@ def profiles_of(name: str) -> tuple[str, ...]:
 
 
 def _beside(pattern: re.Pattern[str], name: str, content: str) -> tuple[str, ...]:
-    """Return the names of files with `content`, such as `graph`; empty if `name` does not match."""
+    """Return `name` with `content`, such as `graph`, in place of the word that `pattern` matches.
+
+    There is a name for each compression, and one for an uncompressed file. The result is empty if
+    `name` does not match.
+    """
     found = pattern.fullmatch(name)
     return () if found is None else tuple(f"{found[1]}{content}.json{one}" for one in _COMPRESSED)

@@ -302,7 +302,8 @@ def _pieces(raw: Iterator[bytes], step: int) -> Iterator[bytes]:
 def _after_padding(padding: bytes, piece: bytes, pieces: Iterator[bytes]) -> bytes:
     """Return `piece` without the padding at its start.
 
-    If `piece` has only padding, do the same with the next of `pieces`. Empty at the end.
+    If `piece` has only padding, continue with the next of `pieces`. The result is empty at the end
+    of the file.
     """
     while piece and not (piece := piece.lstrip(padding)):
         piece = next(pieces, b"")

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 class DeferredReader:
-    """Recognises files of a format. Imports the code that reads such files only when needed.
-
-    A program that reads one format imports only the code and packages that this format needs.
-    """
+    """Recognises files of a format. Imports the code and packages to read them only when needed."""
 
     default_output_format = "plain"
 

@@ -40,7 +40,7 @@ def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
 
 
 def _installed_readers(file: str) -> tuple[Reader, ...]:
-    """Return the readers of all other packages, in the order of their names.
+    """Return the readers of all other packages, sorted by the names of their entry points.
 
     Raises `InputError` about `file` if a reader cannot be imported or constructed.
     """

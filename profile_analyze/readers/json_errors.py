@@ -1,4 +1,4 @@
-"""Turns errors of the JSON decoder into texts that several readers put into messages."""
+"""Turns errors of the JSON decoder into texts for the messages of readers."""
 
 from __future__ import annotations
 

@@ -53,18 +53,18 @@ class LabelPattern(NamedTuple):
         for name in names:
             if not re.fullmatch(LABEL_NAME, name):
                 raise QueryError(
-                    f"{text!r}: {{{name}}} is not a label; write one name in braces, of letters, "
-                    "digits and _"
+                    f"{text!r}: {{{name}}} is not a label; write one name in braces, a letter "
+                    "followed by letters, digits or _"
                 )
             if names.count(name) > 1:
                 raise QueryError(f"{text!r} has {{{name}}} twice; rename one of them")
-        # A relative pattern may match the end of the path.
+        # A relative pattern matches the end of a path.
         start = "" if text.startswith("/") else "(?:.*/)?"
         return cls(text, tuple(names), re.compile(start + "".join(map(_as_regex, tokens))))
 
     def values_of(self, path: str) -> Mapping[str, str]:
         """Return the labels of the file at an absolute `path`; empty if the path does not match."""
-        if is_url(path):  # no label contains a password, or the query of a URL
+        if is_url(path):  # labels must not contain a password, or the query of a URL
             path = display_name(path).partition("?" if is_http(path) else "\0")[0]
         path = path.replace(os.sep, "/")
         if not self.text.startswith("/"):

@@ -119,7 +119,8 @@ READERS: Final[tuple[Reader, ...]] = (
 """The readers of this package, in the order in which they are tried."""
 
 _FALLBACK_FORMAT: Final = "plain"
-"""The default output format for a profile that joins files of several formats."""
+"""The default output format for a profile that joins files of several formats, and for profiles
+that readers of other packages read."""
 
 
 def load(
@@ -147,7 +148,7 @@ def load(
     - `beside` says whether to read files in the same folder that describe the profile, such as the
       description of a TensorRT engine. Pass False if `with_model` will add another model.
     - `cache` is a folder that keeps the decoded profiles of large files. Reading such a file again
-      is then fast. By default, nothing is kept. A `Cache` also says which files are large.
+      is then fast. By default, nothing is kept. A `Cache` also sets limits on sizes.
 
     Raises `UnknownFormatError` if the format is not supported, `MalformedProfileError` for a
     damaged profile, and `InputError` for any other file that cannot be read. Raises `QueryError` if
@@ -194,7 +195,7 @@ def _decoded(source: Source, wanted: Collection[str]) -> Profile:
 
 
 def _advice_on(inputs: ModelInputs) -> str:
-    """Return what to do if options about models are given with a profile."""
+    """Return what to do about options for models that the caller gave with a profile."""
     if inputs.tile is None:
         return "but --input-shape and --dim need a model; leave them out"
     return "but --split-matmul needs a model; name the ONNX model, or add it after --model"
@@ -238,8 +239,8 @@ def _reader_of(source: Source) -> Reader:
     reader = reader_among(READERS, source)
     if reader is not None:
         return reader
-    # Imported here, because few files need the module. It compiles many patterns, and looks for
-    # packages, which takes 50 ms.
+    # Imported here, because few files need the module. Compiling its patterns and looking for
+    # packages takes 50 ms.
     from profile_analyze.readers.installed import reader_of_a_package
 
     return reader_of_a_package(source, READERS)

@@ -56,7 +56,8 @@ class Pool(Protocol):
 
 
 _MANY_FILES: Final = 100
-"""A pool of processes can read the files if there are at least this many. It starts in 0.05 s."""
+"""A pool of processes reads the files only if there are at least this many, because starting the
+pool takes 0.05 s."""
 _GROUP_SIZE: Final = 1 << 20
 """Small files are decoded together, up to this many bytes. The limit is large enough to spread the
 cost of NumPy's calls over several files. It is small enough for the decoded values to fit into the
@@ -106,7 +107,9 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
 
 
 def without_bad(joiner: RunJoiner, bad: Sequence[InputError]) -> Profile:
-    """Return the joined profile, with a note on files that were left out, and their names.
+    """Return the joined profile, with a note on the files that were left out.
+
+    `Profile.left_out` has the name of each such file, and the reason.
 
     Raises the first error if all files were left out, and the errors of `RunJoiner.joined`.
     """

@@ -32,7 +32,8 @@ class InputShape(NamedTuple):
     """What a caller says about one input."""
 
     shape: tuple[int, ...] | None
-    """None keeps the shape of the model. Sizes that the model leaves open become 1."""
+    """None keeps the shape of the model. A size that the model leaves open becomes the size of its
+    symbol in `ModelInputs.dims`, or 1."""
     dtype: str | None = None
     """One of `terms.DTYPES`; None keeps the dtype of the model."""
     value: float | None = None

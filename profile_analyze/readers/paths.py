@@ -65,14 +65,15 @@ def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
     """Return the files and the data sets that `names` stand for. Each name is looked up once.
 
     - A pattern stands for the files that match it. If no file matches, it stands for itself.
-    - A folder stands for its files with one of `SUFFIXES`, sorted by name. Files that only describe
-      a profile in the folder are left out. A folder that is a data set stands for itself.
+    - A folder stands for its files with one of `SUFFIXES`, sorted by name. Companion files
+      of these profiles, such as descriptions, are left out. A folder that is a data set stands
+      for itself.
     - `@FILE` stands for the names in FILE, one in each line. Blank lines and lines that begin with
       `#` are skipped.
     - Any other name is a file, or `-`. A URL is a file or a folder.
 
-    Raises `InputError` for an empty folder or list, for a list of more than `max_size` bytes, and
-    if the driver of a URL cannot list the files.
+    Raises `InputError` for a folder without profiles, and for a list that is wrong or has more than
+    `max_size` bytes. Raises it also if the driver of a URL cannot list the files.
     """
     known: list[str] = []
     found: list[_Input] = []
@@ -177,10 +178,10 @@ def _expand_url(url: str) -> Iterator[_Input]:
 
 
 def _may_be_folder(url: str) -> bool:
-    """Return whether a URL may name a folder. The name decides: asking the store takes time."""
+    """Return whether a URL may name a folder, by its name alone: a request would take time."""
     if url.endswith("/"):
         return True
-    # To look for links, the driver of web servers would download the whole file.
+    # Asked whether a URL is a folder, the driver of web servers would download the whole file.
     is_file = is_http(url) or url.endswith((*SUFFIXES, *_TEXTS, MODEL_SUFFIX))
     return not (is_file or is_pattern(url))
 
@@ -202,7 +203,7 @@ def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
     paths = [os.path.join(folder, entry) for entry in entries]
     models = [path for path in paths if path.endswith(MODEL_SUFFIX)]
     if models:
-        return f"; models are named one by one: {models[0]}"
+        return f"; models in a folder are not read: name one, such as {models[0]}"
     texts = sorted({os.path.splitext(path)[1] for path in paths if path.endswith(_TEXTS)})
     if texts:
         patterns = " ".join(os.path.join(folder, f"*{suffix}") for suffix in texts)

@@ -104,7 +104,7 @@ class ReaderPool:
 def parts_of(paths: Paths, times: int = 1) -> Iterator[Paths]:
     """Yield `paths` in parts of `FILES_PER_PART` files or about `_BYTES_PER_PART` bytes.
 
-    With `times`, parts may be that many times as large.
+    `times` multiplies both limits.
     """
     part: list[str | PathLike[str]] = []
     size = 0

@@ -42,8 +42,8 @@ bytes for its checksum."""
 _ALIGNMENT: Final = 64
 """Each array starts at a multiple of this number of bytes."""
 UNWRITABLE: Final = (TypeError, UnicodeEncodeError, OverflowError)
-"""The errors that `pieces_of` raises for values that the bytes cannot hold: types that no reader of
-this package uses, texts that are not valid Unicode, and integers of more than 64 bits."""
+"""The errors that `pieces_of` raises for values that cannot be written. These are types that no
+reader of this package uses, texts that are not valid Unicode, and integers of more than 64 bits."""
 
 _SCALARS: Final = frozenset((bool, int, float, str, type(None)))
 _NARROW: Final = (np.int8, np.int16, np.int32)
@@ -131,8 +131,8 @@ class _Writer:
     def __init__(self) -> None:
         self.arrays: list[Array] = []
         self.descriptions: list[tuple[str, str, int, int | None]] = []
-        """For each array: its dtype in the file, its dtype in memory, the number of its stored
-        elements, and its length if it is constant (otherwise None)."""
+        """For each array: its dtypes in the file and in memory, the number of stored elements, and
+        the length of a constant array (otherwise None)."""
 
     def tree(self, value: Any) -> Any:
         if type(value) in _SCALARS:

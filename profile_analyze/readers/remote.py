@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BLOCK_SIZE: Final = 8 << 20
-"""The bytes in one request to a store. A driver keeps about two blocks of a file in memory."""
+"""The number of bytes per request to a store. A driver keeps about two such blocks of a file in
+memory."""
 _LONGEST_REASON: Final = 200
 """A message shows at most this many characters of a driver's error."""
 
@@ -54,7 +55,7 @@ class Entry(NamedTuple):
 
 
 class RemotePath:
-    """A file or folder at a URL. Methods have the names of methods of `pathlib.Path`.
+    """A file or folder at a URL. Where `pathlib.Path` has a similar method, the name is the same.
 
     Methods that read or list raise `FileNotFoundError` for a missing file or folder. All methods
     that ask the driver raise `InputError` for any other failure.
@@ -129,7 +130,7 @@ class RemotePath:
         return (self / entry.name for entry in self.entries())
 
     def matching(self) -> list[str]:
-        """Return the URLs of the files that match this URL, a pattern. Folders are left out."""
+        """Return the URLs of the files, not folders, that match this URL, a pattern."""
         folder = re.split(r"[*?\[]", self.url, maxsplit=1)[0].rpartition("/")[0] + "/"
         found: dict[str, Any] = {}
         with suppress(FileNotFoundError), _driver_errors(self.url):

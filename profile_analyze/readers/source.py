@@ -80,15 +80,16 @@ class Source:
         self.inputs = inputs
         """The sizes that the caller gives to the inputs, if the file is a model."""
         self.name = display_name(path)
-        """The name of the input, for messages: without `within`."""
+        """The name of the input in messages. It does not contain `within`."""
         self.beside = beside and path != "-"
         """Whether readers look for other files of the profile beside the file."""
         self.cache = cache
         """Where the profile of the input may be kept; None to keep nothing."""
         self.files_beside: dict[str, FileState | None] = {}
-        """The files beside the input that a reader has asked for; None for a missing file."""
+        """The state of each file beside the input that a reader has asked for; None if it is
+        missing."""
         self.packages: set[str] = set()
-        """Packages whose version may change what a reader reads."""
+        """Packages that a reader used. With another version, the profile may be different."""
         self.parts = tuple(parts)
         """Other inputs that belong to this input, for formats that use several files."""
         self.max_size = max_size
@@ -270,7 +271,7 @@ def _path_beside(path: str | PathLike[str], name: str) -> str:
 
 
 def _path_within(folder: str, path: str | PathLike[str]) -> str | PathLike[str]:
-    """Return where a file is, if relative paths are relative to `folder`."""
+    """Return the path of a file. If `path` is relative, it is in `folder`."""
     name = os.fspath(path)
     has_no_folder = name in ("", "-") or is_url(name)
     return path if not folder or has_no_folder else os.path.join(folder, name)  # noqa: PTH118  # `Path` changes some names

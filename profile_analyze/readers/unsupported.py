@@ -18,7 +18,8 @@ class _Signature:
 
     def __init__(self, format_: str, pattern: bytes, suffixes: tuple[str, ...] = ()) -> None:
         self.format = format_
-        """The name of the format with an article, such as `a zip archive`."""
+        """The name of the format with an article, such as `a zip archive`. Advice may follow after
+        a semicolon."""
         self._pattern = re.compile(pattern, re.DOTALL)
         self._suffixes = suffixes
 
@@ -171,7 +172,6 @@ def looks_like(head: bytes, name: str) -> Likeness:
         return Likeness(text, has_advice=True)
     for signature in UNSUPPORTED:
         if signature.recognises(head, name):
-            # If there is advice, it follows the name of the format after a semicolon.
             return Likeness(f"looks like {signature.format}", "; " in signature.format)
     start = head[:12].decode("latin-1")
     return Likeness(f"is in no known format: it starts with {start!r}", has_advice=False)

@@ -33,7 +33,7 @@ def is_url(name: str | PathLike[str]) -> bool:
 
 
 def is_http(url: str) -> bool:
-    """Return whether a web server answers requests for a URL."""
+    """Return whether the scheme of a URL is http or https."""
     return re.match(_HTTP, url) is not None
 
 

@@ -52,7 +52,7 @@ def test_patterns_take_labels_from_paths(
         ("nightly/*.json", "'nightly/.*' has no label; write its name in braces, such as 'nightl"),
         (
             "{}/*.json",
-            r"'\{\}/.*': \{\} is not a label; write one name in braces, of letters, digi",
+            r"'\{\}/.*': \{\} is not a label; write one name in braces, a letter followe",
         ),
         ("{a b}/x", r"'\{a b\}/x': \{a b\} is not a label; write one name in braces"),
         ("{date/x", r"'\{date/x' has no label"),
