@@ -223,7 +223,10 @@ def test_f9_total_of_zero() -> None:
     assert [cell.strip() for cell in wiki.out.splitlines()[2].split("|")][2:7] == [
         *("0", "N/A", "", "0", "N/A"),
     ]
-    hint = "note: OpenCL measures only after CompNode::enable_opencl_profile(true)\n"
+    hint = (
+        "note: all device times of OpenCL are 0, because OpenCL measures only after "
+        "CompNode::enable_opencl_profile(true)\n"
+    )
     outcome = run_command(str(PROFILES / "derived-opencl-zero.json"), "--print-only", "summary")
     assert (outcome.code, outcome.err) == (0, f"{hint}{ZERO}\n")
     assert outcome.out.splitlines()[1:3] == [
@@ -417,8 +420,8 @@ def test_w8_a_note_says_if_shapes_changed_between_runs() -> None:
     outcome = run_command(str(PROFILES / "trace-dyn.json"), "-t", "5")
     assert outcome.err == (
         "note: the shapes of 10 operators (99.7% of the time) changed between runs: computation, "
-        "memory and shapes are of the first run, times of the last, so their FLOPS and bandwidth "
-        "are wrong; profile with one input shape\n"
+        "memory and shapes are from the first run, but times are from the last, so their FLOPS and "
+        "bandwidth are wrong; profile with one input shape\n"
     )
 
 

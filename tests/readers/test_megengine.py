@@ -281,16 +281,16 @@ def test_unmatched_entries_are_counted(tmp_path: Path) -> None:
     document["profiler"]["host"]["998"] = document["profiler"]["host"]["6"]
     profile = pa.load(write_bytes(tmp_path, json.dumps(document).encode()))
     assert profile.notes == (
-        "left out 1 entry of device with an id that no operator of the graph has",
-        "left out 2 entries of host with an id that no operator of the graph has",
-        "left out 1 entry of opr_footprint with an id that no operator of the graph has",
+        "left out 1 entry of the section device with an id that no operator has",
+        "left out 2 entries of the section host with an id that no operator has",
+        "left out 1 entry of the section opr_footprint with an id that no operator has",
     )
     assert profile.total_s() == pytest.approx(5e-6)
 
 
 def test_an_entry_without_a_thread_is_counted(tmp_path: Path) -> None:
     profile = pa.load(write_bytes(tmp_path, document_with({}, "profiler", "host", "6")))
-    assert profile.notes == ("left out 1 entry of host without a thread or comp node",)
+    assert profile.notes == ("left out 1 entry of the section host without a thread or comp node",)
     assert profile.recorded("host").tolist().count(False) == 1
 
 

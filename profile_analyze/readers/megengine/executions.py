@@ -109,7 +109,7 @@ def _entry_notes(side: Side, intervals: Intervals, rows: NDArray[np.int64]) -> I
     )
     yield from notes_on_entries(
         file_of[intervals.sizes == 0],
-        lambda entries: f"left out {entries} of {side} without a thread or comp node",
+        lambda entries: f"left out {entries} of the section {side} without a thread or comp node",
         Importance.INCOMPLETE,
     )
 
@@ -162,5 +162,8 @@ def _opencl_notes(
     totals_s = np.bincount(run, np.nan_to_num(duration_s), minlength=files)
     known = np.bincount(run[~np.isnan(duration_s)], minlength=files)
     for file in np.flatnonzero((totals_s == 0) & (known > 0)).tolist():
-        text = "OpenCL measures only after CompNode::enable_opencl_profile(true)"
+        text = (
+            "all device times of OpenCL are 0, because OpenCL measures only after "
+            "CompNode::enable_opencl_profile(true)"
+        )
         yield FileNote(file, Note(text, Importance.WRONG))

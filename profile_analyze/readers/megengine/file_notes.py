@@ -65,7 +65,7 @@ def notes_on_entries(
 
 def unmatched_text(entries: str, section: str) -> str:
     """Return the text of a note on entries without an operator; `entries` is like `3 entries`."""
-    return f"left out {entries} of {section} with an id that no operator of the graph has"
+    return f"left out {entries} of the section {section} with an id that no operator has"
 
 
 def notes_of_files(

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 
 _STALE_TEXT: Final = (
-    "the shapes of {} changed between runs: computation, memory and shapes are of the first run, "
-    "times of the last, so their FLOPS and bandwidth are wrong; profile with one input shape"
+    "the shapes of {} changed between runs: computation, memory and shapes are from the first run, "
+    "but times are from the last, so their FLOPS and bandwidth are wrong; profile with one input "
+    "shape"
 )
 
 

@@ -21,7 +21,7 @@ _CHANNEL_AXES: Final = {
     "NHWC": (3,),
     **dict.fromkeys(("NCHW4", "NCHW8", "NCHW32", "NCHW44", "NCHW44_DOT", "NCHW88"), (1, 4)),
 }
-"""For each format of images, the axes that together make up the channels."""
+"""For each image format, the axes that together make up the channels."""
 
 _SIMPLE: Final = {
     "Elemwise": "elementwise",
@@ -117,14 +117,14 @@ def _convolution(call: Call) -> Operation | None:
     weight_by_channel = _by_channel(weight, call.out_shapes[0], call)
     if weight_by_channel is None:
         return None
-    # `ConvBiasForward` adds its further inputs to the output: a bias, and perhaps an image.
+    # `ConvBiasForward` adds its further inputs to the output: a bias, and perhaps a tensor `z`.
     fused = len(added) if call.type == "ConvBiasForward" else 0
     kept = added if call.type == "ConvBiasForward" else ()
     return _operation("convolution", (data, weight_by_channel, *kept), call, dtype, fused=fused)
 
 
 def _convolution_backward(call: Call) -> Operation | None:
-    """Return the gradient of a convolution's data, which is a transposed convolution."""
+    """Return the operation for the gradient of a convolution's data: a transposed convolution."""
     inputs, dtype = _inputs_and_dtype(call)
     if len(inputs) != 2 or not call.out_shapes:
         return None

@@ -28,8 +28,8 @@ class PlacedKernels(NamedTuple):
     launched_by: Indices
     """The index in `Placed` of the operator that launched the kernel, or -1."""
     run: Indices
-    """The run of the operator that launched the kernel. The kernel itself may end after the next
-    step has begun."""
+    """The run of the operator that launched the kernel, because the kernel may end after the next
+    step has begun. If no operator is known, the position of the kernel in the file decides."""
     launch_us: Floats
     """The time of the launch, but at most the start of the kernel; NaN if the launch is unknown."""
 

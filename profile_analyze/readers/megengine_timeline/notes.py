@@ -26,12 +26,12 @@ def notes_on(
     operators: Operators,
     incomplete: int,
 ) -> Iterator[Note]:
-    """Yield the notes. `incomplete` counts the executions left out with an incomplete iteration."""
+    """Yield the notes. `incomplete` counts the executions left out of an incomplete iteration."""
     executions = counted(incomplete, "execution")
     if not timeline.is_complete and incomplete:
         yield Note(
-            f"the file ends in the middle: left out {executions} of operators in an iteration that "
-            "is cut; copy it again",
+            f"the file ends in the middle: left out {executions} of operators in an incomplete "
+            "iteration; copy the file again",
             Importance.DAMAGED,
         )
     elif not timeline.is_complete:
@@ -48,12 +48,12 @@ def notes_on(
     open_spans = int(np.isnan(np.array(recording.spans.end_us)).sum())
     if events := (open_spans if timeline.is_complete else 0) + recording.unmatched:
         yield Note(
-            f"left out {counted(events, 'event')} without begin or end",
+            f"left out {counted(events, 'event')} without a matching begin or end",
             Importance.INCOMPLETE,
         )
     if not len(recording.kernels.start_us):
         yield Note(
-            "the file has no times of devices; profile with profile_device=1, which is "
+            "the file has no device times; profile with profile_device=1, which is "
             "the default of Profiler",
             Importance.INCOMPLETE,
         )

@@ -50,8 +50,8 @@ class Placed(NamedTuple):
     def runs_of(self, pid: int, positions: Indices) -> Indices:
         """Return the run of process `pid` at each of `positions` in the file.
 
-        A position is the number of spans that began before it. The result is the run of the last
-        entry of the process before the position, or else the run of its first entry.
+        A position says how many spans began earlier in the file. The result is the run of the last
+        entry of the process among these spans. If there is none, the first entry counts.
         """
         own = np.flatnonzero(self.pid == pid)
         if not len(own):

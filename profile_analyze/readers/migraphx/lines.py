@@ -76,7 +76,7 @@ class Report:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the report has no time at all."""
+        """Whether the report has no times of instructions, neither single times nor sums."""
         has_sum = self.totals.get("instructions", nan) >= 0
         return not (self.instructions or self.groups or has_sum)
 
@@ -85,7 +85,7 @@ class Text(NamedTuple):
     """The reports in a text, and the facts outside of reports."""
 
     reports: list[Report]
-    """The reports that have a time, in the order of the text. The list may be empty."""
+    """The reports that have times of instructions, in the order of the text; may be empty."""
     version: str | None
     untimed: int
     """How many instructions are listed without a time."""

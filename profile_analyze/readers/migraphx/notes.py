@@ -1,4 +1,4 @@
-"""Notes on a report: what is missing, and what the rows are."""
+"""Notes on a report: what is missing, and what the rows stand for."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def notes_on_file(reports: Sequence[Report], rows: Rows) -> Iterator[Note]:
             Importance.INCOMPLETE,
         )
     if rows.of == "summary":
-        has = "not all" if reports[-1].instructions else "no"
+        lacks = "lacks" if reports[-1].instructions else "has no"
         yield Note(
-            f"the rows are the groups of the report's summary, because the file has {has} lines of "
+            f"the rows are the groups of the report's summary, because the file {lacks} lines of "
             f"instructions; {_KEEP}",
             Importance.INCOMPLETE,
         )

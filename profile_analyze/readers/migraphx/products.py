@@ -31,7 +31,7 @@ class Factors(NamedTuple):
 
 
 class Attention(NamedTuple):
-    """The sizes of the queries, keys and values of an attention."""
+    """The sizes of the queries, keys and values of an attention operator."""
 
     heads: int
     """The number of heads in the whole batch."""
@@ -125,7 +125,7 @@ def _depths_by_elements(a: Sizes, b: Sizes, result: Sizes) -> Iterator[int]:
 
 
 def attention(inputs: Sequence[Value], result: Sizes) -> Attention | None:
-    """Return the sizes of an attention; None if no inputs fit, or if several sizes would fit."""
+    """Return the sizes of an attention operator; None if no sizes fit, or if several sizes fit."""
     if len(result) < 2 or len(inputs) > _MOST_INPUTS:
         return None
     *batch, rows, columns = result

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _NUMBER: Final = re.compile(r"\d{1,9}")
 _FUSED: Final = (names.ELEMENTWISE, names.CAST, names.VIEW, names.LAYOUT)
-"""Kinds that a kernel can contain beside its main operator: they work on each element of the
-result, or compute nothing."""
+"""Kinds that a kernel can contain in addition to its main operator: they work on each element of
+the result, or compute nothing."""
 _MULTIPLYING: Final = (names.CONVOLUTION, names.TRANSPOSED, names.PRODUCT)
 _BY_IMPORTANCE: Final = (
     names.ATTENTION,

@@ -199,7 +199,7 @@ def test_all_runs_are_found_in_one_pass(tmp_path: Path, monkeypatch: pytest.Monk
     assert counts[0] == counts[1]
 
 
-CUT = "the file ends in the middle: left out 1 execution of operators in an iteration that is cut; "
+CUT = "the file ends in the middle: left out 1 execution of operators in an incomplete iteration"
 ITERATIONS = (
     *scope("iter0", 9, 16, *op("ABS", 1, 10, 11, (12, 40))),
     event("B", "iter1", 19),
@@ -213,13 +213,13 @@ STEPS = (*op("ABS", 1, 10, 11, (12, 40)), *STEP, *op("ABS", 2, 20, 23, (41, 44))
 @pytest.mark.parametrize(
     ("events", "end", "notes"),
     [
-        (ITERATIONS, "", [f"{CUT}copy it again"]),
+        (ITERATIONS, "", [f"{CUT}; copy the file again"]),
         (
             ITERATIONS,
             "]}",
             ["left out 1 execution of operators in an iteration that did not end"],
         ),
-        (STEPS, "", [f"{CUT}copy it again"]),
+        (STEPS, "", [f"{CUT}; copy the file again"]),
     ],
 )
 def test_an_incomplete_iteration_is_left_out(
@@ -291,11 +291,11 @@ def test_kernels_without_an_operator_are_left_out_with_a_note(tmp_path: Path) ->
     [
         (
             op("ABS", 1, 10, 11),
-            "the file has no times of devices; profile with profile_device=1, which is "
+            "the file has no device times; profile with profile_device=1, which is "
             "the default of Profiler",
         ),
-        ([*ADD, event("E", "lost", 30)], "left out 1 event without begin or end"),
-        ([*ADD, event("B", "open", 30)], "left out 1 event without begin or end"),
+        ([*ADD, event("E", "lost", 30)], "left out 1 event without a matching begin or end"),
+        ([*ADD, event("B", "open", 30)], "left out 1 event without a matching begin or end"),
         (
             op("BatchNorm", 1, 10, 11, (12, 13)),
             "the computation of 1 operator (100.0% of the time) cannot be derived from type, "

@@ -167,7 +167,7 @@ def test_the_summary_replaces_incomplete_instructions(tmp_path: Path) -> None:
     assert rows(tmp_path, content, "name", "calls", "time") == [("neg", 5, pytest.approx(5e-6))]
     profile = pa.load(write_bytes(tmp_path, content))
     assert (
-        "the rows are the groups of the report's summary, because the file has not all lines of "
+        "the rows are the groups of the report's summary, because the file lacks lines of "
         "instructions; keep the whole output of migraphx-driver perf"
     ) in profile.notes
 
