@@ -1,4 +1,4 @@
-"""The cases of the benchmarks: a case is a few commands that run in turn, to be compared."""
+"""The cases of the benchmarks. The commands of a case run in turn, and are compared."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Case:
 
 
 def ours(*arguments: str) -> list[str]:
-    """Return the command under test with these arguments, without a cache of decoded files."""
+    """Return the command under test with these arguments, without its cache."""
     return [sys.executable, "-m", "profile_analyze", *arguments, "--no-cache"]
 
 
@@ -118,7 +118,7 @@ def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
             write(DATA / f"{SIZES['151 MB']}.json", SIZES["151 MB"])
         for name, query in QUERIES.items():
             if size == "1.5 GB" and name == "-t 0, full table":
-                continue  # the table would have 2 GB
+                continue  # the printed table would have 2 GB
             commands = {OURS: ours(str(path), *query)}
             if name == "by type":
                 commands[FLOOR] = python(_FLOOR, str(path))

@@ -1,7 +1,7 @@
 """Measures how often verdicts are wrong, on random splits of real runs.
 
-Prints the tables of docs/statistics.md. With `--write`, also updates them in the document. Takes
-about ten minutes. With `--runs`, measures your own runs instead.
+This program prints the tables of docs/statistics.md, which takes about ten minutes. With `--write`,
+it also updates them in the document. With `--runs`, it measures your own runs instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TABLES: Final[Mapping[str, Callable[[Sequence[Model], int], Iterator[str]]]] = {
     "mirror": tables.mirror_table,
     "needed": tables.needed_table,
 }
-"""How each table is measured. The functions get the models and the number of splits."""
+"""The function that measures each table. It gets the models and the number of splits."""
 OF_FIXTURES: Final = "real change"
 """This table needs the fixtures, so it is not measured on other runs."""
 

@@ -168,7 +168,7 @@ def real_change_table(_: Sequence[Model], splits: int) -> Iterator[str]:
 
 
 def smallest_table(models: Sequence[Model], splits: int) -> Iterator[str]:
-    """Find the smallest slow-down of the total, and of the convolutions, that is detectable."""
+    """Find the smallest detectable slow-down of the whole model, and of its convolutions."""
 
     def rows() -> Iterator[Sequence[str]]:
         for model in models:
@@ -211,7 +211,7 @@ def _smallest(model: Model, change: Change, drawn: list[OperatorTimes], method: 
 
 
 def drift_table(models: Sequence[Model], splits: int) -> Iterator[str]:
-    """Measure wrong rows with and without drift correction, if convolutions are 20 % slower."""
+    """Measure wrong rows if convolutions are 20 % slower, with and without drift correction."""
     slower = CONVOLUTIONS._replace(text="convolutions 20 % slower", factor=1.2)
     cases = [(slower, False), (slower, True), (NOTHING, True)]
 
@@ -235,7 +235,7 @@ def drift_table(models: Sequence[Model], splits: int) -> Iterator[str]:
 def coverage_table(models: Sequence[Model], splits: int) -> Iterator[str]:
     """Measure how often the interval of the total's ratio includes the true ratio.
 
-    The last columns have the share of intervals that end below the larger true ratio.
+    The last columns have the share of intervals that end below the true ratio of 1.2.
     """
 
     def rows() -> Iterator[Sequence[str]]:
@@ -286,7 +286,10 @@ def mirror_table(models: Sequence[Model], splits: int) -> Iterator[str]:
 
 
 def is_mirrored(method: Method, operators: OperatorTimes, row: Integers) -> Flags:
-    """Return if swapped sides give opposite verdicts and inverse intervals; shape (2, rows)."""
+    """Return whether swapped sides give opposite verdicts and inverse intervals.
+
+    The shape is (2, rows): verdicts come first, then intervals.
+    """
     opposite = swapped(operators)
     exchanged = {IS_SLOWER: IS_FASTER, IS_FASTER: IS_SLOWER}
     expected = [exchanged.get(code, code) for code in method.codes(operators, row).tolist()]
@@ -300,7 +303,7 @@ def is_mirrored(method: Method, operators: OperatorTimes, row: Integers) -> Flag
 
 
 def needed_table(models: Sequence[Model], splits: int) -> Iterator[str]:
-    """Measure how often an uncertain row is settled by the number of runs in `runs_needed`."""
+    """Measure how often `runs_needed` runs settle an uncertain row."""
 
     def rows() -> Iterator[Sequence[str]]:
         for model in models:

@@ -1,4 +1,4 @@
-"""The methods that docs/statistics.md compares: the present and the previous way to judge."""
+"""The methods that docs/statistics.md compares: how `--compare` judges now, and how it did."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def now_with_needed(operators: OperatorTimes, row: Integers) -> tuple[Integers, 
     tests, ratios = _tests(operators, row)
     codes = verdict_codes(tests, ratios, THRESHOLD)
     runs = operators.runs, operators.times_s.shape[1] - operators.runs
-    with np.errstate(invalid="ignore"):  # a ratio to 0 s is infinite, and so are both its ends
+    with np.errstate(invalid="ignore"):  # a ratio to 0 s and its interval are infinite
         return codes, runs_needed(tests, codes, runs, THRESHOLD)
 
 
@@ -104,7 +104,7 @@ def _as_measured(operators: OperatorTimes) -> OperatorTimes:
 
 
 def previous(operators: OperatorTimes, row: Integers) -> Integers:
-    """Judge as `--compare` did before: own times, ranks, and a bootstrap interval.
+    """Judge as `--compare` did before: by own times, ranks, and a bootstrap interval.
 
     `same` is not distinguished from `uncertain`.
     """

@@ -66,7 +66,7 @@ def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]
     generator = random.Random(seed)
     made, copy = 0, 0
     while made < count:
-        device_us = 0.0  # the time from which the stream is free
+        device_us = 0.0  # the stream is free from this time on
         for number, event in enumerate(real):
             moved = _moved(event, copy, copy * span_us - first_us)
             yield json.dumps(moved)
@@ -84,7 +84,7 @@ def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]
 
 
 def _innermost(real: list[dict[str, Any]]) -> set[int]:
-    """Return the indices of the operators inside which no operator or region starts."""
+    """Return the indices of the operators that contain no operator or region."""
     lasting = [
         (event["pid"], event["tid"], event["ts"], -event["dur"], number)
         for number, event in enumerate(real)

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PATIENCE_S: Final = 1.0
-"""A call that takes less time never counts as slow."""
+"""A call that takes at most this long never counts as slow."""
 TIMES_SLOWER: Final = 10
 """A call may take this many times as long as a call on valid profiles of the same size."""
 MEMORY_FLOOR_BYTES: Final = 64 << 20
-"""Every call may add this much memory to the process, because libraries can be imported."""
+"""Every call may add this much memory to the process, because it may import libraries."""
 TIMES_LARGER: Final = 100
 """In addition, a call may add memory of this many times the size of its input."""
 

@@ -59,7 +59,7 @@ def make_case(seed: int, number: int) -> Case:
     }
     more_runs = random.choice(_MORE_RUNS)
     base_runs = random.choice((0, 1, max(more_runs, 1))) if random.random() < 0.3 else 0
-    # A single wrong file makes the whole call fail. So cases with many files are mostly valid.
+    # A single wrong file makes the whole call fail, so cases with many files are mostly valid.
     is_valid |= more_runs > 1 and random.random() < 0.8
     for name in (
         *(f"run{run}.json" for run in range(2, 2 + more_runs)),

@@ -97,7 +97,7 @@ def make_case(seed: int, number: int) -> Case:
     else:
         for path in random.sample([*files], random.choice((1, 1, 1, 2))):
             _damage(random, files, path)
-    if "--export" in options:  # has no output format
+    if "--export" in options:  # --export has no output format
         options = [_SET, "--export", "other"]
     return Case(files=files, arguments=(_SET, *options), output_format=output_format)
 
@@ -212,8 +212,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz.data_sets", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="the number of the first input")
-    parser.add_argument("--inputs", type=int, help="how many (default: as many as time allows)")
-    parser.add_argument("--minutes", type=float, default=3.0, help="the time, without --inputs")
+    parser.add_argument(
+        "--inputs", type=int, help="how many inputs (default: as many as time allows)"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=3.0, help="the time limit, unless --inputs is given"
+    )
     arguments = parser.parse_args()
     start, tally = monotonic(), Tally()
     for number in count(arguments.first):

@@ -1,8 +1,8 @@
 """`python -m fuzz.guided reader|command`: coverage-guided fuzzing with atheris; see `make fuzz`.
 
 The target `reader` reads the bytes as a profile. The target `command` runs the command: the first
-two bytes choose a command line of `fuzz.cases`, and the rest is the file. Every invariant of calls
-must then hold.
+two bytes choose a command line of `fuzz.cases`, and the rest is the file. The command must keep
+every invariant of calls.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _whole_command(data: bytes) -> None:
 
 
 def _case(number: int) -> Case:
-    """Return the first case from `number` on without `--plot`.
+    """Return case `number`, or the next case without `--plot`.
 
     A picture takes a hundred times as long as a table.
     """

@@ -67,12 +67,12 @@ def one_error_line(case: Case, outcome: Outcome) -> Iterator[str]:  # noqa: ARG0
 
 
 def whole_or_nothing(case: Case, outcome: Outcome) -> Iterator[str]:
-    """A call that ends with an error writes nothing. No call changes its input files."""
+    """A failed call writes nothing. Others write only named files, and change no input file."""
     if outcome.code in (1, 2) and (outcome.out or outcome.written):
         yield f"an error after output: {outcome.out[:80]!r}, {list(outcome.written)}"
     for name in outcome.written:
         if name in case.files or name not in case.arguments:
-            yield f"the file {name} was written, which no argument names"
+            yield f"wrote {name}, which is an input file, or which no argument names"
 
 
 def no_control_sequences(case: Case, outcome: Outcome) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _unpacked(data: bytes) -> bytes:
         except zlib.error:
             return data
     if data.startswith(b"\x28\xb5\x2f\xfd"):
-        import zstandard  # optional: few inputs are compressed with it
+        import zstandard  # optional: only inputs compressed with zstd need it
 
         try:
             return zstandard.ZstdDecompressor().decompressobj().decompress(data)

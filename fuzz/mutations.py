@@ -26,8 +26,8 @@ _RAW_JSON: Final = {
     "@escape@": '"\\ud83d\\u0000\\x"',
     "@control@": '"\x01\x1b"',
 }
-"""Marks in a document, and the text that replaces each mark in the JSON. Python's `json` module
-never writes such texts."""
+"""Marks in a document, and the text that replaces each mark in the JSON. `json.dumps` cannot write
+most of these texts."""
 
 VALUES: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**30),

@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
     """The contents of the files that were created or changed, by name."""
     traceback: str = ""
     seconds: float = 0.0
-    """Processor time, which other work on the machine does not change."""
+    """Processor time, which hardly depends on other programs on the machine."""
     grown_bytes: int = 0
     """How much the peak memory of the process rose, in bytes."""
 

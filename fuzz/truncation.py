@@ -43,7 +43,7 @@ def main() -> int:
         f"{arguments.file.name} truncated to {len(lengths)} lengths in {minutes:.1f} minutes: ",
         end="",
     )
-    print(f"{len(sentences)} without an error in one line")
+    print(f"{len(sentences)} failures")
     print("".join(f"  {sentence}\n" for sentence in sentences[:_SHOWN]), end="")
     return 1 if sentences else 0
 
