@@ -1,4 +1,4 @@
-"""Kept profiles: they give the same answers as the files, whatever happens to the files."""
+"""Cached profiles give the same answers as the files, whatever happens to the files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FILES = {
 
 
 class Loader:
-    """Loads files with a cache that keeps even the smallest profile, and counts decoded files."""
+    """Loads files with a cache that stores even the smallest profile, and counts decoded files."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.cache = Cache(str(folder), smallest=1)
@@ -67,7 +67,7 @@ class Loader:
         return is_decoded
 
     @property
-    def kept(self) -> list[Path]:
+    def cached(self) -> list[Path]:
         return sorted(self.folder.iterdir()) if self.folder.exists() else []
 
 
@@ -88,19 +88,19 @@ def changed_file(path: Path, data: bytes, *, time_ns: int | None = None) -> Path
 def test_a_file_is_decoded_once(load: Loader, name: str) -> None:
     assert load.decodes(FILES[name])
     assert not load.decodes(FILES[name])
-    assert len(load.kept) == 1
+    assert len(load.cached) == 1
 
 
 @examples(30)
 @given(documents())
-def test_kept_profiles_give_the_same_answers_as_files(
+def test_cached_profiles_give_the_same_answers_as_files(
     tmp_path_factory: pytest.TempPathFactory, one: dict[str, Any]
 ) -> None:
     folder = tmp_path_factory.mktemp("cache")
     file = changed_file(folder / "run.json", json.dumps(one).encode())
     cache = Cache(str(folder), smallest=1)
     plain = outcome(file, None)
-    for _ in range(2):  # the second time, the profile is kept
+    for _ in range(2):  # the second time, the profile is in the cache
         again = outcome(file, cache)
         assert difference(again, plain) is None
     assert len([*folder.iterdir()]) == (1 if isinstance(plain, str) else 2)
@@ -124,7 +124,7 @@ def test_a_changed_file_is_decoded_again(load: Loader, tmp_path: Path) -> None:
     assert load.decodes(file)
     changed_file(file, data + b"\n", time_ns=10**18 + 1)  # other bytes
     assert load.decodes(file)
-    assert len(load.kept) == 1  # stale profiles are removed
+    assert len(load.cached) == 1  # stale profiles are removed
     assert not load.decodes(file)
 
 
@@ -182,7 +182,7 @@ def test_changes_of_files_beside_the_profile_are_noticed(load: Loader, tmp_path:
     changed_file(times, b"[ ]")
     assert load.decodes(profile)
     times.unlink()
-    assert not load.decodes(profile)  # the files are the same as at first
+    assert not load.decodes(profile)  # the files are as they were at first
 
 
 def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Path) -> None:
@@ -194,16 +194,16 @@ def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Pa
         )
         if number < 3:
             load(files[-1])
-            for kept in load.kept:  # make all of them older
-                status = kept.stat()
-                os.utime(kept, ns=(status.st_mtime_ns - 10**9, status.st_mtime_ns - 10**9))
+            for cached in load.cached:  # make all of them older
+                status = cached.stat()
+                os.utime(cached, ns=(status.st_mtime_ns - 10**9, status.st_mtime_ns - 10**9))
     foreign = changed_file(load.folder / "foreign.profile", b"x" * 10_000)
-    sizes = {path.stat().st_size for path in load.kept if path != foreign}
+    sizes = {path.stat().st_size for path in load.cached if path != foreign}
     (size,) = sizes
     cache = load.cache._replace(most=3 * size)
     assert not load.decodes(files[0], cache=cache)  # used now, so `b` is removed next
     assert load.decodes(files[3], cache=cache)
-    assert len(load.kept) == 4
+    assert len(load.cached) == 4
     assert [load.decodes(file, cache=cache) for file in (files[0], files[2], files[3])] == [
         False
     ] * 3
@@ -213,20 +213,20 @@ def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Pa
     assert foreign.exists()
 
 
-def test_files_that_another_process_is_writing_are_kept(load: Loader) -> None:
+def test_files_that_another_process_is_writing_are_not_removed(load: Loader) -> None:
     file = FILES["MegEngine"]
     load(file)
-    (kept,) = load.kept
-    recent = changed_file(kept.with_suffix(".abc.unfinished"), b"half")
-    old = changed_file(kept.with_suffix(".def.unfinished"), b"half", time_ns=10**18)
+    (cached,) = load.cached
+    recent = changed_file(cached.with_suffix(".abc.unfinished"), b"half")
+    old = changed_file(cached.with_suffix(".def.unfinished"), b"half", time_ns=10**18)
     assert not load.decodes(file)
-    assert load.decodes(file, cache=load.cache._replace(most=kept.stat().st_size), wanted=())
+    assert load.decodes(file, cache=load.cache._replace(most=cached.stat().st_size), wanted=())
     assert recent.exists()
     assert not old.exists()
 
 
 @pytest.mark.slow
-def test_processes_that_keep_a_profile_at_once(tmp_path: Path) -> None:
+def test_processes_that_cache_a_profile_at_once(tmp_path: Path) -> None:
     code = (
         "import sys, profile_analyze as pa\n"
         "from profile_analyze.readers.source import Cache\n"
@@ -246,7 +246,7 @@ def test_processes_that_keep_a_profile_at_once(tmp_path: Path) -> None:
     assert len([*folder.iterdir()]) == 1
 
 
-def test_a_file_that_changes_while_it_is_read_is_not_kept(
+def test_a_file_that_changes_while_it_is_read_is_not_cached(
     load: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = changed_file(tmp_path / "run.json", FILES["MegEngine"].read_bytes())
@@ -260,32 +260,32 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(
     with monkeypatch.context() as patch:
         patch.setattr(loading, "_decoded", changing)
         load(file)
-    assert load.kept == []
+    assert load.cached == []
 
 
-def test_only_large_files_are_kept(load: Loader, tmp_path: Path) -> None:
+def test_only_large_files_are_cached(load: Loader, tmp_path: Path) -> None:
     data = FILES["MegEngine"].read_bytes()
     file = changed_file(tmp_path / "run.json", data)
     packed = changed_file(tmp_path / "run.json.gz", gzip.compress(data))
     smaller, larger = sorted((len(data), 20 * packed.stat().st_size))
     assert smaller < larger  # the compressed file has more than a twentieth of the size
-    for smallest, kept in ((larger + 20, 0), (larger, 1), (smaller, 2)):
+    for smallest, count in ((larger + 20, 0), (larger, 1), (smaller, 2)):
         for path in (file, packed):
             load(path, cache=load.cache._replace(smallest=smallest))
-        assert len(load.kept) == kept
+        assert len(load.cached) == count
         shutil.rmtree(load.folder, ignore_errors=True)
 
 
-def test_a_profile_with_a_name_that_is_not_unicode_is_not_kept(
+def test_a_profile_with_a_name_that_is_not_unicode_is_not_cached(
     load: Loader, tmp_path: Path
 ) -> None:
     file = changed_file(tmp_path / "run\udcff.json", FILES["MegEngine"].read_bytes())
     assert load.decodes(file)
     assert load.decodes(file)
-    assert load.kept == []
+    assert load.cached == []
 
 
-def test_profiles_of_other_packages_are_not_kept(
+def test_profiles_of_other_packages_are_not_cached(
     load: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
@@ -293,4 +293,4 @@ def test_profiles_of_other_packages_are_not_kept(
     file = changed_file(tmp_path / "run.txt", b"made-up\nconv1 Conv 3000\n")
     assert load(file).origin.format == "made-up text"
     sys.modules.pop("made_up")
-    assert load.kept == []
+    assert load.cached == []

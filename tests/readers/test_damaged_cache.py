@@ -1,4 +1,4 @@
-"""Kept profiles that are damaged, and folders that cannot keep them."""
+"""Damaged files in the cache, and folders to which the cache cannot write."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Loader:
 def test_a_damaged_profile_is_decoded_again_and_replaced(load: Loader, damage: str) -> None:
     file = FILES["MegEngine"]
     load(file)
-    (kept,) = load.kept
-    good = kept.read_bytes()
+    (cached,) = load.cached
+    good = cached.read_bytes()
     middle = len(good) // 2
     flipped = good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
-    kept.write_bytes({"cut": good[:-1], "flip": flipped, "empty": b"", "other": b"{}"}[damage])
+    cached.write_bytes({"cut": good[:-1], "flip": flipped, "empty": b"", "other": b"{}"}[damage])
     assert load.decodes(file)
-    assert load.kept == [kept]
-    assert kept.read_bytes() == good
+    assert load.cached == [cached]
+    assert cached.read_bytes() == good
     assert not load.decodes(file)
 
 
@@ -57,34 +57,34 @@ def test_a_damaged_profile_is_decoded_again_and_replaced(load: Loader, damage: s
         ("profile", ["array", 10**6]),
     ],
 )
-def test_a_kept_file_with_wrong_values_is_replaced(load: Loader, part: str, wrong: Any) -> None:
+def test_a_cached_file_with_wrong_values_is_replaced(load: Loader, part: str, wrong: Any) -> None:
     file = FILES["MegEngine"]
     load(file)
-    (kept,) = load.kept
-    good = kept.read_bytes()
+    (cached,) = load.cached
+    good = cached.read_bytes()
     size = int.from_bytes(good[8:16], "little")
     document_ = msgpack.encode({**msgpack.decode(good[20 : 20 + size]), part: wrong})
     header = good[:8] + struct.pack("<QI", len(document_), zlib.crc32(document_))
-    kept.write_bytes(header + document_ + good[20 + size :])
+    cached.write_bytes(header + document_ + good[20 + size :])
     assert load.decodes(file)
-    assert kept.read_bytes() == good
+    assert cached.read_bytes() == good
 
 
 def test_only_regular_files_are_read_and_removed(load: Loader, tmp_path: Path) -> None:
     file = FILES["MegEngine"]
     load(file)
-    (kept,) = load.kept
-    kept.rename(tmp_path / "elsewhere")
+    (cached,) = load.cached
+    cached.rename(tmp_path / "elsewhere")
     others = [
-        kept.with_name(f"{kept.name[:-24]}{digit * 16}.profile") for digit in "0123"
-    ]  # names of profiles of the same file, loaded under other conditions
+        cached.with_name(f"{cached.name[:-24]}{digit * 16}.profile") for digit in "0123"
+    ]  # as if the same file had been loaded under other conditions
     os.mkfifo(others[0])
     others[1].mkdir()
     others[2].symlink_to(tmp_path / "elsewhere")
     others[3].symlink_to(tmp_path / "missing")
     assert load.decodes(file)
     remove(cache_files(str(load.folder)))
-    assert load.kept == others
+    assert load.cached == others
     assert (tmp_path / "elsewhere").exists()
 
 
@@ -92,7 +92,7 @@ def test_only_regular_files_are_read_and_removed(load: Loader, tmp_path: Path) -
 def full_disk(folder: Path) -> Iterator[Path]:
     """Make every write of more than a hundred bytes fail."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    # Python would keep the first hundred bytes of each module that it compiles meanwhile.
+    # Under this limit, Python would store truncated bytecode of the modules that it imports.
     writes_bytecode = not sys.dont_write_bytecode
     sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
@@ -105,14 +105,14 @@ def full_disk(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def file_as_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder that cannot be made, because its parent is a file."""
+    """Yield a folder that cannot be created, because its parent is a file."""
     folder.touch()
     yield folder / "profiles"
 
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[Path]:
-    """Yield a folder that nobody can make, not even root."""
+    """Yield a folder that nobody can create, not even root."""
     yield Path("/proc/profile_analyze") if Path("/proc").exists() else folder / "\0"
 
 
@@ -124,7 +124,7 @@ def read_only(folder: Path) -> Iterator[Path]:
         (read_only, "no such file or directory"),
     ],
 )
-def test_a_profile_that_cannot_be_kept_has_a_note(
+def test_a_profile_that_cannot_be_cached_has_a_note(
     tmp_path: Path, trouble: Callable[[Path], Any], reason: str
 ) -> None:
     file = FILES["MegEngine"]

@@ -1,4 +1,4 @@
-"""The work derived from shapes equals the measured work, and users can choose between both."""
+"""The work derived from shapes equals the measured work, and `--work` chooses one of them."""
 
 from __future__ import annotations
 

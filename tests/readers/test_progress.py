@@ -22,7 +22,7 @@ ERASE = "\x1b[K"
 
 
 class Terminal:
-    """A standard error that is a terminal."""
+    """A stream that claims to be a terminal, in place of standard error."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -41,8 +41,8 @@ class Terminal:
 
 
 def terminal_of_messages(monkeypatch: pytest.MonkeyPatch, columns: int = 80) -> Terminal:
-    """Make standard error a terminal."""
-    # Not a fixture, because pytest replaces standard error again before the test.
+    """Replace standard error by a terminal, and return the terminal."""
+    # Not a fixture: after the fixtures, pytest replaces standard error again.
     monkeypatch.setenv("COLUMNS", str(columns))
     result = Terminal()
     monkeypatch.setattr(sys, "stderr", result)

@@ -302,7 +302,7 @@ def test_concatenated_columns_have_only_used_categories() -> None:
     assert len(empty) == 0
 
 
-def test_joiners_merge() -> None:
+def test_merged_partial_results_equal_a_single_join() -> None:
     profiles = [runs((10, 1), (20, None)), pa.load(TINY), runs((5, 5))]
     whole, first, rest = RunJoiner(), RunJoiner(), RunJoiner()
     for profile in profiles:

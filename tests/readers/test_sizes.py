@@ -1,4 +1,4 @@
-"""A shape with more dimensions than any tensor has is unknown, in every format."""
+"""A shape with more dimensions or elements than any tensor has is unknown, in every format."""
 
 from __future__ import annotations
 

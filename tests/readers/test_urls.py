@@ -37,7 +37,7 @@ TINY = (PROFILES / "tiny.json").read_bytes()
 
 @pytest.fixture
 def runs() -> Iterator[None]:
-    """Have a few profiles at `memory://runs`."""
+    """Provide a few profiles at `memory://runs`."""
     files = ("b.json", "a.json", "notes.txt", "x.profile.json", "x.graph.json", "more/c.json")
     with in_memory({f"runs/{name}": TINY for name in files}):
         yield
@@ -217,14 +217,14 @@ def test_secrets_are_not_shown(text: str, shown: str) -> None:
 
 
 class ClientResponseError(Exception):
-    """As in aiohttp."""
+    """Imitates the exception of aiohttp."""
 
     status = 403
     message = "Forbidden"
 
 
 class NoCredentialsError(Exception):
-    """As in botocore."""
+    """Imitates the exception of botocore."""
 
 
 URL = "faulty://me:secret@host/a.json"
@@ -366,7 +366,7 @@ def test_a_local_file_cannot_name_urls_beside_it(monkeypatch: pytest.MonkeyPatch
         assert not Source("tiny.json").has_neighbour("faulty://host/weights")
 
 
-def test_profiles_at_urls_are_not_kept(tmp_path: Path) -> None:
+def test_profiles_at_urls_are_not_cached(tmp_path: Path) -> None:
     with in_memory({"a.json": TINY}):
         pa.load("memory://a.json", cache=Cache(str(tmp_path), smallest=1))
         assert not any(tmp_path.iterdir())

@@ -222,7 +222,7 @@ def test_files_that_differ_in_their_queries_have_labels_of_their_own(
     table.write_text("\n".join(lines))
     question = ["--label", str(table), "--sql", "from runs select host, day", "--format", "csv"]
     assert called(*urls, *question)[1] == "host,day\r\nh0,1\r\nh1,1\r\nh2,1\r\n"
-    # If one file is left out, only the labels that all of them share are known.
+    # Without the bad file, only the labels that all named files share are known.
     code, out, _ = called(bad, *urls, *question, "--skip-bad")
     assert (code, out) == (0, "host,day\r\n,1\r\n,1\r\n,1\r\n")
 

@@ -1,6 +1,6 @@
 """Records what onnx-tool counts for single operators: `python -m tests.work.record_onnx_tool`.
 
-Needs onnx-tool 1.0.1, which is no dependency of the tests.
+This program needs onnx-tool 1.0.1. The tests do not.
 """
 
 from __future__ import annotations

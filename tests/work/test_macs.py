@@ -280,7 +280,8 @@ def test_gradients_of_a_product(m: int, k: int, n: int) -> None:
 def test_gradients_of_attention_and_its_projection() -> None:
     """The gradients of queries, keys, values and scores need four products; the call needs two.
 
-    Both the gradient of the input and the gradient of the projection's weights need these products.
+    The gradient of the input needs these products, and so does the gradient of the projection's
+    weights.
     """
     attributes = dict.fromkeys(("batch", "heads", "query_length", "key_length"), 2)
     core = operation("attention", [], (), {**attributes, "head_size": 3, "value_head_size": 5})

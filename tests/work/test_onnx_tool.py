@@ -1,4 +1,4 @@
-"""Our counts by the rules of onnx-tool, compared with the counts that onnx-tool 1.0.1 printed."""
+"""Compares our counts by the rules of onnx-tool with the counts of onnx-tool 1.0.1."""
 
 from __future__ import annotations
 

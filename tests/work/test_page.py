@@ -1,4 +1,4 @@
-"""The table of kinds in docs/work.md; `python -m tests.work.test_page` writes it anew."""
+"""The table of kinds in docs/work.md; `python -m tests.work.test_page` updates it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our multiply-adds, against half of the FLOP that torch's FlopCounterMode counts."""
+"""Compares the FLO of our multiply-adds with the FLO that torch's FlopCounterMode counts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ RECORDED: list[dict[str, Any]] = json.loads(
 
 # Our FLO forward and backward, in cases where torch counts other numbers: see docs/work.md.
 DIFFERENCES = {
-    # torch counts the gradient of a weight as if there were no groups.
+    # torch counts a weight's gradient as if the convolution had no groups.
     "conv2d 9x2x3x3, groups 3": (136_080, 272_160),
     "conv2d 6x1x3x3, groups 6": (45_360, 90_720),
     "conv_transpose2d 4x3x3x3, groups 2": (31_104, 62_208),
-    # torch does not count products with a vector.
+    # torch does not count products of a matrix and a vector.
     "matmul, vector": (56, 112),
     # torch counts the scores again, because its backward kernel computes them a second time.
     "attention": (9_216, 18_432),

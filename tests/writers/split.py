@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-4
 """The largest difference of two float32 results, absolute or relative. Sums in another order are
-rounded differently; here, they have up to 9,216 products of numbers around 1 or less."""
+rounded differently. The longest sums in these tests have 9,216 products of numbers around 1 or
+less."""
 PRODUCTS = ("Gemm", "MatMul", "MatMulInteger")
 FORMAT = 8
 """A version of the ONNX format that every supported `onnx` reads."""
@@ -35,7 +36,7 @@ MICROSOFT = "com.microsoft"
 
 
 class FusedMatMul(OpRun):
-    """As ONNX Runtime documents it. `onnx.reference` has only the operators of ONNX itself."""
+    """The operator of ONNX Runtime. `onnx.reference` has only the operators of ONNX itself."""
 
     op_domain = MICROSOFT
 
@@ -46,11 +47,11 @@ class FusedMatMul(OpRun):
 
 
 class TransposeMatMul(FusedMatMul):
-    """An older name."""
+    """The older name of FusedMatMul."""
 
 
 class MatMulIntegerToFloat(OpRun):
-    """As ONNX Runtime documents it."""
+    """The operator as ONNX Runtime documents it."""
 
     op_domain = MICROSOFT
 
@@ -59,7 +60,7 @@ class MatMulIntegerToFloat(OpRun):
 
 
 class DynamicQuantizeMatMul(OpRun):
-    """As ONNX Runtime documents it: A is quantized by DynamicQuantizeLinear."""
+    """The operator as ONNX Runtime documents it: DynamicQuantizeLinear quantizes A."""
 
     op_domain = MICROSOFT
 
@@ -145,8 +146,11 @@ class Counts(NamedTuple):
 
 
 def counts_of(proto: Any, tile: tuple[int, int, int]) -> Counts:
-    """Count node by node. Hardware with tiles keeps no second copy of a product: it reads the
-    partial sum, adds the product, and writes the new sum."""
+    """Count the cost of each node.
+
+    Adding a product to a partial sum only costs the memory to read the partial sum: the hardware
+    writes the new sum in place of the product.
+    """
     inferred = onnx.shape_inference.infer_shapes(proto, strict_mode=True, data_prop=True).graph
     shapes = {one.name: [*one.dims] for one in inferred.initializer}
     for value in (*inferred.input, *inferred.value_info, *inferred.output):
@@ -174,7 +178,7 @@ def _product(a: list[int], b: list[int], flags: Mapping[str, int]) -> tuple[int,
     a = a[::-1] if flags.get("transA") else a
     b = b[::-1] if flags.get("transB") else b
     n = b[-1] if len(b) > 1 else 1
-    if len(b) <= 2:  # one product, for which all leading sizes of A are rows
+    if len(b) <= 2:  # one product: the leading sizes of A count as rows
         return 1, prod(a[:-1]), n, a[-1]
     batch = np.broadcast_shapes(tuple(a[:-2]), tuple(b[:-2]))
     return prod(batch), a[-2] if len(a) > 1 else 1, n, a[-1]
@@ -196,7 +200,7 @@ def _added(
 
 
 def costs_of(proto: Any, tile: str) -> Counts:
-    """Return the same numbers from the columns of the model before it is split."""
+    """Return the same numbers from the columns of the original model, before the split."""
     source = Source.of_bytes("m.onnx", proto.SerializeToString())
     source.inputs = pa.ModelInputs.of(tile=tile)
     operators = read_profile(source, ()).operators

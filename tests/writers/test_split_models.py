@@ -28,12 +28,12 @@ def layers(proto: Any) -> list[tuple[str, str]]:
 
 
 def random(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
-    """Return numbers with which sums over the last size stay around 1."""
+    """Return random weights, scaled so that sums over the last size stay around 1."""
     return np.asarray(rng.standard_normal(shape) / np.sqrt(shape[-1]), np.float32)
 
 
 def alexnet(part: int) -> tuple[Any, Arrays]:
-    """Return the three linear layers of AlexNet, with random weights and a part of each size."""
+    """Return AlexNet's linear layers, with random weights and all sizes divided by `part`."""
     rng = np.random.default_rng(0)
     first, hidden, last = 9216 // part, 4096 // part, 1000 // part
     arrays: Arrays = {"x": rng.standard_normal((1, first)).astype(np.float32)}

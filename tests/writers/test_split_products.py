@@ -24,7 +24,7 @@ flag = st.booleans()
 
 
 def numbers(*shape: int) -> NDArray[np.float32]:
-    # The same numbers in each example: only shapes matter, and a failure can be repeated.
+    # Each example has the same numbers: only shapes matter, and a failure can be repeated.
     return np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
 
 
@@ -76,7 +76,7 @@ def matmuls(draw: st.DrawFn) -> tuple[Any, dict[str, NDArray[Any]]]:
     batch = draw(st.lists(st.integers(1, 3), max_size=2))
 
     def leading() -> list[int]:
-        """Return some of the last sizes of the batch, perhaps 1 in their place."""
+        """Return some of the last sizes of the batch, with 1 in place of some of them."""
         kept = draw(st.integers(0, len(batch)))
         return [one if draw(flag) else 1 for one in batch[len(batch) - kept :]]
 
@@ -130,7 +130,7 @@ def test_matmul_of_integers(
 
 
 def test_a_reshape_of_old_versions_has_its_shape_as_an_attribute() -> None:
-    """`onnx.reference` cannot run this version."""
+    """Only the shapes are checked, because `onnx.reference` cannot run this old version."""
     arrays = {"a": numbers(2, 3, 4), "b": numbers(4, 5)}
     proto = model_of([helper.make_node("MatMul", ["a", "b"], ["y"])], arrays, opset=4)
     written = onnx.load_from_string(split(proto, "4,5,4").data)

@@ -52,7 +52,7 @@ def fused(draw: st.DrawFn) -> Case:
     m, n, k = draw(sizes)
     transposed_a, transposed_b = draw(flag), draw(flag)
     batch = draw(leading_sizes)
-    # With a single matrix B, the rows of a transposed A with leading sizes are not split.
+    # If B is a single matrix, the rows of a transposed A with leading sizes are not split.
     leading_b = batch if transposed_a or draw(flag) else []
     arrays: Arrays = {
         "a": numbers(*batch, k, m) if transposed_a else numbers(*batch, m, k),
@@ -82,7 +82,7 @@ def test_fused_products(case: Case, tile: tuple[int, int, int]) -> None:
 
 
 def check_tiles(written: Any, expected: float) -> None:
-    """A product that fits is left as it is. All others are products of integers."""
+    """Check the number of tiles, each a MatMulInteger. A product that fits stays unchanged."""
     tiles = [node for node in written.graph.node if node.op_type == "MatMulInteger"]
     assert (len(tiles) or 1) == expected
 
@@ -133,7 +133,7 @@ def test_quantized_results_are_the_same_to_the_bit(
 
 
 def test_ties_are_rounded_as_before() -> None:
-    """Each sum is scaled to a half, with an even or odd zero point, and beyond the limits."""
+    """Most results lie halfway between two integers. Some exceed the range of the dtype."""
     rows = [[1, 0], [1, 2], [2, 3], [250, 249], [255, 255]]
     for zero in (0, 1, 200):
         arrays: Arrays = {
@@ -167,7 +167,7 @@ def test_quantized_products_with_results_of_fp32(
     type_: str,
     further: int,
 ) -> None:
-    """Zero points and the bias may be left out; `further` says how many of them there are."""
+    """Zero points and the bias are optional; `further` says how many of them there are."""
     arrays = quantized(product, leading, "us", by_column=scaled == "by column")
     arrays["bias"] = numbers(product[1])
     if type_ == "DynamicQuantizeMatMul":

@@ -17,7 +17,7 @@ UNKNOWN = (
 )
 
 
-def test_the_long_name_of_the_domain() -> None:
+def test_the_long_name_of_the_domain_of_onnx() -> None:
     proto = model(SMALL)
     proto.opset_import[0].domain = proto.graph.node[0].domain = "ai.onnx"
     written = onnx.load_from_string(split(proto, "1,2,2").data)
@@ -31,7 +31,7 @@ def test_a_model_without_the_operators_of_onnx_is_left() -> None:
     assert onnx.load_from_string(split(proto, "1,2,2").data) == proto
 
 
-def test_names_that_only_have_a_shape_are_not_given_again() -> None:
+def test_names_of_stored_shapes_are_not_given_to_new_values() -> None:
     proto = model(SMALL)
     proto.graph.value_info.append(helper.make_tensor_value_info("fc/a_0_0", TensorProto.INT64, [5]))
     written = onnx.load_from_string(split(proto, "1,2,2").data)
@@ -50,7 +50,7 @@ def test_names_that_only_have_a_shape_are_not_given_again() -> None:
     ],
 )
 def test_shapes_that_contradict_each_other(text: str) -> None:
-    """A file may state a wrong shape of a result. Parts with wrong sizes would not run."""
+    """A file may state a wrong shape of a result. Tiles with wrong sizes could not run."""
     proto = model(text)
     written = split(proto, "1,2,2")
     assert onnx.load_from_string(written.data) == proto
@@ -58,7 +58,7 @@ def test_shapes_that_contradict_each_other(text: str) -> None:
 
 
 def test_a_wrong_order_of_the_sizes_of_a_result() -> None:
-    """The result has as many elements as in the file, so the product is split as it runs."""
+    """The stated shape has the right number of elements, so the product is still split."""
     text = SMALL.replace("float[2, 8] x", "float[3, 2, 8] x").replace("[2, 6] y", "[2, 3, 6] y")
     proto = model(text)
     arrays = {"x": np.ones((3, 2, 8), np.float32), "w": np.ones((8, 6), np.float32)}

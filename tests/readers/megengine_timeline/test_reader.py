@@ -101,7 +101,7 @@ def test_the_tracks_and_the_origin(tmp_path: Path) -> None:
         (one.name, one.side, one.device, one.device_kind, one.threads) for one in profile.tracks
     ] == [("worker", "host", None, None, None), ("xpux:0", "device", "xpux:0", "cpu", 1)]
     assert profile.check() == ()
-    # without the names of threads, which are at the end of a file
+    # without the events that name the threads
     nameless = pa.load(write_bytes(tmp_path, document(*ADD)))
     assert [one.name for one in nameless.tracks] == ["worker", "device 2"]
 
@@ -173,7 +173,7 @@ STEP = [event("i", "StopStep", 29, DISPATCHER), event("i", "StopStep", 30)]
             [(1, "iter0"), (2, "iter1")],
             [12, 32],
         ),
-        # neither modules nor scopes around only some of the operators are iterations
+        # modules are no iterations, and neither are scopes around only some of the operators
         ([*scope("conv1", 9, 16, *ADD), *scope("conv2", 19, 26, *CONVOLUTION)], [(1, None)], [43]),
         ([*scope("iter0", 9, 16, *ADD), *CONVOLUTION], [(1, None)], [43]),
     ],

@@ -42,7 +42,7 @@ def test_the_sums_by_type_equal_an_independent_count(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "runs"), [("modules", 2), ("plain", 1), ("steps", 3), ("train", 2)]
 )
-def test_every_kernel_is_joined(name: str, runs: int) -> None:
+def test_every_kernel_is_joined_with_its_operator(name: str, runs: int) -> None:
     path = FOLDER / f"{name}.json.gz"
     profile = pa.load(path)
     kernels = [one for one in events_in(path) if one.get("cat") == "Kernel" and one["ph"] == "E"]

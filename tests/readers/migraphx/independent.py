@@ -24,7 +24,7 @@ def expected(path: Path) -> dict[str, float]:
     """Return the seconds of each type.
 
     These are the times of the instructions. If no instruction has a time, they are the times in the
-    summary. If the summary has no times either, the total gets the text "None" as its key.
+    summary. If the summary has no times either, the total has the key "None".
     """
     text = path.read_text(encoding="utf-8").replace("\uff1a", ":").replace("\uff0c", ",")
     found: dict[str, float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""Traps of the format: names, brackets, dialects, several reports, and files that are damaged."""
+"""Unusual reports: names, brackets, dialects, several reports in a file, and damaged files."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_shapes(text: str, expected: list[Shape]) -> None:
     ("type_", "lens", "strides", "size", "dtype"),
     [
         ("float_type", (2, 3), (3, 1), 24, "fp32"),
-        ("half_type", (2, 3), (0, 1), 6, "fp16"),  # one row in memory
+        ("half_type", (2, 3), (0, 1), 6, "fp16"),  # a stride of 0, so only one row is in memory
         ("bf16_type", (4,), (0,), 2, "bf16"),
         ("fp8e4m3fnuz_type", (4,), (1,), 4, "fp8"),
         ("fp4x2_type", (2, 3), (3, 1), 6, "fp4"),  # two values in each byte

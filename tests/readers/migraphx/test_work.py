@@ -1,4 +1,4 @@
-"""What instructions compute and move, from their names and shapes."""
+"""The computation and memory of instructions, from their names and shapes."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_computation(
         (CODE + "mlir_convolution_reduce_mean", [IMAGE, WEIGHT], IMAGE, "convolution"),
         (CODE + "mlir_convolution_convolution", [IMAGE, WEIGHT], IMAGE, "convolution"),
         (CODE + "mlir_dot", [(4, 5)], (4, 3), "matmul"),
-        # either of two pairs of inputs could be the factors
+        # the factors could be the first two inputs, or the last two
         (CODE + "mlir_dot", [(4, 5), (5, 3), (4, 6), (6, 3)], (4, 3), "matmul"),
         (CODE + "attention", [(4, 5)], (4, 5), "attention"),
         (CODE + "add_reduce_mean_kernel", [(4, 5)], (4, 1), "reduction"),
@@ -114,7 +114,7 @@ def test_computation_is_unknown_if_the_shapes_do_not_show_it(
 
 
 def test_a_constant_is_the_weight_even_if_images_could_be_a_weight() -> None:
-    """A batch with as many images as channels could also be a weight with a large kernel."""
+    """A batch of 16 images with 16 channels has a shape that a weight could have, too."""
     images, weight = (16, 16, 8, 8), (16, 16, 3, 3)
     inputs = [images, weight, images]
     name = CODE + "mlir_convolution_add"
@@ -137,7 +137,8 @@ def test_poolings_have_their_window_among_the_attributes() -> None:
         ("hip::hip_copy_literal", "control", 0),
         ("hip::copy_to_gpu", "copy", 96),
         ("gpu::gather", "data movement", 96),
-        (CODE + "transpose_kernel", "data movement", 96),  # a kernel moves what it transposes
+        # a kernel writes the transposed data, unlike the view `transpose`
+        (CODE + "transpose_kernel", "data movement", 96),
         (CODE + "gelu_kernel", "elementwise", 96),
     ],
 )

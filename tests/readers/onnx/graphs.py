@@ -20,7 +20,7 @@ def value(name: str, dims: Dims | None, dtype: str = "fp32", **facts: Any) -> Va
 
 
 def node(type_: str, inputs: str, outputs: str, name: str = "", **facts: Any) -> Node:
-    """Return a node. Blanks separate names of values; `-` is an optional input without a value."""
+    """Return a node. Spaces separate names of values; `-` is an omitted optional input."""
     attributes = facts.pop("attributes", {})
     names = tuple("" if one == "-" else one for one in inputs.split())
     return Node(

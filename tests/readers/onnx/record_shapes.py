@@ -3,10 +3,9 @@
 """Makes the models in tests/fixtures/models, and records the shapes of all their values.
 
 ONNX Runtime computes the shapes: it runs each model without optimization, and returns the outputs
-of all nodes. The models are then stored without their weights. The tests need neither torch nor
-ONNX Runtime, but this script does: pip install torch onnx onnxscript onnxruntime, then run it from
-the root of the repository. Arguments are the names of models to make. Without arguments, the script
-makes all models.
+of all nodes. The models are then stored without their weights. Run the script from the root of the
+repository, after `pip install torch onnx onnxscript onnxruntime`. The tests need neither torch nor
+ONNX Runtime. The arguments name the models to make. Without arguments, the script makes all models.
 """
 
 from __future__ import annotations
@@ -374,7 +373,7 @@ def with_weights(model: Any, **shapes: Any) -> Any:
 
 
 def sorted_nodes(model: Any) -> Any:
-    """Put each node after the nodes whose outputs it reads. The texts above have another order."""
+    """Put each node after the nodes whose outputs it reads. The texts above are not sorted."""
     known = {one.name for one in (*model.graph.input, *model.graph.initializer)} | {""}
     nodes, left = [], list(model.graph.node)
     while left:

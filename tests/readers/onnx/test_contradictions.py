@@ -1,4 +1,4 @@
-"""An operator with unsuitable inputs is N/A, and so are all operators that need its results."""
+"""If the inputs of an operator do not fit, its work and all work that depends on it are N/A."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An attribute that is not written has its default value, so that two exporters' models match."""
+"""An omitted attribute has its default value, so that the models of two exporters match."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_parameters_have_the_defaults(tmp_path: Path, call: str) -> None:
     assert outcome.out.splitlines()[1].strip('"') == NODES[call]
 
 
-def test_all_defaults_of_all_operators_are_plain() -> None:
+def test_all_default_values_are_numbers_texts_or_tuples() -> None:
     for schema in defs.get_all_schemas_with_history():
         node = Node("n", schema.name, schema.domain, (), (), {})
         for value in with_defaults(node, {schema.domain: schema.since_version}).values():

@@ -86,7 +86,7 @@ def counted(model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
         if node.op_type in ("Conv", "Gemm"):
             weight, *bias = (shapes[name] for name in node.input[1:])
             output = shapes[node.output[0]]
-            # One size of each weight is the number of outputs. For Conv, it is the first size.
+            # Each element of the output needs a multiply-add for each weight of its channel.
             macs = prod(output) * prod(weight) // output[1]
             with_bias = macs + prod(output) * len(bias)
             found[node.op_type].append((1, macs, with_bias, prod(weight) + sum(map(prod, bias))))
@@ -103,7 +103,7 @@ def test_the_figures_follow_from_the_shapes(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", some_of(FIGURES, 3))
-def test_light_models(name: str) -> None:
+def test_models_without_weights_have_the_figures(name: str) -> None:
     profile = load(LIGHT / f"light_{name}.onnx")
     assert products(profile) == [*FIGURES[name]]
     rows = run(Query(), profile).rows

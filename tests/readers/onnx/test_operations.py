@@ -1,3 +1,5 @@
+"""The work of each operator of ONNX: products, windows, attention, biases and bytes."""
+
 from __future__ import annotations
 
 from math import nan
@@ -25,7 +27,7 @@ def translated(
     attributes: dict[str, Any] | None = None,
     domain: str = "",
 ) -> Operation:
-    """Return the operation of a node. An input `""` is left out."""
+    """Return the operation of a node. An input `""` is an omitted optional input."""
     names = [name if isinstance(name, str) else f"i{i}" for i, name in enumerate(inputs)]
     values = {
         name: Value(name, shape, "fp32")

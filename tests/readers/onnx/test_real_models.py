@@ -40,7 +40,8 @@ def asked(name: str, *shapes: str) -> tuple[Profile, ModelSummary]:
 )
 def test_fused_and_unfused_attention_have_the_same_products(name: str) -> None:
     profile, summary = asked(name, "x:2x6x16")
-    # 2 x 6 tokens with 16 values become queries, keys and values. Two products of 4 heads follow.
+    # The projection makes queries, keys and values from 2 x 6 tokens of 16 values. Two products in
+    # each of 4 heads follow.
     assert summary.macs == 2 * 6 * 16 * (3 * 16) + 2 * 4 * 6 * 6 * (4 + 4)
     rows = pa.run(pa.Query(where="macs > 0"), profile).rows
     assert {row["category"] for row in rows} <= {"matmul", "attention"}

@@ -73,7 +73,7 @@ _WEIGHTS: Final = {
     *((f"{kind}Normalization", "scale") for kind in ("RMS", "Group", "Instance", "Batch")),
     ("LayerNormalization", "Scale"),
     ("Attention", "K"),
-    # This is the first input in version 8. In later versions, the first input is a state.
+    # In version 8, `sequence_lens` is at position 0, where later versions have a state.
     ("Scan", "sequence_lens"),
 }
 

@@ -34,7 +34,7 @@ MACS = 8 * 6 * 6 * 4
 @pytest.mark.parametrize(
     ("node", "dtype", "shape", "sizes"),
     [
-        # sizes: bytes of an element of A, B, the result and a partial sum
+        # sizes: the bytes per element of A, B, the result and the partial sums
         ("Gemm <transA = 1, transB = 1> (w, wt)", "float", "12, 12", (4, 4, 4, 4)),
         ("com.microsoft.FusedMatMul <transB = 1> (x, wt)", "float", "2, 6, 12", (4, 4, 4, 4)),
         ("QLinearMatMul (a, s, z, b, s, z, s, z)", "uint8", "12, 12", (1, 1, 1, 4)),

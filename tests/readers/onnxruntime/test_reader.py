@@ -335,7 +335,7 @@ def test_one_unescaped_name_shows_that_no_name_is_escaped(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("indent", [None, 1])
 def test_events_need_not_be_on_lines_of_their_own(indent: int | None, tmp_path: Path) -> None:
-    """Other programs write such JSON after they changed a profile."""
+    """Programs that edit a profile may write JSON with other line breaks."""
     events = json.loads(document(node(r"caf\u00e9\n", "Abs", 10, 2), ADD, run(9, 10)))
     content = json.dumps(events, indent=indent).encode()
     assert rows(content, tmp_path, "name") == [("add",), ("caf\u00e9\n",)]

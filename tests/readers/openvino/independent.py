@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def expected(path: Path) -> dict[str, float]:
-    """Return the seconds of each type of layer. For several streams, these are means."""
+    """Return the seconds of each type of layer. Several streams are averaged."""
     data = path.read_bytes()
     text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode()
     if text.startswith("<"):

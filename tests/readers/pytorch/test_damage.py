@@ -1,4 +1,4 @@
-"""Damaged, odd and hostile traces: readable events are read, and a note counts the other events."""
+"""Damaged, odd and hostile traces: readable events are read, and a note counts all others."""
 
 from __future__ import annotations
 

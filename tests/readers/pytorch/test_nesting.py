@@ -1,4 +1,4 @@
-"""Compares the nesting of random events, which may overlap, with a slow, obvious search."""
+"""Compares the nesting of random events, which may overlap, with a slow but simple search."""
 
 from __future__ import annotations
 

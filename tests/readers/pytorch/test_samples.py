@@ -43,7 +43,10 @@ def self_us(profile: Profile) -> dict[str, float]:
 
 
 def rows_as_torch(profile: Profile) -> dict[str, list[int]]:
-    """Return the row of each execution, by name. An only child named as its parent is left out."""
+    """Return the row of each execution, by name.
+
+    Like torch, leave out an operator that is the only child of an operator of the same name.
+    """
     names = profile.operators.name.values()[profile.executions.operator]
     levels = profile.operators.level.values()[profile.executions.operator]
     parent = profile.executions.parent.tolist()
@@ -96,7 +99,7 @@ def test_operations_equal_those_of_torch(path: Path) -> None:
     rows = rows_as_torch(profile)
     computation = profile.operators.computation
     assert {name: float(computation[rows[name]].sum()) for name in torch} == torch
-    # Nested operators state these operations again, but each level counts them once.
+    # Outer operators have the operations of inner ones, too, but each level counts them once.
     totals = {
         float(
             np.nansum(of_level.operators.computation * np.nan_to_num(calls(of_level)).sum(axis=1))

@@ -63,7 +63,7 @@ OPERATIONS = {
     "adaptive_avg_pool2d": (1, "inputs"),
     "max_pool2d_with_indices_backward": (1, "inputs"),
 }
-"""The number of operations for each element of the largest input or output."""
+"""The operations for each element of the largest input or output."""
 
 
 def facts(name: str, *arguments: Any, kind: str = OPERATOR_EVENT) -> HostFacts:

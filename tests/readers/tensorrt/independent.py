@@ -26,8 +26,8 @@ def types(path: Path) -> dict[str, str]:
 def expected(path: Path) -> dict[str, float]:
     """Return the seconds of each type of layer in one inference.
 
-    The types are in the description beside the profile. Without a description, the key is the text
-    "None".
+    The types are in the description beside the profile. Without a description, the total has the
+    key "None".
     """
     description = path.with_name(path.name.replace("profile.json", "graph.json"))
     type_of = types(description) if description.exists() else {}
