@@ -69,7 +69,7 @@ def groups_add_up(profile: Profile) -> Iterator[str]:
 
 
 def _by_track(profile: Profile) -> Iterator[str]:
-    """Each group by track has the time of all executions on the tracks with the group's name."""
+    """If rows are grouped by track, each group has the time of all tracks with its name."""
     for side, measure in _MEASURE_OF_SIDE.items():
         groups = run(_query(by="track", measure=measure), profile)
         times = dict(zip(groups["track"], groups["time"], strict=True))
@@ -90,12 +90,12 @@ def filter_then_group(profile: Profile) -> Iterator[str]:
         alone = run(Query(by="type", types=(type_,)), profile)
         for column in (*_ADDITIVE, "flops", "bandwidth", "share", "count"):
             if len(alone) != 1 or not _same(alone[column][0], types[column][row], exactly=True):
-                yield f"{column} of {type_!r} differs if only that type is kept: {alone.rows}"
+                yield f"{column} of {type_!r} differs if only this type is kept: {alone.rows}"
     yield from _filter_by_time(profile)
 
 
 def _filter_by_time(profile: Profile) -> Iterator[str]:
-    """With a filter by time, each group's time is the sum over the operators that are kept."""
+    """With a filter by time, each group's time is the sum over the remaining operators."""
     operators = run(_query(), profile)
     known = np.sort(operators["time"][~np.isnan(operators["time"])])
     if not len(known):

@@ -26,7 +26,7 @@ FOLDERS: Final = (
     "tensorrt",
     "tflite",
 )
-"""The folders with recorded files, each of one format."""
+"""The folders with recorded files. The files of a folder have the same format."""
 
 _LARGEST: Final = 200_000
 """The largest size of a recorded file in bytes. Larger files would take too long."""

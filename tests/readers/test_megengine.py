@@ -267,8 +267,8 @@ def test_raw_control_characters_are_read_and_counted() -> None:
 
 def test_a_comp_node_with_unmatched_entries_only_is_not_a_track(tmp_path: Path) -> None:
     document = json.loads(TINY)
-    stranger = {"stranger": {"start": 0, "kern": 0, "end": 7}}
-    document["profiler"]["device"] = {"999": stranger, **document["profiler"]["device"]}
+    unmatched = {"unmatched": {"start": 0, "kern": 0, "end": 7}}
+    document["profiler"]["device"] = {"999": unmatched, **document["profiler"]["device"]}
     profile = pa.load(write_bytes(tmp_path, json.dumps(document).encode()))
     totals = {track.name: total for track, total in profile.total_by_track("device").items()}
     assert totals == {'CompNode("cpu0:0" from "xpux:0")': pytest.approx(5e-6)}
@@ -304,8 +304,8 @@ def test_a_comp_node_without_a_known_time_has_no_total(tmp_path: Path) -> None:
 
 def test_times_beyond_the_range_of_floats_are_unknown(tmp_path: Path) -> None:
     document = json.loads(TINY)
-    for index, lanes in enumerate(document["profiler"]["device"].values()):
-        for interval in lanes.values():
+    for index, by_comp_node in enumerate(document["profiler"]["device"].values()):
+        for interval in by_comp_node.values():
             interval |= {"start": -1.7e308 * (index == 0), "kern": 0, "end": 1.7e308}
     path = write_bytes(tmp_path, json.dumps(document).encode())
     for arguments in ([], ["--aggregate", "sum"], ["--wiki", "--aggregate-by", "type"]):
@@ -314,8 +314,8 @@ def test_times_beyond_the_range_of_floats_are_unknown(tmp_path: Path) -> None:
         assert "inf" not in outcome.out.replace("info", "")
         assert "nan" not in outcome.out
         assert "Warning" not in outcome.err
-    for lanes in document["profiler"]["device"].values():
-        for interval in lanes.values():
+    for by_comp_node in document["profiler"]["device"].values():
+        for interval in by_comp_node.values():
             interval |= {"start": 0, "end": 5e-324}
     path = write_bytes(tmp_path, json.dumps(document).encode())
     assert pa.run(pa.Query(aggregates="sum"), pa.load(path)).rows[0]["bandwidth"] is None

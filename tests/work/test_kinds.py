@@ -146,7 +146,7 @@ def test_unknown_sizes_and_dtypes_make_work_unknown() -> None:
         ((8, 3, 3, 3), 1, "matmul", None),
     ],
 )
-def test_sorts_of_convolutions(
+def test_kinds_of_convolutions(
     weight: tuple[int | None, ...], groups: int | None, kind: str, expected: str | None
 ) -> None:
     operation = Operation(kind, (DATA, Tensor(weight)), (DATA,), {"groups": groups})

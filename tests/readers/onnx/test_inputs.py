@@ -291,7 +291,7 @@ def test_an_input_of_size_0_causes_no_work(tmp_path: Path, option: str) -> None:
     )
 
 
-def test_in_a_comparison_a_name_needs_to_be_in_one_model_only(tmp_path: Path) -> None:
+def test_in_a_comparison_only_one_model_needs_to_have_a_name(tmp_path: Path) -> None:
     texts = {
         "new": "m (float[batch, n] x) => (float[batch, n] y) {y = Relu(x)}",
         "old": "m (float[s7, s9] data) => (float[s7, s9] y) {y = Relu(data)}",

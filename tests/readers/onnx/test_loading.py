@@ -64,7 +64,7 @@ def test_shape_arithmetic_continues_inside_bodies() -> None:
         node for outer in found.graph.nodes for body in outer.bodies for node in body.graph.nodes
     ]
     arithmetic = {node.outputs[0]: node.is_shape_arithmetic for node in inside}
-    # An input of the loop's body has the same name as the shape: s.
+    # `w` depends on the input `s` of the loop's body, which has the name of a shape.
     assert arithmetic == {"t": True, "e": False, "go": False, "w": False}
 
 
@@ -74,7 +74,7 @@ def test_an_input_with_an_initializer_is_a_constant() -> None:
     assert found.graph.values["w"].is_constant
 
 
-def test_large_values_are_kept_apart_and_found_again() -> None:
+def test_large_values_are_stored_outside_the_graph() -> None:
     large = np.arange(10_000, dtype=np.float32)
     found = read("g (float[10000] x) => (float[A] y) { y = Add (x, w) }", w=large)
     stored = found.graph.initializers["w"].proto
@@ -82,7 +82,7 @@ def test_large_values_are_kept_apart_and_found_again() -> None:
     assert found.graph.values["y"].dims == (10_000,)
 
 
-def test_large_values_in_every_body_are_kept_apart() -> None:
+def test_large_values_in_bodies_are_stored_outside_the_graph() -> None:
     large = numpy_helper.from_array(np.zeros(5000, np.float32), "w")
     proto = model(RELU)
     node = proto.graph.node.add(op_type="Unknown", domain="d", output=["z"])

@@ -32,7 +32,7 @@ MODELS: dict[str, Callable[[], ModelProto]] = {
 
 
 def recorded(name: str) -> Table:
-    """Return type and numbers by name, from a table that onnx-tool 1.0.1 wrote."""
+    """Return the type and the numbers of each name in a table that onnx-tool 1.0.1 wrote."""
     with (FIXTURES / "onnx-tool" / f"{name}.csv").open() as file:
         return {
             row["Name"]: (
@@ -44,7 +44,7 @@ def recorded(name: str) -> Table:
 
 
 def ours(model: ModelProto, folder: Path) -> Table:
-    """Return our values of the same columns for the operators that onnx-tool lists, and totals."""
+    """Return our values of these columns and their totals, for the operators in the table."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
     operators = pa.load(path, wanted=ONNX_TOOL_NAMES).operators

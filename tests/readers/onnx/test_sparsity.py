@@ -307,7 +307,7 @@ QUANTIZED = np.array([[3, 3, 3, 3], [0, 0, 1, 2]])
         ("INT8", np.array([3, 0]), -2, 0.75),
         ("UINT8", np.array([3, 0, 1, 0]), 1, 0.375),
         ("INT4", np.array([3, 3, 3, 1]), 1, 0.375),
-        ("INT8", np.array([3, 0, 3]), 0, nan),  # does not fit
+        ("INT8", np.array([3, 0, 3]), 0, nan),  # three zero points for two rows
         ("INT8", np.array([3, 0]), 2, nan),  # no such axis
         ("INT8", None, 1, 0.25),
     ],
@@ -337,7 +337,7 @@ def test_dequantized_weights_are_zero_at_their_zero_point(
 
 
 def test_long_chains_of_nodes_are_followed(tmp_path: Path) -> None:
-    # The chain has more nodes than Python allows nested calls. A much longer chain would be slow,
+    # The chain has more nodes than Python's limit of nested calls. A much longer one would be slow,
     # because the time grows with the square of the length.
     chain = " ".join(f"n{n + 1} = Transpose (n{n})" for n in range(1021))
     found = sparsity_behind(tmp_path, f"{chain} t = Identity (n1021)", n0=ROW)

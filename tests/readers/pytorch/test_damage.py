@@ -51,9 +51,9 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
     ("a comma too many", document(A, json.dumps(B) + ","), BOTH, []),
     ("CRLF", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, indent=1)
         .replace("\n", "\r\n").encode(), BOTH, []),
-    ("no blanks", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, separators=(",", ":"))
+    ("no spaces", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, separators=(",", ":"))
         .encode(), BOTH, []),
-    ("keys in order", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, sort_keys=True)
+    ("sorted keys", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, sort_keys=True)
         .encode(), BOTH, []),
     ("the list first", json.dumps({"traceEvents": [A, B], "schemaVersion": 1}).encode(), BOTH, []),
     ("metadata like events", document(A, B, tail=', "x": [{"name": "x"}, {"name": "y"}]'),
@@ -69,10 +69,10 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
     ("no phase", document(A, {"name": "x"}, {"ph": 5, "name": "y"}, B), BOTH,
         [NOT_JSON.format(TWO)]),
     ("not an event", document(A, 7, [1], B), {"a": 5}, [NOT_JSON.format(ONE)]),
-    ("other processes", document({**A, "pid": "x", "tid": None}, {**B, "pid": 1.5}), BOTH, []),
-    ("wrong processes", document({**A, "pid": [1]}, {**B, "tid": {}}), BOTH,
+    ("unusual process ids", document({**A, "pid": "x", "tid": None}, {**B, "pid": 1.5}), BOTH, []),
+    ("process ids of wrong types", document({**A, "pid": [1]}, {**B, "tid": {}}), BOTH,
         [WRONG_TYPE.format(TWO)]),
-    ("no process", document({"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 5}), {"a": 5},
+    ("no process id", document({"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 5}), {"a": 5},
         []),
     ("times as texts", document(op("a", "3.5", "5"), B), BOTH, [WRONG_TYPE.format(ONE)]),
     ("no times", document(A, op("x", None), op("y", 9, None), {"ph": "X", "cat": "cpu_op"}, B),
@@ -106,7 +106,7 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
         {"a": 5, 'C:\\dir\\new\x01\n"quoted" é': 3}, [REPAIRED.format(ONE)]),
     ("not UTF-8", document(A, op("b#", 10)).replace(b"#", b"\xe9"), {"a": 5, "b\ufffd": 5},
         [REPAIRED.format(ONE)]),
-    ("half of a pair", document(A, op("\ud800b", 10)), {"a": 5, "?b": 5},
+    ("half of a surrogate pair", document(A, op("\ud800b", 10)), {"a": 5, "?b": 5},
         [WRONG_TYPE.format(ONE)]),
     ("a NUL", document(A, json.dumps(B).replace('"b"', '"b\0"')), {"a": 5, "b\0": 5},
         [REPAIRED.format(ONE)]),

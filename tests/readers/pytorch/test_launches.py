@@ -198,7 +198,7 @@ CALLS = st.builds(
 
 
 def nested(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Return the spans without duplicates, empty spans, and spans that partly overlap another."""
+    """Leave out duplicates, empty spans, and spans that partly overlap a span before them."""
     kept: list[tuple[int, int, int]] = []
     for one in dict.fromkeys(spans):
         thread, start, length = one
