@@ -99,7 +99,7 @@ def _ratios(operators: OperatorTimes, times_s: Floats) -> Floats:
 
 
 def _as_measured(operators: OperatorTimes) -> OperatorTimes:
-    """Return the comparison as it is: `--correct-drift` does not change verdicts."""
+    """Return the comparison unchanged: `--correct-drift` does not change verdicts."""
     return operators
 
 

@@ -173,7 +173,7 @@ STEP = [event("i", "StopStep", 29, DISPATCHER), event("i", "StopStep", 30)]
             [(1, "iter0"), (2, "iter1")],
             [12, 32],
         ),
-        # modules are no iterations, and neither are scopes around only some of the operators
+        # modules are not iterations, nor are scopes around only some of the operators
         ([*scope("conv1", 9, 16, *ADD), *scope("conv2", 19, 26, *CONVOLUTION)], [(1, None)], [43]),
         ([*scope("iter0", 9, 16, *ADD), *CONVOLUTION], [(1, None)], [43]),
     ],

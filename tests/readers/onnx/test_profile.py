@@ -203,7 +203,7 @@ def test_a_branch_that_is_never_taken_executes_nothing() -> None:
 
 
 def constant(name: str) -> Graph:
-    """Return a body that returns a constant of its own."""
+    """Return a body that contains a constant and returns it."""
     nodes = [node("Constant", "", name, is_constant=True)]
     return graph(nodes, {name: (8, 8)}, outputs=name)
 

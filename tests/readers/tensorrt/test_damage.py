@@ -105,7 +105,7 @@ def test_damaged_times(tmp_path: Path, content: bytes, reason: str) -> None:
     ],
 )
 def test_names_that_are_not_escaped(tmp_path: Path, name: str) -> None:
-    """trtexec writes names as they are, in both files."""
+    """trtexec escapes the names in neither file."""
     raw = description({**CONV, "Name": "NAME"}).replace(b"NAME", name.encode())
     path = written(tmp_path, times((name, 1.0, 1.0), ("next", 2.0, 2.0)), raw)
     profile = pa.load(path)
