@@ -60,9 +60,9 @@ RUNS: Final = OptionGroup(
             metavar="ENGINE",
             example="dask",
             help="what reads several files. local: this machine, with several processes for a "
-            "hundred files or more. dask: a cluster of Dask workers on this machine, for the time "
-            "of the call. dask:ADDRESS: a cluster that exists, such as dask:tcp://host:8786. dask "
-            "needs the extra fleet (default: local)",
+            "hundred files or more. dask: a cluster of Dask workers on this machine, which ends "
+            "with the call. dask:ADDRESS: a cluster that exists, such as dask:tcp://host:8786. "
+            "dask needs the extra fleet (default: local)",
         ),
         Option.of(
             "--correct-drift",

@@ -185,7 +185,9 @@ _LOCATION: Final = (
         meaning="the ranks, in a distributed job, of the processes that ran the operator",
         kind="mixed",
     ),
-    _execution_key("kernel", meaning="the kernels the operator launched; for a kernel, its name"),
+    _execution_key(
+        "kernel", meaning="the kernels that the operator launched; for a kernel, its name"
+    ),
 )
 
 _PARAMETERS: Final = (
