@@ -86,8 +86,8 @@ _FAMILIES: Final = (
     (r"(max|maximum)_?(time|latency|duration)?", "time_max"),
     (r"(std|stdev|stddev|variance|cv|jitter)(_?(time|dev))?", "spread"),
 )
-"""Patterns of words, each with the name of a column. Of several patterns that match a whole word,
-the first one is used."""
+"""Patterns of words, each with the name of a column. The first pattern that matches a whole word is
+used."""
 
 
 _ABSENT: Final = (
@@ -115,7 +115,7 @@ _ABSENT: Final = (
 
 
 def advice_on_absent_column(text: str) -> str:
-    """Return advice on a word without a column, such as `start`; empty for other words."""
+    """Return advice on a word for which no column exists, such as `start`; otherwise empty."""
     word = plain_name(text)
     is_short = len(word) <= LONGEST_ADVISED
     fitting = (advice for pattern, advice in _ABSENT if is_short and re.fullmatch(pattern, word))

@@ -23,9 +23,9 @@ import re
 from typing import Final
 
 _SECRETS: Final = (
-    # A user with a password. Without a password, the user may be a container: `abfs://data@host`.
-    # A password may have `@` and, unlike in a standard URL, `/`. A number after the colon is a port
-    # instead. The limit keeps the search fast in long texts.
+    # A user name with a password. A name without a password may be a container, as in
+    # `abfs://data@host`. A password may have `@` and, unlike in a standard URL, `/`. If only a
+    # number follows the colon, it is a port. The limit keeps the search fast in long texts.
     (r"(?<=://)[^/@\s:]{0,200}:(?!\d+(?:/|$))(?:[^/\s]{0,200}|[^@\s]{0,200})@", "***@"),
     # On web servers, a user without a password is probably a token, and a query may be a signature.
     (r"(?<=http://)[^/@\s]{1,400}@|(?<=https://)[^/@\s]{1,400}@", "***@"),
@@ -48,7 +48,7 @@ def system_reason(error: Exception) -> str:
 
 _ELSEWHERE: Final = "write to a folder in which you can create files"
 _ADVICE_ON_WRITING: Final = {
-    # Folders such as /proc answer ENOENT to whoever creates a file.
+    # In folders such as /proc, creating a file fails with ENOENT.
     **dict.fromkeys((errno.ENOENT, errno.EACCES, errno.EPERM, errno.EROFS), _ELSEWHERE),
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space, or write to another disk"),
     errno.EEXIST: "a file has this name already, so use another name",

@@ -2,7 +2,7 @@
 
 Such an array is used like any other: the system reads its file when values are needed. Code that
 goes through a large array block by block calls `release` after each block. This frees the memory
-that the values took. The file still has them.
+of the values, which stay in the file.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _VALUES_AT_ONCE: Final = 1 << 16
 _TWO_RUNS: Final = 2
 """In an array with a single run, NumPy adds values in another order than in a larger array."""
 _FEWEST_RUNS: Final = 64
-"""How many runs a block has at least, however many rows there are. The last one can have fewer."""
+"""The fewest runs in a block, however many rows there are. Only the last block may have fewer."""
 _READ_AHEAD_BYTES: Final = 1 << 16
-"""When a value is needed, the system maps the values around it, too: up to this many bytes."""
+"""When the system reads a value from a file, it also maps up to this many bytes around it."""
 _BYTES_AT_ONCE: Final = 1 << 20
 """About how much of a file is in memory while a block of runs is copied."""
 
@@ -74,7 +74,7 @@ class GrowingArray:
         if self._file is not None and self._bytes_in_file:
             try:
                 in_file = mmap.mmap(self._file, self._bytes_in_file)
-            except OSError:  # no addresses are left
+            except OSError:  # the address space is used up
                 raise MemoryError from None
             parts.insert(0, np.frombuffer(in_file, self._dtype))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -91,7 +91,7 @@ def large_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
     try:
         file = _temporary_file()
         try:
-            # If the space were not reserved, a full disk would end the process at a later write.
+            # If the space were not reserved, a full disk would kill the process at a later write.
             os.posix_fallocate(file, 0, size)
             return np.frombuffer(mmap.mmap(file, size)).reshape(shape)
         finally:
@@ -103,7 +103,7 @@ def large_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
 def run_by_run(
     compute: Callable[..., NDArray[np.float64]], *arrays: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return `compute(*arrays)`, computed for some of the runs at a time.
+    """Return `compute(*arrays)`, computed block by block.
 
     All arrays have the same shape (rows, runs). `compute` returns an array of shape (any rows,
     runs), and computes each run independently. See `array_of_runs` and `blocks_of_runs`.
@@ -121,8 +121,8 @@ def array_of_runs(
 ) -> NDArray[np.float64]:
     """Return an array of shape (rows, runs) from one part or more, which cover all runs in order.
 
-    Each part is a slice of the runs, and the values in these runs. A file keeps a large array. If
-    all runs have the same values, they are stored once.
+    Each part is a slice of the runs, and the values in these runs. A large array is kept in a file.
+    If all runs have the same values, they are stored once.
     """
     same: NDArray[np.float64] | None = None
     result: NDArray[np.float64] | None = None
@@ -150,7 +150,7 @@ def release(*arrays: NDArray[Any]) -> None:
 
 
 def _file_of(array: NDArray[Any]) -> mmap.mmap | None:
-    """Return the file that keeps the array; None if memory keeps it."""
+    """Return the file that keeps the array; None if the array is in memory."""
     owner: Any = array
     while isinstance(owner, np.ndarray):
         owner = owner.base
@@ -168,7 +168,7 @@ def blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
 def blocks_of_rows(*arrays: NDArray[Any]) -> Iterator[Sequence[NDArray[Any]]]:
     """Yield the same rows of all `arrays`, a few rows at a time. There is at least one block.
 
-    The arrays have shape (rows, runs). In an array of shape (rows, 1), the value is for all runs.
+    The arrays have shape (rows, runs). In an array of shape (rows, 1), a value holds for all runs.
     """
     runs = max(array.shape[1] for array in arrays)
     step = max(_VALUES_AT_ONCE // max(runs, 1), 1)
@@ -193,7 +193,7 @@ def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDAr
 
 
 def _values_in(array: NDArray[Any], runs: slice) -> NDArray[Any]:
-    """Return the values in some runs. If a file keeps the array, they are a copy."""
+    """Return the values in some runs; a copy if the array is kept in a file."""
     file = _file_of(array)
     if file is None or not array.flags.c_contiguous:
         return array[:, runs]

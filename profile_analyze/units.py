@@ -191,7 +191,7 @@ def _exact_product(number: str | float, factor: int | str) -> Decimal:
     # Imported here, because few calls need it and the import takes a millisecond.
     from decimal import Context, Decimal
 
-    # With this precision, the product is exact. It is rounded once: by the caller.
+    # With this precision, the product is exact. Only the caller rounds it.
     context = Context(prec=len(str(number)) + _MAX_FACTOR_DIGITS)
     return context.multiply(Decimal(number), Decimal(factor))
 
@@ -222,8 +222,10 @@ def scaled(value: float, unit: str, *, as_original: bool = False) -> tuple[str, 
 
     `unit` is FLO, FLO/s or count (prefixes of 1000), byte or byte/s (prefixes of 1024). 231211008
     FLO gives `("231.21", "MFLO")`, NaN gives `("N/A", "FLO")`. A value too large for all prefixes
-    is written as a power of ten. 999999 FLO gives `1.00 MFLO`. With `as_original`, the prefix is
-    chosen before rounding, as MegEngine's own tool does: `1000.00 KFLO`.
+    is written with a power of ten.
+
+    The prefix is chosen after rounding: 999999 FLO is `1.00 MFLO`. With `as_original`, the prefix
+    is chosen before rounding, as in MegEngine's own tool: `1000.00 KFLO`.
     """
     factor, plain, prefixed = SCALED[unit]
     if isnan(value):
@@ -293,7 +295,7 @@ def three_digits(value: float) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """Return p as text: `p 0.0571`, or `p < 0.001` if the exact value does not matter to people."""
+    """Return p as text: `p 0.0571`, or `p < 0.001` for all values below 0.001."""
     return "p < 0.001" if p_value < 1e-3 else f"p {three_digits(p_value)}"
 
 
@@ -310,7 +312,7 @@ def seconds_fixed(value: float) -> str:
 def percent(fraction: float) -> str:
     """Return a fraction as a percentage with one decimal: 0.0846 gives `8.5%`; N/A for NaN.
 
-    Huge fractions are written as a power of ten: 1e308 gives `1.0e+310%`.
+    Huge fractions are written with a power of ten: 1e308 gives `1.0e+310%`.
     """
     if isnan(fraction):
         return NOT_AVAILABLE

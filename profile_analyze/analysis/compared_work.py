@@ -81,9 +81,12 @@ def with_work(
     - `faster` becomes `less work` if the row does less work, and its time per unit of work did not
       fall clearly.
 
-    The time per unit of work rose clearly if its ratio to the baseline is at least 1 + `threshold`,
-    and the confidence interval of this ratio is above 1. It fell clearly if the sides, swapped,
-    meet these conditions.
+    The time per unit of work rose clearly if two conditions hold:
+
+    - Its ratio to the baseline is at least 1 + `threshold`.
+    - The confidence interval of this ratio is above 1.
+
+    It fell clearly if both conditions hold with the sides swapped.
     """
     limit = np.log1p(threshold)
     with np.errstate(all="ignore"):

@@ -53,7 +53,7 @@ def _base(rows: OperatorRows) -> Floats:
 def _difference(rows: Rows) -> Floats:
     """Return time - base.
 
-    If a row is on only one side, the difference is its whole time, negative for the baseline.
+    If a row is on only one side, the difference is its whole time, with a minus for the baseline.
     """
     return _difference_of(rows, "time", "base")
 

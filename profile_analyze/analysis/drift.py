@@ -86,7 +86,7 @@ def shared_change(times_s: Floats, base_s: Floats) -> SharedChange | None:
 def drift_factors(times_s: Floats) -> Floats | None:
     """Return a factor for each run that says how slow it was, shape (runs,); 1 is the median run.
 
-    `times_s` has shape (operators, runs). Returns None if no operator tells how slow the runs were.
+    `times_s` has shape (operators, runs). Return None if no operator has a usable time in each run.
 
     The factors follow from the levels of the runs: see `RunLevels`. They are the size factors of
     Anders and Huber (2010), with medians in place of geometric means. Operators with little noise
@@ -124,7 +124,7 @@ class DriftBetween(NamedTuple):
 
 
 def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
-    """Return how the levels of the two sides differ; None if no operator tells the levels.
+    """Return how the levels of the two sides differ; None if no operator has usable times.
 
     A level includes only operators whose category is unchanged: see `unchanged_operators`.
     """
@@ -161,11 +161,12 @@ def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
 def without_drift(source: Profile | Comparison) -> Profile | Comparison:
     """Return `source` with the times of each run divided by the drift factor of the run.
 
-    Host and device have separate factors. Durations change; positions in time stay. In a
-    comparison, the factors of both sides refer to the same median times, so a real change of all
-    operators at once is removed, too. A note says how the levels of the two sides differ, and
-    `Comparison.uncorrected` keeps the times as measured. If most operators did not change alike,
-    nothing is corrected.
+    Host and device have separate factors. Durations change; positions in time stay.
+
+    In a comparison, the factors of both sides refer to the same median times. A real change of all
+    operators at once is therefore removed, too. A note says how the levels of the two sides differ,
+    and `Comparison.uncorrected` keeps the times as measured. If most operators did not change
+    alike, nothing is corrected.
     """
     if isinstance(source, Comparison):
         return _comparison_without_drift(source)
@@ -203,7 +204,7 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
 def _refusal(drift: DriftBetween) -> Note:
     return Note(
         f"drift was not corrected: only {drift.agreeing} of {counted(drift.operators, 'operator')} "
-        "changed alike between the two sides, so the times do not tell how slow each run was",
+        "changed alike between the two sides, so the times do not show how slow each run was",
         Importance.ANSWER,
     )
 
@@ -232,12 +233,10 @@ def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
 def _note(factors: Floats | None, runs: int) -> Note:
     """Return the note on the drift factors of this many runs."""
     if runs == 1:
-        return Note(
-            "there is only one run: there is no drift between runs to correct", Importance.ANSWER
-        )
+        return Note("drift was not corrected: there is only one run", Importance.ANSWER)
     if factors is None:
         return Note(
-            "no operator has a long enough time in every run: drift was not corrected",
+            "drift was not corrected: no operator has a long enough time in every run",
             Importance.ANSWER,
         )
     return Note(

@@ -32,8 +32,7 @@ TIME_LIMIT_S: Final = 3.0
 WHOLE_LIMIT_S: Final = 10.0
 """The time limit of a whole measurement with one number of threads. On a busy machine, no rate
 becomes stable, and waiting longer would not help. The warm-up and one round of each rate always
-run, even if they take longer.
-"""
+run, even if they take longer."""
 PAUSE_S: Final = 1.5
 """The pause between two series of rounds, so that a short load of another program disturbs only
 one series."""
@@ -120,7 +119,7 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
 
 
 def _limit_s(deadline: float, parts: int) -> float:
-    """Return the time limit of the next rate, if `parts` rates share the time to `deadline`."""
+    """Return the time limit of the next rate, if `parts` rates share the time until `deadline`."""
     return min(TIME_LIMIT_S, max(deadline - perf_counter(), 0.0) / parts)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _LEAST_RATE: Final = 1e-30
 _LARGEST_RATE: Final = 1e30
 _LEAST_WITHOUT_UNIT: Final = 1e9
-"""Lower rates need a unit: whoever writes `19.5:1555` means TFLO/s and GB/s."""
+"""Lower rates need a unit: users who write `19.5:1555` mean TFLO/s and GB/s."""
 _PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
     "FLO/s": ((1e4, "T"), (1e7, "G"), (_LEAST_WITHOUT_UNIT, "M")),
     "byte/s": ((10.0, "T"), (1e5, "G"), (_LEAST_WITHOUT_UNIT, "M")),

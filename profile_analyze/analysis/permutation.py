@@ -43,8 +43,9 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
     Each run gets a score: its distance from the median of both sides together, in robust standard
     deviations, limited to `_LIMIT`. The statistic is the sum of the scores of one side. Under the
     hypothesis that nothing changed, each assignment of the scores to the two sides is equally
-    likely. p is the share of assignments whose sum is at least as far from the expected sum (Fisher
-    1935, Pitman 1937). The limit keeps a single odd run from hiding or causing a difference.
+    likely. p is the share of assignments whose sum is at least as far from the expected sum as the
+    observed sum (Fisher 1935, Pitman 1937). The limit keeps a single odd run from hiding or causing
+    a difference.
 
     Swapping the sides gives the same p. All assignments are counted, so p is exact. For more runs
     than `_MOST_EXACT` allows, the normal distribution with the same variance replaces the count.

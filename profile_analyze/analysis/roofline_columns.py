@@ -27,7 +27,7 @@ COLUMNS: Final = (
         "the highest FLO/s that the device allows at this intensity: the smaller of peak rate and "
         "intensity * peak bandwidth; N/A if the operator is not judged or does no work",
         RatioOfSums("computation", "least_time"),
-        worked="the lesser of {peak_rate} and {intensity} * {peak_bandwidth}",
+        worked="the smaller of {peak_rate} and {intensity} * {peak_bandwidth}",
     ),
     _column(
         "compute_time",

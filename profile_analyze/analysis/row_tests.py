@@ -53,8 +53,8 @@ _BY_TIME: Final = 0.25
 The rest is divided equally. Rows that take much time matter more. They therefore get a larger part,
 and a verdict more easily (Genovese, Roeder and Wasserman, 2006)."""
 _OF_OWN: Final = 0.2
-"""If a group has two tests, the part of the permitted error rate for the test of its own times. The
-relative times show a change of most operators. The own times show a change of a few operators."""
+"""The part of the permitted error rate for the test of a group's own times, if the group has two
+tests. The relative times show a change of most operators, and the own times of a few operators."""
 _STEPS_TO_ESTIMATE: Final = 4
 """How many times the estimate of the shift is corrected. Each correction shrinks the error."""
 _STEPS_TO_END: Final = 10
@@ -292,9 +292,9 @@ def _changed_more_than_others(
 def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relative:
     """Return the levels that the relative times of the rows are computed from; NaN is N/A.
 
-    A row has relative times if at least one of its operators has a usable time in every run, and if
-    there are at least `LEAST_OTHERS` others. The others are the operators outside the row whose
-    category is unchanged. If these are too few, all operators outside the row count.
+    A row has relative times if two conditions hold: at least one of its operators has a usable time
+    in every run, and there are at least `LEAST_OTHERS` others. The others are the operators outside
+    the row whose category is unchanged. If these are too few, all operators outside the row count.
     """
     levels = RunLevels.of(operators.times_s)
     runs = operators.times_s.shape[1]

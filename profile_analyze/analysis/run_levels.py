@@ -50,7 +50,7 @@ def weighted_medians(values: Floats, weights: Floats) -> Floats:
 
 
 class RunLevels(NamedTuple):
-    """Operators whose times tell how slow each run was."""
+    """Operators whose times show how slow each run was."""
 
     operators: NDArray[np.int64]
     """The rows of these operators. They have a time above 0 in all runs, and a median time of at

@@ -67,14 +67,14 @@ def without_synchronisation(profile: Profile) -> Profile:
     if not profile.origin.synchronised:
         return _with_note(
             profile,
-            "times are not synchronised in this format: --correct-sync changes nothing",
+            "times are not synchronised in this format, so --correct-sync changes nothing",
         )
     each_s = waits_s(profile)
     if len(profile) < 2:
         return _with_note(
             profile,
-            "the file has only one row, so --correct-sync changes nothing: one time does not tell "
-            "how long each call waited",
+            "the file has only one row, so --correct-sync changes nothing: one time does not "
+            "show how long each call waited",
         )
     if np.isnan(each_s).any():
         return _with_note(

@@ -69,12 +69,12 @@ def verdict_codes(tests: RowTests, ratios: Floats, threshold: float) -> NDArray[
 def hidden_rows(tests: RowTests, runs: tuple[int, int]) -> tuple[NDArray[np.bool_], int]:
     """Return which rows are hidden, shape (rows,), and how many runs of each side are enough.
 
-    A row is hidden if it would have no verdict `slower` or `faster` if it alone changed, however
-    much: the smallest possible p is still too large after the correction for the number of rows.
+    A row is hidden if it could not get the verdict `slower` or `faster`, however much it alone
+    changed: the smallest possible p is still too large after the correction for the number of rows.
     Rows without a p are not hidden. `runs` has the runs of the two sides.
     """
-    # If only one row changed, the correction multiplies the p of this row by the number of tested
-    # rows, and divides it by the weight of the row. The weight grows with the time of the row. Two
+    # If only one row changed, the correction multiplies its p by the number of tested rows, and
+    # divides the product by the weight of the row. The weight grows with the time of the row. Two
     # tests of a row share the permitted errors.
     is_tested = ~np.isnan(tests.p_values)
     permitted = SIGNIFICANT * tests.weights * tests.parts / max(int(is_tested.sum()), 1)

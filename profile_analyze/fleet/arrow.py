@@ -78,7 +78,7 @@ def row_column(rows: NDArray[Any]) -> pa.Array:
 
 
 def text_array(values: Iterable[str | None], errors: str = "strict") -> pa.Array:
-    """Return texts. `errors` says how texts that are no valid Unicode are encoded.
+    """Return texts. `errors` says how texts that are not valid Unicode are encoded.
 
     Raises `UnicodeEncodeError` for such a text if `errors` is `strict`.
     """
@@ -139,7 +139,7 @@ def texts_of(table: pa.Table, name: str) -> Categorical[Any]:
     codes = indices_of(column)
     categories = column.dictionary.to_pylist()
     if len(codes) and not MISSING_CODE <= codes.min() <= codes.max() < len(categories):
-        raise ValueError(f"{name} has a value that is no category")
+        raise ValueError(f"{name} has a code without a category")
     if is_json(table, name):
         categories = [_as_tuples(json.loads(text)) for text in categories]
     return Categorical(codes, tuple(categories))

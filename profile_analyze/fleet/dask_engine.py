@@ -1,4 +1,4 @@
-"""The Dask cluster that reads files: a local one that is started here, or one that exists."""
+"""The Dask cluster that reads files: a local cluster, started here, or an existing cluster."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 _VERSION: Final = "profile_analyze.version:VERSION"
 _CONNECT_S: Final = 10
-"""How long to wait for a cluster that exists, and for its first worker."""
+"""How long to wait for an existing cluster, and for its first worker."""
 _START_S: Final = 120
 """How long the processes of a local cluster may take to start on a busy machine."""
 _ENVIRONMENT: Final = {"PYTHONWARNINGS": "ignore", "OPENBLAS_NUM_THREADS": "1"}
 """The environment of the workers of a local cluster. Python's warnings would reach standard error.
 
-It replaces Dask's own environment, whose MALLOC_TRIM_THRESHOLD_ returns memory to the system at
-once, which makes reading far slower.
+It replaces Dask's own environment, which sets MALLOC_TRIM_THRESHOLD_. With that variable, freed
+memory returns to the system at once, which makes reading far slower.
 """
 _END_S: Final = 0.2
 """How long a worker may take to end by itself."""
@@ -94,7 +94,7 @@ class DaskEngine:
         return f"Dask at {self._cluster}" if self._cluster else "the local Dask cluster"
 
     def _started(self) -> Client:
-        """Start a cluster, or connect to the one that exists and check it."""
+        """Start a local cluster, or connect to the existing cluster and check it."""
         if self._cluster is None:
             return self._exit_stack.enter_context(_local_client(self._workers))
         try:
@@ -167,7 +167,7 @@ def _local_client(workers: int) -> Iterator[Client]:
 
 def _end(cluster: LocalCluster) -> None:
     """End a local cluster, even if its workers are still reading."""
-    with interrupts_delayed():  # so that no process stays behind
+    with interrupts_delayed():  # so that no process is left running
         for nanny in cluster.workers.values():
             # `cluster.close` would wait for several seconds until a worker has read its part.
             with suppress(OSError, RuntimeError, DaskTimeoutError):
@@ -182,7 +182,7 @@ def _close(client: Client) -> None:
 
 
 def _check_workers(client: Client, name: str) -> None:
-    """Raise `EngineError` without workers, or if a process lacks this version of the package."""
+    """Raise `EngineError` if there are no workers, or if a process lacks this package version."""
     with suppress(DaskTimeoutError):
         client.wait_for_workers(1, timeout=_CONNECT_S)
     if not client.nthreads():
@@ -215,5 +215,5 @@ def _address(client: Client) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    """Return what happened, without the details that Dask adds."""
+    """Return the first line of the message. Dask puts details on further lines."""
     return str(error).partition("\n")[0] or type(error).__name__

@@ -43,7 +43,7 @@ _MOST_WAITS: Final = 3
 class DaskPool:
     """The workers of a Dask cluster, which read a few files at a time.
 
-    Dask runs the parts of a worker that died on another worker. Each part is merged once.
+    If a worker dies, Dask reads its parts with another worker. Each part is merged once.
     """
 
     def __init__(self, client: Client, paths: Paths, read_files: ReadFiles, *, name: str) -> None:

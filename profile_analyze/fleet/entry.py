@@ -1,7 +1,7 @@
 """The functions of this package that the command calls: `entry.export` and the like.
 
-These functions need pyarrow, duckdb or Dask, which are optional, and few calls use the functions.
-The module of a function is therefore imported when the function is first used.
+These functions need optional packages: pyarrow, duckdb or Dask. Few calls use the functions, so the
+module of a function is imported when the function is first used.
 """
 
 from __future__ import annotations

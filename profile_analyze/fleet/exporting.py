@@ -66,13 +66,16 @@ def export(
     files_per_part: int = FILES_PER_PART,
     **options: Any,
 ) -> Exported:
-    """Add the profiles in `files` to a data set, all together or none. Make the data set if needed.
+    """Add all profiles in `files` to a data set, or none. Make the data set if it does not exist.
 
     A file is left out if the data set has its content already. `labels` maps names of files to
     their labels. `options` are further options of `readers.many.load_runs`.
 
-    Raises `InputError` for a file that cannot be read or stored, `QueryError` for a model that has
-    not run or for too many different labels, and `OutputError` if the data set cannot be written.
+    Raises these errors:
+
+    - `InputError`: a file cannot be read or stored.
+    - `QueryError`: a file is a model that has not run, or the files have too many different labels.
+    - `OutputError`: the data set cannot be written, or a file is a pipe or standard input.
     """
     start_data_set(data_set)
     groups = _with_same_labels(files, labels or {})
@@ -146,7 +149,10 @@ class _Export:
             yield _NewFile(file, SourceFile(display_name(file), digest))
 
     def add(self, files: Sequence[_NewFile], labels: Mapping[str, str]) -> None:
-        """Read some files, and write them as a part. Raises `InputError` and `OutputError`."""
+        """Read some files, and write their profiles as a part.
+
+        Raises `InputError` and `OutputError`.
+        """
         self._staged += self._written(files, labels)
 
     def publish(self) -> None:
@@ -190,7 +196,7 @@ class _Export:
             raise InputError(
                 files[0].source.name,
                 "a data set cannot hold this file or one of the next files, because of a name that "
-                f"is no valid Unicode: {error.object!r}",
+                f"is not valid Unicode: {error.object!r}",
             ) from None
 
 

@@ -79,7 +79,7 @@ def _nanoseconds(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _executions(executions: Executions, is_frame: NDArray[np.bool_]) -> Executions:
-    """Return the executions that are no functions. Their parents are no functions, either."""
+    """Return the executions that are not functions. In the result, no parent is a function."""
     is_kept = ~is_frame[executions.operator]
     parent = innermost_above(executions.parent.astype(np.int64), is_kept)
     executions = executions.changed(

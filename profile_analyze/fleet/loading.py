@@ -42,10 +42,10 @@ def load_with_data_sets(
 ) -> Profile:
     """Return one profile with the runs of data sets and of files, in the order of `names`.
 
-    The profile is the same as if the files in the `data_sets` had been named instead. Data sets
-    have all columns, whatever is `wanted`. `keeps` decides which parts of data sets are read, and
-    `found` is called with the number of files in each data set. The other arguments are as in
-    `readers.many.load_runs`.
+    The profile is the same as if the files in the `data_sets` had been named instead. From data
+    sets, all columns are read, even if they are not in `wanted`. `keeps` decides which parts of
+    data sets are read. `found` is called with the number of files in each data set. The other
+    arguments are as in `readers.many.load_runs`.
 
     Raises the errors of `load_runs` and of `parts_of`.
     """
@@ -124,7 +124,7 @@ def _kept_parts(name: str, keeps: Callable[[LabelledFiles], bool], max_size: int
     if not parts:
         raise InputError(
             name,
-            "is a data set without profiles, because no export to it ended; --export adds some",
+            "is a data set without profiles, because no export to it finished; --export adds some",
         )
     return [part for part in parts if keeps(_labelled_files(part))]
 

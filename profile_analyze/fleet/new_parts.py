@@ -153,7 +153,7 @@ class NewParts:
         self._seen.update(part.folder for part in parts)
         sources = [source for part in parts for source in part.manifest.sources]
         self.known += sources
-        # A file whose digest is unknown is never the same as another.
+        # A file of unknown digest never counts as repeated.
         return frozenset(source.digest for source in sources if source.digest)
 
 

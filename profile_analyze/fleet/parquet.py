@@ -145,7 +145,7 @@ def _lengths(texts: pa.Array) -> NDArray[np.int64]:
 
 
 def _columns_with_values(parquet: pq.ParquetFile) -> list[str]:
-    """Return the names of the columns that are not N/A in all rows."""
+    """Return the names of the columns that have a value in some row."""
     groups = [parquet.metadata.row_group(n) for n in range(parquet.metadata.num_row_groups)]
     return [
         name

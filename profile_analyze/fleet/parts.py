@@ -11,8 +11,8 @@ for each part:
 changed afterwards, so a data set can grow while other processes read it. Data sets are written to
 local folders, and read from local folders and from URLs.
 
-All parts of an export become visible at once: the manifest of a part names the temporary folder of
-its export, and the part is hidden as long as the data set has this folder.
+All parts of an export become visible at once. The manifest of a part names the temporary folder of
+its export. The part is hidden as long as the data set has this folder.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def parts_of(
 
     The folders in `besides` are left out.
 
-    Raises `InputError` if this version cannot read the data set or if a manifest has more than
-    `max_size` bytes, and `MalformedProfileError` if the data set is damaged.
+    Raises `InputError` if this version cannot read the data set, or if a manifest has more than
+    `max_size` bytes. Raises `MalformedProfileError` if the data set is damaged.
     """
     return [part for part, is_hidden in _all_parts(data_set, besides, max_size) if not is_hidden]
 
@@ -173,7 +173,7 @@ def _content_of_part(data_set: Folder, folder: Folder, max_size: int) -> bytes |
 def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
     """Return the content of a manifest. Raises `TooLargeError` and `OSError`."""
     file = data_set / name
-    # Some drivers reserve memory for all requested bytes, so the first request is for few.
+    # Some drivers reserve memory for all requested bytes, so the first request is small.
     most = min(_USUAL_SIZE, max_size)
     while True:
         if isinstance(file, Path):
@@ -191,8 +191,9 @@ def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
 def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
     """Return the content of a part. If the part has a table of times, its executions are deferred.
 
-    Raises `MalformedProfileError` if it is damaged, and `InputError` if one of its tables takes
-    more than `max_size` bytes in memory. Reading deferred executions or times raises these, too.
+    Raises `MalformedProfileError` if the part is damaged, and `InputError` if one of its tables
+    takes more than `max_size` bytes in memory. Reading deferred executions or times raises the same
+    errors.
     """
     flat = part.manifest.facts.flat
     names = [name for name in TABLES if name != "executions" or flat is None]
@@ -220,7 +221,7 @@ def _executions_of(part: Part, content: Partial, flat: FlatExecutions, max_size:
         if findings:
             raise ValueError(findings[0])
         if len(executions) != flat.executions or not executions.are_flat:
-            raise ValueError("the manifest is about other executions")
+            raise ValueError("the manifest describes other executions")
     return executions
 
 

@@ -1,6 +1,6 @@
 """The Arrow tables of executions, tracks, runs and origins, with the meaning of each column.
 
-SQL and data sets have the same tables. Tables refer to rows of each other by numbers from 1.
+SQL and data sets have the same tables. References to rows of other tables are numbers from 1.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ EXECUTIONS: Final = (
     Field("parent", ROW, "the number of the execution around this one"),
     Field("launched_by", ROW, "the number of the execution that launched this one"),
     Field("phase", CATEGORIES, "the part of a training step: forward, backward or optimizer"),
-    Field("kernel", CATEGORIES, "the name of the kernel; null if the execution is no kernel"),
+    Field("kernel", CATEGORIES, "the name of the kernel; null if the execution is not a kernel"),
 )
 TRACKS: Final = (
     Field("track", ROW, "the number of the track"),
@@ -82,7 +82,7 @@ RUNS: Final = (
     Field("step", COUNT, "the number that the file gives the run, such as the training step"),
     Field("label", TEXT, "the name that the file gives the run"),
     Field("wall_s", NUMBER, "the time from the start to the end of the run", "s"),
-    Field("is_copy", FLAG, "whether the process has exactly the times of an earlier one"),
+    Field("is_copy", FLAG, "whether the process has exactly the times of an earlier process"),
 )
 ORIGIN: Final = (
     Field("format", TEXT, "the format of the files"),
@@ -138,7 +138,7 @@ def executions_of(table: pa.Table) -> Executions:
 
 
 def _stored_once(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the values, stored once if all are equal. Numbers of calls often are."""
+    """Return the values, stored once if all are equal. Numbers of calls are often equal."""
     are_equal = len(values) > 0 and bool((values == values[0]).all())
     return constant(values[0], len(values)) if are_equal else values
 

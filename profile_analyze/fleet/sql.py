@@ -54,7 +54,7 @@ _SETTINGS: Final = (
     "SET threads = 1",
 )
 _LOCKS: Final = ("SET enable_external_access = false", "SET lock_configuration = true")
-"""The last settings: no file can be opened afterwards, and no setting changed."""
+"""The last settings: afterwards, no file can be opened, and no setting can be changed."""
 _SQL_TYPES: Final = {NUMBER: "DOUBLE", COUNT: "BIGINT", ROW: "INTEGER", FLAG: "BOOLEAN"}
 """The types of DuckDB for types of Arrow; all other types are texts."""
 _NEEDS_VALUES: Final = (
@@ -156,7 +156,7 @@ def _only_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb
     try:
         query.encode()
     except UnicodeEncodeError:
-        raise QueryError("argument --sql: is no valid Unicode; write it as UTF-8") from None
+        raise QueryError("argument --sql: is not valid Unicode; write it as UTF-8") from None
     statements = connection.extract_statements(query)
     if not statements:
         raise QueryError("argument --sql: is empty; write a SELECT, such as 'from operators'")

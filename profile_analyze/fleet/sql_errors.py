@@ -45,7 +45,7 @@ def reason_of(error: duckdb.Error, query: str) -> str:
 
 
 def _with_suggestion(message: str, query: str) -> str:
-    """Return the message. If we have a suggestion, it replaces the suggestion of DuckDB."""
+    """Return the message. A suggestion of ours replaces the suggestion of DuckDB."""
     if match := _NO_TABLE.search(message):
         tables = f"the tables are {', '.join(DECLARED)}"
         return f"{match[0]}; {suggestion(match[1], DECLARED, {}) or tables}"
@@ -62,7 +62,8 @@ def _with_suggestion(message: str, query: str) -> str:
         if advice:
             return f"{message[: match.end()]}; {advice}"
     if _NO_FILE.search(message):
-        return f"a query reads only the files named before it, as the tables {', '.join(DECLARED)}"
+        tables = ", ".join(DECLARED)
+        return f"a query cannot open files; the profiles are in the tables {tables}"
     return message
 
 

@@ -1,7 +1,7 @@
 """The tables of a profile for SQL. `operators` has a row for each operator and run.
 
 The columns of `operators` come from the catalog, with their names in CSV and JSON. Columns that
-compare rows or runs, such as `share` and `spread`, are left out: SQL computes them.
+compare rows or runs, such as `share` and `spread`, are left out: a query can compute them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turns the joined runs of several files into Arrow tables and back, without any loss.
 
 Each part of a data set stores a `model.runs.Partial`. Partial results can be merged, so the parts
-together give the same profile as their files. `Facts` has what is no table, such as notes.
+together give the same profile as their files. `Facts` has everything that is not in a table.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class StoredNote(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What a `Partial` has besides its tables."""
+    """The facts of a `Partial` that are not in its tables, such as notes."""
 
     files: int
     processes: list[Process]
@@ -188,7 +188,7 @@ def stored(partial: Partial) -> Stored:
 def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
     """Return the partial result from which `stored` made `tables` and `facts`, without times.
 
-    Without a table of executions, the result has none.
+    Without a table of executions, the result has no executions.
 
     Raises `ValueError`, `KeyError`, `TypeError` or `IndexError` if the tables and facts do not fit
     together.
@@ -228,7 +228,7 @@ def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
 
 
 def _check_counts(partial: Partial) -> None:
-    """Raise `ValueError` if a number that counts or numbers something is negative."""
+    """Raise `ValueError` if a rank or a count is negative."""
     for what, numbers in (
         ("rank", [track.rank for track in partial.tracks]),
         ("number of threads", [track.threads for track in partial.tracks]),

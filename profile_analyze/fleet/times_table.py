@@ -1,7 +1,7 @@
 """The table of stored times: a row for each operator and run in which it ran.
 
 Most questions need nothing else from the executions, which take many times the memory. Only parts
-whose executions are flat have this table: in others, times depend on the level that is selected.
+whose executions are flat have this table. In other parts, times depend on the selected level.
 """
 
 from __future__ import annotations
@@ -46,14 +46,16 @@ TIMES: Final = (
     Field("run", ROW, "the number of the run"),
     Field("device_time_s", NUMBER, "the time of all calls in the run on the device", "s"),
     Field("host_time_s", NUMBER, "the time of all calls in the run on the host", "s"),
-    Field("calls", NUMBER, "how many calls the run has; on the host if none on the device", "1"),
+    Field(
+        "calls", NUMBER, "calls in the run; calls on the host if there are none on the device", "1"
+    ),
 )
 _COLUMN_OF: Final = {TIME.name: "device_time_s", HOST_TIME.name: "host_time_s", CALLS: "calls"}
 """The column of each result in `model.stored_times.RESULTS`."""
 
 
 class FlatExecutions(msgspec.Struct, frozen=True):
-    """What ran where. A part with stored times has it, so that its executions need not be read."""
+    """What ran where. A part with stored times has these facts; its executions need not be read."""
 
     executions: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
     """The number of executions."""

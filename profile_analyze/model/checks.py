@@ -1,4 +1,4 @@
-"""Finds inconsistencies between the tables of a profile. They are bugs of the reader."""
+"""Finds inconsistencies between the tables of a profile. Each is a bug of the reader."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _check_lengths(profile: Profile) -> Iterator[str]:
         for name, values in (*columns.items(), *optional.items()):
             if isinstance(values, np.ndarray | Categorical) and len(values) != len(content):
                 length = counted(len(values), "value")
-                yield f"{table}: {name} has {length} for {len(content)} rows"
+                yield f"{table}: {name} has {length} for {counted(len(content), 'row')}"
 
 
 def _are_read(executions: Executions) -> bool:
@@ -151,7 +151,7 @@ def _check_origin_and_tracks(profile: Profile) -> Iterator[str]:
 def _check_values(subject: str, values: Iterable[str], allowed: Sequence[str]) -> Iterator[str]:
     wrong = set(values) - set(allowed)
     if wrong:
-        yield f"{subject} {min(wrong)!r} is not one of {', '.join(allowed)}"
+        yield f"{subject} {min(wrong)!r} is unknown; known values: {', '.join(allowed)}"
 
 
 def _check_runs(profile: Profile) -> Iterator[str]:

@@ -158,8 +158,8 @@ class Column(NamedTuple):
     export_name: str = ""
     """The name without the unit in output formats for programs; empty for the plain name. A plain
     name that looks like an aggregate needs another name: `time_min` is `time_of_fastest_run`,
-    because `time_min_s` already means the minimum over a group.
-    For a column of texts, people see this name, too."""
+    because `time_min_s` already means the minimum over a group. For a column of texts, people see
+    this name, too."""
 
     @property
     def running(self) -> RunningSum | None:
@@ -205,7 +205,7 @@ class RowKind(NamedTuple):
     """The names of the labels that files have."""
 
     def are_split_by(self, column: Column) -> bool:
-        """Whether rows are split by the column, such as `run`, or by the label of the column."""
+        """Return whether rows are split by the column, such as `run`, or by its label."""
         keys = {column.base_name}
         if isinstance(column.of_operators, LabelOf):
             keys.add(column.of_operators.key)
@@ -217,7 +217,7 @@ class RowKind(NamedTuple):
         return "operators" if self.keys is None else "groups"
 
     def has(self, column: Column) -> bool:
-        """Whether these rows have the column."""
+        """Return whether these rows have the column."""
         if column.needs_peaks and not self.has_peaks:
             return False
         if column.needs_base and not self.has_base:

@@ -59,9 +59,9 @@ def _common_bits(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> list[t
     for index, element in enumerate(ours):
         bits_of[element] = bits_of.get(element, 0) | 1 << index
     every = (1 << len(ours)) - 1
-    # `rows[n]` compares the first n elements of `theirs` with each beginning of `ours`. If bit i is
-    # 0, the longest common subsequence with the first i + 1 elements of `ours` is one longer than
-    # the longest common subsequence with the first i elements.
+    # `rows[n]` compares the first n elements of `theirs` with each beginning of `ours`. Bit i is 0
+    # if element i of `ours`, added to the beginning before it, makes the longest common subsequence
+    # one longer.
     rows = [every]
     for element in theirs:
         bits = rows[-1]

@@ -35,8 +35,8 @@ class Comparison:
     """A profile and its baseline, with the same rows.
 
     The rows are the operators of the profile, followed by the operators that only the baseline has.
-    If a side lacks an operator, the row of the operator on this side has a name, a type and shapes,
-    but no times, computation or memory.
+    If a side lacks an operator, its row on this side has a name, a type and shapes, but no times,
+    computation or memory.
     """
 
     profile: Profile
@@ -120,7 +120,7 @@ def compare(
     - `structure`: operators with the same type, shapes and parameters match, in the order of
       execution. If one side has fewer of these, the operators around them decide which ones match.
     - `shapes`: operators match if category, first input shape and first output shape are the same.
-      Both sides must have equally many of these operators, which match in the order of execution.
+      Both sides must have the same number of these operators. They match in order of execution.
       Names and types may differ, so this rule works across runtimes.
     - `auto`: operators match by name, then the remaining operators by structure. If the formats
       differ, operators also match by name and category, and the remaining operators by shapes.

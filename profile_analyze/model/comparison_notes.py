@@ -1,4 +1,4 @@
-"""Notes on a comparison: what both sides have in common, and whether they are of one model."""
+"""Notes on a comparison: what both sides have in common, and whether they ran one model."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def label_of(profile: Profile, name: str) -> Categorical[str]:
     Raises `QueryError` if the profile has no label `name`.
     """
     if name not in profile.labels:
-        known = f"it has {', '.join(profile.labels)}" if profile.labels else "add it by with_labels"
+        known = f"it has {', '.join(profile.labels)}" if profile.labels else "with_labels adds one"
         raise QueryError(f"the profile has no label {name!r}; {known}")
     return profile.labels[name]
 

@@ -1,4 +1,4 @@
-"""Finds operators whose speed a link between devices limits, such as PCIe.
+"""Finds operators whose speed is limited by a link between devices, such as PCIe.
 
 Copies between devices are limited by their link. The bandwidth of a GPU's memory is many times as
 high, so it says nothing about how short these copies could be.
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 COPIES: Final = "copies_between_devices"
-"""The optional column that is 1 if copies between devices take most of the time of the kernels that
-an operator owns, and NaN otherwise."""
+"""The optional column that marks operators whose kernels mostly copy between devices. It is 1 if
+these copies take more than half of the time of the operator's kernels, and NaN otherwise."""
 _MOST: Final = 0.5
 
 
 def is_limited_by_link(profile: Profile) -> Flags:
-    """Return whether a link limits each operator instead of a memory, shape (operators,).
+    """Return whether a link, not a memory, limits each operator, shape (operators,).
 
     Without a GPU, copies between devices stay in the memory of the host.
     """

@@ -43,7 +43,7 @@ _COSTS: Final = (
     Column(
         "conv_kind",
         "",
-        "the sort of a convolution, the first that applies: depthwise (several groups, one for "
+        "the kind of convolution, the first that applies: depthwise (several groups, one for "
         "each input channel), grouped, pointwise (each side of the kernel is 1) or full",
         kind="text",
         is_key=True,

@@ -5,8 +5,8 @@ shapes must also agree. An operator of unknown type has the kind of a node if th
 equal. An operator without type and category has the kind of every node. If an operator fits several
 nodes, or if several operators fit one node, none of them is matched. There are two exceptions:
 
-- Repeated names: if equally many operators and nodes have the same name, they are matched in order.
-  A name of more than `_MOST_NODES` nodes (see `model_names.py`) is matched only in this way.
+- Repeated names: if as many operators as nodes have the same name, they are matched in order. A
+  name of more than `_MOST_NODES` nodes (see `model_names.py`) is matched only in this way.
 - Several shapes: if a node ran with several shapes, the profile may have a row for each shape. All
   these rows are matched, but only rows with the shapes in the model get the work of the node.
 """
@@ -145,7 +145,7 @@ class _Matching:
         self._left = [row for row in self._left if row not in self._found]
 
     def _match_repeated_names(self) -> None:
-        """If equally many operators and nodes have the same name, match them in order."""
+        """If as many operators as nodes have the same name, match them in order."""
         names = self._profile.operators.name.values().tolist()
         left = {*self._left}
         rows_of: dict[str, list[int]] = {}
@@ -198,7 +198,7 @@ class _Matching:
     def _match_by_order(self) -> None:
         """Match the remaining operators by the order of execution.
 
-        If equally many operators and nodes have the same category and shapes, they are matched in
+        If as many operators as nodes have the same category and shapes, they are matched in
         order. Parallel branches may run in any order, which could pair the wrong operators. The
         nodes must therefore all have the same attributes.
         """
@@ -267,7 +267,7 @@ def _same_kind(row: Node, node: Node) -> bool:
 def _by_form(facts: Sequence[Node], among: Iterable[int]) -> dict[_Form, list[int]]:
     """Group the indices of operators or nodes by category and shapes.
 
-    Left out are the category `control`, unknown categories, and unknown or scalar shapes.
+    The category `control`, unknown categories, and unknown or scalar shapes are left out.
     """
     found: dict[_Form, list[int]] = {}
     for index in among:

@@ -108,8 +108,8 @@ class Profile:
     """Whether the profile can be used as a model: it describes the graph that a runtime executes. A
     profile of another run can take shapes and work from this graph (`model.with_model`)."""
     stored_times: StoredTimes | None = None
-    """The times of the operators, if they are stored beside the executions. `changed` drops them
-    if it replaces executions, or the number of operators, without giving new times."""
+    """The times of the operators, if they are stored beside the executions. `changed` drops them if
+    it replaces executions, tracks or runs, or changes the number of operators. New times stay."""
     # A cache is safe, because nothing in a profile changes. See also `changed`.
     _measured: dict[str, Any] = field(default_factory=dict, init=False)
 

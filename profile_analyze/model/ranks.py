@@ -107,7 +107,7 @@ def _check(files: Sequence[str], ranks: Sequence[int | None]) -> None:
             )
         if rank in first:
             raise QueryError(
-                f"{first[rank]} and {file} are both rank {rank}, but other files are of other "
+                f"{first[rank]} and {file} are both rank {rank}, but other files have other "
                 f"ranks; {advice}"
             )
         first[rank] = file

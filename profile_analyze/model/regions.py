@@ -55,7 +55,7 @@ def with_step_region(profile: Profile, name: str) -> Profile:
     - An execution belongs to the last region of its rank that began before the execution. An
       execution before the first region belongs to the first region.
     - Work on a device belongs to the run that launched it.
-    - A region inside a region of the same name starts no run.
+    - A region inside a region of the same name does not start a run.
 
     Raises `QueryError` if a process or a rank has no region `name`, or if the format has no start
     times.

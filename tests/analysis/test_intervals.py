@@ -100,7 +100,7 @@ def test_the_interval_by_hand() -> None:
     # P(U = 0) = 1 / 70 = 1.4 %, and P(U <= 1) = 2.9 % is over 2.5 %.
     assert shift_of([5, 6, 7, 8], [1, 2, 3, 4]) == (4, 1, 7)
     # Five against five: P(U <= 2) = 4 / 252 = 1.6 %, so two differences are outside on each side.
-    # The differences of 11, 13, 15, 17, 19 to 0 are all 11 to 19, five of each.
+    # The differences are 11, 13, 15, 17 and 19, five of each.
     assert shift_of([11, 13, 15, 17, 19], [0] * 5) == (15, 11, 19)
 
 

@@ -1,4 +1,4 @@
-"""The memory of activations, also against a slow and obvious count."""
+"""The memory of activations, by hand and against a slow but simple count."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_by_hand() -> None:
 
 @st.composite
 def chains(draw: st.DrawFn) -> Graph:
-    """A graph whose nodes read any earlier values, some of them constants."""
+    """Generate a graph whose nodes read any earlier values, or a constant."""
     shapes = {f"i{n}": (draw(st.integers(0, 9)),) for n in range(draw(st.integers(0, 3)))}
     inputs = [*shapes]
     shapes["w"] = (5,)
@@ -61,7 +61,7 @@ def chains(draw: st.DrawFn) -> Graph:
 
 
 @given(main=chains())
-def test_like_the_slow_count(main: Graph) -> None:
+def test_the_peak_equals_a_slow_count(main: Graph) -> None:
     def peak(*, keep: bool) -> tuple[int, int]:
         found = []
         last = len(main.nodes) - 1

@@ -24,7 +24,7 @@ WHEN = "2026-11-22 07:42"
 
 
 class Machine:
-    """A made-up machine, whose clocks advance as its jobs say."""
+    """A simulated machine: each job advances its clocks by the next of `durations`."""
 
     def __init__(self, durations: Sequence[float], share: float = 1.0, threads: int = 1) -> None:
         self.now = self.cpu_now = 0.0
@@ -33,7 +33,7 @@ class Machine:
         self.share, self.threads = share, threads
 
     def job(self) -> float:
-        """Do 12 units of work, which take the next of `durations`."""
+        """Do 12 units of work."""
         duration = next(self.durations)
         self.now += duration
         self.cpu_now += duration * self.share * self.threads
@@ -55,7 +55,7 @@ def two_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def assert_rate(machine: Machine, best: float, doubt: float) -> None:
-    """Check what a machine measures."""
+    """Check the rate that a machine measures."""
     rate = machine.best_rate()
     assert rate.best == pytest.approx(best)
     assert rate.doubt == pytest.approx(doubt, abs=1e-12)
@@ -69,7 +69,7 @@ def resolve(spec: str) -> pa.Peaks:
 
 
 class Measurements:
-    """Stands for the processes that measure, and counts them."""
+    """Replaces the processes that measure, and records their numbers of threads."""
 
     def __init__(self, **rates: Any) -> None:
         self.calls: list[int] = []
@@ -319,7 +319,7 @@ def test_a_child_process_measures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _broken_entries() -> Iterator[str]:
-    """Yield entries of the cache that are wrong in one way each."""
+    """Yield cache entries, each with one mistake."""
     fine = {
         "threads": 1, "flops": 7e12, "bandwidth": 1e10, "flops_doubt": 0, "bandwidth_doubt": 0,
         "when": WHEN,

@@ -144,7 +144,7 @@ def test_the_note_on_rates_that_are_too_low_has_the_highest_rates_of_the_profile
 
 
 def test_the_note_on_too_low_rates_of_this_machine_has_the_highest_rates_of_the_profile() -> None:
-    """The profile may be of another, faster CPU, whose peaks are unknown."""
+    """The profile may come from a faster CPU, whose peaks are unknown."""
     profile = profile_of(
         [{"name": "conv", "computation": 4e15, "memory": 2e9, "compute_dtype": "fp32"}],
         [{"operator": 0, "duration_s": 1.0}],
@@ -429,7 +429,7 @@ def test_the_summary_says_that_operators_in_fp32_may_have_run_in_tf32(
 
 
 def test_the_summary_says_which_number_of_threads_to_measure() -> None:
-    """Peaks that are too low may be of fewer threads than the profile."""
+    """Peaks may be too low because they were measured with fewer threads than the profile has."""
     profile = profile_of(
         [{"name": "n", "computation": 4e15, "memory": 1.0}],
         [{"operator": 0, "duration_s": 1.0}],
@@ -474,7 +474,7 @@ def test_the_summary_says_that_tf32_replaces_fp32() -> None:
     [
         (STREAM, "copy", False),
         (CPU, "copy", True),
-        # A transpose stays in the memory: no link is between its input and output.
+        # A transpose reads and writes one memory, so no link limits it.
         (STREAM, "data movement", True),
     ],
 )
@@ -510,9 +510,9 @@ def test_an_operator_that_copies_between_devices_most_of_the_time_is_not_judged(
 
 
 def judged_share(profile: Profile) -> float:
-    """Return the share of the time that judged operators take. A note must name a link if it is 0.
+    """Return the share of the time that judged operators take.
 
-    Without judged operators, the gain is N/A.
+    If no operator is judged, check that a note names a link, and that the gain is N/A.
     """
     query = pa.Query(peaks=RATES._replace(bandwidth=1e12))
     text = "that copy between devices, limited by a link such as PCIe, not by the peaks; efficiency"

@@ -40,8 +40,8 @@ SLOWER_OR_FASTER = (VERDICTS.index(FASTER), VERDICTS.index(SLOWER))
 def noisy_times(seed: int, runs: int = 16) -> Floats:
     """Return the times of forty operators on a busy machine, in seconds.
 
-    Whole runs differ by about 15 %, and each operator by about 2 % more. Both sides were profiled
-    in turns, so slow runs are on both sides.
+    Whole runs differ by about 15 %, and each operator by about 2 % more. The two sides were profiled
+    alternately, so both have slow runs.
     """
     generator = np.random.default_rng(seed)
     half = generator.lognormal(0, 0.15, runs // 2)
@@ -63,7 +63,7 @@ def row_times(times_s: Floats, row: Integers) -> Floats:
 
 
 def results(times_s: Floats, row: Integers, categories: Integers = CATEGORIES) -> RowTests:
-    """Return the tests of rows. The first half of the runs are of the candidate."""
+    """Return the tests of rows. The first half of the runs belongs to the candidate."""
     operators = OperatorTimes(times_s, times_s.shape[1] // 2, categories)
     return compare_rows(operators, row, lambda times_s: row_times(times_s, row))
 
@@ -94,7 +94,7 @@ def test_relative_times_are_divided_by_the_level_of_the_others() -> None:
     np.testing.assert_allclose(difference[1:], np.zeros((9, 8)), atol=1e-12)
 
 
-def test_fewer_than_eight_others_do_not_tell_the_level() -> None:
+def test_fewer_than_eight_others_give_no_relative_times() -> None:
     times_s = noisy_times(1)
     for others, is_known in ((7, False), (8, True)):
         operators = OperatorTimes(times_s[: others + 1], 8, np.zeros(others + 1, np.int64))
@@ -144,7 +144,7 @@ def test_only_the_kind_that_changed_is_slower_or_faster(
     assert changed[kind != CATEGORIES].sum() <= 0.05 * changed.sum()
 
 
-def test_a_kind_that_changed_does_not_tell_the_level() -> None:
+def test_a_kind_that_changed_does_not_affect_the_level() -> None:
     times_s = noisy_times(4)
     times_s[CATEGORIES == 2, :8] *= 1.3
     operators = OperatorTimes(times_s, 8, CATEGORIES)

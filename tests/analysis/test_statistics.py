@@ -55,7 +55,7 @@ def test_corrected_p_values_reject_what_the_procedure_rejects(
 ) -> None:
     p, weights = np.array(rows).T
     weighted = p / weights
-    # The procedure rejects the k smallest, where k is the largest number that still passes.
+    # The procedure rejects the k smallest p, with the largest k whose p passes.
     passed = [
         k for k in range(1, len(p) + 1) if np.sort(weighted)[k - 1] <= limit * k / len(p) - 1e-9
     ]

@@ -76,7 +76,7 @@ def test_the_wait_does_not_follow_from_one_row() -> None:
     corrected = without_synchronisation(totals)
     assert corrected.measured("time").tolist() == totals.measured("time").tolist()
     assert corrected.notes[-1] == (
-        "the file has only one row, so --correct-sync changes nothing: one time does not tell how "
+        "the file has only one row, so --correct-sync changes nothing: one time does not show how "
         "long each call waited"
     )
     assert not any("--correct-sync" in note for note in pa.summarise(totals).notes)
@@ -90,7 +90,7 @@ def test_the_corrected_times_add_up_to_the_whole_run() -> None:
 
 def test_other_formats_are_not_corrected() -> None:
     assert list(without_synchronisation(averages()).notes) == [
-        "times are not synchronised in this format: --correct-sync changes nothing"
+        "times are not synchronised in this format, so --correct-sync changes nothing"
     ]
 
 

@@ -169,7 +169,7 @@ def test_the_runs_that_settle_a_row() -> None:
     assert needed((0.1, 0.0999, 0.1001), 0.06, runs=(4, 4), rows=9) == 6
 
 
-def test_no_number_of_runs_is_known() -> None:
+def test_the_number_of_runs_needed_may_be_unavailable() -> None:
     assert np.isnan(needed((0.1, 0.0, 0.2), 0.01, verdict=SLOWER))
     assert np.isnan(needed((0.0, -0.02, 0.02), 0.9, verdict=SAME))
     assert np.isnan(needed((0.0, -5.0, 5.0), 0.9))  # over 1,000

@@ -334,7 +334,7 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 
 @contextmanager
 def slow_file(path: Path) -> Iterator[Callable[[], bool]]:
-    """Make a pipe that stays open inside the block. Yield a function that tells if it is read."""
+    """Make a pipe that stays open inside the block. Yield a function that says if it is read."""
     os.mkfifo(path)
     writers: list[int] = []
 
@@ -362,7 +362,7 @@ def test_a_local_cluster_ends_with_the_call(folder: Path, tmp_path: Path) -> Non
 
 
 def interrupted(folder: Path, engine: str) -> None:
-    """Send Ctrl-C to a call while it reads. Check that no process and no file stays behind."""
+    """Send Ctrl-C to a call while it reads. Check that no process and no file is left."""
     other = written(folder / "b.json", [Operator("conv", "Conv", 1)])
     scratch = folder / "scratch"
     with slow_file(folder / "a.json") as is_read:

@@ -111,7 +111,7 @@ def test_each_file_gives_the_same_answers(tmp_path: Path, file: Path) -> None:
         run_command(str(file)).code != 0
         or "has not run" in run_command(str(file), "--export", str(tmp_path / "refused")).err
     ):
-        pytest.skip("no profile of a run")
+        pytest.skip("not a profile of a run")
     data_set = exported(tmp_path / "data set", [str(file)])
     for question in QUESTIONS:
         assert run_command(data_set, *question) == run_command(str(file), *question)

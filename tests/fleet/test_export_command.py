@@ -167,7 +167,7 @@ def test_a_model_that_has_not_run_is_refused() -> None:
     assert names_in("set") == ["_profile_analyze.json"]
 
 
-def test_a_name_that_is_no_unicode_is_refused(folder: Path) -> None:
+def test_a_name_that_is_not_valid_unicode_is_refused(folder: Path) -> None:
     name = os.fsdecode(b"\xff.json")
     (folder / "a.json").rename(folder / name)
     outcome = run_command(name, "--export", "set")
@@ -175,7 +175,7 @@ def test_a_name_that_is_no_unicode_is_refused(folder: Path) -> None:
         1,
         "",
         f"{ERROR}\\udcff.json: a data set cannot hold this file or one of the next files, because "
-        "of a name that is no valid Unicode: '\\udcff.json'\n",
+        "of a name that is not valid Unicode: '\\udcff.json'\n",
     )
 
 
@@ -191,7 +191,7 @@ def cut(path: Path) -> None:
 
 
 def flip(path: Path) -> None:
-    """Change a bit of the first page, behind the magic bytes."""
+    """Change a bit of the first page, after the magic bytes."""
     content = bytearray(path.read_bytes())
     content[40] ^= 1
     path.write_bytes(content)
@@ -466,8 +466,8 @@ def test_a_data_set_without_profiles(folder: Path) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (
         1,
         "",
-        f"{ERROR}set: is a data set without profiles, because no export to it ended; --export adds "
-        "some\n",
+        f"{ERROR}set: is a data set without profiles, because no export to it finished; --export "
+        "adds some\n",
     )
 
 

@@ -77,7 +77,7 @@ def test_a_track_on_which_nothing_ran_stays(file: str) -> None:
     assert left.executions.track.tolist() == [1, 1, 2]
 
 
-def test_functions_that_nothing_is_nested_in_are_left_out_of_the_stored_times(
+def test_stored_times_leave_out_functions_without_nested_executions(
     tmp_path: Path,
 ) -> None:
     files = [str(tmp_path / f"{number}.json") for number in range(2)]

@@ -287,7 +287,7 @@ def test_the_unit_follows_from_the_name(name: str, unit: str) -> None:
         ("map {'x': interval 1 day}", '{"x":"1 day"}'),
     ],
 )
-def test_values_that_are_no_numbers_are_texts(expression: str, text: str) -> None:
+def test_values_that_are_not_numbers_are_texts(expression: str, text: str) -> None:
     query = f'select null as n, {expression} as "a ""b", 2.5 as c; -- a comment'
     outcome = run_command(TINY, "--sql", query, "--format", "jsonl")
     assert (outcome.code, outcome.err) == (0, "")

@@ -89,7 +89,7 @@ def test_a_query_changes_nothing(query: str, kind: str, tmp_path: Path) -> None:
     [
         ("", "is empty; write a SELECT, such as 'from operators'"),
         ("select 1; select 2", "has 2 statements; write one"),
-        ("select '\udcff'", "is no valid Unicode; write it as UTF-8"),
+        ("select '\udcff'", "is not valid Unicode; write it as UTF-8"),
         (
             "pivot operators on type using count(*)",
             "PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')",
@@ -122,7 +122,7 @@ def test_a_wrong_query_gets_one_line(query: str, message: str) -> None:
         ("select o.Duration from OPERATORS o", "; did you mean device_time_s?"),
         ("select duration from executions", "; did you mean duration_s?"),
         ("with a as (select 1 as b) select c from a", '; Candidate bindings: "b"'),
-        ("from 'a.json'", " it, as the tables operators, executions, tracks, runs, origin"),
+        ("from 'a.json'", " are in the tables operators, executions, tracks, runs, origin"),
         ("from operator", "; did you mean operators?"),
         ("from profile", " exist; the tables are operators, executions, tracks, runs, origin"),
         ('from "my profile"', " exist; the tables are operators, executions, tracks, runs, origin"),

@@ -1,4 +1,4 @@
-"""The stored times of a data set are those that its executions give, and questions use them."""
+"""The stored times of a data set equal the times of its executions, and answer most questions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def parts(data_set: str) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", FLAT)
-def test_stored_times_are_those_of_the_executions(tmp_path: Path, name: str) -> None:
+def test_stored_times_equal_the_times_of_the_executions(tmp_path: Path, name: str) -> None:
     files = [str(FIXTURES / file) for file in FLAT[name]]
     expected = load_runs(files)
     (part,) = parts_of(exported(tmp_path / "set", files))
@@ -155,7 +155,7 @@ def test_a_wrong_number_of_executions_is_recognised_when_they_are_read() -> None
     assert run_command("set").code == 0
     outcome = run_command("set", "--aggregate-by", "track")
     assert (outcome.code, outcome.out) == (1, "")
-    assert "damaged: part=000001: the manifest is about other executions" in outcome.err
+    assert "damaged: part=000001: the manifest describes other executions" in outcome.err
 
 
 @pytest.mark.usefixtures("two_parts")

@@ -228,7 +228,7 @@ def test_equal_sides_have_no_change(runs: list[dict[str, Any]]) -> None:
     assert set(result["verdict"].tolist()) <= {None, "same", "uncertain"}
 
 
-# Two runs of one graph have operators in common. Two random documents seldom have any.
+# Two runs of one graph have operators in common. Two random documents rarely do.
 SIDES = st.tuples(documents(), documents()) | runs_of_one().map(lambda runs: (runs[0], runs[-1]))
 
 

@@ -200,7 +200,7 @@ def test_questions_about_labels_are_checked(question: dict[str, Any], message: s
 def test_profiles_without_the_label_are_an_error() -> None:
     with pytest.raises(pa.QueryError, match="the profile has no label 'host'; it has date"):
         pa.run(pa.Query(by="host", labels="host"), FLEET)
-    with pytest.raises(pa.QueryError, match="has no label 'host'; add it by with_labels"):
+    with pytest.raises(pa.QueryError, match="has no label 'host'; with_labels adds one"):
         pa.run(pa.Query(by="host~x", labels="host"), run_of(1, {"a": 1.0}))
     with pytest.raises(
         pa.QueryError, match="labels: host has 2 values; pass one for each of the 5"

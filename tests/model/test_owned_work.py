@@ -154,14 +154,14 @@ def test_counted_work_equals_a_plain_recursion(data: Any, works: list[Work]) -> 
     parents = [data.draw(st.integers(-1, index - 1)) for index in range(len(works))]
     expected = counted_by_recursion(works, parents)
     order = data.draw(st.permutations(range(len(works))))  # a parent may come after its children
-    place = {row: index for index, row in enumerate(order)}
+    index_of = {row: index for index, row in enumerate(order)}
     profile = profile_of(
         [
             {"name": str(index), "computation": works[index][0], "memory": works[index][1]}
             for index in range(len(works))
         ],
         [
-            {"operator": row, "duration_s": 1.0, "parent": place.get(parents[row], -1)}
+            {"operator": row, "duration_s": 1.0, "parent": index_of.get(parents[row], -1)}
             for row in order
         ],
         tracks=[CPU],
@@ -208,7 +208,7 @@ def test_work_of_wrappers_does_not_count_as_unknown() -> None:
     ]
 
 
-def test_deep_nesting_is_no_problem() -> None:
+def test_very_deep_nesting_is_supported() -> None:
     depth = 3_000
     found = work_of(chain(*[(1.0, 1.0)] * depth))
     assert found == [(None, None)] * (depth - 1) + [(1.0, 1.0)]

@@ -53,13 +53,13 @@ ROW = np.zeros(1, np.int32)
         ),
         (
             {"operators": replace(nested().operators, category=Categorical.constant("magic", 7))},
-            "operators: category 'magic' is not one of convolution, matmul, attention, "
+            "operators: category 'magic' is unknown; known values: convolution, matmul, attention, "
             "normalization, softmax, pooling, elementwise, reduction, embedding, data movement, "
             "copy, communication, control, other",
         ),
         (
             {"operators": replace(nested().operators, level=Categorical.constant("top", 7))},
-            "operators: level 'top' is not one of operator, module, kernel, runtime, frame",
+            "operators: level 'top' is unknown; known values: operator, module, kernel, runtime, frame",
         ),
         (
             {"operators": replace(nested().operators, name=Categorical.missing(7))},
@@ -116,19 +116,19 @@ ROW = np.zeros(1, np.int32)
         ({"runs": (Run(3),)}, "runs: run 0 refers to process 3, but the profile has 1 process"),
         (
             {"origin": Origin("x", times="average")},  # type: ignore[arg-type]  # wrong on purpose
-            "origin: times 'average' is not one of of each execution, mean, absent",
+            "origin: times 'average' is unknown; known values: of each execution, mean, absent",
         ),
         (
             {"tracks": (THREAD, THREAD._replace(side="gpu"))},  # type: ignore[arg-type]
-            "tracks: side 'gpu' is not one of device, host",
+            "tracks: side 'gpu' is unknown; known values: device, host",
         ),
         (
             {"tracks": (THREAD._replace(together="mean"), THREAD)},  # type: ignore[arg-type]
-            "tracks: together 'mean' is not one of sum, max",
+            "tracks: together 'mean' is unknown; known values: sum, max",
         ),
         (
             {"tracks": (THREAD._replace(device_kind="npu"), THREAD)},  # type: ignore[arg-type]
-            "tracks: device_kind 'npu' is not one of cpu, gpu",
+            "tracks: device_kind 'npu' is unknown; known values: cpu, gpu",
         ),
         ({"tracks": (THREAD._replace(threads=0), THREAD)}, "tracks: threads is less than 1"),
         (
@@ -160,7 +160,7 @@ ROW = np.zeros(1, np.int32)
                     np.zeros(2),
                 )
             },
-            "tensors: size has 2 values for 1 rows",
+            "tensors: size has 2 values for 1 row",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -53,7 +53,7 @@ def test_without_drift() -> None:
     result = pa.run(pa.Query(compared=True), both)
     assert result["ratio"].tolist() == [near(1.0), near(1.0)]
     alone = without_drift(runs((10, 1)))
-    assert alone.notes == ("there is only one run: there is no drift between runs to correct",)
+    assert alone.notes == ("drift was not corrected: there is only one run",)
 
 
 def test_corrected_times_beyond_the_range_of_floats_are_unknown() -> None:
@@ -80,7 +80,7 @@ def test_unknown_drift_is_not_corrected() -> None:
     corrected = without_drift(profile)
     assert isinstance(corrected, pa.Profile)
     assert corrected.notes == (
-        "no operator has a long enough time in every run: drift was not corrected",
+        "drift was not corrected: no operator has a long enough time in every run",
     )
     assert pa.run(pa.Query(), corrected).rows == pa.run(pa.Query(), profile).rows
     comparison = without_drift(pa.compare(one, two))
@@ -175,7 +175,7 @@ def test_drift_is_not_corrected_if_the_operators_disagree() -> None:
     agreeing = int((factors == np.median(factors)).sum())
     assert refused.notes[-1] == (
         f"drift was not corrected: only {agreeing} of 20 operators changed alike between the two "
-        "sides, so the times do not tell how slow each run was"
+        "sides, so the times do not show how slow each run was"
     )
     query = pa.Query(compared=True)
     assert pa.run(query, refused).rows == pa.run(query, comparison).rows

@@ -302,7 +302,7 @@ def test_files_of_one_rank_are_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ranks", "message_text"),
     [
-        ((0, 1, 0), "a.json and c.json are both rank 0, but other files are of other ranks; "),
+        ((0, 1, 0), "a.json and c.json are both rank 0, but other files have other ranks; "),
         ((None, 1), "a.json names no rank, but b.json is rank 1 of a job; "),
     ],
 )
