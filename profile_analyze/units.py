@@ -277,7 +277,7 @@ def short_time(time_s: float) -> str:
 
 
 def decimal_rate(value: float) -> str:
-    """Return a rate in bytes per second as GB/s of 1e9 bytes, as data sheets do: `1555 GB/s`."""
+    """Return bytes per second as text in GB/s (1e9 bytes), as in data sheets: `1555 GB/s`."""
     # The inner format rounds to four digits. The outer format avoids a power of ten.
     return f"{float(f'{value / 1e9:.4g}'):g} GB/s"
 

@@ -259,7 +259,7 @@ def _divided(profile: Profile, factors_of: Mapping[str, Floats | None]) -> Profi
         if factors is not None:
             on_this_side = on_side(profile, side)
             divisor[on_this_side] = factors[executions.run[on_this_side]]
-    # Starts are positions in time. Scaling them would move executions against each other.
+    # Starts are positions in time. Scaling them would shift executions relative to each other.
     scaled = executions.changed(
         duration_s=ratio(executions.duration_s, divisor),
         self_s=ratio(executions.self_s, divisor),

@@ -76,7 +76,7 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
     Operators that do no work, and copies between devices, have no roof.
 
     A model that has not run has no times, but all of its operators count as judged. The roofline
-    then says how much time these operators need at least.
+    then gives the least time that these operators need.
     """
     times: Floats = rows["time"]
     if rows.profile.origin.times == ABSENT:

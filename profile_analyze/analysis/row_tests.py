@@ -69,8 +69,8 @@ _DOUBLINGS: Final = 8
 """How many times the search for an end goes further out, each time twice as far. An end that is not
 found is infinite."""
 _FURTHEST: Final = 200.0
-"""The largest shift that is tried, as a logarithm of a ratio. Times moved by it stay far below the
-largest float."""
+"""The largest shift that is tried, as a logarithm of a ratio. Times shifted this far stay far below
+the largest float."""
 
 
 class OperatorTimes(NamedTuple):
@@ -134,7 +134,8 @@ class RowTests(NamedTuple):
 class Relative(NamedTuple):
     """The two levels that the relative times of rows are computed from, as logarithms.
 
-    Both have shape (rows, runs of both sides). `inside - outside` is the relative times.
+    Both have shape (rows, runs of both sides). `inside - outside` gives the relative times, also as
+    logarithms.
     """
 
     inside: Floats

@@ -34,7 +34,7 @@ Stack: TypeAlias = tuple[str, ...]
 """The names in a stack, outermost first."""
 
 _MOST_FRAMES: Final = 1000
-"""A stack with this many names does not grow: executions further inside count in that stack.
+"""A stack with this many names does not grow. The time of deeper executions counts in it.
 
 Without this limit, memory would grow with the square of the depth of a profile.
 """

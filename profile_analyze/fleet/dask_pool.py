@@ -35,7 +35,7 @@ _LARGEST_PARTS: Final = 4
 parts. Large parts save time: Dask takes some milliseconds for each part."""
 _DIED: Final = "the workers that read this or one of the next files died: out of memory?"
 _PATIENCE_S: Final = 10.0
-"""After this time, the scheduler is asked whether there still are workers."""
+"""After this time, the scheduler is asked whether any workers are left."""
 _MOST_WAITS: Final = 3
 """After this many waits without any worker, the call fails. Dask may restart a dead worker."""
 

@@ -47,7 +47,7 @@ def without_frames(partial: Partial) -> Partial:
 
 
 def _from_first_start(partial: Partial, is_frame: NDArray[np.bool_]) -> Executions:
-    """Return the executions, with times relative to the first start that is left.
+    """Return the executions, with times relative to the first remaining start.
 
     In some files, the first event that is read has the time 0. If this event is a function, a
     reader that leaves out functions gives the time 0 to a later event.

@@ -21,8 +21,8 @@ def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
     launched it. An execution without such an ancestor has -1.
     """
     above = parent.copy()
-    # At first, `above` is the parent. The passes go up 2, 4, 8 rows, but never beyond a target. The
-    # loop ends, because `load` rejects profiles with cycles.
+    # At first, `above` is the parent. Later passes go up 2, 4, 8 rows, but never beyond a target.
+    # The loop ends, because `load` rejects profiles with cycles.
     while True:
         undecided = np.flatnonzero(above >= 0)
         undecided = undecided[~is_target[above[undecided]]]
@@ -53,7 +53,7 @@ def outermost(owner: Indices, above: Indices) -> Indices:
     """
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)
-    while True:  # as in `innermost_above`
+    while True:  # ends, as in `innermost_above`
         further = outer[outer]
         if (further == outer).all():
             return np.where(owner >= 0, outer[owner], -1)

@@ -60,7 +60,7 @@ class Categorical(Generic[T]):
     def concatenated(cls, parts: Sequence[Categorical[T]]) -> Categorical[T]:
         """Return the values of all `parts`, one part after the other.
 
-        The result has only categories that some row has.
+        Categories that no row has are left out.
         """
         code_of: dict[T, int] = {}
         codes = []
@@ -125,7 +125,7 @@ class Categorical(Generic[T]):
     def values(self) -> NDArray[Any]:
         """Return the values themselves, shape (rows,), dtype object; None for N/A."""
         values = np.empty(len(self.categories) + 1, dtype=object)
-        # The loop assigns one by one, because NumPy would turn a list of tuples into a table.
+        # The loop assigns each value alone: NumPy would make a table from a list of tuples.
         for code, category in enumerate(self.categories):
             values[code] = category
         return values[self.codes]

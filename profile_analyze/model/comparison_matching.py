@@ -166,8 +166,8 @@ def _where_as_many(
 ) -> dict[tuple[Any, ...], int]:
     """Keep only operators whose category and shapes occur equally often on both sides.
 
-    Otherwise, nobody knows which operators belong together. Operators of unknown shapes or category
-    are also left out, and so are operators of the categories in `_NOT_BY_SHAPES`.
+    Otherwise, it is unclear which operators belong together. Operators of unknown shapes or of
+    unknown category are also left out, and so are the categories in `_NOT_BY_SHAPES`.
     """
     # An identity is a category and shapes, followed by a number that counts equal operators.
     counts, base_counts = (

@@ -228,7 +228,7 @@ class Executions:
 
     @property
     def are_flat(self) -> bool:
-        """Whether all executions lack a parent, an execution that launched them, and `self_s`."""
+        """Whether no execution has a parent, was launched by another execution, or has `self_s`."""
         return not self.have_ancestors and bool(np.isnan(self.self_s).all())
 
     @property

@@ -105,7 +105,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 
 
 def _stored_levels(profile: Profile) -> set[str]:
-    """Return the levels in `Operators.level`. This is never `top`, whose rows are at `operator`."""
+    """Return the levels in `Operators.level`. There, rows of level `top` have level `operator`."""
     level = profile.operators.level
     return {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
 

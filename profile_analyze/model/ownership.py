@@ -52,7 +52,7 @@ class Ownership(NamedTuple):
 
     @property
     def row_execution(self) -> Indices:
-        """For each execution, which execution in `shown` gets its time, as an index into `shown`.
+        """For each execution, the index in `shown` of the execution that gets its time.
 
         An execution in `shown` keeps its time. The time of any other execution goes to its owner.
         The index is -1 if there is no owner.

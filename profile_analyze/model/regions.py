@@ -96,7 +96,7 @@ def _members_of_ranks(profile: Profile) -> dict[tuple[int, int], Indices]:
 
 
 def _regions_called(profile: Profile, name: str) -> Flags:
-    """Return whether each execution is a region `name` outside of all other regions `name`."""
+    """Return whether each execution is a region `name`, and not inside another region `name`."""
     operators = profile.operators
     is_region = operators.level.where(one == MODULE for one in operators.level.categories)
     is_region &= operators.name.where(one == name for one in operators.name.categories)
@@ -109,7 +109,7 @@ def _iterations(
     is_region: Flags,
     name: str,
 ) -> tuple[Indices, list[Run], Flags]:
-    """Return the run of each execution, all runs, and whether each execution is in no region.
+    """Return the run of each execution, all runs, and whether each execution is outside of regions.
 
     `members` has the executions of each (process, rank), grouped by process.
     """

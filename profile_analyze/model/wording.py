@@ -103,7 +103,7 @@ def machine_name(column: Column) -> str:
 
 
 def unit_of_machine_name(name: str) -> str:
-    """Return the unit at the end of a name for programs: `s` for `total_s`; or an empty text."""
+    """Return the unit at the end of a name for programs: `s` for `total_s`; empty without one."""
     if name == "flops":
         return "FLO/s"
     # The longest suffix counts: `_bytes_per_s` also ends with `_s`.
