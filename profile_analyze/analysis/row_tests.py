@@ -54,7 +54,7 @@ The rest is divided equally. Rows that take much time matter more. They therefor
 and a verdict more easily (Genovese, Roeder and Wasserman, 2006)."""
 _OF_OWN: Final = 0.2
 """The part of the permitted error rate for the test of a group's own times, if the group has two
-tests. The relative times show a change of most operators, and the own times of a few operators."""
+tests. The relative times show a change of most operators, the own times a change of a few."""
 _STEPS_TO_ESTIMATE: Final = 4
 """How many times the estimate of the shift is corrected. Each correction shrinks the error."""
 _STEPS_TO_END: Final = 10

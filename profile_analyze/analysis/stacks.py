@@ -34,7 +34,7 @@ Stack: TypeAlias = tuple[str, ...]
 """The names in a stack, outermost first."""
 
 _MOST_FRAMES: Final = 1000
-"""A stack with this many names does not grow. The time of deeper executions counts in it.
+"""A stack with this many names does not grow. It also gets the time of deeper executions.
 
 Without this limit, memory would grow with the square of the depth of a profile.
 """

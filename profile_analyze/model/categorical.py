@@ -125,7 +125,7 @@ class Categorical(Generic[T]):
     def values(self) -> NDArray[Any]:
         """Return the values themselves, shape (rows,), dtype object; None for N/A."""
         values = np.empty(len(self.categories) + 1, dtype=object)
-        # The loop assigns each value alone: NumPy would make a table from a list of tuples.
+        # Values are assigned one at a time: NumPy would turn a list of tuples into a 2-D array.
         for code, category in enumerate(self.categories):
             values[code] = category
         return values[self.codes]

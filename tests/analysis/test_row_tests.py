@@ -280,7 +280,7 @@ def test_at_most_one_of_twenty_tables_of_unchanged_runs_has_a_slower_or_faster_r
 
 
 @pytest.mark.slow
-def test_convolutions_of_real_runs_that_are_half_slower_are_found() -> None:
+def test_convolutions_of_real_runs_that_are_50_percent_slower_are_found() -> None:
     times_s, profile = real_times()
     names = profile.operators.category
     convolution = names.categories.index("convolution")
