@@ -376,7 +376,7 @@ def test_a_small_file_that_expands_is_refused(
     assert outcome == Outcome(1, "", expected)
     # Without the limit, the tracks are read. The manifest has another number of executions.
     outcome = run_command("set", *READS_EXECUTIONS)
-    differs = f"{ERROR}{DAMAGED}part=000001: the manifest is about other executions{ADVICE}\n"
+    differs = f"{ERROR}{DAMAGED}part=000001: the manifest describes other executions{ADVICE}\n"
     expected_error = differs if table == "executions" else ""
     assert (outcome.code, outcome.err) == (1 if expected_error else 0, expected_error)
 
