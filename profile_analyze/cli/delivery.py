@@ -93,7 +93,7 @@ def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
                 f"folder are not copied; write the new model to {model.folder}"
             )
         path, copy = model.folder / name, folder / name
-        # A missing file is no error: the original model lacks it, too.
+        # A missing file is not an error: the original model lacks it, too.
         if path.is_file():
             check_destination(str(copy), [str(path)], force=files.force)
             files.write(str(copy), _chunks(path))

@@ -130,7 +130,7 @@ class LabelOptions(NamedTuple):
     def _meeting(self, files: Iterable[str], conditions: tuple[Condition, ...]) -> list[str]:
         """Return the files that may meet all conditions, and the data sets with such files.
 
-        A folder that is no data set may be one input with many files. The labels of these files
+        A folder that is not a data set may be one input with many files. The labels of these files
         are known only after reading, so the folder is kept.
         """
         return [
@@ -191,7 +191,7 @@ class LabelOptions(NamedTuple):
         path = absolute_path(files[0])
         if isinstance(source, LabelTable):
             reason = f"{source.text} names none of {counted(len(files), 'file')}, such as {path}"
-            advice = "names in it are relative to the current folder"
+            advice = "its file names are relative to the current folder"
         else:
             reason = f"{source.text!r} fits none of {counted(len(files), 'file')}, such as {path}"
             advice = "write a pattern for the end of this path"
@@ -272,7 +272,7 @@ class LabelOptions(NamedTuple):
             # These files are the ranks of one job. The job has the labels that all of them share.
             return [self._shared_labels(files)]
         # URLs are shown without their queries, so several files may have the same name. Processes
-        # are in the order of the files. If some files of a name were left out, the rest is unknown.
+        # are in the order of the files. If some files of a name were left out, nobody knows which.
         counts = Counter(profile.processes)
         in_order = {
             name: iter(named) for name, named in files_of.items() if len(named) == counts[name]

@@ -35,7 +35,7 @@ _NO_FILES: Final = (
     ),
     (
         r"[A-Za-z]:[^\\/]",
-        "is it a path of Windows? Put it in quotes: most shells remove backslashes",
+        "is it a Windows path? Put it in quotes: most shells remove backslashes",
     ),
     (r"~", "a shell replaces ~ only at the start of an argument: write the whole path"),
 )
@@ -90,7 +90,7 @@ def check_that_files_exist(names: Sequence[str]) -> None:
 def _exists(name: str) -> bool:
     """Return whether the file exists.
 
-    Return True also for a URL that is no pattern, and if an error such as a missing permission
+    Also return True for a URL that is not a pattern, or if an error such as a missing permission
     hides the answer. In both cases, reading the file gives a better message.
     """
     if is_url(name):
@@ -175,7 +175,7 @@ def _advice(name: str, names: Sequence[str]) -> str:
 
 
 def _meant_option(name: str) -> str:
-    """Return advice if `name` is probably a miswritten option, such as `-5`; otherwise nothing."""
+    """Return advice if `name` is probably a miswritten option, such as `-5`; otherwise empty."""
     if name.startswith(tuple(_DASHES)):
         rest = name.strip(_DASHES + "-")
         return did_you_mean([f"-{rest}, with a hyphen" if len(rest) < 2 else f"--{rest}"])

@@ -20,8 +20,8 @@ _LINE_WIDTH: Final = 100
 class StoreOnce(argparse.Action):
     """An option with one value or one list. A second, different value or list is an error.
 
-    If `joined_by` is given, such as a comma, the message suggests to write both values as one, with
-    this text between them.
+    If `joined_by` is given, such as a comma, the message suggests one value: both values, joined by
+    this text.
     """
 
     def __init__(self, *args: Any, joined_by: str = "", **settings: Any) -> None:

@@ -130,7 +130,7 @@ def _check_input_dtype(dtype: str | None) -> None:
     """
     try:
         name, _ = parse_input_shape(dtype or "")
-    except QueryError:  # as expected, the text is no shape
+    except QueryError:  # as expected, the text is not a shape
         return
     if name:
         raise QueryError(

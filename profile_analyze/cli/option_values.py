@@ -38,7 +38,7 @@ def time_limit(text: str) -> float:
     """Return the seconds in a text such as `5min`. They must be more than 0."""
     limit = seconds(text)
     if not limit > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time limit; write 60 or 5min")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time limit; write 60 or 5min")
     return limit
 
 
@@ -133,7 +133,7 @@ def engine(text: str) -> str:
     if text in (LOCAL, _DASK) or (name == _DASK and address):
         return text
     raise argparse.ArgumentTypeError(
-        f"{text!r} is no engine; write local, dask, or dask:ADDRESS for a cluster that exists, "
+        f"{text!r} is not an engine; write local, dask, or dask:ADDRESS for a cluster that exists, "
         "such as dask:tcp://host:8786"
     )
 
@@ -148,7 +148,7 @@ def label_value(text: str) -> str:
     name, _, value = text.partition("=")
     if not (name and value):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no value of a label; write its name and value: date=2026-11-01"
+            f"{text!r} is not NAME=VALUE; write the name and the value of a label: date=2026-11-01"
         )
     return text
 

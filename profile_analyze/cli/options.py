@@ -264,8 +264,8 @@ VIEW: Final = OptionGroup(
             choices=LEVELS,
             help="what a row is, if the profile has several levels. operator: an operator, without "
             "the operators inside it. top: an outermost operator, with everything inside it. "
-            "kernel: a kernel. module: a module (default: operator, or the first level in this "
-            "list that the profile has)",
+            "kernel: a kernel. module: a module, without the modules inside it (default: operator, "
+            "or the first level in this list that the profile has)",
         ),
         Option.of(
             "--show-host",

@@ -58,9 +58,9 @@ def _mode_of(file: str) -> int | None:
 
 
 def _reason_without_folder(file: str, folder: str) -> str:
-    """Return what is wrong with the output `file` if its `folder` is no folder, and what to do."""
+    """Return why the output `file` cannot be in `folder`, which is not a folder, and what to do."""
     if os.path.exists(folder):
-        return f"{folder} is no folder; name a file in a folder"
+        return f"{folder} is not a folder; name a file in a folder"
     if file.startswith("~"):
         return f"there is no folder {folder}; did you mean {os.path.expanduser(file)}?"
     return f"there is no folder {folder}; create it first, or write to another one"

@@ -136,8 +136,8 @@ def engine_of(request: Request) -> Iterator[Engine | None]:
 def about_side(request: Request, sides: int = 1) -> Request:
     """Return the request with the input sizes for the files of each side.
 
-    In a comparison of models, which has two sides, it is no error if one model lacks an input that
-    the other model has.
+    In a comparison of models, which has two sides, it is not an error if one model lacks an input
+    that the other model has.
     """
     if request.model is not None:  # the sizes belong to the file of `--model`
         return request._replace(inputs=NO_INPUTS)

@@ -219,8 +219,8 @@ def _completed(names: list[str], value: str) -> list[str]:
 def _peaks_with(value: str) -> list[str]:
     """Return what to write for `--peaks` with `value`: each device that `value` may name.
 
-    If `value` names no device and is no other value of `--peaks` either, such as two rates or
-    `here`, an example replaces it.
+    If `value` is neither a device nor another value of `--peaks`, such as two rates or `here`, an
+    example replaces it.
     """
     device, colon, dtype = value.partition(":")
     devices = names_of_devices(device) if len(value) <= LONGEST_ADVISED else ()

@@ -154,7 +154,7 @@ def likely_columns(text: str, known: Collection[str]) -> str:
 
 
 def _likely_in_any_question(text: str, known: Collection[str]) -> str:
-    """Return `likely_columns` if the question may lack the baseline that some columns need.
+    """Return `likely_columns`, with `--compare` after each column that needs a baseline.
 
     A word for such a column, as `p` for `p_value`, may also be the beginning of another column.
     """
@@ -273,7 +273,7 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 DISTINGUISHING: Final = (*TELLING_APART, "input_dtype")
-"""The columns with which pictures and sentences tell operators with equal names apart."""
+"""The columns that pictures and sentences use to tell operators with equal names apart."""
 
 
 def optional_columns_of(names: Iterable[str]) -> frozenset[str]:

@@ -60,7 +60,7 @@ class Cause(NamedTuple):
     operators: int
     """How many operators differ for this cause; 0 for the residual."""
     largest: tuple[CauseOperator, ...]
-    """At most three operators with a difference in the direction of `difference_s`, the largest
+    """At most three operators whose difference has the same sign as `difference_s`, the largest
     differences first."""
 
 

@@ -98,7 +98,7 @@ class Change(NamedTuple):
     too_few_runs: str
     """Which side has too few runs for verdicts; empty if no side has too few."""
     different_models: str
-    """That the two sides are different models, as a clause; usually empty."""
+    """A clause that says that the two sides are different models; usually empty."""
     work: WorkChange
     causes: tuple[Cause, ...]
     """The parts of the difference. They add up to the whole difference."""

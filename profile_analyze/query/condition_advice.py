@@ -59,7 +59,7 @@ _FRACTION_OF: Final = {name: {"1": "change"} for name in ("difference", "absolut
 """For some columns, replacements for entries of `_COLUMN_OF_UNIT`. In a condition on a difference,
 the user probably meant a fraction for the column `change`, not for `share`."""
 _SMALL: Final = 0.5
-"""A percentage below this is meant as a change, not as a factor: `ratio > 5%`."""
+"""A user who writes a percentage below this for a factor, as in `ratio > 5%`, means a change."""
 
 NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
 

@@ -119,8 +119,8 @@ class Condition(NamedTuple):
     def assumed_unit(self) -> str:
         """The base unit that is assumed if `value` has no unit; empty if it has one.
 
-        A share without a unit is a fraction, so its assumed unit is `1`. Empty also for columns
-        that have no units.
+        A share without a unit is a fraction, so its assumed unit is `1`. The result is also empty
+        for columns without units.
         """
         is_share = self.column.unit == "1" and self.column.shown_as == "percent"
         has_units = is_share or self.column.unit == "s" or self.column.unit in SCALED
@@ -235,7 +235,8 @@ def check_contradictions(conditions: Sequence[Condition]) -> None:
     for one, other in combinations(conditions, 2):
         if one.column.name == other.column.name and one.excludes(other):
             raise QueryError(
-                f"'{one.text}' and '{other.text}' contradict each other, and all must hold"
+                f"'{one.text}' and '{other.text}' contradict each other, but all conditions "
+                "must hold"
             )
 
 

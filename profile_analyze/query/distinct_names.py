@@ -22,8 +22,8 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
     """Return, for each of `rows`, a detail that tells it apart from rows with the same name.
 
     The detail has the values of as few columns as possible. If no column tells some rows apart,
-    they have their ids. The detail is empty for a unique name. It is also empty for rows whose ids
-    are equal, too, such as an added and a removed operator. The rows of `table` are operators.
+    they have their ids. The detail is empty for a unique name. It is also empty for rows
+    with equal ids, such as an added and a removed operator. The rows of `table` are operators.
     """
     codes = table.shown["name"].codes
     is_shared = np.bincount(codes) > 1

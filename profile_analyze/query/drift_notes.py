@@ -88,9 +88,11 @@ def odd_run_notes(comparison: Comparison, unit: SampleUnit) -> Iterator[Note]:
         return
     named = ", ".join(f"{name} took {three_digits(factor)}" for name, factor in odd[:_MOST_NAMED])
     side, them = ("its side", "it") if len(odd) == 1 else ("their sides", "them")
-    more = f", and {len(odd) - _MOST_NAMED} more are odd" if len(odd) > _MOST_NAMED else ""
+    others = len(odd) - _MOST_NAMED
+    more = ", and 1 more is odd" if others == 1 else f", and {others} more are odd"
     yield Note(
-        f"{named} times the median of {side}{more}: find out why, or leave {them} out",
+        f"{named} times the median of {side}{more if others > 0 else ''}: find out why, or leave "
+        f"{them} out",
         Importance.CONTEXT,
     )
 

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class Hidden(NamedTuple):
-    """The rows of a table whose change, if only one of them changed, would have no verdict."""
+    """The rows with too few runs: if only one of these rows changed, it would have no verdict."""
 
     rows: NDArray[np.bool_]
     """Whether each row of the table is hidden, shape (rows,)."""
     reason: str
-    """That there are too few runs, and how many are enough; empty if no row at all is hidden."""
+    """Says that there are too few runs, and how many are enough; empty if no row is hidden."""
 
 
 def few_units_notes(comparison: Comparison, table: Table) -> Iterator[Note]:
@@ -77,7 +77,7 @@ def hidden_of(comparison: Comparison, table: Table) -> Hidden:
 def reason_few_for_one_condition(
     tests: RowTests, units: tuple[int, int], conditions: int, noun: str
 ) -> str:
-    """Return why a single one of several conditions on a change cannot be met; empty if it can.
+    """Return why a condition cannot be met if only its operators changed; empty if it can.
 
     `tests` has the only row of the condition, and `units` has the units of each side. The p-values
     of all `conditions` are corrected together.

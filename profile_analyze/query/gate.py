@@ -329,9 +329,9 @@ def _reason_unjudged(measured: _Measured) -> str:
 
 
 def _reason_few(measured: _Measured, conditions: int) -> str:
-    """Return why the condition cannot be met, if it is the only one of `conditions` with a change.
+    """Return why a condition cannot be met if only its operators changed; empty if it can.
 
-    Empty if it can be met.
+    `conditions` is the number of conditions with a p-value.
     """
     if measured.tests is None or not measured.condition.asks_for_change:
         return ""

@@ -25,7 +25,7 @@ _CHANGES: Final = (
     *("verdict", "slower", "faster", "worse", "regression", "regressed", "slowdown"),
     *("p", "pvalue", "p_value", "change"),
 )
-"""Words for a change beyond noise. They are no metrics, because every condition tests for noise."""
+"""Words for a change beyond noise. These are not metrics: every condition tests for noise."""
 _SIMILAR: Final = 0.75
 """How similar a misspelt word must be to one of `_CHANGES`. Names of operators are less similar."""
 _UNCERTAIN: Final = {
@@ -34,7 +34,7 @@ _UNCERTAIN: Final = {
 }
 """Words that belong to the option `--fail-uncertain`, each with the value for that option."""
 _ACTIVATIONS: Final = ("peak", "peak_memory", "activation", "activations", "activation_bytes")
-"""Words for the memory of activations, which is no metric of conditions."""
+"""Words for the memory of activations, which is not a metric of conditions."""
 _COLUMNS: Final = frozenset(column.name for column in CATALOG)
 _SELECTION: Final = r"[\w.]+\s*(?:!~|[=!<>]=|[=~])\s*[^\s=~<>]+"
 """A condition that selects operators."""
@@ -154,7 +154,7 @@ def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
 
 
 def _advice_on_word(word: str) -> str:
-    """Return the advice on a word that has to do with times, but is no metric; else empty."""
+    """Return the advice on a word about times that is not a metric; otherwise empty."""
     if word in _RATIOS:
         return f"write 'total {_DEFAULT}' for 5% more than the baseline"
     if word in _RATES:
@@ -184,7 +184,7 @@ def advice_on_subject(subject: str, metric: str, rest: str, metrics: Sequence[st
         return f"{subject!r} selects no operators; {_both_ways(subject, f'{of_operators} {limit}')}"
     if metric == "total":
         condition = f"{subject}: {of_operators} {limit}"
-        return f"total is of all operators; write {condition!r}"
+        return f"total covers all operators; write {condition!r}"
     return ""
 
 

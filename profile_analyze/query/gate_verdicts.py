@@ -60,7 +60,7 @@ def outcome_by_verdicts(about: Query, source: Comparison, *, strict: bool) -> By
     holds = np.all([[*one.holds_for(verdicts.categories)] for one in of_verdicts], 0)
     met = verdicts.where(holds)
     selected = {one for one, held in zip(verdicts.categories, holds, strict=True) if held}
-    # An operator of both sides cannot become `added` or `removed`, however many runs there are.
+    # An operator that both sides have is not `added` or `removed`, however many runs there are.
     may_hold = not selected.isdisjoint(WORK_VERDICTS)
     unknown = (verdicts.codes < 0) & may_hold
     uncertain = verdicts.where(one == UNCERTAIN for one in verdicts.categories) & ~met & may_hold

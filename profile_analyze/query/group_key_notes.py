@@ -37,7 +37,7 @@ def group_key_notes(query: Query, operators: OperatorRows, selection: Selection)
 
 
 def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
-    """Yield a note on each key such as name~REGEX whose pattern finds nothing."""
+    """Yield a note on each key such as name~REGEX whose pattern matches nothing."""
     for key in query.by_columns:
         rule = key.of_operators
         if isinstance(rule, PartOf) and not distinct(operators[key.name]):
@@ -51,7 +51,7 @@ def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note
                     better = _other_groups(operators.profile.operators)
                     advice = "; ".join(filter(None, (advice, better)))
                 yield Note(
-                    f"{key.name}: the pattern is found in no {rule.column}; {advice}",
+                    f"{key.name}: the pattern matches no {rule.column}; {advice}",
                     Importance.ANSWER,
                 )
 

@@ -34,6 +34,6 @@ def label_column(key: str, pattern: str = "") -> Column:
         is_key=True,
         needs_split_rows=True,
         has_natural_order=True,
-        worked="by the name of the file",
+        worked="the label that --label or a data set gives the file",
         export_name=name + suffix,
     )

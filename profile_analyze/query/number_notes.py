@@ -62,7 +62,7 @@ def number_notes(
 
 
 def _furthest(condition: Condition, known: NDArray[np.float64]) -> str:
-    """Return the value that is closest to meeting a condition, which no value meets."""
+    """Return the value that is closest to meeting a condition that no value meets."""
     if condition.operator in ("==", "!="):
         return ""
     if condition.operator in (">", ">="):

@@ -58,7 +58,7 @@ def _choices(kind: RowKind) -> str:
 
 
 def _advice_on_unknown(name: str, kind: RowKind) -> str:
-    """Return what to write instead of `name`, which is no column."""
+    """Return what to write instead of `name`, which is not a column."""
     return (
         _advice_on_order(name)
         or likely_columns(name, orderable_names(kind))

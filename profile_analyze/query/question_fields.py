@@ -136,7 +136,7 @@ def _group_key_column(text: str, kind: RowKind) -> Column:
         advice = missing_part(text) or KEY_WORDS.get(plain_name(text), "")
         advice = advice or likely_columns(text, keys)
     one_of = f"{text!r} is not one of {', '.join(keys)}, scope/N, param.NAME, name~REGEX"
-    raise QueryError(f"by: {text!r} is no group key; {advice}" if advice else f"by: {one_of}")
+    raise QueryError(f"by: {text!r} is not a group key; {advice}" if advice else f"by: {one_of}")
 
 
 def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:

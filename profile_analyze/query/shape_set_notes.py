@@ -81,11 +81,11 @@ def _note_on_partial_rows(partial: int, runs: int, shares: float, shown: ShownRo
 def _has_other_shapes_in_each_run(
     operators: OperatorRows, ran: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return a mask of the rows whose node has other shapes in other runs.
+    """Return a mask of the rows whose node has different shapes in different runs.
 
     The mask has shape (operators,), and `ran` has shape (operators, runs). A node has a row for
-    each of its shapes. If only some of its rows ran in each run, but equally many in all runs, its
-    shapes differed between runs. Otherwise, some of its rows merely did not run. Kernels have no
+    each of its shapes. If equally many of these rows ran in each run, but never all of them, the
+    shapes differed between runs. Otherwise, some of the rows merely did not run. Kernels have no
     shapes.
     """
     of_profile = operators.profile.operators

@@ -148,7 +148,7 @@ class Table:
     def texts(
         self, name: str, style: Style = "short", rows: NDArray[np.int64] | None = None
     ) -> list[str]:
-        """Return the values of a column as people read them: of `rows`, or else of all rows."""
+        """Return the values of a column as text for people, for `rows` or else for all rows."""
         column = self.column(name)
         chosen = self[name] if rows is None else self[name][rows]
         values = chosen.tolist()  # `value_text` does not recognise NumPy's integers

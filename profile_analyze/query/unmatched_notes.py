@@ -63,7 +63,7 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
 
 
 def _advice_on_whole_text(condition: Condition, texts: Sequence[str]) -> str:
-    """Return what to write instead of `==` or `!=` with a value that is none of `texts`."""
+    """Return what to write instead of `==` or `!=` with a value that is not in `texts`."""
     if shape := _meant_shape(condition.value, texts):
         return did_you_mean([shape])
     if pattern := meant_pattern(condition.value, texts):
@@ -130,7 +130,7 @@ def _advice_on_brackets(condition: Condition, texts: Sequence[str]) -> str:
 
 
 def _meant_shape(text: str, known: Sequence[str]) -> str:
-    """Return the known shape with the sizes in `text`, such as `[1, 64]`; empty if none has them.
+    """Return the known shape with the sizes in `text`, such as `[1, 64]`; otherwise empty.
 
     Such a text is useless as a pattern, where brackets enclose a set of characters.
     """
@@ -243,7 +243,7 @@ def _advice_on_text(text: str, texts: Sequence[str]) -> str:
 
 
 def advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -> str:
-    """Return what to write instead of a pattern that is found in none of `texts`.
+    """Return what to write instead of a pattern that matches none of `texts`.
 
     `before` comes before the pattern in a suggestion.
     """

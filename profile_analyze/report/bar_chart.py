@@ -29,11 +29,11 @@ _MAX_BARS: Final = 30
 _BARS_OF_FULL_HEIGHT: Final = 8
 """With fewer bars, the picture is lower. Otherwise, the bars would be very thick."""
 _FEWEST_BARS: Final = 3
-"""With fewer bars, the space below the bars is empty, so that the title of the texts fits."""
+"""A picture of fewer bars still has space for this many, so that the title at the right fits."""
 _BAR_INCHES: Final = 0.75
 """How much lower the picture gets for each bar that it lacks."""
 _TITLE_CHARACTERS: Final = 12
-"""How many characters of the title of the texts fit beside each bar."""
+"""How many characters of the title at the right, which is vertical, fit beside each bar."""
 NAME_WIDTH: Final = 75
 """A row name of this many characters fills half the width of the picture."""
 _TITLE_LEFT: Final = 0.01
@@ -41,7 +41,7 @@ _TITLE_LEFT: Final = 0.01
 _HEIGHT: Final = 0.8
 """The height of all bars of a row together. The distance between rows is 1."""
 _LARGEST_SUM: Final = 1.0005
-"""Larger sums of shares are shown as more than 100.0%."""
+"""A larger sum of shares would be shown as more than 100.0%."""
 _STYLES: Final[dict[str, dict[str, Any]]] = {
     "profile": {"color": "tab:blue", "alpha": 0.75},
     "slower": {"color": "tab:red", "alpha": 0.75},
@@ -161,8 +161,9 @@ def shares_with_sums(
 ) -> tuple[list[str], str]:
     """Return a text for each share, such as `10.0% (55.0% in sum)`, and a title for the texts.
 
-    The sum is that of the shares so far. If the shares, which are medians over the runs, add up to
-    more than 100 %, there are no sums. `total` says in words what the shares are relative to.
+    Each sum adds up the shares from the first row on. If the shares, which are medians over the
+    runs, add up to more than 100 %, there are no sums. `total` says in words what the shares are
+    relative to.
     """
     texts, of = list(map(percent, shares)), f"share of {total}"
     if (sums > _LARGEST_SUM).any():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import Times
 
 _RATES: Final = {"computation": ("FLO", "FLOPS"), "memory": ("byte", "bandwidth")}
-"""For each kind of work, its unit, and what the work divided by the time is called."""
+"""For each kind of work, its unit, and the name of the work divided by the time."""
 
 _LEAST_SHOWN: Final = 0.001
 """Sentences leave out parts of the difference below this share of the largest part. They mention

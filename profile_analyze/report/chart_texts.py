@@ -25,7 +25,7 @@ ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _TITLE_WIDTH: Final = 95
 """The most characters of a line of the title. A longer line would reach the legend on the right."""
 _LONGEST_LINE: Final = 115
-"""The most characters of any other line below it. A longer line would leave the picture."""
+"""The most characters of a line below the title. A longer line would not fit the picture."""
 _SIDE_WIDTH: Final = 75
 """The most characters of a profile's name. After a longer name, the line may have no space for the
 time."""
@@ -73,8 +73,8 @@ def _files(profile: Profile) -> str:
 def names(table: Table, width: int) -> list[str]:
     """Return the name of each row, in at most `width` columns.
 
-    If several rows have the same name, what tells them apart follows the name. Long names often
-    differ only at their end, so they are cut in the middle.
+    If several rows have the same name, a detail that tells them apart follows the name. Long
+    names often differ only at their end, so they are cut in the middle.
     """
     return [
         fitted(f"{name}{in_brackets(detail)}", width) for name, detail in names_with_details(table)
@@ -82,7 +82,7 @@ def names(table: Table, width: int) -> list[str]:
 
 
 def names_with_details(table: Table) -> list[tuple[str, str]]:
-    """Return the name of each row, and what tells the row apart from others with this name."""
+    """Return the name of each row, and a detail that tells it apart from rows with this name."""
     names_of_rows = [join_keys(label)[0] for label in row_labels(table)]
     if table.query.grouped:
         return [(name, "") for name in names_of_rows]

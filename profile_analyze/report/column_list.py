@@ -52,10 +52,13 @@ _CONVENTIONS: Final = """\
   The roofline therefore bounds such operators by the bandwidth alone: the operators of the category
   copy, and the operators of the category data movement whose computation is known.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
-  resolution. It also leaves out operators that do no work, such as views and allocations; copies
-  between a GPU and other devices, which a link limits; operators of unknown computation or memory;
-  operators whose work and times were recorded in different runs, with different shapes; and
-  operators of dtypes for which the device has no known rate.
+  resolution.
+- The roofline does not judge operators that do no work, such as views and allocations. It does not
+  judge copies between a GPU and other devices either, because a link limits them.
+- The roofline does not judge operators of unknown computation or memory, or of a dtype for which
+  the device has no known rate.
+- The roofline does not judge operators whose work and times were recorded in different runs, with
+  different shapes.
 
 ## Groups
 

@@ -277,8 +277,8 @@ GROUP: Final = FactGroup(
             shown_with="largest_differences",
         ),
         Fact(
-            # The rows for which the comparison calls a change: see `CALLED`. A plainer name would
-            # break programs that read this one.
+            # These rows have one of the verdicts in `CALLED`. Programs read the name of this fact,
+            # so it must not change.
             "called",
             "At most three rows that changed beyond noise, the largest differences first.",
             lambda summary: list(map(_contribution_record, _change(summary).called)),

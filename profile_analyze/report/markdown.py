@@ -56,7 +56,7 @@ class MarkdownRenderer(PeopleRenderer):
         return "\n".join(f"- {markdown_cell(text)}" for text in texts)
 
     def notes_of(self, report: Report, display: Display) -> str:
-        """Return the notes as a list. A page that is passed on must have them."""
+        """Return the notes as a list, because readers of a page that is passed on need them."""
         notes = chosen_notes(report.notes, display.notes)
         return self.sentences([visible(f"note: {one}", display.encoding) for one in notes], display)
 

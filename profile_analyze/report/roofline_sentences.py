@@ -89,7 +89,7 @@ def _gain_sentence(summary: Summary, times: Times) -> str:
 
 
 def _than_what(summary: Summary, times: Times) -> str:
-    """Return a sentence part on the sum of the operators' times, to which the gain is relative.
+    """Return a sentence part on what the gain is relative to: the sum of the operators' times.
 
     The part is empty unless this sum is larger than the time of a whole run. The sum is larger if
     the runtime waited for each operator.

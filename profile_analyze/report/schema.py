@@ -126,8 +126,8 @@ def _left_out() -> dict[str, Any]:
 
 def _inspection() -> dict[str, Any]:
     return _described(
-        "All that is known of one operator (--inspect): facts, and a list of objects for each of "
-        "stack, parents, children, kernels, neighbours and executions; null without --inspect.",
+        "All that is known about one operator (--inspect): facts, and a list of objects for each "
+        "of stack, parents, children, kernels, neighbours and executions; null without --inspect.",
         {"type": ["object", "null"]},
     )
 
@@ -139,7 +139,7 @@ def _origin() -> dict[str, Any]:
         "format_version": _OPTIONAL_TEXT,
         "times": _described("What kind of times the profile has.", {"enum": [EACH, MEAN, ABSENT]}),
         "averaged_over": _described(
-            "The number of inferences that each time is the mean of.", _OPTIONAL_COUNT
+            "The number of inferences over which each time is averaged.", _OPTIONAL_COUNT
         ),
         "synchronised": _described(
             "Whether the runtime waited for each operator before it started the next, so that "

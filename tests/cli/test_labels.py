@@ -183,7 +183,7 @@ def test_files_without_labels_are_counted(tmp_path: Path) -> None:
         ),
         (
             ["--aggregate-by=hots"],
-            "argument --aggregate-by: 'hots' is no group key; did you mean host?",
+            "argument --aggregate-by: 'hots' is not a group key; did you mean host?",
         ),
         (
             ["--fail-if=host == alpha: time > 1s"],
@@ -214,7 +214,7 @@ def test_labels_that_fit_no_file_are_an_error(tmp_path: Path) -> None:
         ),
         (
             str(table),
-            f"{table} names none of 4 files, such as {{}}; names in it are relative to "
+            f"{table} names none of 4 files, such as {{}}; its file names are relative to "
             "the current folder",
         ),
     ):

@@ -154,7 +154,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     [
         ("", "'': the file name is empty"),
         ("none/a.csv", "{}: there is no folder {}; create it first, or write to another one"),
-        ("file/a.csv", "{}: {} is no folder; name a file in a folder"),
+        ("file/a.csv", "{}: {} is not a folder; name a file in a folder"),
         (
             "loop",
             "{}: too many levels of symbolic links; the link leads to itself, so use another name",

@@ -102,22 +102,23 @@ def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -
         (["--max-time=-1ms"], "argument --max-time: -0.001 s: no time is negative"),
         (
             ["--where", "time > 5ms", "--where", "time < 1ms"],
-            "argument --where: 'time > 5ms' and 'time < 1ms' contradict each other, and all "
-            "must hold",
+            "argument --where: 'time > 5ms' and 'time < 1ms' contradict each other, but all "
+            "conditions must hold",
         ),
         (
             ["--where", "id == 3", "--where", "name ~ conv", "--where", "id > 3"],
-            "argument --where: 'id == 3' and 'id > 3' contradict each other, and all must hold",
+            "argument --where: 'id == 3' and 'id > 3' contradict each other, but all conditions "
+            "must hold",
         ),
         (
             ["--where", "type == Copy", "--where", "type == Reduce"],
-            "argument --where: 'type == Copy' and 'type == Reduce' contradict each other, and "
-            "all must hold",
+            "argument --where: 'type == Copy' and 'type == Reduce' contradict each other, but "
+            "all conditions must hold",
         ),
         (
             ["--aggregate", "sum", "--having", "count >= 3", "--having", "count < 3"],
-            "argument --having: 'count >= 3' and 'count < 3' contradict each other, and all "
-            "must hold",
+            "argument --having: 'count >= 3' and 'count < 3' contradict each other, but all "
+            "conditions must hold",
         ),
         (
             ["--where", "name == 'x"],

@@ -488,7 +488,7 @@ def test_engines_that_do_not_exist(folder: Path) -> None:
         outcome = run_command(str(folder), "--engine", wrong)
         assert (outcome.code, outcome.err) == (
             2,
-            f"{ERROR}argument --engine: {wrong!r} is no engine; write local, dask, or "
+            f"{ERROR}argument --engine: {wrong!r} is not an engine; write local, dask, or "
             "dask:ADDRESS for a cluster that exists, such as dask:tcp://host:8786\n",
         )
     assert run_command(str(folder), "--engine", "local") == run_command(str(folder))

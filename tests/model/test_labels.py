@@ -160,7 +160,7 @@ def test_conditions_on_labels_are_checked() -> None:
     for where, message in (
         ("date == d3", "no run meets date == d3"),
         (["date > d2", "date < d3"], "no run meets date > d2 and date < d3"),
-        (["date == d2", "date == d3"], "'date == d2' and 'date == d3' contradict each other, and"),
+        (["date == d2", "date == d3"], "'date == d2' and 'date == d3' contradict each other, but"),
         ("host == a", "there is no column 'host'"),
         ("time > 1ms", "'time > 1ms': time is not a label; the labels are date"),
     ):
@@ -179,7 +179,7 @@ def test_conditions_on_labels_are_checked() -> None:
         ),
         ({"by": "label.date"}, "there is no label 'date'; files have no labels"),
         ({"by": "label.host", "labels": "date"}, "there is no label 'host'; the labels are date"),
-        ({"by": "dat", "labels": "date"}, "by: 'dat' is no group key; did you mean date?"),
+        ({"by": "dat", "labels": "date"}, "by: 'dat' is not a group key; did you mean date?"),
         ({"split_by": "label.host", "labels": "date"}, "there is no label 'host'; the labels are"),
         (
             {"where": "date > d2", "labels": "date"},

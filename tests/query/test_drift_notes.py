@@ -147,7 +147,7 @@ def test_odd_runs_are_named() -> None:
     many = (1.001, 1.002, 1.003, 1.004, 1.005, 1.006, 1.007, 1.008, 2.01, 3.01, 4.01)
     assert odd_notes(*QUIET, 2.05, base=many) == [
         "new5.json took 2.00, base8.json took 2.00, base9.json took 2.99 times the median of their "
-        "sides, and 1 more are odd: find out why, or leave them out"
+        "sides, and 1 more is odd: find out why, or leave them out"
     ]
 
 

@@ -34,7 +34,7 @@ def roofline() -> pa.Report:
 
 
 def comparison(by: tuple[str, ...], texts: tuple[str, ...]) -> pa.Report:
-    """Return a comparison with operators of every verdict: slower, faster, same, added, removed."""
+    """Return a comparison with the verdicts slower, faster, same, uncertain, added and removed."""
 
     def runs(times_us: Mapping[str, Sequence[float]], file: str) -> pa.Profile:
         return pa.join_runs(

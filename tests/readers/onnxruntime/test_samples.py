@@ -98,7 +98,7 @@ def test_a_pattern_that_matches_no_name_of_an_optimised_model() -> None:
         (("--where", "name ~ fire"), f"note: name ~ fire: no operator has this value; {why}"),
         (
             ("--aggregate-by", "name~fire"),
-            f"note: name~fire: the pattern is found in no name; {why}",
+            f"note: name~fire: the pattern matches no name; {why}",
         ),
         (
             ("--opr-name", "fire"),
