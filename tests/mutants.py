@@ -74,9 +74,9 @@ def make_mutants() -> None:
     name_of_none = "none"
     done = subprocess.run(["mutmut", "run", name_of_none], capture_output=True, check=False)
     if not statistics.exists():
-        said = done.stdout.decode(errors="replace").rpartition("\r")[2]
+        message = done.stdout.decode(errors="replace").rpartition("\r")[2]
         sys.exit(
-            f"mutmut cannot generate the mutants, or the tests fail in its folder ({FOLDER}/): {said}"
+            f"mutmut cannot generate the mutants, or the tests fail in its folder ({FOLDER}/): {message}"
         )
 
 

@@ -121,7 +121,7 @@ def _row(
     time = collapsed["time"]
     run_time = None if query.measure.endswith("wait") else time
     known = list(dict.fromkeys(dtype for dtype in operator.dtypes if dtype))
-    lanes = operator.lanes if side_of(query) == "device" else operator.host_lanes
+    tracks = operator.tracks if side_of(query) == "device" else operator.host_tracks
     row = {
         "id": operator.id,
         "name": operator.name,
@@ -143,8 +143,8 @@ def _row(
         "in_strides": operator.in_layouts,
         "out_shapes": operator.out_shapes,
         "input_dtype": ", ".join(known + ["N/A"] * (None in operator.dtypes)) if known else None,
-        "device": ", ".join(operator.lanes) or None,
-        "track": ", ".join(lanes) or None,
+        "device": ", ".join(operator.tracks) or None,
+        "track": ", ".join(tracks) or None,
         "stream": None,
         "rank": None,
         "kernel": None,

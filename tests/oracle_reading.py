@@ -34,12 +34,12 @@ class Operator:
     out_shapes: Any
     in_layouts: Any
     dtypes: list[str | None]
-    lanes: list[str]
-    host_lanes: list[str]
-    lane_order: dict[str, list[str]]
-    """All lanes of the profile on each side."""
-    on_lanes: dict[str, list[dict[str, dict[str, Any]]]]
-    """The entries of the file by side, run and lane."""
+    tracks: list[str]
+    host_tracks: list[str]
+    track_order: dict[str, list[str]]
+    """All tracks of the profile on each side."""
+    on_tracks: dict[str, list[dict[str, dict[str, Any]]]]
+    """The entries of the file by side, run and track."""
     ran: list[bool]
     """Whether each run has an entry on either side."""
     parameters: Any
@@ -53,10 +53,10 @@ def read(document: dict[str, Any]) -> list[Operator]:
     order = {
         side: list(
             dict.fromkeys(
-                lane
+                track
                 for id_, of_id in profiler.get(side, {}).items()
                 if id_ in graph["operator"]
-                for lane in of_id
+                for track in of_id
             )
         )
         for side in SIDES
@@ -64,30 +64,30 @@ def read(document: dict[str, Any]) -> list[Operator]:
     return [_operator(id_, document, order) for id_ in graph["operator"]]
 
 
-def _operator(id_: str, document: dict[str, Any], lane_order: dict[str, list[str]]) -> Operator:
+def _operator(id_: str, document: dict[str, Any], track_order: dict[str, list[str]]) -> Operator:
     profiler, graph = document["profiler"], document["graph_exec"]
     entry = graph["operator"][id_]
     footprint = profiler.get("opr_footprint", {}).get(id_, {})
-    lanes = {side: profiler.get(side, {}).get(id_) or {} for side in SIDES}
+    tracks = {side: profiler.get(side, {}).get(id_) or {} for side in SIDES}
     return Operator(
         id=int(id_),
         name=entry["name"],
         type=entry["type"],
-        recorded={side: bool(lanes[side]) for side in SIDES},
-        time={side: [_time(lanes[side])] for side in SIDES},
-        wait={side: [_wait(lanes[side])] for side in SIDES},
-        started=_started(lanes["device"]),
+        recorded={side: bool(tracks[side]) for side in SIDES},
+        time={side: [_time(tracks[side])] for side in SIDES},
+        wait={side: [_wait(tracks[side])] for side in SIDES},
+        started=_started(tracks["device"]),
         computation=footprint.get("computation") or None,
         memory=_moved(entry["type"], footprint.get("memory")),
         in_shapes=_tuples(footprint.get("in_shapes")),
         out_shapes=_tuples(footprint.get("out_shapes")),
         in_layouts=_tuples(footprint.get("in_layouts", [] if "in_shapes" in footprint else None)),
         dtypes=[_dtype(graph.get("var", {}).get(var)) for var in entry.get("input", [])],
-        lanes=list(lanes["device"]),
-        host_lanes=list(lanes["host"]),
-        lane_order=lane_order,
-        on_lanes={side: [lanes[side]] for side in SIDES},
-        ran=[any(lanes.values())],
+        tracks=list(tracks["device"]),
+        host_tracks=list(tracks["host"]),
+        track_order=track_order,
+        on_tracks={side: [tracks[side]] for side in SIDES},
+        ran=[any(tracks.values())],
         parameters=_parameters(footprint.get("param")),
     )
 
@@ -111,11 +111,13 @@ def join_runs(runs: list[list[Operator]]) -> list[Operator]:
     joined: dict[Any, Operator] = {}
     order = {
         side: list(
-            dict.fromkeys(lane for run in runs for one in run[:1] for lane in one.lane_order[side])
+            dict.fromkeys(
+                track for run in runs for one in run[:1] for track in one.track_order[side]
+            )
         )
         for side in SIDES
     }
-    for place, operators in enumerate(runs):
+    for index, operators in enumerate(runs):
         keys = _identities(operators)
         for one, key in zip(operators, keys, strict=True):
             if key not in joined:
@@ -124,23 +126,23 @@ def join_runs(runs: list[list[Operator]]) -> list[Operator]:
                     recorded=dict.fromkeys(SIDES, False),
                     time={side: [None] * len(runs) for side in SIDES},
                     wait={side: [None] * len(runs) for side in SIDES},
-                    lanes=[],
-                    host_lanes=[],
-                    lane_order=order,
-                    on_lanes={side: [{} for _ in runs] for side in SIDES},
+                    tracks=[],
+                    host_tracks=[],
+                    track_order=order,
+                    on_tracks={side: [{} for _ in runs] for side in SIDES},
                     ran=[False] * len(runs),
                 )
             known = joined[key]
             known.computation = known.computation if known.computation else one.computation
             known.memory = one.memory if known.memory is None else known.memory
-            known.lanes = list(dict.fromkeys([*known.lanes, *one.lanes]))
-            known.host_lanes = list(dict.fromkeys([*known.host_lanes, *one.host_lanes]))
-            known.ran[place] = one.ran[0]
+            known.tracks = list(dict.fromkeys([*known.tracks, *one.tracks]))
+            known.host_tracks = list(dict.fromkeys([*known.host_tracks, *one.host_tracks]))
+            known.ran[index] = one.ran[0]
             for side in SIDES:
                 known.recorded[side] |= one.recorded[side]
-                known.time[side][place] = one.time[side][0]
-                known.wait[side][place] = one.wait[side][0]
-                known.on_lanes[side][place] = one.on_lanes[side][0]
+                known.time[side][index] = one.time[side][0]
+                known.wait[side][index] = one.wait[side][0]
+                known.on_tracks[side][index] = one.on_tracks[side][0]
     return list(joined.values())
 
 
@@ -155,8 +157,8 @@ def _identities(operators: list[Operator]) -> list[Any]:
     return [found[one.id] for one in operators]
 
 
-def _started(lanes: dict[str, Any]) -> float:
-    starts = [_number(lane.get("start")) for lane in lanes.values()]
+def _started(tracks: dict[str, Any]) -> float:
+    starts = [_number(track.get("start")) for track in tracks.values()]
     return min((start for start in starts if start is not None), default=math.inf)
 
 
@@ -168,33 +170,36 @@ def split(operators: list[Operator], query: Query) -> list[Operator]:
 
 
 def _split(operator: Operator, keys: tuple[str, ...]) -> Iterator[Operator]:
-    """Entries of the host belong to the device of an operator that ran on exactly one device."""
-    device = operator.lanes[0] if len(operator.lanes) == 1 else None
+    """Yield a row for each combination of values of `keys`.
+
+    If an operator ran on exactly one device, its entries of the host belong to this device.
+    """
+    device = operator.tracks[0] if len(operator.tracks) == 1 else None
     cells: dict[tuple[str | None, ...], dict[str, list[dict[str, Any]]]] = {}
-    for side, runs in operator.on_lanes.items():
-        for place, entries in enumerate(runs):
-            for lane in entries:
-                values = {"track": lane, "device": lane if side == "device" else device}
+    for side, runs in operator.on_tracks.items():
+        for index, entries in enumerate(runs):
+            for track in entries:
+                values = {"track": track, "device": track if side == "device" else device}
                 cell = tuple(values[key] for key in keys)
                 here = cells.setdefault(cell, {one: [{} for _ in runs] for one in SIDES})
-                here[side][place][lane] = entries[lane]
-    tracks = [*operator.lane_order["device"], *operator.lane_order["host"], None]
-    for cell in sorted(cells, key=lambda cell: list(map(tracks.index, cell))):
-        on_lanes = cells[cell]
-        device_lanes, host_lanes = (
-            [lane for lane in lanes if any(lane in entries for entries in on_lanes[side])]
-            for side, lanes in (("device", operator.lanes), ("host", operator.host_lanes))
+                here[side][index][track] = entries[track]
+    order = [*operator.track_order["device"], *operator.track_order["host"], None]
+    for cell in sorted(cells, key=lambda cell: list(map(order.index, cell))):
+        on_tracks = cells[cell]
+        device_tracks, host_tracks = (
+            [track for track in tracks if any(track in entries for entries in on_tracks[side])]
+            for side, tracks in (("device", operator.tracks), ("host", operator.host_tracks))
         )
         yield replace(
             operator,
             split=dict(zip(keys, cell, strict=True)),
-            lanes=device_lanes,
-            host_lanes=host_lanes,
-            recorded={side: any(on_lanes[side]) for side in SIDES},
-            time={side: list(map(_time, on_lanes[side])) for side in SIDES},
-            wait={side: list(map(_wait, on_lanes[side])) for side in SIDES},
-            ran=[any(entries) for entries in zip(*on_lanes.values(), strict=True)],
-            on_lanes=on_lanes,
+            tracks=device_tracks,
+            host_tracks=host_tracks,
+            recorded={side: any(on_tracks[side]) for side in SIDES},
+            time={side: list(map(_time, on_tracks[side])) for side in SIDES},
+            wait={side: list(map(_wait, on_tracks[side])) for side in SIDES},
+            ran=[any(entries) for entries in zip(*on_tracks.values(), strict=True)],
+            on_tracks=on_tracks,
         )
 
 
@@ -202,20 +207,20 @@ def _number(value: Any) -> Number:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _time(lanes: dict[str, Any]) -> Number:
+def _time(tracks: dict[str, Any]) -> Number:
     times = []
-    for lane in lanes.values():
-        start, end = _number(lane.get("start")), _number(lane.get("end"))
+    for track in tracks.values():
+        start, end = _number(track.get("start")), _number(track.get("end"))
         if start is None or end is None or end < start:
             return None
         times.append(end - start)
     return max(times) if times else None
 
 
-def _wait(lanes: dict[str, Any]) -> Number:
+def _wait(tracks: dict[str, Any]) -> Number:
     times = []
-    for lane in lanes.values():
-        start, kern, end = (_number(lane.get(key)) for key in ("start", "kern", "end"))
+    for track in tracks.values():
+        start, kern, end = (_number(track.get(key)) for key in ("start", "kern", "end"))
         if start is None or kern is None or kern == -1 or kern < start:
             continue
         if end is None or end < start or kern <= end:
@@ -232,7 +237,7 @@ def _parameters(value: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, list):
-        value = {str(place): one for place, one in enumerate(value)}
+        value = {str(index): one for index, one in enumerate(value)}
     return {name: _scalar(value[name]) for name in sorted(value) if value[name] is not None}
 
 

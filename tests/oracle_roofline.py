@@ -23,7 +23,7 @@ def roofline(
     category = row["category"]
     is_known = operator.computation is not None
     mover = category == "copy" or (category == "data movement" and is_known)
-    time, on_cpu = row["time"], any("cpu" in lane for lane in operator.lanes)
+    time, on_cpu = row["time"], any("cpu" in track for track in operator.tracks)
     judged = query.measure == "time" and bool(time) and not (on_cpu and time < 0.999999e-6)
     judged = judged and not (mover and operator.memory == 0)
     has_both = operator.computation and operator.memory is not None

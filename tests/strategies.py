@@ -16,7 +16,7 @@ from profile_analyze import Query, QueryError, parse_peaks
 
 TICK_S = 2.0**-20
 TYPES = ("Convolution", "Elemwise", "Reduce", "Copy", "ImmutableTensor")
-LANES = ('CompNode("cpu0:0" from "xpux:0")', 'CompNode("cpu1:0" from "xpu1:0")')
+COMP_NODES = ('CompNode("cpu0:0" from "xpux:0")', 'CompNode("cpu1:0" from "xpu1:0")')
 DTYPES = ("Float32", "Int32", "QuantizedS8")
 NAMES = ("conv", "conv[1]", "relu(conv)", "a|b", "new\nline", "", "12345", "卷积")
 
@@ -72,9 +72,9 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     """A decoded GraphProfiler document, in which any optional part may be missing."""
     count = draw(st.sampled_from([8, 12, 5, 3, 2, 1, 0]))
     ids = [str(id_) for id_ in draw(st.permutations(range(20)))[:count]]
-    sides = st.dictionaries(st.sampled_from(LANES), intervals(), min_size=1, max_size=2)
+    sides = st.dictionaries(st.sampled_from(COMP_NODES), intervals(), min_size=1, max_size=2)
     variables: dict[str, Any] = {
-        f"v{place}": {"mem_plan": draw(_memory_plans), "flag": []} for place in range(3)
+        f"v{index}": {"mem_plan": draw(_memory_plans), "flag": []} for index in range(3)
     }
     operators = {
         id_: {
@@ -99,7 +99,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 def runs_of_one(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Documents of several runs of one graph: ids and times differ, operators may be missing."""
     first = draw(documents())
-    sides = st.dictionaries(st.sampled_from(LANES), intervals(), min_size=1, max_size=2)
+    sides = st.dictionaries(st.sampled_from(COMP_NODES), intervals(), min_size=1, max_size=2)
     documents_ = [first]
     operators = first["graph_exec"]["operator"]
     for _ in range(draw(st.sampled_from([2, 1, 3, 0]))):

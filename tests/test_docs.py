@@ -285,16 +285,16 @@ def strings_by_pair() -> dict[tuple[str, str], list[int]]:
     number = count()
     for path in (ROOT / "profile_analyze").rglob("*.py"):
         for string in strings_in(ast.parse(path.read_text(encoding="utf-8"))):
-            place = next(number)
+            index = next(number)
             for pair in pairs(string):
-                found[pair].append(place)
+                found[pair].append(index)
     return found
 
 
 def share_in_the_source(message: str) -> float:
     """Return the largest share of a message's word pairs that one string of the package has."""
     found = pairs(VARIABLE.sub("\0", message))
-    shared = Counter(place for pair in found for place in strings_by_pair().get(pair, ()))
+    shared = Counter(index for pair in found for index in strings_by_pair().get(pair, ()))
     return max(shared.values(), default=0) / len(found) if found else 1.0
 
 

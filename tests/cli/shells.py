@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # A separate program starts the shell. A worker of the tests has threads, and Python warns if such a
 # process forks.
 _SPAWN: Final = "import pty, sys; pty.spawn(sys.argv[1:])"
-_PATIENCE_S: Final = 60  # a shell that does not answer must not block the tests for ever
+_PATIENCE_S: Final = 60  # a shell that does not answer must not block the tests forever
 _PROMPT: Final = "ready> "
 _END: Final = "<end>"
 _BELL_OR_PASTE_MODE: Final = re.compile(r"\x07|\x1b\[\?2004[hl]")
@@ -116,15 +116,15 @@ class Shell:
         """Return what the terminal shows until all marks have appeared, in this order."""
         assert self.process.stdout is not None
         text = ""
-        place = 0
+        position = 0
         for mark in marks:
-            while (found := text.find(mark, place)) < 0:
+            while (found := text.find(mark, position)) < 0:
                 ready, _, _ = select.select([self.process.stdout], [], [], _PATIENCE_S)
                 new = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
                 assert new, f"the shell ended or hangs: {text!r}"
                 text += new.decode()
-            place = found + len(mark)
-        return text[:place]
+            position = found + len(mark)
+        return text[:position]
 
 
 def _environment(home: Path) -> dict[str, str]:

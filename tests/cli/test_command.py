@@ -56,12 +56,13 @@ def test_the_module_and_the_command_print_the_same(program: list[str]) -> None:
     assert failed.stderr == "profile_analyze: error: nothing.json: no such file\n"
 
 
-def test_help_is_grouped_and_has_six_examples() -> None:
+def test_help_is_grouped_and_has_eight_examples() -> None:
     outcome = run_command("--help")
     assert (outcome.code, outcome.err) == (0, "")
-    places = [outcome.out.index(f"\n{group}: ") for group in ("rows", "groups", "order", "view")]
-    assert places == sorted(places)
-    assert outcome.out.count("\n  profile-analyze run.json") + outcome.out.count("| profile-a") == 6
+    positions = [outcome.out.index(f"\n{group}: ") for group in ("rows", "groups", "order", "view")]
+    assert positions == sorted(positions)
+    examples = outcome.out[outcome.out.index("\nexamples:") :]
+    assert examples.count("\n  profile-analyze ") + examples.count("| profile-analyze ") == 8
     assert "(default: 3)" in outcome.out
     assert "a number of seconds, or 1ms, 20us" in " ".join(outcome.out.split())
 
@@ -361,7 +362,7 @@ def test_the_profile_chooses_the_output_format_unless_an_option_does(
     monkeypatch.setattr("profile_analyze.readers.loading.READERS", (Reader(), *READERS))
     made_up = str(tmp_path / "run.made")
     Path(made_up).write_text("made-up\nconv Conv 3000000\nrelu Relu 500000\n", encoding="utf-8")
-    formats = {form: run_command(made_up, "--format", form).out for form in DEFAULTS}
+    formats = {one: run_command(made_up, "--format", one).out for one in DEFAULTS}
     assert len(set(formats.values())) == len(DEFAULTS)
     assert run_command(made_up).out == formats[default]
     for arguments in (["--columns", "all"], ["--compare", made_up], ["--show-host"]):

@@ -48,8 +48,8 @@ def rows_of(profile: str, *arguments: str, err: str = "", only: str = "device") 
     return rows
 
 
-def column(place: int, profile: str, *arguments: str, err: str = "") -> list[str]:
-    return [row[place] for row in rows_of(profile, *arguments, err=err)]
+def column(index: int, profile: str, *arguments: str, err: str = "") -> list[str]:
+    return [row[index] for row in rows_of(profile, *arguments, err=err)]
 
 
 def usage_error(*arguments: str) -> str:
@@ -63,8 +63,8 @@ def usage_error(*arguments: str) -> str:
 def edited(tmp_path: Path, profile: str, **changes: Any) -> str:
     """Copy a profile, replace or remove (None) fields of every device time, and return the path."""
     document = json.loads((PROFILES / f"{profile}.json").read_text())
-    for lanes in document["profiler"]["device"].values():
-        for interval in lanes.values():
+    for comp_nodes in document["profiler"]["device"].values():
+        for interval in comp_nodes.values():
             for key, value in changes.items():
                 if value is None:
                     del interval[key]
@@ -371,11 +371,11 @@ def test_w4_means_ignore_unknown_values() -> None:
 def test_w5_rates_of_a_group_leave_out_the_time_of_unknown_work() -> None:
     document = json.loads((PROFILES / "resnet18.json").read_text())["profiler"]
     work = seconds = 0.0
-    for id_, lanes in document["device"].items():
+    for id_, comp_nodes in document["device"].items():
         computation = document["opr_footprint"][id_]["computation"]
         if computation:
             work += computation
-            seconds += sum(lane["end"] - lane["start"] for lane in lanes.values())
+            seconds += sum(interval["end"] - interval["start"] for interval in comp_nodes.values())
     assert column(FLOPS, "resnet18", "--aggregate", "sum") == [f"{work / seconds / 1e9:.2f} GFLOPS"]
 
 
@@ -511,8 +511,8 @@ def test_w12_totals_have_one_format() -> None:
 def test_w13_time_limits_have_a_tolerance_of_half_a_nanosecond() -> None:
     document = json.loads((PROFILES / "smallcnn.json").read_text())["profiler"]["device"]
     microseconds = [
-        round(sum(lane["end"] - lane["start"] for lane in lanes.values()) * 1e6)
-        for lanes in document.values()
+        round(sum(interval["end"] - interval["start"] for interval in comp_nodes.values()) * 1e6)
+        for comp_nodes in document.values()
     ]
     rows = rows_of("smallcnn", "--min-time", "1e-6", "-t", "0")
     assert len(rows) == sum(time >= 1 for time in microseconds)

@@ -79,18 +79,18 @@ ACTING: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def document(texts: Iterable[str]) -> dict[str, Any]:
-    """Return a profile with an operator for each text, which is its name, type, parameter and so on."""
+    """Return a profile. Each text is the name, type, parameter and so on of one operator."""
     document: dict[str, Any] = {
         "profiler": {"device": {}, "host": {}, "opr_footprint": {}},
         "graph_exec": {"operator": {}, "var": {}},
     }
     profiler, graph = document["profiler"], document["graph_exec"]
-    for place, text in enumerate(texts):
-        id_ = str(place)
+    for index, text in enumerate(texts):
+        id_ = str(index)
         graph["operator"][id_] = {"name": text, "type": text, "input": [id_], "output": [id_]}
         graph["var"][id_] = {"mem_plan": {"layout": {"dtype": text}}}
         profiler["opr_footprint"][id_] = {
-            "computation": 100 + place,
+            "computation": 100 + index,
             "memory": 10,
             "in_shapes": [[1]],
             "out_shapes": [[1]],
@@ -142,9 +142,11 @@ CALLS: Final = {
 }
 
 
-def shown(file: str, form: str, call: str, *, encoding: str = "utf-8") -> str:
+def shown(file: str, output_format: str, call: str, *, encoding: str = "utf-8") -> str:
     """Return what the command prints. Its messages must be visible text."""
-    outcome = run_command(file, "-t", "0", "--format", form, *CALLS[call], encoding=encoding)
+    outcome = run_command(
+        file, "-t", "0", "--format", output_format, *CALLS[call], encoding=encoding
+    )
     assert outcome.code in (0, 3, 4), outcome.err
     only_visible(outcome.err)
     return outcome.out
@@ -153,9 +155,9 @@ def shown(file: str, form: str, call: str, *, encoding: str = "utf-8") -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("call", some_of(CALLS, 2))
 def test_tables_have_only_visible_text(file: str, call: str) -> None:
-    for form in ("table", "plain"):
-        only_visible(shown(file, form, call))
-        assert shown(file, form, call, encoding="ascii").isascii()
+    for output_format in ("table", "plain"):
+        only_visible(shown(file, output_format, call))
+        assert shown(file, output_format, call, encoding="ascii").isascii()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
@@ -330,11 +332,13 @@ def test_arguments_are_echoed_as_visible_text(text: str, tmp_path: Path) -> None
         assert "Traceback" not in outcome.err
         assert len(outcome.err) < 20_000
     for column in (f"name~{text}", f"param.{text}"):
-        for form in TABLE_FORMATS:
-            if form in ("github", "junit", "operators"):  # show no columns
+        for output_format in TABLE_FORMATS:
+            if output_format in ("github", "junit", "operators"):  # show no columns
                 continue
-            outcome = run_command(profile, "--columns", column, "--format", form)
-            only_visible(outcome.err if "json" in form else outcome.out.replace("\r\n", "\n"))
+            outcome = run_command(profile, "--columns", column, "--format", output_format)
+            only_visible(
+                outcome.err if "json" in output_format else outcome.out.replace("\r\n", "\n")
+            )
     outcome = run_command(f"{text}.json")
     assert outcome.code in (1, 2)
     only_visible(outcome.err)
@@ -372,8 +376,8 @@ def test_markup_in_a_wiki_is_escaped(name: str, shown: str) -> None:
 
 def test_arguments_that_are_not_unicode_are_echoed(tmp_path: Path) -> None:
     path = written(tmp_path / "\udcff.json", "x")
-    for form in TABLE_FORMATS[:-3]:
-        call = (path, "--format", form, "--columns", "file,name", "--opr-name", "x|\udcff")
+    for output_format in TABLE_FORMATS[:-3]:
+        call = (path, "--format", output_format, "--columns", "file,name", "--opr-name", "x|\udcff")
         outcome = run_command(*call)
         assert (outcome.code, outcome.err) == (0, "")
         assert "udcff" in re.sub(r"[\s\u2502-]", "", outcome.out)  # a line may break inside it
@@ -391,10 +395,10 @@ def test_long_messages_lose_their_middle(tmp_path: Path) -> None:
     assert len(outcome.err) < 8100
 
 
-@pytest.mark.parametrize("form", ["table", "plain", "markdown", "wiki"])
-def test_sentences_are_in_the_encoding_of_the_terminal(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("output_format", ["table", "plain", "markdown", "wiki"])
+def test_sentences_are_in_the_encoding_of_the_terminal(tmp_path: Path, output_format: str) -> None:
     path = written(tmp_path / "a.json", "卷")
-    call = (path, "--format", form, "--peaks", "1T:1G", "--fail-if", "type=卷: time > 1s")
+    call = (path, "--format", output_format, "--peaks", "1T:1G", "--fail-if", "type=卷: time > 1s")
     ascii_only = run_command(*call, encoding="ascii").out
     assert (
         ascii_only.count(r"\u5377") >= 3

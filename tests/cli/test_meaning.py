@@ -79,7 +79,7 @@ def test_times(tmp_path: Path, interval: dict[str, Any], row: str, share: str, n
     assert answer(written(tmp_path / "a.json", document)) == ([row, OTHER + share], note)
 
 
-def test_a_late_kernel_on_two_lanes_counts_as_one_operator(tmp_path: Path) -> None:
+def test_a_late_kernel_on_two_threads_counts_as_one_operator(tmp_path: Path) -> None:
     document = two_operators()
     late = {"start": 0, "kern": 3, "end": 2}
     document["profiler"]["host"] = {
@@ -209,7 +209,7 @@ def test_numbers_that_are_too_large_are_refused(tmp_path: Path, value: str) -> N
 
 
 @pytest.mark.slowest
-def test_twenty_thousand_lanes_are_one_operator() -> None:
+def test_twenty_thousand_comp_nodes_are_one_operator() -> None:
     document = two_operators()
     interval = {"start": 0, "kern": 0.25, "end": 1}
     document["profiler"]["device"]["0"] = {f"gpu{n}:0": interval for n in range(20_000)}
@@ -239,7 +239,7 @@ def test_nesting_depth(tmp_path: Path, depth: int) -> None:
         )
 
 
-def test_lanes_with_a_sum_that_overflows_are_not_available(tmp_path: Path) -> None:
+def test_comp_nodes_with_a_sum_that_overflows_are_not_available(tmp_path: Path) -> None:
     document = two_operators()
     huge, short = {"start": 0, "end": 1.5e308}, {"start": 0, "end": 1}
     document["profiler"]["device"] = {"0": {"gpu0": huge, "gpu1": short}, "1": {"gpu0": huge}}
@@ -249,6 +249,6 @@ def test_lanes_with_a_sum_that_overflows_are_not_available(tmp_path: Path) -> No
         "gpu0": pytest.approx(nan, nan_ok=True),
         "gpu1": 1,
     }
-    said = "is the sum of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on gpu1\n"
-    assert said in run_command(path).err
+    note = "is the sum of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on gpu1\n"
+    assert note in run_command(path).err
     assert "Warning" not in run_command(path, path).err

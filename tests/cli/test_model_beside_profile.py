@@ -203,7 +203,7 @@ def test_the_model_is_never_overwritten(tmp_path: Path) -> None:
     )
 
 
-def test_the_profile_of_a_run_is_no_model() -> None:
+def test_the_profile_of_a_run_is_not_a_model() -> None:
     profile = pa.with_model(
         pa.load(ROOT / PROFILE, wanted=("in_shapes", "out_shapes")), pa.load(ROOT / MODEL)
     )

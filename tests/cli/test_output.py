@@ -23,7 +23,7 @@ TINY = str(PROFILES / "tiny.json")
 
 
 @pytest.mark.parametrize(
-    ("name", "form"),
+    ("name", "output_format"),
     [
         ("a.csv", "csv"),
         ("a.JSON", "json"),
@@ -38,11 +38,11 @@ TINY = str(PROFILES / "tiny.json")
         ("a.log", "table"),
     ],
 )
-def test_the_suffix_chooses_the_format(tmp_path: Path, name: str, form: str) -> None:
+def test_the_suffix_chooses_the_format(tmp_path: Path, name: str, output_format: str) -> None:
     file = tmp_path / name
     outcome = run_command(TINY, "-o", str(file), "-t", "0")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-    assert file.read_bytes() == run_command(TINY, "-t", "0", "--format", form).out.encode()
+    assert file.read_bytes() == run_command(TINY, "-t", "0", "--format", output_format).out.encode()
     assert list(tmp_path.iterdir()) == [file]
 
 
@@ -64,7 +64,7 @@ def test_an_option_overrides_the_suffix(tmp_path: Path) -> None:
         ("a", "json", ""),
     ],
 )
-def test_a_note_if_the_suffix_is_that_of_another_format(
+def test_a_note_if_the_suffix_belongs_to_another_format(
     tmp_path: Path, name: str, output_format: str, by_suffix: str
 ) -> None:
     file = str(tmp_path / name)
@@ -272,12 +272,12 @@ def test_a_named_pipe_is_written_to(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "jsonl"])
-def test_formats_for_programs_are_always_utf8(form: str) -> None:
+@pytest.mark.parametrize("output_format", ["csv", "json", "jsonl"])
+def test_formats_for_programs_are_always_utf8(output_format: str) -> None:
     path = str(PROFILES / "derived-utf8names.json")
-    plain = run_command(path, "--format", form)
+    plain = run_command(path, "--format", output_format)
     assert not plain.out.isascii()
-    latin = run_command(path, "--format", form, encoding="latin-1")
+    latin = run_command(path, "--format", output_format, encoding="latin-1")
     assert latin.out.encode("latin-1") == plain.out.encode()
 
 

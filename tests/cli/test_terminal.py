@@ -140,8 +140,9 @@ def test_one_column_always_stays_and_no_number_is_cut() -> None:
 
 def test_names_of_columns_cannot_act_on_the_terminal() -> None:
     evil = "name~\x1b]0;evil\x07X"
-    for form in ("plain", "table"):
-        call = (RESNET, "--color", "never", "--format", form, "--columns", f"time,name,{evil}")
+    for output_format in ("plain", "table"):
+        columns = f"time,name,{evil}"
+        call = (RESNET, "--color", "never", "--format", output_format, "--columns", columns)
         for width in (40, 400):
             assert "\x1b" not in on_terminal(width, *call)
     shown = on_terminal(40, RESNET, "--columns", "time,name,name~é", encoding="ascii")
@@ -207,15 +208,15 @@ def test_when_there_are_colours(
     assert ("\x1b" in shown) == coloured
 
 
-@pytest.mark.parametrize("form", ["table", "plain"])
-def test_colours_change_nothing_but_the_colours(form: str) -> None:
-    arguments = (TINY, "-t", "0", "--format", form, "--aggregate-by", "type")
+@pytest.mark.parametrize("output_format", ["table", "plain"])
+def test_colours_change_nothing_but_the_colours(output_format: str) -> None:
+    arguments = (TINY, "-t", "0", "--format", output_format, "--aggregate-by", "type")
     coloured = without_colors(run_command(*arguments, "--color", "always").out)
     plain = run_command(*arguments).out
     words = re.compile(r"[^\s\u2500-\u257f]+")
     assert words.findall(coloured) == words.findall(plain)
     widths = {text_width(line) for line in coloured.splitlines()[5:]}
-    assert len(widths) == 1 or form == "plain"
+    assert len(widths) == 1 or output_format == "plain"
 
 
 def test_a_share_is_a_bar() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-class TerminalInName(io.StringIO):
+class TerminalWithoutFile(io.StringIO):
     """A stream that claims to be a terminal, but has no file descriptor, as in some editors."""
 
     def isatty(self) -> bool:
@@ -60,10 +60,12 @@ def test_the_size_of_a_terminal(
         assert terminal_width(stream) == expected[0]
 
 
-def test_a_terminal_in_name_only_has_the_usual_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_without_a_file_descriptor_has_the_usual_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name in ("COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
-    assert terminal_size(TerminalInName()) == (80, 24)
+    assert terminal_size(TerminalWithoutFile()) == (80, 24)
 
 
 def test_other_streams_have_no_size_and_no_colours() -> None:

@@ -216,22 +216,22 @@ def test_too_little_memory_is_reported_in_one_line() -> None:
             "from profile_analyze.__main__ import run\n"
             "import numpy, msgspec, tabulate, profile_analyze.query.run\n"
             "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
-            "room = used + int(sys.argv.pop(1))\n"
-            "resource.setrlimit(resource.RLIMIT_AS, (room, room))\n"
+            "limit = used + int(sys.argv.pop(1))\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
             "run()"
         ),
     )
     answers = []
-    for room in some_of((0, 1 << 18, 1 << 20, 3 << 20, 1 << 28), 4):
+    for spare in some_of((0, 1 << 18, 1 << 20, 3 << 20, 1 << 28), 4):
         done = subprocess.run(
-            [sys.executable, "-X", "faulthandler", "-c", code, str(room), RESNET, "-t", "3"],
+            [sys.executable, "-X", "faulthandler", "-c", code, str(spare), RESNET, "-t", "3"],
             capture_output=True,
             encoding="utf-8",
             check=False,
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
         )
         if done.returncode:
-            assert (done.returncode, done.stdout) == (1, ""), (room, done.stderr)
+            assert (done.returncode, done.stdout) == (1, ""), (spare, done.stderr)
             assert done.stderr.count("\n") == 1
             assert done.stderr.startswith("profile_analyze: error: ")
         else:

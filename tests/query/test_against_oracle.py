@@ -57,7 +57,7 @@ def test_answers_about_several_runs_like_the_oracle() -> None:
     def compare(runs: list[dict[str, Any]], query: Query) -> None:
         rows = oracle.answer(oracle.join_runs(list(map(oracle.read, runs))), query)
         one_by_one = join_runs(
-            profile_of_document(found, f"{place}.json") for place, found in enumerate(runs)
+            profile_of_document(found, f"{index}.json") for index, found in enumerate(runs)
         )
         at_once = joined_at_once(runs)
         assert run(query, one_by_one).rows == run(query, at_once).rows == rows

@@ -137,7 +137,7 @@ def test_invalid_conditions(text: str, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
-def test_without_a_baseline_a_bare_number_is_no_factor() -> None:
+def test_without_a_baseline_a_bare_number_is_not_a_factor() -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.FailCondition.parse("total > 1.05", pa.Query())
     assert str(caught.value) == ("fail-if: 'total > 1.05': 1.05 of what? write 1.05s, 1.05ms")
@@ -470,11 +470,11 @@ def test_too_few_runs_for_several_conditions() -> None:
 
 
 def test_total_covers_all_operators_but_time_only_the_selected_operators() -> None:
-    def of_run(place: int) -> pa.Profile:
-        both = [Operator("conv", "Conv", 10 + place), Operator("relu", "Relu", 2)]
-        return profile_of(both, f"{place}.json")
+    def of_run(number: int) -> pa.Profile:
+        both = [Operator("conv", "Conv", 10 + number), Operator("relu", "Relu", 2)]
+        return profile_of(both, f"{number}.json")
 
-    profile = pa.join_runs(of_run(place) for place in range(4))
+    profile = pa.join_runs(of_run(number) for number in range(4))
     query = pa.Query(types="Relu", min_time_s=1e-6, by="type", top=1)
     texts = ("total > 1s", "time > 1s", "name=conv: time > 1s")
     conditions = [pa.FailCondition.parse(text, query) for text in texts]

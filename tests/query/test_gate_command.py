@@ -26,8 +26,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     def folder(name: str, times: Sequence[float]) -> list[str]:
         (tmp_path / name).mkdir()
         return [
-            written(tmp_path / name / f"{place}.json", [Operator("conv", "Conv", time)])
-            for place, time in enumerate(times)
+            written(tmp_path / name / f"{index}.json", [Operator("conv", "Conv", time)])
+            for index, time in enumerate(times)
         ]
 
     sides = {"slow": SLOW, "noisy": NOISY, "base": BASE}
@@ -148,28 +148,30 @@ def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> N
         "104 us of the baseline: beyond the limit, and beyond noise"
     )
     call = [*files["slow"], "--compare", *files["base"], "--fail-if", "total > +5%"]
-    for form in TABLE_FORMATS:
-        options = ["--dump-only-opr"] if form == "operators" else ["--format", form]
+    for output_format in TABLE_FORMATS:
+        options = (
+            ["--dump-only-opr"] if output_format == "operators" else ["--format", output_format]
+        )
         outcome = run_command(*call, *options)
         assert outcome.code == 3
-        if form in ("csv", "jsonl"):
+        if output_format in ("csv", "jsonl"):
             assert f"note: {sentence}\n" in outcome.err
-        elif form == "github":
+        elif output_format == "github":
             escaped = sentence.replace("%", "%25")
             assert f"::error title=profile_analyze::{escaped}\n" in outcome.out
-        elif form == "json":
+        elif output_format == "json":
             (found,) = json.loads(outcome.out)["gate"]
             assert (found["condition"], found["outcome"]) == ("total > +5%", "met")
             assert found["reason"] == sentence.removeprefix("FAILED: total > +5%: ")
             assert found["ratio"] == pytest.approx(113.5 / 103.5)
-        elif form == "junit":
+        elif output_format == "junit":
             case = ET.fromstring(outcome.out).find("testcase")
             assert case is not None
             assert case.attrib["name"] == "total > +5%"
             failure = case.find("failure")
             assert failure is not None
             assert failure.text == sentence.removeprefix("FAILED: total > +5%: ")
-        elif form in ("plain", "markdown"):
+        elif output_format in ("plain", "markdown"):
             in_us = sentence.replace("114 us", "113.500 us").replace("104 us", "103.500 us")
             assert in_us in outcome.out
         else:

@@ -1,3 +1,5 @@
+"""Groups of operators: their order, their members and their keys."""
+
 from __future__ import annotations
 
 from math import nan

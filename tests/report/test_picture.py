@@ -43,7 +43,7 @@ PEAKS = pa.parse_peaks("100G:20G")
 def roofline(
     query: pa.Query, name: str = "resnet18", layout: Literal["constrained"] | None = None
 ) -> tuple[pa.Table, Axes]:
-    """Return the answer and its picture. By default, there is no layout: a layout takes much time."""
+    """Return the answer and its picture, by default without a layout, which takes long."""
     profile = pa.load(str(PROFILES / f"{name}.json"))
     result = pa.run(query, profile)
     figure = Figure(figsize=(11, 7), layout=layout)

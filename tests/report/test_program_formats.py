@@ -226,7 +226,7 @@ def test_totals_without_tables() -> None:
         ('="x"', '"\'=""x"""'),
     ],
 )
-def test_csv_cells_are_quoted_and_are_no_formulas(text: str, shown: str) -> None:
+def test_csv_cells_are_quoted_and_are_not_formulas(text: str, shown: str) -> None:
     assert csv_cell(text) == shown
 
 
