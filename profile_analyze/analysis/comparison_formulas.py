@@ -109,6 +109,12 @@ def _ratio(rows: Rows) -> Floats:
     return ratio(quantile_of_runs(times, 0.5), quantile_of_runs(base, 0.5))
 
 
+def _measured_ratio(rows: Rows) -> Floats:
+    """Return the ratio of the times as measured."""
+    measured: Floats = rows.as_measured["ratio"]
+    return measured
+
+
 def tests_of(rows: Rows) -> RowTests:
     """Return the tests of all rows.
 
@@ -134,13 +140,21 @@ def tests_of(rows: Rows) -> RowTests:
 def _ratio_low(rows: Rows) -> Floats:
     # The ratio of medians may differ from the estimate of the test. The interval is widened to
     # hold this ratio, too.
-    low: Floats = np.minimum(_exponential(rows.once(tests_of).own.low), rows["ratio"])
-    return low
+    low = np.minimum(_exponential(rows.once(tests_of).own.low), rows["ratio"])
+    return _if_measured(rows, low)
 
 
 def _ratio_high(rows: Rows) -> Floats:
-    high: Floats = np.maximum(_exponential(rows.once(tests_of).own.high), rows["ratio"])
-    return high
+    high = np.maximum(_exponential(rows.once(tests_of).own.high), rows["ratio"])
+    return _if_measured(rows, high)
+
+
+def _if_measured(rows: Rows, ends: Floats) -> Floats:
+    """Return `ends`, but N/A for rows whose ratio is corrected for drift.
+
+    The interval is of the times as measured, so it would not belong to this ratio.
+    """
+    return np.where(rows["ratio"] == rows.once(_measured_ratio), ends, np.nan)
 
 
 def _exponential(logs: Floats) -> Floats:
@@ -155,7 +169,7 @@ def _test(rows: Rows) -> Categorical[str]:
 
 
 def _codes(rows: Rows) -> NDArray[np.int64]:
-    return verdict_codes(rows.once(tests_of), rows["ratio"], rows.threshold)
+    return verdict_codes(rows.once(tests_of), rows.once(_measured_ratio), rows.threshold)
 
 
 def _runs_needed(rows: Rows) -> Floats:

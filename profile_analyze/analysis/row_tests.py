@@ -48,7 +48,7 @@ _MORE_NOISE: Final = 2.0
 """Relative times are used only if their noise is below this multiple of the noise of the own times.
 It is above 1 because own times have more noise than `_noise` returns: on a busy machine, `_noise`
 measures only a quiet phase."""
-_BY_TIME: Final = 0.25
+BY_TIME: Final = 0.25
 """The part of the permitted error rate that is divided among the rows in proportion to their times.
 The rest is divided equally. Rows that take much time matter more. They therefore get a larger part,
 and a verdict more easily (Genovese, Roeder and Wasserman, 2006)."""
@@ -346,5 +346,5 @@ def _weights(own_s: Floats, p_values: Floats) -> Floats:
     medians = np.where(np.isnan(p_values), np.nan, quantile_of_runs(own_s, 0.5))
     known = np.maximum(int((~np.isnan(p_values)).sum()), 1)
     shares = ratio(medians, total(medians))
-    weights: Floats = 1 - _BY_TIME + _BY_TIME * known * np.nan_to_num(shares)
+    weights: Floats = 1 - BY_TIME + BY_TIME * known * np.nan_to_num(shares)
     return weights

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.analysis.intervals import CONFIDENCE
+from profile_analyze.analysis.row_tests import BY_TIME
 from profile_analyze.analysis.statistics import (
     FASTER,
     LEAST_RUNS,
@@ -81,6 +82,12 @@ def hidden_rows(tests: RowTests, runs: tuple[int, int]) -> tuple[NDArray[np.bool
     hidden = is_tested & (least_p(*runs) > permitted)
     least = float(permitted[hidden].min(initial=1.0))
     return hidden, max(LEAST_RUNS, least_runs(least))
+
+
+def enough_runs(rows: int) -> int:
+    """Return how many runs of each side are enough, if just one of `rows` tested rows changed."""
+    # A row that takes no time has the smallest weight: see `BY_TIME`.
+    return max(LEAST_RUNS, least_runs(SIGNIFICANT * (1 - BY_TIME) / max(rows, 1)))
 
 
 def runs_needed(

@@ -101,6 +101,10 @@ class Rows(Protocol):
         that do not count take over 5 % of its time.
         """
 
+    @property
+    def as_measured(self) -> Rows:
+        """The same rows, in the comparison without drift correction."""
+
     def once(self, work: Callable[[Any], T]) -> T:
         """Return `work(self)`. It is computed on first use and then kept."""
 
@@ -115,10 +119,6 @@ class OperatorRows(Rows, Protocol):
     @property
     def comparison(self) -> Comparison | None:
         """The comparison that has these operators; None if there is no baseline."""
-
-    @property
-    def as_measured(self) -> OperatorRows:
-        """The same rows, in the comparison without drift correction."""
 
     @property
     def measure(self) -> Measure:

@@ -115,6 +115,8 @@ class Change(NamedTuple):
     """Whether the rows of the question are groups."""
     by: tuple[str, ...]
     """The keys that `contributions` are grouped by: the keys of the question, or else `type`."""
+    of_corrected: bool
+    """Whether the rows of the question have times corrected for drift. The summary has none."""
     unit: str
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     notes: tuple[Note, ...]
@@ -156,6 +158,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         threshold=query.threshold,
         of_groups=rows.query.grouped,
         by=groups.query.by,
+        of_corrected=comparison.uncorrected is not None,
         unit=_unit_noun(comparison, query.unit),
         notes=tuple(_notes(comparison, rows, operators, verdicts, difference_s)),
     )

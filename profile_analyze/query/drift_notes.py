@@ -75,7 +75,7 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
             f"by {_signed(difference_s)}: some runs were slower or faster as a whole "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times as long as the "
             "median run), so differences of medians do not add up; --correct-drift removes such "
-            "differences between runs from the times of operators",
+            "differences between runs from the rows of tables, but not from the summary",
             Importance.CONTEXT,
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.statistics import LEAST_RUNS, SIGNIFICANT, least_p
-from profile_analyze.analysis.verdicts import hidden_rows, least_runs
+from profile_analyze.analysis.verdicts import enough_runs, hidden_rows, least_runs
 from profile_analyze.model.iterations import required_noun, units_in
 from profile_analyze.model.notes import Importance, Note
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from profile_analyze.analysis.row_tests import RowTests
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.iterations import SampleUnit
+    from profile_analyze.model.rows import Rows
     from profile_analyze.query.table import Table
 
 
@@ -72,6 +73,19 @@ def hidden_of(comparison: Comparison, table: Table) -> Hidden:
         f"change of {of_rows}, however large; {enough} on each side are enough"
     )
     return Hidden(is_hidden[table.shown.chosen], reason)
+
+
+def enough_for_one_row(table: Table) -> int:
+    """Return how many runs of each side are enough to show a change of just one row of `table`.
+
+    Unlike `hidden_of`, this needs no verdicts, so there may be too few runs for them.
+    """
+
+    def is_comparable(rows: Rows) -> NDArray[np.bool_]:
+        comparable: NDArray[np.bool_] = ~np.isnan(rows["time"] + rows["base"])
+        return comparable
+
+    return enough_runs(int(table.shown.of_all_rows(is_comparable).sum()))
 
 
 def reason_few_for_one_condition(

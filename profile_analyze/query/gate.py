@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from profile_analyze.analysis.row_tests import RowTests
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate_conditions import FailCondition
+    from profile_analyze.query.gate_verdicts import Selected
     from profile_analyze.query.question import Query
 
 Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
@@ -71,6 +72,8 @@ class FailVerdict(NamedTuple):
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
     base_amount: float = np.nan
+    selected: Selected | None = None
+    """The operators that the condition selects by their verdict; usually None."""
 
 
 class _Measured(NamedTuple):
@@ -103,8 +106,7 @@ def judge_conditions(
     """Return the verdict on each condition.
 
     If `strict` is set and only a part of the confidence interval is within the limit, a condition
-    is uncertain instead of passed. `outcome_by_verdicts` has a similar rule for conditions that
-    select operators by verdict. If a file is damaged, no condition can be judged. If the two
+    is uncertain instead of passed. If a file is damaged, no condition can be judged. If the two
     sides do not belong together, no condition on a change can be judged: see `Comparison.mismatch`.
 
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
@@ -120,9 +122,7 @@ def judge_conditions(
       interval is beyond the limit.
     """
     source = source if isinstance(source, Profile) else source.as_measured
-    settled = [
-        _verdict_without_times(condition, query, source, strict=strict) for condition in conditions
-    ]
+    settled = [_verdict_without_times(condition, query, source) for condition in conditions]
     measured = [
         _measure(condition, query, source, by_verdicts)
         for condition, (verdict, by_verdicts) in zip(conditions, settled, strict=True)
@@ -142,7 +142,7 @@ def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[F
 
 
 def _verdict_without_times(
-    condition: FailCondition, query: Query, source: Profile | Comparison, *, strict: bool
+    condition: FailCondition, query: Query, source: Profile | Comparison
 ) -> tuple[FailVerdict | None, ByVerdicts]:
     """Return the verdict on a condition; None if times must be judged."""
     found = ByVerdicts()
@@ -153,7 +153,7 @@ def _verdict_without_times(
         mismatch = source.mismatch
         if mismatch and (condition.relative or conditions_on_verdicts(about)):
             return FailVerdict(condition, "unjudged", f"{mismatch}; {mismatch.advice}"), found
-        found = outcome_by_verdicts(about, source, strict=strict)
+        found = outcome_by_verdicts(about, source)
         if found.outcome:
             return FailVerdict(condition, found.outcome, found.reason), found
     if condition.is_of_work:
@@ -184,10 +184,10 @@ def _verdict_on_work(
     return FailVerdict(
         condition,
         outcome,
-        unjudged
-        or f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}{_of(by_verdicts)}",
+        unjudged or f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}",
         amount=amounts.ours.value,
         base_amount=amounts.base.value if relative else np.nan,
+        selected=None if unjudged else by_verdicts.selected,
     )
 
 
@@ -208,11 +208,6 @@ def _measure(
     return _Measured(
         condition, times, base, tests, table.matched, unit, required, hint, by_verdicts
     )
-
-
-def _of(by_verdicts: ByVerdicts) -> str:
-    """Return which operators the condition selects, if it selects them by their verdict."""
-    return f"; the condition selects {by_verdicts.selected}" if by_verdicts.selected else ""
 
 
 def _p_value(measured: _Measured) -> float:
@@ -246,7 +241,8 @@ def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bo
     if verdict.outcome == "passed" and measured.by_verdicts.reason:
         return verdict._replace(outcome="unjudged", reason=measured.by_verdicts.reason)
     hint = "" if verdict.outcome == "passed" else measured.hint
-    return verdict._replace(reason=f"{verdict.reason}{_of(measured.by_verdicts)}{hint}")
+    selected = measured.by_verdicts.selected
+    return verdict._replace(reason=f"{verdict.reason}{hint}", selected=selected)
 
 
 def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[float, float]]:

@@ -15,7 +15,8 @@ from profile_analyze.analysis.statistics import (
 )
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.iterations import required_noun
-from profile_analyze.query.few_units import hidden_of
+from profile_analyze.query.distinct_names import details_of
+from profile_analyze.query.few_units import enough_for_one_row, hidden_of
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
 from profile_analyze.query.rows import MOST_UNKNOWN
 from profile_analyze.query.run import run
@@ -30,6 +31,19 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 
+class Selected(NamedTuple):
+    """The operators that a condition selects by their verdict."""
+
+    operators: int
+    name: str
+    """The operator with the largest difference. The other attributes are about this operator."""
+    detail: str
+    """What tells the operator apart from others with this name; may be empty."""
+    difference_s: float
+    ratio: float
+    """The time divided by the time of the baseline; NaN if only one side has the operator."""
+
+
 class ByVerdicts(NamedTuple):
     """What the verdicts of operators say about a condition that selects operators by verdict."""
 
@@ -38,11 +52,11 @@ class ByVerdicts(NamedTuple):
     reason: str = ""
     """The reason for the outcome. If the limit must be judged, this is the reason why the condition
     cannot pass, whatever the value; empty if it can pass."""
-    selected: str = ""
-    """The operators that have the verdict, in words; empty if there is none."""
+    selected: Selected | None = None
+    """The operators that have the verdict; None if there is none."""
 
 
-def outcome_by_verdicts(about: Query, source: Comparison, *, strict: bool) -> ByVerdicts:
+def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
     """Return what the verdicts say about the condition whose question is `about`.
 
     If no operator has the verdict that `about` selects, the outcome is `passed`: in a healthy
@@ -50,8 +64,7 @@ def outcome_by_verdicts(about: Query, source: Comparison, *, strict: bool) -> By
 
     - The outcome is `unjudged` if operators with over 5 % of the time have no verdict, or if there
       are too few runs to detect a change of one of them: see `few_units.hidden_of`.
-    - If `strict` is set, the outcome is `uncertain` if operators with over 5 % of the time have the
-      verdict `uncertain`.
+    - The outcome is `uncertain` if operators with over 5 % of the time have this verdict.
     """
     of_verdicts = conditions_on_verdicts(about)
     if not of_verdicts:
@@ -75,11 +88,13 @@ def outcome_by_verdicts(about: Query, source: Comparison, *, strict: bool) -> By
     if unjudged:
         units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
         required = required_noun(about.unit, source.profile.runs, source.base.runs)
-        return ByVerdicts("unjudged", reason_too_few(required, *units) or unjudged)
+        few = reason_too_few(required, *units, enough=enough_for_one_row(table))
+        return ByVerdicts("unjudged", few or unjudged)
     doubt = f"uncertain: {_in_words(table, uncertain)}" if uncertain.any() else ""
     reason = "; ".join(filter(None, ["no operator has this verdict", rest, doubt]))
-    is_doubtful = strict and share_of_time(table, uncertain) > MOST_UNKNOWN
-    return ByVerdicts("uncertain" if is_doubtful else "passed", reason)
+    if share_of_time(table, uncertain) > MOST_UNKNOWN:
+        return ByVerdicts("uncertain", f"{reason}; take more runs")
+    return ByVerdicts("passed", reason)
 
 
 def _in_words(table: Table, chosen: NDArray[np.bool_]) -> str:
@@ -88,28 +103,38 @@ def _in_words(table: Table, chosen: NDArray[np.bool_]) -> str:
     return f"{counted(int(chosen.sum()), 'operator')} ({share} of the time)"
 
 
-def _selected(table: Table, met: NDArray[np.bool_]) -> str:
-    """Return the number of operators in `met`, and the name of the operator that changed most."""
+def _selected(table: Table, met: NDArray[np.bool_]) -> Selected | None:
+    """Return the operators in `met`; None if there is none."""
     rows = np.flatnonzero(met)
     if not len(rows):
-        return ""
-    changes = np.abs(np.nan_to_num(table.shown["difference"][rows]))
-    name = table.shown["name"].values()[rows[np.argmax(changes)]]
-    return f"1 operator, {name}" if len(rows) == 1 else f"{len(rows)} operators, such as {name}"
+        return None
+    differences = table.shown["difference"]
+    row = int(rows[np.argmax(np.abs(np.nan_to_num(differences[rows])))])
+    return Selected(
+        len(rows),
+        table.shown["name"].values()[row],
+        details_of(table, [row])[0],
+        float(differences[row]),
+        float(table.shown["ratio"][row]),
+    )
 
 
-def reason_too_few(required: str, runs: int, base_runs: int | None) -> str:
+def reason_too_few(
+    required: str, runs: int, base_runs: int | None, *, enough: int = LEAST_RUNS
+) -> str:
     """Return a message on too few runs, with advice; empty if there are enough runs.
 
     `required` is the plural noun for the units that a verdict needs. `base_runs` is None without a
-    baseline.
+    baseline. `enough` is how many runs show a change of a single operator, if that matters.
     """
     if too_few := too_few_runs(required, runs, base_runs):
         where = "" if base_runs is None else " on each side"
-        return (
-            f"{too_few}; record at least {LEAST_RUNS} profiles{where}, better {SUGGESTED_RUNS}, "
-            "each by its own process, and name them all"
+        number = (
+            f"{LEAST_RUNS} profiles{where}, better {SUGGESTED_RUNS},"
+            if enough == LEAST_RUNS
+            else f"{enough} profiles{where} to show a change of just one operator,"
         )
+        return f"{too_few}; record at least {number} each by its own process, and name them all"
     return ""
 
 

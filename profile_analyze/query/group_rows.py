@@ -80,6 +80,12 @@ class GroupRows(RowView):
         in_runs = self._aggregated_per_run(self.query.aggregate, values)
         return over_runs(self._by_unit(column, in_runs), self.query.run_statistic)
 
+    @property
+    def as_measured(self) -> GroupRows:
+        """See `Rows.as_measured`."""
+        measured = self.operators.as_measured
+        return self if measured is self.operators else GroupRows(measured, self._grouping)
+
     def of_base(self) -> GroupRows:
         """Return the same groups with the times of the baseline."""
         return GroupRows(self.operators.of_base(), self._grouping)

@@ -111,7 +111,7 @@ class Query(_Parsed):
         `run`, for example, each run has rows of its own.
     compared
         Whether the question is about a `Comparison`. If so, there are more columns, and the default
-        order is by the size of the difference.
+        order is by the size of the difference, then by time.
     threshold
         The smallest change that the column `verdict` calls slower or faster, as a fraction of the
         baseline.

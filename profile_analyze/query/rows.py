@@ -185,7 +185,7 @@ class OperatorRows(RowView):
 
     @property
     def as_measured(self) -> OperatorRows:
-        """See `model.rows.OperatorRows.as_measured`."""
+        """See `Rows.as_measured`."""
         assert self.comparison is not None, "only a comparison is corrected for drift"
         if self.comparison.uncorrected is None:
             return self

@@ -82,6 +82,8 @@ def run(query: Query, source: Profile | Comparison) -> Table:
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
     """Return the order of `query`. Without times, the default order is by work.
 
+    By default, rows of comparisons with equal differences are in descending order of their times.
+
     If the caller gave the size of tiles, products with the most work in full tiles come first.
     """
     if query.has_default_order and profile.origin.times == ABSENT:
@@ -92,6 +94,8 @@ def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
             Order(find_column(name), unknown_before_zero=True)
             for name in (*names, "macs", "computation")
         )
+    if query.has_default_order and query.compared:
+        return (*query.parsed_order, Order(find_column("time")))
     return query.parsed_order
 
 

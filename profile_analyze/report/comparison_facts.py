@@ -98,8 +98,14 @@ def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
     # Shares of the difference make sense only if the difference is more than noise, and if all
     # shares are between 0 and 1.
     with_shares = change.verdict in (*CALLED, None) and all(0 <= one.share <= 1 for one in clear)
+    remark = _measured_remark(change)
     largest = "; ".join(_contribution_text(one, times, with_share=with_shares) for one in clear)
-    yield f"largest differences by {visible(', '.join(change.by), 'utf-8')}: {largest}"
+    yield f"largest differences{remark} by {visible(', '.join(change.by), 'utf-8')}: {largest}"
+
+
+def _measured_remark(change: Change) -> str:
+    """Return that differences are as measured, if the table shows corrected differences."""
+    return " as measured" if change.of_corrected else ""
 
 
 def _contribution_text(contribution: Contribution, times: Times, *, with_share: bool) -> str:
@@ -112,9 +118,10 @@ def _contribution_text(contribution: Contribution, times: Times, *, with_share: 
 
 
 def _called_sentences(summary: Summary, times: Times) -> Iterator[str]:
-    remark = iterations_remark(_change(summary).unit)
-    for one in _change(summary).called if _is_known(summary) else ():
-        difference = times.text(one.difference_s, signed=True)
+    change = _change(summary)
+    remark = iterations_remark(change.unit)
+    for one in change.called if _is_known(summary) else ():
+        difference = times.text(one.difference_s, signed=True) + _measured_remark(change)
         label = f"{one.label}{in_brackets(one.detail)}"
         is_of_work = one.verdict in (MORE_WORK, LESS_WORK)
         work = f" with {three_digits(one.work_ratio)} times the work" if is_of_work else ""

@@ -32,14 +32,24 @@ _IN_WORDS: Final = {
 def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
     """Return the sentence with the verdict. `time_s` is the device time of all operators."""
     is_left_out = change.verdict is None and change.different_models
+    in_words = _small_change(change) or _IN_WORDS[change.verdict]
     reason = f", because {change.different_models}" if is_left_out else ""
     return (
-        f"{_IN_WORDS[change.verdict]}{reason}: {times.text(time_s)} "
+        f"{in_words}{reason}: {times.text(time_s)} "
         f"instead of {times.text(change.base_time_s)}, "
         f"{signed(change.change, percent)}{_possible_changes(change)}"
         f"{_basis(change)}{_needed_runs(change)}"
         f"{_explained_by_work(change, times)}{iterations_remark(change.unit)}"
     )
+
+
+def _small_change(change: Change) -> str:
+    """Return an uncertain verdict if a change is beyond noise; empty otherwise."""
+    is_clear = change.p_value <= SIGNIFICANT and (change.low > 1 or change.high < 1)
+    if change.verdict != UNCERTAIN or not is_clear:
+        return ""
+    direction = _IN_WORDS["slower" if change.low > 1 else "faster"]
+    return f"{direction}, but perhaps by less than the threshold of {percent(change.threshold)}"
 
 
 def _possible_changes(change: Change) -> str:
@@ -52,7 +62,7 @@ def _possible_changes(change: Change) -> str:
     if excludes_0 != is_significant and not isnan(change.low):
         p = f"p is {'at most' if is_significant else 'over'} {SIGNIFICANT}"
         verb = "excludes" if excludes_0 else "includes"
-        noise += f" ({p}, but the interval, from another test, {verb} 0)"
+        noise += f" ({p}, but the interval, from another test, {verb} a change of 0%)"
     ends = (signed(end - 1, percent) for end in (change.low, change.high))
     possible = "" if isnan(change.low) else f"; changes from {' to '.join(ends)} are possible"
     return f"{noise}{possible}"
@@ -68,8 +78,8 @@ def _basis(change: Change) -> str:
     estimate = _estimate(change)
     if change.verdict is None or not is_far or estimate == signed(change.change, percent):
         return ""
-    pairs = "the median change over all pairs of runs, one of each side"
-    return f"; the verdict uses another estimate, {estimate}: {pairs}"
+    pairs = "the median change over all pairs of runs"
+    return f"; report the verdict's estimate, {estimate}, which has less noise: {pairs}"
 
 
 def _needed_runs(change: Change) -> str:

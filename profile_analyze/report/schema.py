@@ -173,10 +173,10 @@ def _condition() -> dict[str, Any]:
             "outcome": _described(
                 "met: beyond the limit; for times, also beyond noise. uncertain: beyond the limit, "
                 "but noise may explain that. With --fail-uncertain not-ruled-out, a value within "
-                "the limit is uncertain, too, if the true value may be beyond the limit. passed: "
-                "within the limit. "
-                "unjudged: the condition cannot be judged, for example because there are too few "
-                "runs, or because the two sides are of different models.",
+                "the limit is uncertain, too, if the true value may be beyond the limit. So is a "
+                "condition on a verdict if operators with over 5 % of the time are uncertain. "
+                "passed: within the limit. unjudged: the condition cannot be judged, for example "
+                "because there are too few runs, or because the two sides are of different models.",
                 {"enum": ["met", "uncertain", "passed", "unjudged"]},
             ),
             "reason": TEXT,

@@ -15,12 +15,14 @@ from profile_analyze.units import (
     percent,
     scaled_text,
     short_time,
+    three_digits,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.gate_verdicts import Selected
     from profile_analyze.report.times import Times
 
 _OUTCOMES: Final = {
@@ -61,14 +63,15 @@ def iterations_remark(unit: str) -> str:
 
 
 def runs_and_spread(runs: int, processes: int, copies: int, spread: float) -> str:
-    """Return the runs with their processes and spread, such as `8 in 2 processes (spread 1.5%)`.
+    """Return the runs with their processes and spread, such as `8 in 2 processes (...)`.
 
-    `copies` is how many of the processes are copies of others.
+    `copies` is how many of the processes are copies of others. The spread is half the interquartile
+    range, so half of the runs are within it, at least if they are symmetric.
     """
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
     are_copies = f", {copies} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
     count = f"{runs}{of}{are_copies}"
-    return count if isnan(spread) else f"{count} (spread {percent(spread)})"
+    return count if isnan(spread) else f"{count} (spread: half within +-{percent(spread)})"
 
 
 def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
@@ -90,7 +93,18 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     else:
         measured, not_ruled_out = _measured_time(verdict, to_text)
         reason += not_ruled_out
+    if verdict.selected:
+        measured = f"{_selected(verdict.selected, to_text)}{measured}"
     return f"{measured}: {reason}" if measured else reason
+
+
+def _selected(selected: Selected, to_text: Callable[[float], str]) -> str:
+    """Return the operator that changed most, and how many others a condition selects by verdict."""
+    name = visible(f"{selected.name}{in_brackets(selected.detail)}", "utf-8")
+    ratio = "" if isnan(selected.ratio) else f", {three_digits(selected.ratio)} times the baseline"
+    more = counted(selected.operators - 1, "more operator")
+    rest = "; " if selected.operators == 1 else f", and {more}; in all "
+    return f"{name} {signed(selected.difference_s, to_text)}{ratio}{rest}"
 
 
 def _measured_time(verdict: FailVerdict, to_text: Callable[[float], str]) -> tuple[str, str]:

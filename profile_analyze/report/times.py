@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import isfinite, isnan
+from math import ceil, isfinite, isnan, log10
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from profile_analyze.units import NOT_AVAILABLE, seconds, seconds_fixed, six_digits
+from profile_analyze.units import NOT_AVAILABLE, seconds, seconds_fixed, short_time, six_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +30,8 @@ class Times(NamedTuple):
     unit: str = ""
     """Empty for seconds as the original writes them: three digits, or six for totals."""
     decimals: int = 0
+    is_fixed: bool = False
+    """Whether the user chose the unit."""
 
     @property
     def as_original(self) -> bool:
@@ -39,7 +41,8 @@ class Times(NamedTuple):
     def number(self, time_s: float, *, signed: bool = False) -> str:
         """Return a time without its unit, for a column whose title has the unit.
 
-        A time that would be rounded to 0 is shown as `<0.001`.
+        A time that would be rounded to 0 is shown as `<0.001`. A difference gets more decimals
+        instead, such as `-0.0003`. Differences below the finest resolution are 0.
         """
         if isnan(time_s):
             return NOT_AVAILABLE
@@ -53,14 +56,33 @@ class Times(NamedTuple):
         value = time_s * 10.0 ** -UNIT_EXPONENTS[self.unit]
         text = f"{value:.{self.decimals}f}"
         if float(text) == 0:
-            least = f"{10.0**-self.decimals:.{self.decimals}f}"
-            return f"<{least}" if time_s > 0 else f">-{least}"
+            return self._small_number(value, plus, signed=signed)
         return plus + text
 
+    def _small_number(self, value: float, plus: str, *, signed: bool) -> str:
+        """Return a number in this unit that would be rounded to 0: see `number`."""
+        if signed:
+            finest = UNIT_EXPONENTS[self.unit] - _FINEST_EXPONENT
+            text = f"{value:.{min(ceil(-log10(abs(value))), finest)}f}"
+            return plus + text if float(text) else "0"
+        least = f"{10.0**-self.decimals:.{self.decimals}f}"
+        return f"<{least}" if value > 0 else f">-{least}"
+
     def text(self, time_s: float, *, signed: bool = False) -> str:
-        """Return a time with its unit: `33.877 ms`."""
+        """Return a time with its unit: `33.877 ms`.
+
+        If fewer than three digits of a difference fit, it has the unit that suits it: `+19.0 us`.
+        """
+        is_small = signed and 0 < abs(time_s) < 100 * self._resolution_s
+        if is_small and not (self.as_original or self.is_fixed):
+            return f"{'+' if time_s > 0 else ''}{short_time(time_s)}"
         number = self.number(time_s, signed=signed)
         return number if number == NOT_AVAILABLE else f"{number} {self.unit or 's'}"
+
+    @property
+    def _resolution_s(self) -> float:
+        """The time that the last decimal stands for."""
+        return 10.0 ** (UNIT_EXPONENTS.get(self.unit, 0) - self.decimals)
 
     def total(self, time_s: float) -> str:
         """Return a total: `103.739 ms`. The original writes six digits without a unit."""
@@ -102,7 +124,8 @@ def times_for(times_s: Iterable[float], wanted: TimeUnit) -> Times:
     )
     unit = suitable if wanted == AUTO else wanted
     resolution = max(UNIT_EXPONENTS[suitable] - 3, _FINEST_EXPONENT)
-    return Times(unit, max(0, UNIT_EXPONENTS[unit] - resolution))
+    decimals = max(0, UNIT_EXPONENTS[unit] - resolution)
+    return Times(unit, decimals, is_fixed=wanted != AUTO)
 
 
 def time_text(time_s: float, wanted: TimeUnit = AUTO) -> str:

@@ -317,6 +317,16 @@ def test_a_comparison_can_be_ordered_by_its_own_columns() -> None:
         pa.Query(compared=True, order="bogus")
 
 
+def test_rows_with_equal_differences_are_ordered_by_time() -> None:
+    one = profile_of([Operator("short", "Relu", 1), Operator("long", "Conv", 9)])
+    comparison = pa.compare(one, one)
+    for by, column in ((), "name"), (("type",), "type"):
+        labels = pa.run(pa.Query(compared=True, by=by), comparison)[column].tolist()
+        assert labels == (["long", "short"] if column == "name" else ["Conv", "Relu"])
+    in_file = pa.Query(compared=True, order="absolute_difference")
+    assert pa.run(in_file, comparison)["name"].tolist() == ["short", "long"]
+
+
 def test_the_command_offers_every_way_to_match() -> None:
     (option,) = (one for one in parser()._actions if one.dest == "match")
     assert tuple(option.choices or ()) == tuple(MATCHES)

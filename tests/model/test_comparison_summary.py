@@ -317,6 +317,8 @@ def test_shares_of_the_difference_are_left_out_above_100_percent(tmp_path: Path)
 
 
 NOISY = [80, 85, 90, 108, 117, 120, 130, 140]
+CANNOT_TELL = "cannot tell whether the model is slower, faster or the same"
+BY_LITTLE = " than the baseline, but perhaps by less than the threshold of 10.0%"
 UNCERTAIN = """\
 verdict               uncertain ({}, threshold {})
 cannot tell whether the model is slower, faster or the same: {}
@@ -345,7 +347,17 @@ cannot tell whether the model is slower, faster or the same: {}
                 "p < 0.001",
                 "10.0%",
                 "113.500 us instead of 103.500 us, +9.7%; changes from +6.7% to +12.6% are possible",
-            ),
+            ).replace(CANNOT_TELL, "slower" + BY_LITTLE),
+        ),
+        (
+            FAST,
+            SLOW,
+            0.1,
+            UNCERTAIN.format(
+                "p < 0.001",
+                "10.0%",
+                "103.500 us instead of 113.500 us, -8.8%; changes from -11.2% to -6.3% are possible",
+            ).replace(CANNOT_TELL, "faster" + BY_LITTLE),
         ),
         (
             [*SLOW[4:], *FAST[:4]],
@@ -407,4 +419,5 @@ def test_the_summary_is_as_measured_if_drift_is_corrected() -> None:
         "slower: conv +10.000 us, 1.10 times the baseline",
         "verdicts on 1 operator with a time: slower 1 (100.0% of the time)",
     ]
-    assert lines[1] == lines[0]
+    assert [line.replace(" as measured", "") for line in lines[1]] == lines[0]
+    assert lines[1][-2] == "slower: conv +10.000 us as measured, 1.10 times the baseline"

@@ -91,7 +91,7 @@ def test_a_note_if_the_differences_do_not_add_up() -> None:
         "note: the differences of the operators add up to +12.2 ms, but the total differs by "
         "-2.08 ms: some runs were slower or faster as a whole (0.837 to 1.57 times as long as the "
         "median run), so differences of medians do not add up; --correct-drift removes such "
-        "differences between runs from the times of operators\n"
+        "differences between runs from the rows of tables, but not from the summary\n"
     )
     corrected = run_command(*call, "--correct-drift").err
     assert corrected == (

@@ -52,7 +52,7 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
         == """\
 total device time  24.000 us
 total host time    N/A
-runs               3, 1 of them a copy (spread 10.4%)
+runs               3, 1 of them a copy (spread: half within +-10.4%)
 
 device self time (us)  spread  share  type  name
                20.000   12.5%  83.3%  Conv  conv
@@ -100,7 +100,7 @@ def test_the_note_on_one_left_out_file_is_singular(tmp_path: Path) -> None:
 def test_standard_input_can_be_one_of_the_runs() -> None:
     data = Path(TINY).read_bytes()
     outcome = run_command(TINY, "-", "--print-only", "summary", stdin=data)
-    assert "runs               2, 1 of them a copy (spread 0.0%)" in outcome.out
+    assert "runs               2, 1 of them a copy (spread: half within +-0.0%)" in outcome.out
     outcome = run_command("-", "-", stdin=data)
     assert (
         outcome.err

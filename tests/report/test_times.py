@@ -28,12 +28,12 @@ TINY = str(PROFILES / "tiny.json")
         (9e-7, "auto", Times("ns", 1)),
         (1e-12, "auto", Times("ns", 1)),
         (0.0, "auto", Times("s", 3)),
-        (0.103739, "s", Times("s", 6)),
-        (0.103739, "ms", Times("ms", 3)),
-        (0.103739, "us", Times("us", 0)),
-        (0.103739, "ns", Times("ns", 0)),
-        (9e-7, "s", Times("s", 10)),
-        (9e-7, "us", Times("us", 4)),
+        (0.103739, "s", Times("s", 6, is_fixed=True)),
+        (0.103739, "ms", Times("ms", 3, is_fixed=True)),
+        (0.103739, "us", Times("us", 0, is_fixed=True)),
+        (0.103739, "ns", Times("ns", 0, is_fixed=True)),
+        (9e-7, "s", Times("s", 10, is_fixed=True)),
+        (9e-7, "us", Times("us", 4, is_fixed=True)),
     ],
 )
 def test_the_largest_time_chooses_unit_and_decimals(
@@ -52,8 +52,10 @@ def test_times_without_a_number_are_in_seconds() -> None:
         (0.00878, "8.780", "+8.780"),
         (-0.00878, "-8.780", "-8.780"),
         (5.1e-7, "0.001", "+0.001"),
-        (4e-7, "<0.001", "<0.001"),
-        (-4e-7, ">-0.001", ">-0.001"),
+        (4e-7, "<0.001", "+0.0004"),
+        (-4e-7, ">-0.001", "-0.0004"),
+        (-9.6e-11, ">-0.001", "-0.0000001"),
+        (-4e-11, ">-0.001", "0"),
         (0.0, "0", "0"),
         (-0.0, "0", "0"),
         (nan, "N/A", "N/A"),
@@ -67,6 +69,24 @@ def test_small_times_are_not_shown_as_0(time_s: float, text: str, signed: str) -
     assert times.number(time_s, signed=True) == signed
     assert times.text(time_s) == (text if text == "N/A" else f"{text} ms")
     assert times.total(time_s) == times.copy(time_s) == times.text(time_s)
+
+
+@pytest.mark.parametrize(
+    ("time_s", "in_auto", "in_s"),
+    [
+        (0.019, "+19.0 ms", "+0.019 s"),
+        (-2e-5, "-20.0 us", "-0.00002 s"),
+        (-0.1, "-0.100 s", "-0.100 s"),
+    ],
+)
+def test_small_differences_in_sentences_have_their_own_unit(
+    time_s: float, in_auto: str, in_s: str
+) -> None:
+    times = times_for([2.3], "auto")
+    assert times.text(time_s, signed=True) == in_auto
+    assert times_for([2.3], "s").text(time_s, signed=True) == in_s
+    if time_s > 0:
+        assert times.text(time_s) == in_s[1:]
 
 
 def test_a_time_may_be_too_large_for_its_unit() -> None:
