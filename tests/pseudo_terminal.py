@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 COMMAND: Final = (sys.executable, "-m", "profile_analyze")
 _PATIENCE_S: Final = 120
-_SETTINGS: Final = ("COLUMNS", "LINES", "NO_COLOR", "PAGER", "LESS")
+_SETTINGS: Final = ("COLUMNS", "LINES", "NO_COLOR", "PAGER", "LESS", "CI")
 """Variables of the environment that the tests set themselves."""
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # -R shows colours, -S does not wrap long lines, -F ends at once if everything fits, -X leaves the
 # text on the terminal.
 _LESS_OPTIONS: Final = "-R -S -F -X"
+_LESS_PROMPT: Final = "-Psq quits, --no-pager prints everything at once$"
+"""The prompt of less. In the variable LESS, a dollar sign ends a text."""
 _DEFAULT: Final = f"less {_LESS_OPTIONS}"
 _NO_PAGER: Final = ("cat", "")
 """Values of PAGER that switch the pager off."""
@@ -42,9 +44,13 @@ def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
 
 
 def _command() -> list[str]:
-    """Return the words of the pager's command; empty if no pager is wanted."""
+    """Return the words of the pager's command; empty if no pager is wanted.
+
+    A job of a CI system may have a terminal, but nobody who could leave the pager.
+    """
     text = os.environ.get("PAGER", _DEFAULT)
-    if text.strip() in _NO_PAGER or os.environ.get("TERM") == "dumb":
+    is_dumb = os.environ.get("TERM", "") in ("", "dumb")
+    if text.strip() in _NO_PAGER or is_dumb or os.environ.get("CI"):
         return []
     with suppress(ValueError):  # a quote is not closed
         return shlex.split(text)
@@ -53,7 +59,7 @@ def _command() -> list[str]:
 
 def _page(command: list[str], pieces: Iterable[bytes]) -> None:
     # less takes options from the variable LESS. A value that the user has set takes precedence.
-    environment = {"LESS": _LESS_OPTIONS} | os.environ
+    environment = {"LESS": f"{_LESS_OPTIONS} {_LESS_PROMPT}"} | os.environ
     sys.stdout.flush()
     try:
         pager = Popen(command, stdin=PIPE, env=environment)

@@ -64,11 +64,12 @@ def test_an_answer_that_fits_is_not_paged(answer: str) -> None:
 WITHOUT_PAGER: list[dict[str, Any]] = [
     *({"pager": "cat"}, {"pager": ""}, {"pager": " "}, {"pager": "no-such-program --option"}),
     *({"pager": "'no end"}, {"pager": "/"}, {"environment": {"TERM": "dumb"}}),
+    *({"environment": {"TERM": ""}}, {"environment": {"CI": "true"}}),
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", some_of(WITHOUT_PAGER, 3))
+@pytest.mark.parametrize("settings", some_of(WITHOUT_PAGER, 4))
 def test_settings_that_switch_the_pager_off(settings: dict[str, Any], answer: str) -> None:
     assert shown(*LONG, **settings) == Screen(answer, 0)
 
@@ -125,6 +126,6 @@ def test_an_interrupt_is_for_the_pager() -> None:
 
 @pytest.mark.skipif(shutil.which("less") is None, reason="less is not installed")
 def test_less_is_the_default() -> None:
-    screen = shown_with_keys([(":", "q")], {})
+    screen = shown_with_keys([("q quits, --no-pager prints everything at once", "q")], {})
     assert (screen.code, "Traceback" in screen.text) == (0, False)
     assert screen.text.count("\n") < 21  # the rest was not shown
