@@ -42,7 +42,7 @@ def roofline_caption(summary: Summary) -> str:
     if judgement is None:
         return ""
     if reason := misfit(judgement):
-        return f"{reason[0].upper()}{reason[1:]}."
+        return f"{reason[0].upper()}{reason[1:]}, so distances from the roof mean nothing."
     return (
         f"At the roof, the operators would take {percent(judgement.efficiency)} of their time. "
         f"Judged: {percent(judgement.judged)} of the time. "
@@ -75,6 +75,12 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
 def _if_timed(text: Callable[[Summary, Times], str]) -> Callable[[Summary, Times], str]:
     """Return a function like `text` whose result is empty for a profile without times."""
     return lambda summary, times: text(summary, times) if summary.has_times else ""
+
+
+def _if_fitting(text: Callable[[Summary, Times], str]) -> Callable[[Summary, Times], str]:
+    """Return a function like `_if_timed(text)` whose result is also empty for a `misfit`."""
+    timed = _if_timed(text)
+    return lambda summary, times: "" if misfit(judgement_of(summary)) else timed(summary, times)
 
 
 def least_text(summary: Summary, times: Times) -> str:
@@ -214,7 +220,7 @@ GROUP: Final = FactGroup(
             "1 - lost_s / time, for the judged operators.",
             lambda summary: judgement_of(summary).efficiency,
             label="efficiency, judged",
-            text=_if_timed(lambda summary, _: percent(judgement_of(summary).efficiency)),
+            text=_if_fitting(lambda summary, _: percent(judgement_of(summary).efficiency)),
         ),
         Fact(
             "lost_s",
@@ -222,7 +228,7 @@ GROUP: Final = FactGroup(
             "roof.",
             lambda summary: judgement_of(summary).lost_s,
             label="lost",
-            text=_if_timed(lambda summary, times: times.text(judgement_of(summary).lost_s)),
+            text=_if_fitting(lambda summary, times: times.text(judgement_of(summary).lost_s)),
         ),
         Fact(
             "winners",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import Times
 
 _HALF: Final = 0.5
+_DOUBTFUL_EFFICIENCY: Final = 0.1
+"""If a whole model is less efficient than this, its peaks may be wrong."""
 
 
 def judgement_of(summary: Summary) -> Judgement:
@@ -37,8 +39,7 @@ def misfit(judgement: Judgement) -> str:
     kinds = " or a ".join(kind.upper() for kind, _ in judgement.other_kinds)
     return (
         f"these are peaks of a {str(judgement.peaks.device_kind).upper()}, but operators on a "
-        f"{kinds} take {percent(share)} of the time: the columns efficiency, "
-        "lost and gain mean nothing"
+        f"{kinds} take {percent(share)} of the time"
     )
 
 
@@ -51,7 +52,7 @@ def _too_low(judgement: Judgement) -> str:
         return ""
     return (
         f"operators that are faster than their roofs take {percent(judgement.faster)} of the time: "
-        "these peaks are too low, so the columns efficiency, lost and gain mean nothing"
+        "these peaks are too low"
     )
 
 
@@ -59,9 +60,16 @@ def peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
     """Yield a sentence on what the whole model could gain, and a sentence on the peaks' source."""
     judgement = judgement_of(summary)
     if reason := misfit(judgement):
-        yield "; ".join(filter(None, (reason, judgement.better_rates)))
+        nothing = f"{reason}, so the columns efficiency, lost and gain mean nothing"
+        yield "; ".join(filter(None, (nothing, judgement.better_rates)))
     elif not isnan(judgement.gain):
         yield _gain_sentence(summary, times)
+        if judgement.efficiency < _DOUBTFUL_EFFICIENCY:
+            yield (
+                f"an efficiency of {percent(judgement.efficiency)} is very low: either overhead "
+                "dominates the times, or the peaks are of another device, dtype or number of "
+                "threads than the profile"
+            )
     if judgement.are_highest_rates:
         yield (
             "peaks: the highest rates in this profile itself, so the roof is the speed of its "

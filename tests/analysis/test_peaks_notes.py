@@ -237,17 +237,25 @@ def test_with_the_advised_rates_no_operator_is_faster_than_its_roof() -> None:
 def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
     arguments = ("--peaks", "a100-80gb-sxm", "--print-only", "summary", "--format", "plain")
     assert run_command(str(PROFILES / "resnet18.json"), *arguments).out == (
-        "total device time   103.739 ms\n"
-        "total host time     0.896 ms\n"
-        "peaks               A100 80GB SXM, 2039 GB/s\n"
-        "roof fp32           19.50 TFLOPS, at 9.56 FLO/byte or more\n"
-        "memory known        100.0%\n"
-        "judged              100.0%\n"
-        "efficiency, judged  0.2%\n"
-        "lost                103.514 ms\n"
-        "these are peaks of a GPU, but operators on a CPU take 100.0% of the time: the columns efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was in caches\n"
+        "total device time  103.739 ms\n"
+        "total host time    0.896 ms\n"
+        "peaks              A100 80GB SXM, 2039 GB/s\n"
+        "roof fp32          19.50 TFLOPS, at 9.56 FLO/byte or more\n"
+        "memory known       100.0%\n"
+        "judged             100.0%\n"
+        "these are peaks of a GPU, but operators on a CPU take 100.0% of the time, so the columns efficiency, lost and gain mean nothing; the highest rates in this profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was in caches\n"
         "peaks: PyTorch Lightning's, PyTorch's and nsys-ai's tables; at least two sources agree\n"
     )
+
+
+@pytest.mark.parametrize(("peaks", "doubtful"), [("100G:20G", False), ("19.5T:2T", True)])
+def test_a_very_low_efficiency_may_come_from_wrong_peaks(peaks: str, *, doubtful: bool) -> None:
+    arguments = ("--peaks", peaks, "--print-only", "summary", "--format", "plain")
+    doubt = (
+        "an efficiency of 0.2% is very low: either overhead dominates the times, or the peaks are of "
+        "another device, dtype or number of threads than the profile\n"
+    )
+    assert (doubt in run_command(str(PROFILES / "resnet18.json"), *arguments).out) == doubtful
 
 
 @pytest.mark.parametrize(("seconds_on_gpu", "misfits"), [(1.0, True), (1.1, False)])
@@ -265,7 +273,7 @@ def test_half_of_the_time_on_another_kind_of_device(
     summary = pa.summarise(profile, judged_by=pa.Query(peaks=ON_GPU))
     text = pa.render(pa.Report.of(summary, ()), "plain")
     misfit = (
-        "these are peaks of a GPU, but operators on a CPU take 50.0% of the time: the columns "
+        "these are peaks of a GPU, but operators on a CPU take 50.0% of the time, so the columns "
         "efficiency, lost and gain mean nothing; "
     )
     assert (misfit in text, "times as fast" in text) == (misfits, not misfits)
@@ -465,7 +473,7 @@ def test_a_dtype_that_replaces_nothing_is_noted() -> None:
 def test_the_summary_says_that_tf32_replaces_fp32() -> None:
     graph = "tests/fixtures/openvino/resnet50-2026.4.xml.gz"
     lines = run_command(graph, "--peaks", "a100-40gb:tf32").out.splitlines()
-    assert "roof tf32           156.00 TFLOPS, at 100 FLO/byte or more" in lines
+    assert "roof tf32          156.00 TFLOPS, at 100 FLO/byte or more" in lines
     assert "operators in fp32 use the rate of tf32, but their memory counts in fp32" in lines
 
 

@@ -81,6 +81,7 @@ judged              100.0%
 efficiency, judged  7.3%
 lost                170.998 ms
 the whole model at its roof takes 13.551 ms, 13.62 times as fast
+an efficiency of 7.3% is very low: either overhead dominates the times, or the peaks are of another device, dtype or number of threads than the profile
 20 operators of type ConvolutionForward (99.0% of the time) run at 6.6% of the roof: if these alone ran at the roof, the model would take 13.902 ms, 13.28 times as fast
 """
     )
