@@ -98,7 +98,9 @@ class Parser(argparse.ArgumentParser):
         if choices and value not in choices:
             # `svg` is similar to `csv`, but stands for a picture.
             near = "" if value == "svg" else suggestion(value, choices, _CHOICE_WORDS)
-            advice = near or _option_with_choice(value)
+            advice = (
+                near or _option_with_choice(value) or _meanings(action) or advice_on_word(value)
+            )
             one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
 
@@ -163,7 +165,7 @@ def _examples(width: int | None) -> str:
 def _option_with_choice(value: str) -> str:
     """Return advice on a wrong choice: the only option that has this choice.
 
-    If there is no such option, `value` may be a group key, or another tool's word for an option.
+    If there is no such option, `value` may be a group key.
     """
     with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
     if len(with_value) == 1:
@@ -171,7 +173,14 @@ def _option_with_choice(value: str) -> str:
     for key in (column.name for column in CATALOG if column.is_key):
         if plain_name(value) in (key, f"{key}s"):
             return did_you_mean([f"--aggregate-by {key}"])
-    return advice_on_word(value)
+    return ""
+
+
+def _meanings(action: argparse.Action) -> str:
+    """Return what the choices of an option mean, from its help; empty unless it explains all."""
+    choices, text = [*map(str, action.choices or ())], action.help or ""
+    starts = [text.find(f" {choice}: ") for choice in choices]
+    return text[min(starts) + 1 :].rpartition(" (default")[0] if min(starts) >= 0 else ""
 
 
 def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:

@@ -66,7 +66,7 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
 
 def _check(profile: Profile, model: Profile) -> None:
     if model.origin.times != ABSENT and not model.serves_as_model:
-        right = "name the model that ran, such as model.onnx"
+        right = "name the model that ran, such as model.onnx or graph.xml"
         if profile.model is not None:  # the two files are swapped
             right = f"write {quote(model.file)} --model {quote(profile.file)}"
         raise QueryError(f"{model.file}: is a profile of a run; {right}")

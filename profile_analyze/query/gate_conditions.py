@@ -27,7 +27,7 @@ from profile_analyze.query.gate_advice import (
     advice_on_subject,
 )
 from profile_analyze.query.gate_limits import parse_limit
-from profile_analyze.query.unmatched_notes import matches_none
+from profile_analyze.query.unmatched_notes import advice_on_escaped_pipe, matches_none
 from profile_analyze.query.work_gate import WORK_METRICS
 
 if TYPE_CHECKING:
@@ -160,9 +160,10 @@ class FailCondition(NamedTuple):
         for one in conditions_on_verdicts(about):
             if matches_none(one, ALL_VERDICTS):
                 option = f"--where {one.text!r}: " if one in of_where else ""
+                meant = advice_on_escaped_pipe(one, ALL_VERDICTS)
                 raise QueryError(
                     f"where: {option}there is no verdict {one.value!r}; the verdicts are "
-                    f"{', '.join(ALL_VERDICTS)}"
+                    f"{', '.join(ALL_VERDICTS)}{meant and f'; {meant}'}"
                 )
         if self.is_of_work and self.relative:  # noise does not change work
             return

@@ -50,7 +50,9 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         if values and matches_none(condition, values):
             texts = list(map(condition.column.as_text, values))
             advice = (
-                _advice_on_brackets(condition, texts) or advice_on_pattern(condition.value, texts)
+                _advice_on_brackets(condition, texts)
+                or advice_on_escaped_pipe(condition, texts)
+                or advice_on_pattern(condition.value, texts)
                 if "~" in condition.operator
                 else _advice_on_whole_text(condition, texts)
             )
@@ -126,6 +128,20 @@ def _advice_on_brackets(condition: Condition, texts: Sequence[str]) -> str:
         if any(finds(escaped, texts, limit_s=SUGGESTION_LIMIT_S)):
             better = f"'{name} {condition.operator} {escaped}'"
             return f"{_SPECIAL}; {did_you_mean([better])}"
+    return ""
+
+
+def advice_on_escaped_pipe(condition: Condition, texts: Sequence[str]) -> str:
+    r"""Return advice if a pattern has `\|` instead of `|`; otherwise empty.
+
+    Tables in Markdown write a pipe with a backslash, and people copy it from there.
+    """
+    meant = condition.value.replace(r"\|", "|")
+    if meant == condition.value or len(meant) > LONGEST_ADVISED:
+        return ""
+    with suppress(PatternError):
+        if any(finds(meant, texts, limit_s=SUGGESTION_LIMIT_S)):
+            return did_you_mean([f"'{condition.column.name} {condition.operator} {meant}'"])
     return ""
 
 

@@ -160,7 +160,7 @@ def test_the_options_on_sizes_apply_to_the_model(
             (PROFILE, "--model", "tests/fixtures/profiles/tiny.json"),
             2,
             "tests/fixtures/profiles/tiny.json: is a profile of a run; name the model that ran, "
-            "such as model.onnx",
+            "such as model.onnx or graph.xml",
         ),
         (
             (MODEL, "--model", PROFILE),

@@ -452,6 +452,10 @@ CALLS = (
     # wildcards of a shell in patterns
     *(f"{NOTES} --opr-name '{text}'" for text in ("conv*", "conv.*", "*", "*conv*bn", "zz*")),
     *(f"{NOTES} --where '{text}'" for text in ("name ~ conv*", "name !~ conv*", "name ~ [a-z]*")),
+    f"{NOTES} --where 'type ~ conv\\|Pool'",
+    f"{FILE} --compare {FILE} --fail-if 'verdict ~ slower\\|more: time > 0s'",
+    f"{FILE} --top-end-key gpu",
+    f"{FILE} --work gpu",
     f"{FILE} --aggregate-by 'name~conv*' --columns name~conv*,time --print-only device",
     f"{FILE} --aggregate-by type --having 'type ~ Conv*' --columns type --format csv",
     f"{NOTES} --fail-uncertain no --fail-if 'name ~ conv*: time > 1ms'",

@@ -93,7 +93,8 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
         yield from notes_with_share(text, importance, int(is_affected.sum()), affected_s, total_s)
     yield from _note_on_first_run(rows)
     yield from notes_with_share(
-        "the computation of {} is unknown: the file has no shapes",
+        "the computation of {} is unknown: tables of TensorFlow Lite have no shapes, and --model "
+        "cannot read .tflite files",
         Importance.CONTEXT,
         len(rows),
         total_s,

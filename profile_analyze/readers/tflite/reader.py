@@ -62,6 +62,10 @@ def _section(file: str, log: Log) -> Section:
             return section
     if log.unread:
         reason = f"line {log.unread[0]} is in a table, but is not a row of it"
+    elif not log.is_complete:
+        reason = (
+            "truncated: the file ends before the first row of the table of the runs; copy it again"
+        )
     elif log.sections:
         reason = f"has only the table of the initialisation, not the table of the runs; {_ADVICE}"
     else:

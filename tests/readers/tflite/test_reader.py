@@ -26,7 +26,7 @@ COLUMNS = "id,type,category,device,calls"
 FOLDER = PROFILES.parent / "tflite"
 CONV = Row("CONV_2D", "[net/conv;net/bias]:0", 2.5, first=5.0)
 POOL = Row("Max Pooling (NHWC, S8)", "Delegate/Max Pooling (NHWC, S8):1", 0.25, 4)
-NO_SHAPES = "note: the computation of {} operators (100.0% of the time) is unknown: the file has no shapes\n"
+NO_SHAPES = "note: the computation of {} operators (100.0% of the time) is unknown: tables of TensorFlow Lite have no shapes, and --model cannot read .tflite files\n"
 
 
 def loaded(folder: Path, text: str) -> Profile:
@@ -264,6 +264,10 @@ def test_notes_on_files(text: str, note: str, tmp_path: Path) -> None:
             log(initialisation=[CONV]),
             "has only the table of the initialisation, not the table of the runs; run "
             "benchmark_model with --enable_op_profiling=true",
+        ),
+        (
+            log(part([POOL]), initialisation=[CONV]).partition("Max Pooling")[0].rstrip(),
+            "truncated: the file ends before the first row of the table of the runs; copy it again",
         ),
         (
             "\t[node type]\t[first]\t[avg ms]\t[Name]\nCONV_2D 1 2\n",
