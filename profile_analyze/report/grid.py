@@ -41,6 +41,7 @@ _INFO_WIDTH: Final = 30  # as in the original
 _PREFIX_WIDTH: Final = 3  # the width of `-  ` before further lines of a wrapped text
 _HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
 _HEADER_WIDTH: Final = 16  # if headers do not fit, they are wrapped to this width
+_CHOSEN_HEADER_WIDTH: Final = 12  # replaces `_HEADER_WIDTH` for columns that the user chose
 _MIN_WIDTH: Final = 8  # no text is wrapped to less than this
 _MIN_INFO_WIDTH: Final = len(_INFO) + _HEADER_PADDING - _PREFIX_WIDTH
 """Narrower texts would not help, because the column is at least as wide as its header."""
@@ -173,7 +174,8 @@ def _narrow_columns(
 ) -> list[Cells]:
     """Return the columns with narrow headers, and with texts wrapped to `text_width`."""
     columns = _columns(texts, names, display, text_width)
-    headers = wrapped_headers([column.header for column in columns], _HEADER_WIDTH)
+    width = _CHOSEN_HEADER_WIDTH if names else _HEADER_WIDTH
+    headers = wrapped_headers([column.header for column in columns], width)
     return [column._replace(header=header) for column, header in zip(columns, headers, strict=True)]
 
 

@@ -109,7 +109,9 @@ def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[
     """
     most = min(_COMFORTABLE_WIDTH, available // 2)
     comfortable = [
-        _needed(column, min(_COMFORTABLE_EXTRA, most) if index in removal.extras else most)
+        _needed(
+            column, min(_COMFORTABLE_EXTRA, available // 4) if index in removal.extras else most
+        )
         for index, column in enumerate(columns)
     ]
     short = [_needed(column, _SHORT_WIDTH) for column in columns]

@@ -11,7 +11,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.report.colors import bar, without_colors
 from profile_analyze.report.text_layout import shortened, text_width
-from tests.conftest import PROFILES, run_command
+from tests.conftest import FIXTURES, PROFILES, run_command
 
 RESNET = str(PROFILES / "resnet18.json")
 TINY = str(PROFILES / "tiny.json")
@@ -53,7 +53,8 @@ def test_narrow_terminals_leave_out_columns(columns: int, left_out: str) -> None
     [
         (120, ("cnn-shapes.json.gz",), "calls share flops bandwidth name scope"),
         (90, ("cnn-shapes.json.gz",), "calls share name scope"),
-        (80, ("cnn-shapes.json.gz",), "share name scope"),
+        (80, ("cnn-shapes.json.gz",), "calls share name scope"),
+        (60, ("cnn-shapes.json.gz",), "name scope"),
         (90, ("cnn-train.json.gz", "--level", "top"), "calls share name in_shapes"),
         (80, ("gpu.json", "--level", "kernel"), "calls share name launched_by"),
     ],
@@ -66,6 +67,13 @@ def test_columns_that_tell_equal_names_apart_stay_longer_than_rates(
     lines = without_colors(text).splitlines()
     assert any(" ".join(line.split()).endswith(f") {header}") for line in lines), text
     assert max(map(text_width, lines)) <= columns
+
+
+def test_boxes_cut_names_before_they_leave_out_chosen_columns() -> None:
+    runs = str(FIXTURES / "runs" / "base")
+    text = on_terminal(80, runs, "--columns", "name,time,spread,time_min,time_max")
+    assert ("left out" in text, "time max" in text) == (False, True)
+    assert max(map(text_width, without_colors(text).splitlines())) == 80
 
 
 def test_chosen_columns_are_left_out_from_the_last() -> None:
