@@ -39,7 +39,7 @@ MAY_IMPORT = {
         *("column_words", "errors", "large_arrays", "suggestions", "units"),
         *("model", "analysis"),
     },
-    "report": {"errors", "units", "model", "analysis", "query"},
+    "report": {"errors", "units", "version", "model", "analysis", "query"},
     "fleet": {
         *("column_words", "errors", "suggestions", "units", "version"),
         *("model", "readers", "query"),

@@ -34,7 +34,7 @@ _TIMES: Final = rb"(device|host) (self |wait )?time"
 _OWN_TABLE: Final = (
     rb"(-{4,} +-{4,}\r?\n|\|[^\n]*\n\|[-:|]*\n\| )?total (device time|computation)\b"
     rb"|(\xe2\x95\x92[^\n]*\n\xe2\x94\x82 |\|([^\n]*\|)? *)?" + _TIMES + rb"( *\xe2\x94\x82| \()"
-    rb"|\| +# \| +time \|"
+    rb"|\| +# \| +time \||## [^\n]*\r?\n\r?\nprofile_analyze \d"
     # csv and jsonl; the limits bound the time that a hostile line can take
     rb"|[a-z][a-z0-9_,]{0,2000},(time_s|macs),[a-z0-9_,]{0,2000}\r?\n|device_time_s,"
     rb'|\{"(measure|device_time_s)":'

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.visible import visible
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.report.labels import join_keys, row_labels
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.table import Table
 
 ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
@@ -32,12 +33,17 @@ time."""
 
 
 def sides(table: Table) -> list[str]:
+    """Return the name of the profile of a table, and the name of its baseline if there is one."""
+    comparison = table.shown.comparison
+    return names_of_sides(table.shown.profile if comparison is None else comparison)
+
+
+def names_of_sides(source: Profile | Comparison) -> list[str]:
     """Return the name of the profile, and the name of its baseline if there is one.
 
     Folders are left out, unless both files have the same name. Long names are cut in the middle.
     """
-    comparison = table.shown.comparison
-    profiles = [table.shown.profile, *([comparison.base] if comparison else [])]
+    profiles = [source] if isinstance(source, Profile) else [source.profile, source.base]
     files = [one.file if len(one.processes) == 1 else _files(one) for one in profiles]
     # Two files of the same name keep their folders.
     base_names = [*map(os.path.basename, files)]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import chosen_notes
-from profile_analyze.model.visible import visible
+from profile_analyze.model.visible import encodable, visible
 from profile_analyze.report.cells import cells_of, draw_cells, with_intervals
+from profile_analyze.report.chart_texts import names_of_sides
 from profile_analyze.report.default_columns import (
     columns_beside_time,
     columns_with_values,
@@ -15,6 +18,8 @@ from profile_analyze.report.default_columns import (
 )
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.people import PeopleRenderer
+from profile_analyze.report.sections import Facts
+from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,6 +34,17 @@ if TYPE_CHECKING:
 _HARMLESS: Final = re.compile(
     r"(?:[A-Za-z0-9 ,%/+()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|[.<](?=\d))*"
 )
+
+
+# Matches words that need no code span in a sentence.
+_HARMLESS_WORD: Final = re.compile(
+    rf"{_HARMLESS.pattern}(?:(?<=[a-z])'(?:s|t)?)?[,;:.!?]*[)]?[,;:.!?]*|[<>]?=?"
+)
+# Matches words that begin a list or a quotation, or underline a heading, at the start of a line.
+_BLOCK_MARKER: Final = re.compile(r"[-+=<>]+|\d+[.)]")
+# Matches a word, or a quoted text with its quotes.
+_WORD: Final = re.compile(r"(?<!\S)[(]?'[^']*'(?=[),;:.?]*(?:\s|$))|\S+")
+_END_OF_WORD: Final = ",;:.?"
 
 
 class MarkdownRenderer(PeopleRenderer):
@@ -46,6 +62,16 @@ class MarkdownRenderer(PeopleRenderer):
             else group_columns(query, several_runs=several_runs)
         )
 
+    def heading(self, report: Report, display: Display) -> str:
+        """Return the names of the files and the version of this tool, if there is a summary.
+
+        Without a summary, the answer is a table to paste into another page.
+        """
+        if report.source is None or not report.all_of(Facts):
+            return ""
+        files = encodable(", ".join(names_of_sides(report.source)), display.encoding)
+        return f"## {markdown_text(files)}\n\nprofile_analyze {VERSION}"
+
     def facts(self, lines: Sequence[Line], display: Display) -> str:  # noqa: ARG002  # markup has no width
         """Return the facts as a table of two columns."""
         rows = [(markdown_cell(name), markdown_cell(value)) for name, value in lines]
@@ -53,7 +79,7 @@ class MarkdownRenderer(PeopleRenderer):
 
     def sentences(self, texts: Sequence[str], display: Display) -> str:  # noqa: ARG002  # markup has no width
         """Return the sentences as a list."""
-        return "\n".join(f"- {markdown_cell(text)}" for text in texts)
+        return "\n".join(f"- {markdown_text(text)}" for text in texts)
 
     def notes_of(self, report: Report, display: Display) -> str:
         """Return the notes as a list, because readers of a page that is passed on need them."""
@@ -92,13 +118,35 @@ def _pipe_table(columns: Sequence[Cells]) -> str:
 def markdown_cell(text: str) -> str:
     """Return `text` as a cell, in a code span if it may contain markup.
 
-    A code span ends at as many backticks as it begins with. Inside a code span, only a pipe needs
-    an escape, because it would end the cell.
+    Inside a code span, only a pipe needs an escape, because it would end the cell.
     """
-    if _HARMLESS.fullmatch(text):
-        return text
+    return text if _HARMLESS.fullmatch(text) else _code_span(text).replace("|", r"\|")
+
+
+def markdown_text(text: str) -> str:
+    """Return a sentence in which the words that may contain markup are in code spans."""
+    words = [(one, _needs_code(one)) for one in _WORD.finditer(text)]
+    parts, end = [], 0
+    for is_code, group in groupby(words, key=itemgetter(1)):
+        found = [one for one, _ in group]
+        part = text[found[0].start() : found[-1].end()]
+        code = part.rstrip(_END_OF_WORD) if is_code else ""
+        blanks = text[end : found[0].start()]
+        parts.append(f"{blanks}{_code_span(code)}{part[len(code) :]}" if code else blanks + part)
+        end = found[-1].end()
+    return "".join(parts)
+
+
+def _needs_code(word: re.Match[str]) -> bool:
+    if not word.start() and _BLOCK_MARKER.fullmatch(word[0]):
+        return True
+    return not _HARMLESS_WORD.fullmatch(word[0])
+
+
+def _code_span(text: str) -> str:
+    """Return `text` as code. A code span ends at as many backticks as it begins with."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     # A blank separates a backtick of the text from the fence. Markdown does not show this blank.
     pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{pad}{text}{pad}{fence}".replace("|", r"\|")
+    return f"{fence}{pad}{text}{pad}{fence}"

@@ -78,6 +78,10 @@ class PeopleRenderer(ABC):
         """Return a short table with a title."""
         return f"{title}:\n\n{draw_cells(columns, style='plain')}"
 
+    def heading(self, report: Report, display: Display) -> str:  # noqa: ARG002  # for subclasses
+        """Return a heading to show before the answer; empty if the format has none."""
+        return ""
+
     def notes_of(self, report: Report, display: Display) -> str:  # noqa: ARG002  # for subclasses
         """Return the notes to show after the answer; empty if the format leaves them out."""
         return ""
@@ -110,6 +114,8 @@ class PeopleRenderer(ABC):
     def _texts(self, report: Report, display: Display) -> Iterator[str]:
         # Sections of one kind are handled together, because all facts are printed as one table.
         previous: type[Section] | None = None
+        if heading := self.heading(report, display):
+            yield f"{heading}\n\n"
         # Facts have the same unit of times as the sentences that follow from them.
         times = self.times_of(report.times_s, display)
         for kind, sections in groupby(report.sections, type):

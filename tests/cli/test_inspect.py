@@ -82,6 +82,10 @@ def test_an_execution_with_neighbours_in_markdown() -> None:
     assert (
         shown(profile, "0@2", "markdown")
         == """\
+## `made.json`
+
+profile_analyze 0.1.0
+
 | total          |    value |
 |:---------------|---------:|
 | name           |   `a\\|b` |

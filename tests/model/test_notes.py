@@ -96,14 +96,14 @@ def test_markdown_has_the_notes_because_it_is_passed_on(tmp_path: Path) -> None:
     few = run_command(path, path, "-t", "1", "--format", "markdown")
     notes = [line for line in few.err.splitlines() if "--notes all" not in line]
     assert notes[0] == "note: 1 file named again: the same run counts twice in totals, and once in verdicts; name each run once"  # fmt: skip
-    assert few.out.splitlines()[-len(notes) - 1 :] == ["", *(f"- `{note}`" for note in notes)]
+    assert few.out.splitlines()[-len(notes) - 1 :] == ["", *(f"- {note}" for note in notes)]
     page = tmp_path / "page.md"
     run_command(path, path, "-t", "1", "-o", str(page))
     assert page.read_text() == few.out
     for arguments in (("--format", "markdown", "--notes", "none"), ("--format", "plain")):
         assert "note: " not in run_command(path, path, "-t", "1", *arguments).out
     new_line = Note("a\nb", Importance.WRONG)
-    assert pa.render(pa.Report(notes=(new_line,)), "markdown") == "- `note: a\\nb`\n"
+    assert pa.render(pa.Report(notes=(new_line,)), "markdown") == "- note: `a\\nb`\n"
 
 
 @pytest.mark.parametrize(("which", "shown"), [("few", 3), ("all", 5), ("none", 0)])

@@ -9,7 +9,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.wording import Style, heading, machine_name, value_text
 from profile_analyze.query.catalog import find_column
-from profile_analyze.report.markdown import markdown_cell
+from profile_analyze.report.markdown import markdown_cell, markdown_text
 
 
 @pytest.mark.parametrize(
@@ -105,6 +105,27 @@ def test_values_in_other_styles(name: str, style: Style, texts: list[str]) -> No
 )
 def test_names_with_markup_are_code_spans_in_markdown(text: str, shown: str) -> None:
     assert markdown_cell(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "the operators' time: +1.0%, p < 0.001; model's",
+            "the operators' time: +1.0%, p < 0.001; model's",
+        ),
+        ("more work: a[0] b|c, 2.7 times", "more work: `a[0] b|c`, 2.7 times"),
+        ("did you mean 'type ~ a b'?", "did you mean `'type ~ a b'`?"),
+        ("1. a + b", "`1`. a + b"),
+        ("- a", "`-` a"),
+        ("> a", "`>` a"),
+        ("see http://a.b, #12 and a@b.c", "see `http://a.b, #12` and `a@b.c`"),
+        ("a  `` b", "a  ``` `` ``` b"),
+        ("", ""),
+    ],
+)
+def test_only_words_with_markup_are_code_spans_in_sentences(text: str, shown: str) -> None:
+    assert markdown_text(text) == shown
 
 
 def test_rates_have_no_sum_or_mean() -> None:

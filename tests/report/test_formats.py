@@ -37,8 +37,9 @@ def test_sentences_have_escapes_for_the_encoding(output_format: str, tmp_path: P
         encoding="ascii",
     )
     assert outcome.code == 0
-    assert outcome.out.count(r"1 operator of type \u5377\u79ef (100.0% of the time) runs at") == 1
-    assert r"type == \u5377\u79ef: time > 1h" in outcome.out
+    text = outcome.out.replace("`", "")  # Markdown has names in code spans
+    assert text.count(r"1 operator of type \u5377\u79ef (100.0% of the time) runs at") == 1
+    assert r"type == \u5377\u79ef: time > 1h" in text
 
 
 def test_a_slow_pattern_in_a_column_fails_before_anything_is_printed(
