@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _read(folder: Path) -> Model:
     """Read the user's runs. Exit if they are too few for two sides with `USUAL` runs each."""
     if not folder.is_dir():
-        raise SystemExit(f"{folder} is no folder; give a folder with profiles of one model")
+        raise SystemExit(f"{folder} is not a folder; give a folder with profiles of one model")
     model = read(sorted(path for path in folder.iterdir() if path.is_file()), folder.name)
     if model.runs < 2 * tables.USUAL:
         raise SystemExit(

@@ -17,7 +17,10 @@ IN_EACH_RUN = "in each run"
 def roofline(
     operator: Operator, query: Query, row: dict[str, Any], total: Number
 ) -> dict[str, Any]:
-    """Return the columns that need peak rates, for peak rates without a dtype."""
+    """Return the columns that need peak rates. `lost` in each run is added to `row`.
+
+    `query.peaks` must have one FLOPS rate for all dtypes.
+    """
     assert query.peaks is not None
     ((_, rate),) = query.peaks.flops
     category = row["category"]

@@ -264,7 +264,7 @@ def test_too_few_runs_and_no_folder_are_errors(tmp_path: Path) -> None:
     folder = runs_in(tmp_path / "mine", 15)
     with pytest.raises(SystemExit, match=r"mine has 15 runs; record at least 16, each in a"):
         noise.main(["--runs", folder])
-    with pytest.raises(SystemExit, match=r"nowhere is no folder; give a folder with profiles"):
+    with pytest.raises(SystemExit, match=r"nowhere is not a folder; give a folder with profiles"):
         noise.main(["--runs", str(tmp_path / "nowhere")])
 
 

@@ -38,7 +38,9 @@ def time_limit(text: str) -> float:
     """Return the seconds in a text such as `5min`. They must be more than 0."""
     limit = seconds(text)
     if not limit > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time limit; write 60 or 5min")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a valid time limit; write a time above 0, such as 60 or 5min"
+        )
     return limit
 
 
@@ -65,7 +67,7 @@ def fraction(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is {value * 100:g}%; did you mean {value:g}%?")
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not at least 0% and less than 100%; write 3% or 0.03"
+            f"{text!r} is out of range: it must be at least 0% and less than 100%; write 3% or 0.03"
         )
     # 0.03 is a common way to write 3 %, but many people who write 0.5 mean 0.5 %.
     if value >= _AMBIGUOUS and not text.strip().endswith("%"):
@@ -85,7 +87,10 @@ def picture_file(text: str) -> str:
 
 
 def _checked_by(parse: Callable[[str], object], text: str) -> str:
-    """Return the text unchanged if `parse` accepts it, and turn a `QueryError` into argparse's."""
+    """Return the text unchanged if `parse` accepts it.
+
+    Raises `ArgumentTypeError` in place of a `QueryError`.
+    """
     try:
         parse(text)
     except QueryError as error:

@@ -88,9 +88,10 @@ def text_array(values: Iterable[str | None], errors: str = "strict") -> pa.Array
 
 
 def text_column(column: Categorical[Any], errors: str = "strict") -> pa.Array:
-    """Return a categorical column. Categories that are not texts are written as JSON.
+    """Return a categorical column.
 
-    `errors` is the argument of `text_array`.
+    If any category is not a text, all categories are written as JSON. `errors` is the
+    argument of `text_array`.
     """
     codes = np.ascontiguousarray(column.codes, np.int32)
     categories = column.categories

@@ -42,8 +42,8 @@ def with_texts(
     texts = [_as_text(position, type_) for position, type_ in enumerate(types, start=1)]
     if len({*names}) < len(names) or not any(texts):
         return statement
-    # A view takes the query unchanged. Brackets around the query would fail if it ends with a
-    # semicolon or a comment.
+    # Use a view, not a subquery in brackets: a final `;` or a final `--` comment in the query would
+    # break the brackets.
     connection.execute(f"CREATE TEMP VIEW {_ANSWER} AS {statement.query}")
     shown = (f"{text or f'#{n}'} AS {_quoted(names[n - 1])}" for n, text in enumerate(texts, 1))
     return f"SELECT {', '.join(shown)} FROM {_ANSWER}"

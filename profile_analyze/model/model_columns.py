@@ -1,4 +1,7 @@
-"""The columns on the cost of a model. In a profile without a model, they are N/A."""
+"""The columns on the cost of a model.
+
+A profile without a model has only those that follow from the layers and shapes in the profile.
+"""
 
 from __future__ import annotations
 
@@ -136,13 +139,14 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the shape of the blocks of zeros in the weight, such as 1x4 (sides are powers of two): "
-        "the largest shape that leaves at most 10 % of the weight's elements as zeros outside of "
-        "such blocks; N/A if sparsity is at most 10 %",
+        "the shape of the blocks of zeros in the weight, such as 1x4: the largest block shape for "
+        "which the zeros outside of all-zero blocks are at most 10 % of the weight's elements; "
+        "sides are powers of two; N/A if sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",
-        worked="the largest of the shapes that divide the weight and whose sides are powers of two",
+        worked="the largest shape, of those that divide the weight and have powers of two as "
+        "sides, whose all-zero blocks hold nearly all zeros",
     ),
     Column(
         "sparsity_block",
@@ -161,7 +165,7 @@ _TILES: Final = (
         "1",
         "the number of tiles that --split-matmul cuts the matrix products of the operator into",
         shown_as="count",
-        worked="{tiles_m} * {tiles_n} * {tiles_k}; for each product of a batch",
+        worked="{tiles_m} * {tiles_n} * {tiles_k} * the number of matrix products in a run",
     ),
     *(
         Column(

@@ -1,4 +1,4 @@
-"""Notes on conditions on numbers, and limits of times, that keep nothing or everything."""
+"""Notes on numeric conditions that keep no row or every row, and time limits that keep no row."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 def number_notes(
     conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield a note on each condition on numbers that keeps no candidate.
+    """Yield notes on numeric conditions that keep no candidate, or all of them.
 
-    Conditions whose number has no unit also get a note if they keep all candidates.
+    Candidates whose value is N/A do not count. A condition whose number lacks its unit, such as
+    `time > 5`, gets a note in both cases. Any other condition, and one on 0, gets a note only if it
+    keeps no candidate and does not compare by `==` or `!=`.
     """
     noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
     for condition in conditions:
@@ -46,7 +48,7 @@ def number_notes(
         holds = condition.holds_for_numbers(known)
         if not len(known) or _divides(holds):
             continue
-        furthest = "" if holds.all() else _furthest(condition, known)
+        closest = "" if holds.all() else _closest_value(condition, known)
         if condition.assumed_unit and condition.bound != 0:
             unit = condition.assumed_unit
             in_base_units = f"{condition.value} {base_unit_name(unit)}"
@@ -55,14 +57,17 @@ def number_notes(
             means = (
                 f"{condition.text}: {condition.value} means {read_as}, which {whether} {noun} meets"
             )
-            other = did_you_mean(_with_suitable_unit(condition, known)) or furthest
+            other = did_you_mean(_with_suitable_unit(condition, known)) or closest
             yield Note(f"{means}; {other}" if other else means, Importance.ANSWER)
-        elif furthest:
-            yield Note(f"{condition.text}: no {noun} meets this; {furthest}", Importance.ANSWER)
+        elif closest:
+            yield Note(f"{condition.text}: no {noun} meets this; {closest}", Importance.ANSWER)
 
 
-def _furthest(condition: Condition, known: NDArray[np.float64]) -> str:
-    """Return the value that is closest to meeting a condition that no value meets."""
+def _closest_value(condition: Condition, known: NDArray[np.float64]) -> str:
+    """Return a phrase with the value that comes closest to meeting the condition.
+
+    For example, `the largest value is 3 ms`. The phrase is empty for `==` and `!=`.
+    """
     if condition.operator in ("==", "!="):
         return ""
     if condition.operator in (">", ">="):

@@ -1,4 +1,4 @@
-"""A note for runs with different input shapes, where a row covers only some of the runs."""
+"""Notes on rows that cover only some of the runs, for example because input shapes differ."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shape_set_notes(
 ) -> Iterator[Note]:
     """Yield a note if shares add up to more than 1, because rows cover different runs.
 
-    `shown` are the rows of the table. If all of them cover all runs, the note is less important.
+    If all rows of the table (`shown`) cover all runs, the note on partial rows is less important.
     """
     runs = operators.profile.runs
     if len(runs) < 2 or operators.comparison is not None:
@@ -68,7 +68,7 @@ def shape_set_notes(
 
 
 def _note_on_partial_rows(partial: int, runs: int, shares: float, shown: ShownRows) -> Note:
-    """Return the note on `partial` operators that did not run in each of the runs."""
+    """Return the note on `partial` operators, which ran in only some of the runs."""
     is_visible = bool(np.isnan(shown.per_run("time")).any())
     return Note(
         f"{counted(partial, 'operator')} ran in only some of the {runs} runs: the share of a row "
@@ -81,12 +81,12 @@ def _note_on_partial_rows(partial: int, runs: int, shares: float, shown: ShownRo
 def _has_other_shapes_in_each_run(
     operators: OperatorRows, ran: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return a mask of the rows whose node has different shapes in different runs.
+    """Return a mask of the rows whose node had different shapes in different runs.
 
-    The mask has shape (operators,), and `ran` has shape (operators, runs). A node has a row for
-    each of its shapes. If equally many of these rows ran in each run, but never all of them, the
-    shapes differed between runs. Otherwise, some of the rows merely did not run. Kernels have no
-    shapes.
+    The mask has shape (operators,), and `ran` has shape (operators, runs). A node has one row for
+    each of its shapes. If the same number of these rows ran in every run, but never all of them,
+    the shapes differed between runs. If the number differs, some rows just did not run. Kernels
+    have no shapes.
     """
     of_profile = operators.profile.operators
     keys = (of_profile.scope, of_profile.name, of_profile.type)

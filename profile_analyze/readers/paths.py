@@ -95,7 +95,7 @@ def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
 
 
 def _files_matching(name: str) -> list[str]:
-    """Return the local files that match `name`; empty if it is no pattern, or no file matches."""
+    """Return the local files that match the pattern `name`; empty if it is not a pattern."""
     if is_url(name) or not has_magic(name) or os.path.lexists(name):
         return []
     found = sorted(glob(name, recursive=True))

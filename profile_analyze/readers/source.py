@@ -196,9 +196,9 @@ class Source:
         return source
 
     def file_size(self) -> int:
-        """Return the size of the file in bytes, before decompression; 0 if it is no regular file.
+        """Return the size of the file in bytes, before decompression.
 
-        A URL is no regular file.
+        Return 0 if it is not a regular file. A URL is not a regular file.
         """
         state = None if self.path == "-" else state_of_file(self.path)
         return 0 if state is None else state.size

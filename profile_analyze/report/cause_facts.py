@@ -27,7 +27,7 @@ _LEAST_SHOWN: Final = 0.001
 """Sentences leave out parts of the difference below this share of the largest part. They mention
 operators of unknown work only if these take at least this share of the time."""
 _LEAST_RESIDUAL: Final = 0.01
-"""A residual below this share of the baseline's time is no reason for a sentence on causes."""
+"""A residual below this share of the baseline's time is not worth a sentence on causes."""
 
 
 def _change(summary: Summary) -> Change:

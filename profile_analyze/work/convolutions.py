@@ -73,7 +73,7 @@ def _interpolations(operation: Operation) -> float:
 def conv_kind(operation: Operation) -> str | None:
     """Return the kind of a convolution: depthwise, grouped, pointwise or full.
 
-    Return None if the operation is no convolution, or if its weight or groups are unknown. A
+    Return None if the operation is not a convolution, or if its weight or groups are unknown. A
     grouped convolution with a kernel of 1 is grouped, not pointwise.
     """
     weight = _weight(operation)

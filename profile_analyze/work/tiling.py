@@ -71,9 +71,10 @@ def has_products(kind: str, *, with_convolutions: bool) -> bool:
 
 
 def product_of(operation: Operation, *, with_convolutions: bool) -> Product | None:
-    """Return the products of an operation; None if it is no matrix product, or a size is unknown.
+    """Return the products of an operation.
 
-    `with_convolutions` says whether convolutions count as the products that im2col makes of them.
+    Return None if the operation is not a matrix product, or a size is unknown. `with_convolutions`
+    says whether convolutions count as the products that im2col makes of them.
     """
     if not has_products(operation.kind, with_convolutions=with_convolutions):
         return None

@@ -1,7 +1,8 @@
 """Computes quantized products as products of integers, whose tiles can be summed exactly.
 
 The sums have 32 bits. They are scaled once, after all tiles are added. The scaling follows the
-reference implementation of ONNX. There, the split model and the original give the same results.
+reference implementation of ONNX. In the reference implementation, the split model and the original
+model give the same results.
 """
 
 from __future__ import annotations

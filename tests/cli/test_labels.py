@@ -157,6 +157,11 @@ def test_files_without_labels_are_counted(tmp_path: Path) -> None:
             "nothing to compare",
         ),
         (
+            ["--compare-label=date"],
+            "argument --compare-label: 'date' is not NAME=VALUE; write the name and the value of a "
+            "label: date=2026-11-01",
+        ),
+        (
             ["--compare-label=day=1"],
             "argument --compare-label: there is no label 'day'; the labels are date, host",
         ),

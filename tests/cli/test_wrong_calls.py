@@ -532,7 +532,7 @@ def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None
         assert f"--{word.replace('_', '-')}" not in flags
         flag, *value = shlex.split(meant)
         assert flag in flags | {"--help", "--version"}
-        if value and value[0].islower():  # a value, and no placeholder
+        if value and value[0].islower():  # a value, not a placeholder
             outcome = run_command("profiles/none.json", flag, value[0])
             assert "invalid choice" not in outcome.err
             assert "there is no option" not in outcome.err

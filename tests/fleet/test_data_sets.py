@@ -60,7 +60,7 @@ GROUPS = {name: tuple(str(FIXTURES / file) for file in files) for name, files in
 
 
 def exported(folder: Path, files: Sequence[str], files_per_part: int = 1000) -> str:
-    """Return a new data set with `files`."""
+    """Add `files` to the data set in `folder`, which may be new, and return its path."""
     export(str(folder), files, max_size=MAX_SIZE, files_per_part=files_per_part)
     return str(folder)
 
@@ -132,7 +132,7 @@ def answer_of(profile: pa.Profile, query: pa.Query) -> Any:
 def test_any_split_between_files_and_data_sets_gives_the_same_answer(
     runs: list[dict[str, Any]], query: pa.Query, data: st.DataObject
 ) -> None:
-    # A data set stores files with equal contents once. Named as files, they would count twice.
+    # Equal files count once in a data set, but twice if the files themselves are named.
     texts = list(dict.fromkeys(json.dumps(run) for run in runs))
     with TemporaryDirectory() as name:
         folder = Path(name)

@@ -187,6 +187,15 @@ def test_time_is_limited() -> None:
     assert message == "took longer than 200 ms; --sql-timeout raises the limit"
 
 
+@pytest.mark.parametrize("limit", ["0", "0ms"])
+def test_a_time_limit_is_above_0(limit: str) -> None:
+    outcome = run_command("profiles", "--sql", "from runs", "--sql-timeout", limit)
+    assert outcome.err == (
+        f"profile_analyze: error: argument --sql-timeout: '{limit}' is not a valid time limit; "
+        "write a time above 0, such as 60 or 5min\n"
+    )
+
+
 @pytest.mark.slowest
 @pytest.mark.parametrize(
     ("limits", "message"),

@@ -241,7 +241,7 @@ def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
         (["--compare", "a", "--where", "ratio > 1.1", "--fail-if", "time > 5ms"], "argument --fail-if: 'time > 5ms': --where 'ratio > 1.1' selects operators by how they changed, so noise alone could meet the condition; select them by name, type or base in --where, or leave out this --where and write 'verdict ~ slower|more: time > 0s' for any operator"),
         (["--compare", "a", "--where", "verdict == slowr", "--fail-if", "type=Conv: time > 5ms"], "argument --fail-if: 'type=Conv: time > 5ms': --where 'verdict == slowr': there is no verdict 'slowr'; the verdicts are faster, slower, same, uncertain, more work, less work, added, removed"),
         (["--match", "name"], "--match needs --compare, which names what to compare with"),
-        (["--threshold=-1%"], "argument --threshold: '-1%' is not at least 0% and less than 100%; write 3% or 0.03"),
+        (["--threshold=-1%"], "argument --threshold: '-1%' is out of range: it must be at least 0% and less than 100%; write 3% or 0.03"),
         (["--threshold", "0.5"], "argument --threshold: '0.5' could be 0.5% or 50%; write one of these"),
         (["--threshold", "0.1"], "argument --threshold: '0.1' could be 0.1% or 10%; write one of these"),
         (["--threshold", "much"], "argument --threshold: 'much' is not a number, such as 5%; see profile-analyze --help"),

@@ -267,9 +267,9 @@ def test_only_large_files_are_cached(load: Loader, tmp_path: Path) -> None:
     data = FILES["MegEngine"].read_bytes()
     file = changed_file(tmp_path / "run.json", data)
     packed = changed_file(tmp_path / "run.json.gz", gzip.compress(data))
-    smaller, larger = sorted((len(data), 20 * packed.stat().st_size))
-    assert smaller < larger  # the compressed file has more than a twentieth of the size
-    for smallest, count in ((larger + 20, 0), (larger, 1), (smaller, 2)):
+    size, assumed = len(data), 20 * packed.stat().st_size
+    assert size < assumed  # the compressed file has more than a twentieth of the size
+    for smallest, count in ((assumed + 20, 0), (assumed, 1), (size, 2)):
         for path in (file, packed):
             load(path, cache=load.cache._replace(smallest=smallest))
         assert len(load.cached) == count

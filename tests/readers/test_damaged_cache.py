@@ -90,7 +90,7 @@ def test_only_regular_files_are_read_and_removed(load: Loader, tmp_path: Path) -
 
 @contextmanager
 def full_disk(folder: Path) -> Iterator[Path]:
-    """Make every write of more than a hundred bytes fail."""
+    """Let no file grow beyond a hundred bytes, as if the disk were full."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     # Under this limit, Python would store truncated bytecode of the modules that it imports.
     writes_bytecode = not sys.dont_write_bytecode
@@ -140,6 +140,7 @@ def test_a_profile_that_cannot_be_cached_has_a_note(
             assert difference(profile.changed(notes=plain.notes), plain) is None
         if folder.exists():
             assert [*folder.iterdir()] == []
-        file = FILES["ONNX Runtime"]  # MegEngine's files would be read together
+        # Small MegEngine files are read together, without the cache, so use another format.
+        file = FILES["ONNX Runtime"]
         runs = pa.load_runs([file, file], cache=Cache(str(folder), smallest=1))
         assert [one for one in runs.notes if str(folder) in one] == [f"in each of 2 files: {note}"]

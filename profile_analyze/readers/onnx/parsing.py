@@ -53,7 +53,7 @@ def parse(source: Source) -> Parsed:
         _check_texts(graph, source.name)
     opsets = _opsets(proto, source.name)
     if not proto.HasField("graph"):
-        reason = "is no ONNX model: it has no graph; the file may be truncated: copy it again"
+        reason = "is not an ONNX model: it has no graph; the file may be truncated: copy it again"
         raise MalformedProfileError(source.name, reason)
     stored: dict[str, Any] = {}
     for graph in (proto.graph, *proto.functions):
@@ -79,7 +79,7 @@ def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
     }
     if not opsets:
         if proto.ir_version >= 3:  # the first version with opsets
-            raise MalformedProfileError(file, "is no ONNX model: it imports no operator set")
+            raise MalformedProfileError(file, "is not an ONNX model: it imports no operator set")
         opsets = {ONNX_DOMAIN: 1}
     for domain, version in opsets.items():
         newest = onnx.defs.C.schema_version_map().get(domain, (1, version))[1]
@@ -217,7 +217,7 @@ def _undefined(node: Any, name: str, written: set[str]) -> str:
     reads = f"{of_node} reads '{escaped(name)}'"
     if name in written:
         return f"{reads} before it is written: the graph has a cycle, or its nodes are not sorted"
-    return f"{reads}, which is no input, no initializer and no output of a node"
+    return f"{reads}, which is not an input, an initializer or an output of a node"
 
 
 def _one_line(error: Exception) -> str:

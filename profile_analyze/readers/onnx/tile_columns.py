@@ -36,9 +36,9 @@ class Layer(NamedTuple):
 
 
 def layer_of(node: Node, values: Mapping[str, Value], tile: Tile) -> Layer | None:
-    """Return the layer of a node; None if the node is no matrix product.
+    """Return the layer of a node; None if the node is not a matrix product.
 
-    A product of constants costs nothing in a run, so it is no layer.
+    A product of constants costs nothing in a run, so it is not a layer.
     """
     if node.is_constant:
         return None

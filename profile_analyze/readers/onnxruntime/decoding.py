@@ -134,7 +134,7 @@ def _decoded(line: bytes) -> Event | None:
 def _repaired(line: bytes) -> Event | None:
     """Return the event in a line whose name is not escaped or not UTF-8.
 
-    Return None if the line is no event. ONNX Runtime before 1.31 does not escape names.
+    Return None if the line is not an event. ONNX Runtime before 1.31 does not escape names.
     """
     text = line.decode("utf-8", "replace")
     found = _NAME.search(text)

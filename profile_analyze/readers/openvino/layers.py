@@ -165,7 +165,7 @@ class _Handler:
     def _dimension(self) -> int | None:
         text = self._text[:_LONGEST_SIZE].strip()
         if len(self._text) > _LONGEST_SIZE or not _INTEGER.fullmatch(text):
-            raise _Unreadable(f"{self._who()}: the size {escaped(text)!r} is no whole number")
+            raise _Unreadable(f"{self._who()}: the size {escaped(text)!r} is not a whole number")
         return None if text.startswith("-") else int(text)
 
     def _whole_layer(self) -> Layer:
@@ -191,7 +191,7 @@ class _Handler:
             time_us = float(text)
             if 0 <= time_us < float("inf"):
                 return time_us
-        raise _Unreadable(f"{self._who()}: execTimeMcs {escaped(text)!r} is no time")
+        raise _Unreadable(f"{self._who()}: execTimeMcs {escaped(text)!r} is not a time")
 
     def _who(self) -> str:
         return f"layer {escaped(self._layer.get('name', ''))!r}"

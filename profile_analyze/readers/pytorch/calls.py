@@ -28,7 +28,7 @@ class Parameter(NamedTuple):
     """One parameter of an operator."""
 
     name: str
-    sort: str
+    kind: str
     """What the parameter accepts:
 
     - `Tensor`: a tensor
@@ -40,15 +40,15 @@ class Parameter(NamedTuple):
 
     def accepts(self, argument: Argument) -> bool:
         """Return whether the parameter can have `argument` as its value."""
-        if self.sort == "any":
+        if self.kind == "any":
             return True
-        if self.sort == "Tensor[]":
+        if self.kind == "Tensor[]":
             return argument.is_list
-        if self.sort == "Tensor":
+        if self.kind == "Tensor":
             return argument.is_tensor
         if argument.is_absent:
             return True
-        return argument.is_tensor if self.sort == "Tensor?" else argument.tensors is None
+        return argument.is_tensor if self.kind == "Tensor?" else argument.tensors is None
 
 
 @cache

@@ -135,7 +135,10 @@ def _short(text: str, budget: int, depth: int) -> str:
 
 
 def _parameter_of_lambda(text: str) -> list[str]:
-    """Return a list with the type of the last lambda's first parameter; empty if it is no dtype."""
+    """Return a list with the type of the last lambda's first parameter.
+
+    The list is empty if the type is not a dtype.
+    """
     parameters = text.rpartition("{lambda(")[2].partition(")")[0]
     first = parameters.partition(",")[0].strip()
     return [first] if _PLAIN.fullmatch(first) else []

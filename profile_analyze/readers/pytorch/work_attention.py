@@ -65,8 +65,8 @@ def _attention_backward(call: Call) -> Cost:
 
 
 _HEADS_LAST: Final = frozenset(
-    f"_{sort}_attention_{direction}"
-    for sort in ("flash", "efficient")
+    f"_{kind}_attention_{direction}"
+    for kind in ("flash", "efficient")
     for direction in ("forward", "backward")
 )
 _QUERIES: Final = "Tensor query, Tensor key, Tensor value"

@@ -57,7 +57,7 @@ def without_output() -> Any:
 ERRORS = {
     "undefined": (
         changed(input=["z"]),
-        "a Relu node reads 'z', which is no input, no initializer and no output of a node",
+        "a Relu node reads 'z', which is not an input, an initializer or an output of a node",
     ),
     "cycle": (
         changed(input=["y"]),
@@ -71,7 +71,7 @@ ERRORS = {
     ),
     "no graph": (
         without_graph(),
-        "is no ONNX model: it has no graph; the file may be truncated: copy it again",
+        "is not an ONNX model: it has no graph; the file may be truncated: copy it again",
     ),
     "opset": (
         model(RELU, '<ir_version: 8, opset_import: ["" : 999]>'),
@@ -80,7 +80,7 @@ ERRORS = {
     ),
     "no opset": (
         model(RELU, "<ir_version: 8, opset_import: []>"),
-        "is no ONNX model: it imports no operator set",
+        "is not an ONNX model: it imports no operator set",
     ),
     "negative input": (
         model("g (float[2, 3] x) => (float[N, 3] y) { y = Relu (x) }"),
@@ -135,7 +135,7 @@ def test_a_truncated_model_gives_one_line_wherever_it_ends(tmp_path: Path) -> No
         reasons.add(error.value.reason)
     assert reasons == {
         "truncated or damaged: the protobuf of the ONNX model cannot be decoded",
-        "is no ONNX model: it imports no operator set",
+        "is not an ONNX model: it imports no operator set",
     }
 
 
@@ -185,7 +185,7 @@ def test_without_the_onnx_package_the_error_names_the_extra(
         ("m.onnx", b"[1]", "looks like JSON, but not like a profile; "),
         ("m.onnx", b"", "is empty; "),
         ("m.json", b"\x08\x08\x3a\x05", "truncated or damaged: "),
-        ("m.json", b"\x42\x02\x10\x0d", "is no ONNX model: it has no graph"),
+        ("m.json", b"\x42\x02\x10\x0d", "is not an ONNX model: it has no graph"),
         ("m.ONNX", b"\x3a\x05", "truncated or damaged: "),
         ("m.json", b"BZh91AY", "looks like a bzip2 file"),
     ],

@@ -223,20 +223,20 @@ BROKEN = [
         "is a model of OpenVINO (IR), not an execution graph: no layer has execTimeMcs; "
         "benchmark_app -m FILE -pc -exec_graph_path graph.xml writes an execution graph",
     ),
-    (graph(layer(0, "a", "Relu", "soon")), "layer 'a': execTimeMcs 'soon' is no time (line 4)"),
-    (graph(layer(0, "a", "Relu", "-1")), "layer 'a': execTimeMcs '-1' is no time (line 4)"),
-    (graph(layer(0, "a", "Relu", "nan")), "layer 'a': execTimeMcs 'nan' is no time (line 4)"),
+    (graph(layer(0, "a", "Relu", "soon")), "layer 'a': execTimeMcs 'soon' is not a time (line 4)"),
+    (graph(layer(0, "a", "Relu", "-1")), "layer 'a': execTimeMcs '-1' is not a time (line 4)"),
+    (graph(layer(0, "a", "Relu", "nan")), "layer 'a': execTimeMcs 'nan' is not a time (line 4)"),
     (
         GRAPH.replace(b"<dim>8</dim>", b"<dim>wide</dim>"),
-        "layer 'data': the size 'wide' is no whole number (line 4)",
+        "layer 'data': the size 'wide' is not a whole number (line 4)",
     ),
     (  # a message shows only the first 64 characters of the size
         GRAPH.replace(b"<dim>8</dim>", b"<dim>7" + b" " * 100 + b"wide</dim>"),
-        "layer 'data': the size '7' is no whole number (line 4)",
+        "layer 'data': the size '7' is not a whole number (line 4)",
     ),
     (
         GRAPH.replace(b"<dim>8</dim>", b"<dim>" + b"1\n" * 1000 + b"</dim>"),
-        "layer 'data': the size '" + r"1\\n" * 31 + r"1' is no whole number (line 1004)",
+        "layer 'data': the size '" + r"1\\n" * 31 + r"1' is not a whole number (line 1004)",
     ),
     (
         GRAPH.replace(b'<layer id="0" ', b"<layer "),
@@ -274,7 +274,7 @@ def test_white_space_before_the_document(tmp_path: Path, monkeypatch: pytest.Mon
         (GRAPH[:-8], "is not valid XML: no element found (line 16, column 504)"),
         (
             GRAPH.replace(b"<dim>8</dim>", b"<dim>wide</dim>"),
-            "layer 'data': the size 'wide' is no whole number (line 6)",
+            "layer 'data': the size 'wide' is not a whole number (line 6)",
         ),
     ):
         path = write_bytes(tmp_path, b"\n \n" + content)
