@@ -129,7 +129,9 @@ def array_of_runs(
     for block, values in parts:
         if result is None:
             same = values[:, :1].copy() if same is None else same
-            if np.array_equal(values, np.broadcast_to(same, values.shape), equal_nan=True):
+            # Values that are stored once for all runs need to be compared only once.
+            distinct = values if values.strides[1] else values[:, :1]
+            if np.array_equal(distinct, np.broadcast_to(same, distinct.shape), equal_nan=True):
                 continue
             result = large_array((len(values), runs))
             result[:, : block.start] = same

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from profile_analyze.fleet.arrow import CATEGORIES, FLAG, NUMBER, TEXT, indices_of
 from profile_analyze.fleet.stored_profiles import DECLARED
+from profile_analyze.fleet.times_table import TIMES_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -45,7 +46,8 @@ def write_table(folder: Path, name: str, table: pa.Table) -> int:
     pq.write_table(
         table,
         file,
-        compression="zstd",
+        # Nearly every question reads the times. LZ4 is read twice as fast, and takes 13 % more.
+        compression="lz4" if name == TIMES_TABLE else "zstd",
         row_group_size=max(len(table), 1),
         dictionary_pagesize_limit=_LARGEST_DICTIONARY,
         write_page_checksum=True,

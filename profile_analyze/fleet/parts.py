@@ -35,6 +35,7 @@ from profile_analyze.fleet.profile_tables import executions_of
 from profile_analyze.fleet.stored_profiles import TABLES, Facts, restored
 from profile_analyze.fleet.times_table import TIMES_TABLE, columns_for, result_of
 from profile_analyze.model.deferred_executions import DeferredExecutions
+from profile_analyze.model.executions import Run
 from profile_analyze.model.stored_times import CALLS, StoredTimes
 from profile_analyze.readers.content import MAX_SIZE, too_large
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
@@ -198,7 +199,11 @@ def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
     flat = part.manifest.facts.flat
     names = [name for name in TABLES if name != "executions" or flat is None]
     with _errors_about(part, max_size):
-        tables = {name: _table_of(part, name, max_size) for name in names}
+        tables = {
+            # The other columns of runs are for other programs. `facts` has them as well.
+            name: _table_of(part, name, max_size, Run._fields if name == "runs" else None)
+            for name in names
+        }
         content = restored(tables, part.manifest.facts)
         if flat is None:
             return content

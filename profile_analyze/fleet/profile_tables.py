@@ -183,10 +183,22 @@ def label_field(name: str) -> Field:
 
 def runs_of(table: pa.Table) -> tuple[Run, ...]:
     """Return the runs in a table. Raises `msgspec.ValidationError` for a wrong value."""
-    columns = {name: table.column(name).to_pylist() for name in Run._fields}
-    columns["process"] = rows_of(table, "process").tolist()
-    columns["wall_s"] = numbers_of(table, "wall_s").tolist()
-    return tuple(msgspec.convert([*zip(*columns.values(), strict=True)], list[Run]))
+    columns = {
+        "process": rows_of(table, "process").tolist(),
+        "step": _values(table, "step"),
+        "label": _values(table, "label"),
+        "wall_s": numbers_of(table, "wall_s").tolist(),
+        "is_copy": _values(table, "is_copy"),
+    }
+    rows = [*zip(*(columns[name] for name in Run._fields), strict=True)]
+    return tuple(msgspec.convert(rows, list[Run]))
+
+
+def _values(table: pa.Table, name: str) -> list[Any]:
+    """Return the values of a column, with None for null."""
+    column = table.column(name)
+    # `to_pylist` takes long for each value, even for a null.
+    return [None] * len(column) if column.null_count == len(column) else column.to_pylist()
 
 
 def origins_table(origins: Iterable[Origin], errors: str = "strict") -> pa.Table:

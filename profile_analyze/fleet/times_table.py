@@ -143,16 +143,24 @@ def result_of(
     known = numbers_of(table, _COLUMN_OF[name])
     if len(known) and (np.fmin.reduce(known) < 0 or np.fmax.reduce(known) == np.inf):
         raise ValueError(f"{TIMES_TABLE}: {_COLUMN_OF[name]} is negative or infinite")
-    values = np.full((operators, runs), np.nan)
     if facts.is_complete:
         on_sides = facts.executed(operators)
-        rows = np.flatnonzero(on_sides[DEVICE] | on_sides[HOST])
-        values[rows] = known.reshape(len(rows), runs)
-        return values
+        return _with_all_rows(known, on_sides[DEVICE] | on_sides[HOST], runs)
+    values = np.full((operators, runs), np.nan)
     operator, run = _indices(table, "operator", operators), _indices(table, "run", runs)
     if (np.diff(operator.astype(np.int64) * runs + run) <= 0).any():
         raise ValueError(f"{TIMES_TABLE}: the rows are not in the order of operators and runs")
     values[operator, run] = known
+    return values
+
+
+def _with_all_rows(known: Floats, ran: Flags, runs: int) -> Floats:
+    """Return the `known` values of the operators that `ran`, with N/A for all other operators."""
+    in_runs = known.reshape(np.count_nonzero(ran), runs)
+    if ran.all():
+        return in_runs
+    values = np.full((len(ran), runs), np.nan)
+    values[ran] = in_runs
     return values
 
 
