@@ -1,4 +1,4 @@
-"""The methods that docs/statistics.md compares: how `--compare` judges now, and how it did."""
+"""The methods that docs/statistics.md compares: verdicts of `--compare`, today and earlier."""
 
 from __future__ import annotations
 

@@ -78,8 +78,8 @@ _FAMILIES: Final = (
     (r"(num|number_of|total)_param(eter)?s", "params"),
     (r"(total_|dram_)?bytes(_(read|written|moved|accessed))?", "memory"),
     (
-        rf"({_STATISTIC}|elapsed|exec|execution|real|run)?_?(time|latency|duration|dur)?_?{_UNIT}?"
-        "(_per_call)?",
+        rf"({_STATISTIC}|elapsed|exec|execution|real|run)?_?(time|latency|duration|dur)?_?"
+        rf"({_UNIT}|{_STATISTIC})?(_per_call)?",
         "time",
     ),
     (r"(min|minimum|fastest|best)_?(time|latency|duration)?", "time_min"),

@@ -46,6 +46,13 @@ def system_reason(error: Exception) -> str:
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 
+def reading_reason(error: OSError) -> str:
+    """Return why the system refused to read an input, with advice if permission is missing."""
+    is_denied = isinstance(error, PermissionError)
+    advice = "; ask the owner for access, or run chmod u+r on it" if is_denied else ""
+    return f"{system_reason(error)}{advice}"
+
+
 _ELSEWHERE: Final = "write to a folder in which you can create files"
 _ADVICE_ON_WRITING: Final = {
     # In folders such as /proc, creating a file fails with ENOENT.

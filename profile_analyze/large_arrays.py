@@ -27,7 +27,7 @@ _LARGE_BYTES: Final = 1 << 20
 _VALUES_AT_ONCE: Final = 1 << 16
 """About how many values a block has."""
 _TWO_RUNS: Final = 2
-"""In an array with a single run, NumPy adds values in another order than in a larger array."""
+"""The fewest runs to compute with: NumPy adds the values of a single run in another order."""
 _FEWEST_RUNS: Final = 64
 """The fewest runs in a block, however many rows there are. Only the last block may have fewer."""
 _READ_AHEAD_BYTES: Final = 1 << 16

@@ -39,7 +39,8 @@ SCALED: Final = {
 # unit -> its accepted spellings without a prefix; messages use the first spelling
 _SPELLINGS: Final = {
     "FLO": ("FLO", "FLOP", ""),
-    "FLO/s": ("FLOPS", "FLO/s", "FLOP/s", ""),
+    # Data sheets count the operations of integers in OPS.
+    "FLO/s": ("FLOPS", "FLO/s", "FLOP/s", "OPS", "OP/s", ""),
     "byte": ("B", "byte", "bytes", ""),
     "byte/s": ("B/s", "byte/s", "bytes/s", ""),
     "FLO/byte": ("FLO/byte", "FLO/B", "FLOP/byte", "FLOP/B", ""),
@@ -118,10 +119,10 @@ def _split_unit(text: str) -> tuple[str, str]:
 def parse_quantity(text: str, unit: str) -> float:
     """Return the quantity in `text` as a number in the base unit `unit`: `10MiB` is 10485760.0.
 
-    `unit` is the unit of a column: s, FLO, FLO/s, byte, byte/s, FLO/byte, 1, or empty. Prefixes are
-    decimal (`k` or `K`, M, G, T, P, E, Z, Y), and for bytes also binary (`Ki`, `Mi` ...). With the
-    unit 1, `5%` is 0.05. A number without a unit is in the base unit. The product of number and
-    prefix is rounded once: `2054.048kB` is 2054048.0 bytes.
+    `unit` is the unit of a column: s, FLO, FLO/s, byte, byte/s, FLO/byte, count, 1, or empty.
+    Prefixes are decimal (`k` or `K`, M, G, T, P, E, Z, Y), and for bytes also binary (`Ki`, `Mi`
+    ...). With the unit 1, `5%` is 0.05. A number without a unit is in the base unit. The product of
+    number and prefix is rounded once: `2054.048kB` is 2054048.0 bytes.
 
     Raises `QuantityError` if the text is not a quantity in this unit.
     """
@@ -208,7 +209,7 @@ def _factor(written: str, unit: str) -> int | None:
         prefix = written[: len(written) - len(spelling)]
         if not prefix:
             return 1
-        if unit not in SCALED:  # ratios such as FLO/byte have no prefixes
+        if unit not in SCALED:  # units such as FLO/byte have no prefixes
             continue
         if prefix in _DECIMAL:
             return int(1000 ** _DECIMAL[prefix])
@@ -267,10 +268,12 @@ def seconds(value: float) -> str:
 def short_time(time_s: float) -> str:
     """Return a time with three significant digits in the unit that suits it: `12.2 ms`, `1.39 us`.
 
-    NaN gives N/A. The text is for sentences, where each time has its own unit.
+    N/A if the time is not finite. The text is for sentences, where each time has its own unit.
     """
-    if isnan(time_s) or not time_s:
-        return NOT_AVAILABLE if time_s else "0 s"
+    if not time_s:
+        return "0 s"
+    if not isfinite(time_s):
+        return NOT_AVAILABLE
     # The unit is chosen after rounding: 0.9999 s is 1.00 s, not 1000 ms.
     unit = suitable_unit(abs(float(f"{time_s:.3g}")), "s")
     return f"{three_digits(time_s / float(_SECONDS[unit]))} {unit}"
@@ -283,8 +286,8 @@ def decimal_rate(value: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Return a number with three significant digits: `57.3`, `1.10`, `2050`; N/A for NaN."""
-    if isnan(value):
+    """Return a number with three digits: `57.3`, `1.10`, `2050`; N/A if it is not finite."""
+    if not isfinite(value):
         return NOT_AVAILABLE
     rounded = float(f"{value:.3g}")
     if 1e3 <= abs(rounded) < 1e6 or not value:
@@ -310,15 +313,21 @@ def seconds_fixed(value: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """Return a fraction as a percentage with one decimal: 0.0846 gives `8.5%`; N/A for NaN.
+    """Return a fraction as a percentage with one decimal: 0.0846 gives `8.5%`; N/A if not finite.
 
     Huge fractions are written with a power of ten: 1e308 gives `1.0e+310%`.
     """
-    if isnan(fraction):
+    if not isfinite(fraction):
         return NOT_AVAILABLE
     if abs(fraction) < _MAX_FIXED_PERCENT:
         return f"{fraction * 100:.1f}%"
     return f"{_exact_product(fraction, 100):.1e}%"  # as a float, the product may be infinite
+
+
+def small_percent(fraction: float) -> str:
+    """Return a fraction as `percent` does, but `<0.1%` if it would be rounded to 0."""
+    text = percent(fraction)
+    return "<0.1%" if fraction > 0 and text == percent(0) else text
 
 
 def mega(value: float) -> str:

@@ -62,7 +62,7 @@ settings.load_profile("mutants" if _PURPOSE == "mutants" else "tests")
 
 
 def some_of(cases: Iterable[T], every: int) -> list[T]:
-    """Return all cases, or one in `every` cases for `make test`. The test must be marked slow."""
+    """Return all cases; for `make test`, one in `every`. The test must be marked slow."""
     return list(cases)[:: 1 if _PURPOSE else every]
 
 

@@ -46,7 +46,7 @@ STOPPED = "stopped"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Generate the mutants, and run this program again in their folder, where it tries them."""
+    """Generate the mutants, then run this program again in their folder to try them."""
     if not STATISTICS.exists():
         make_mutants()
         command = [sys.executable, "-m", "tests.mutants", *arguments]
@@ -71,8 +71,8 @@ def make_mutants() -> None:
     """Let mutmut generate the mutants and record the tests of each function, but try no mutant."""
     statistics = FOLDER / STATISTICS
     statistics.unlink(missing_ok=True)
-    name_of_none = "none"
-    done = subprocess.run(["mutmut", "run", name_of_none], capture_output=True, check=False)
+    unused_name = "none"  # no mutant has this name
+    done = subprocess.run(["mutmut", "run", unused_name], capture_output=True, check=False)
     if not statistics.exists():
         message = done.stdout.decode(errors="replace").rpartition("\r")[2]
         sys.exit(
@@ -101,7 +101,7 @@ class MutantRunner:
 
 
 def mutants_of_files(only: str) -> dict[Path, list[str]]:
-    """Return the mutants with `only` in their names, by the file that mutmut wrote about them."""
+    """Return the mutants with `only` in their names, by the file with their outcomes."""
     return {
         path: [name for name in json.loads(path.read_text())["exit_code_by_key"] if only in name]
         for path in sorted(MUTATED.rglob("*.meta"))

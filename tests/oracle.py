@@ -275,7 +275,7 @@ def _in_each_run(aggregate: str, rows: list[dict[str, Any]], column: str) -> lis
 
 
 def _timed(aggregate: str, rows: list[dict[str, Any]], column: str, query: Query) -> Number:
-    """Return a group's value of a column that has a value in each run."""
+    """Return a group's value of a column, over all runs."""
     if aggregate == "count":
         return aggregated("count", [row[column] for row in rows])
     return over_runs(_in_each_run(aggregate, rows, column), query.run_statistic)

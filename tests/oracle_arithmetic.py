@@ -49,7 +49,7 @@ def _deviation(known: list[float]) -> Number:
     if len(known) < 2:
         return None
     shifted = [value - known[0] for value in known]  # equal values give exactly 0
-    mean = float(np.sum(shifted)) / len(known)  # adds in the order of the package: all digits agree
+    mean = float(np.sum(shifted)) / len(known)  # adds in the same order as the package
     squares = 0.0
     for value in shifted:
         squares += (value - mean) ** 2

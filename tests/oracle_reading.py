@@ -172,7 +172,7 @@ def split(operators: list[Operator], query: Query) -> list[Operator]:
 def _split(operator: Operator, keys: tuple[str, ...]) -> Iterator[Operator]:
     """Yield a row for each combination of values of `keys`.
 
-    If an operator ran on exactly one device, its entries of the host belong to this device.
+    If an operator ran on exactly one device, its host entries count for this device.
     """
     device = operator.tracks[0] if len(operator.tracks) == 1 else None
     cells: dict[tuple[str | None, ...], dict[str, list[dict[str, Any]]]] = {}

@@ -1,4 +1,4 @@
-"""The roofline and the categories of types in plain loops, for the oracle."""
+"""Computes the roofline, and the category of a type of operators, for the oracle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IN_EACH_RUN = "in each run"
 def roofline(
     operator: Operator, query: Query, row: dict[str, Any], total: Number
 ) -> dict[str, Any]:
-    """Return the columns that need peak rates. `lost` in each run is added to `row`.
+    """Return the columns that need peak rates. Add `lost` in each run to `row`.
 
     `query.peaks` must have one FLOPS rate for all dtypes.
     """

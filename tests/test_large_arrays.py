@@ -76,13 +76,13 @@ def test_growing_arrays_are_in_files_without_names(
     assert array.joined()[:: MIB // 4].tolist() == [*range(65)]
 
 
-@pytest.mark.parametrize("works", range(4))
+@pytest.mark.parametrize("writes_that_fit", range(4))
 def test_values_that_do_not_fit_on_the_disk_stay_in_memory(
-    works: int, monkeypatch: pytest.MonkeyPatch
+    writes_that_fit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = OSError(errno.ENOSPC, "no space left on device")
     write = os.pwrite
-    results = iter([True] * works)
+    results = iter([True] * writes_that_fit)
 
     def pwrite(file: int, data: memoryview, offset: int) -> int:
         if next(results, False):
@@ -132,7 +132,9 @@ def test_blocks_cover_an_array(rows: int, runs: int, at_once: int, large: int) -
 
 
 @given(rows=st.integers(1, 5), runs=st.integers(0, 30), equal_runs=st.booleans())
-def test_values_computed_run_by_run(*, rows: int, runs: int, equal_runs: bool) -> None:
+def test_values_computed_run_by_run_equal_values_computed_at_once(
+    *, rows: int, runs: int, equal_runs: bool
+) -> None:
     values = np.arange(rows * max(runs, 1), dtype=np.float64).reshape(rows, -1) / 7
     if equal_runs:
         values = np.broadcast_to(values[:, :1], (rows, runs))

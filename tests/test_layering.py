@@ -20,8 +20,8 @@ ROOT = Path(profile_analyze.__file__).parent
 TESTS = Path(__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
-# Which of our packages each of them may import, besides itself. A module at the top counts as a
-# package.
+# The packages of ours that each package may import, besides itself. A module at the top counts
+# as a package.
 MAY_IMPORT = {
     "errors": set(),
     "gc_pause": set(),
@@ -45,7 +45,7 @@ MAY_IMPORT = {
         *("model", "readers", "query"),
     },
     "cli": {
-        *("column_words", "errors", "gc_pause", "suggestions", "units", "version"),
+        *("column_words", "errors", "suggestions", "units", "version"),
         *("model", "readers", "writers", "analysis", "query", "report", "fleet"),
     },
     "__main__": {"cli"},
@@ -233,7 +233,7 @@ TERMS_OF_MEGENGINE = re.compile(
     re.IGNORECASE,
 )
 
-# The original's tables for wiki pages have these headings, so ours must have them, too.
+# Tables for wiki pages have the headings of the original tool: see docs/compatibility.md.
 HEADINGS = {Path("report/wiki.py"): ('"opr name"', '"opr type"', '"opr count"', '"opr id"')}
 
 

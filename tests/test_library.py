@@ -74,7 +74,7 @@ DEVICE_COLUMNS = (
 )
 
 
-def test_load_and_ask() -> None:
+def test_rows_of_operators_have_all_columns() -> None:
     profile = pa.load(TINY)
     assert (len(profile), profile.file) == (4, TINY)
     assert profile.origin.format == "MegEngine GraphProfiler JSON"
@@ -191,7 +191,7 @@ def test_load_and_ask() -> None:
     assert result.total_s == pytest.approx(5e-6)
 
 
-def test_groups() -> None:
+def test_groups_have_columns_of_their_own() -> None:
     result = pa.run(pa.Query(by="type", aggregates="max,count"), pa.load(TINY))
     assert result.columns == (
         *("type", "count", "time", "time.count", "runs", "spread", "time_min", "time_max"),
@@ -373,7 +373,7 @@ def test_a_query_names_the_optional_columns_that_it_needs(
     assert partly["time"].tolist() == pa.run(query, pa.load(path))["time"].tolist()
 
 
-def test_dtypes_of_inputs() -> None:
+def test_operators_have_the_dtypes_of_their_inputs() -> None:
     static = pa.load(str(PROFILES / "direct-static.json"))
     dtypes = static.operators.categorical("input_dtypes")
     assert ("Float32", "Float32") in dtypes.categories
@@ -457,7 +457,7 @@ def test_a_slow_pattern_is_stopped() -> None:
         list(matches("a", ["a"], limit_s=0.0))
 
 
-def test_a_type_in_a_profile_without_operators() -> None:
+def test_a_type_has_a_note_if_the_profile_has_no_operators() -> None:
     (note, *_) = pa.run(pa.Query(types="Conv"), profile_of([])).notes
     assert note == "type Conv: the profile has no such operator; no operator has a type"
 

@@ -103,7 +103,7 @@ def test_the_rates_in_the_conclusions_are_in_the_tables() -> None:
 
 
 def test_the_script_judges_as_the_command_does() -> None:
-    """The script ignores work, so a row with the verdict `more work` is slower in the script."""
+    """The script ignores work: where the command says `more work`, the script says `slower`."""
     changed, base = read_changed()
     both = base._replace(times_s=np.concatenate([changed.times_s, base.times_s], axis=1))
     operators = both.split(np.concatenate([np.arange(8), changed.runs + np.arange(8)]))
@@ -181,7 +181,7 @@ def test_draws_are_the_same_each_time_and_use_each_run_once() -> None:
     assert (replaced.runs, replaced.times_s.shape) == (3, (3, 6))
 
 
-def test_a_slow_down_and_swapped_sides() -> None:
+def test_slowed_changes_the_candidate_and_swapped_exchanges_the_sides() -> None:
     slower = slowed(HALVES, SMALL.only(0), 2.0)
     assert slower.times_s.tolist() == [[6, 8, 5, 6], [9, 8, 7, 6], [1, 1, 1, 1]]
     assert swapped(slower).times_s.tolist() == [[5, 6, 6, 8], [7, 6, 9, 8], [1, 1, 1, 1]]
@@ -189,7 +189,7 @@ def test_a_slow_down_and_swapped_sides() -> None:
 
 def test_an_outcome_counts_rows_that_are_found_and_wrong() -> None:
     codes = np.array([IS_SLOWER, IS_UNCERTAIN, IS_FASTER, IS_SAME, IS_SLOWER])
-    # Rows 0, 1 and 2 became slower: one is found, and rows 2 and 4 are wrong.
+    # Rows 0, 1 and 2 became slower. Row 0 is found. The verdicts on rows 2 and 4 are wrong.
     result = outcome(codes, np.array([0, 1, 2]))
     assert (result.found, result.slower_or_faster, result.wrong) == (1 / 3, 3, 2)
     assert result.share_wrong == 2 / 3

@@ -59,7 +59,7 @@ def test_times_are_read(text: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     "text", ["", "abc", "ms", "1kg", "1 m s", "nan", "NaN", "-nan", "1..2", "0x10", "5infs"]
 )
-def test_invalid_times(text: str) -> None:
+def test_invalid_times_are_refused(text: str) -> None:
     with pytest.raises(QuantityError) as caught:
         units.parse_time(text)
     assert str(caught.value) == (
@@ -126,7 +126,7 @@ def test_quantities_are_scaled(value: float, unit: str, text: tuple[str, str]) -
     assert units.scaled(value, unit) == text
 
 
-def test_the_original_chooses_the_prefix_before_rounding() -> None:
+def test_values_as_in_the_tool_of_megengine_get_a_prefix_before_rounding() -> None:
     assert units.scaled(999_999.0, "FLO", as_original=True) == ("1000.00", "KFLO")
     column, value = find_column("computation"), 999_999.0
     assert value_text(column, value, "stacked") == "1000.00\nKFLO"
@@ -142,6 +142,9 @@ def test_the_original_chooses_the_prefix_before_rounding() -> None:
         (units.short_time, 120.4, "120 s"),
         (units.short_time, 0.0, "0 s"),
         (units.short_time, nan, "N/A"),
+        (units.short_time, inf, "N/A"),
+        (units.three_digits, inf, "N/A"),
+        (units.percent, -inf, "N/A"),
         (units.three_digits, 1.1, "1.10"),
         (units.three_digits, 99.96, "100"),
         (units.three_digits, 2048.0, "2050"),
@@ -157,6 +160,9 @@ def test_the_original_chooses_the_prefix_before_rounding() -> None:
         (units.seconds_fixed, 0.01379, "0.0138"),
         (units.percent, 0.08465, "8.5%"),
         (units.percent, 1.0, "100.0%"),
+        (units.small_percent, 0.0004, "<0.1%"),
+        (units.small_percent, 0.00051, "0.1%"),
+        (units.small_percent, 0.0, "0.0%"),
         (units.percent, -1e308, "-1.0e+310%"),
         (units.six_digits, 0.08465476, "0.0846548"),
         (units.mega, 231_211_008.0, "231.2"),
@@ -168,7 +174,7 @@ def test_numbers_are_formatted(function: Callable[[float], str], value: float, t
     assert function(nan) == "N/A"
 
 
-def test_counts_agree_with_what_they_count() -> None:
+def test_nouns_of_counts_are_singular_or_plural() -> None:
     assert units.counted(1, "operator") == "1 operator"
     assert units.counted(0, "operator") == "0 operators"
     assert units.counted(2, "entry", "entries") == "2 entries"
@@ -189,6 +195,8 @@ def test_rates_of_hardware_are_decimal() -> None:
         ("1.5e3", "byte", 1500.0),
         ("2GFLOPS", "FLO/s", 2e9),
         ("2 GFLO/s", "FLO/s", 2e9),
+        ("284TOPS", "FLO/s", 284e12),
+        ("5 OP/s", "FLO/s", 5.0),
         ("2G", "FLO/s", 2e9),
         ("7K", "FLO", 7000.0),
         ("1.4TiB/s", "byte/s", 1.4 * 1024**4),
@@ -243,7 +251,7 @@ def test_quantities_are_the_nearest_float(number: str, kind: tuple[str, str]) ->
         *(("5K", "1"), ("3s", ""), ("", "byte"), ("MiB", "byte"), ("1KKB", "byte"), ("1 2", "")),
     ],
 )
-def test_invalid_quantities(text: str, unit: str) -> None:
+def test_invalid_quantities_are_refused(text: str, unit: str) -> None:
     with pytest.raises(QuantityError, match="is not a number"):
         units.parse_quantity(text, unit)
 

@@ -57,7 +57,8 @@ def compared_work(rows: Rows) -> ComparedWork:
     ours, base = np.full(len(codes), np.nan), np.full(len(codes), np.nan)
     for code, name in enumerate(_KINDS):
         one, other = rows.work_on_sides(name)
-        decides = (codes == MISSING_CODE) & (np.fmax(one, other) > 0) & ~np.isnan(one + other)
+        are_known = ~(np.isnan(one) | np.isnan(other))
+        decides = (codes == MISSING_CODE) & (np.fmax(one, other) > 0) & are_known
         codes[decides], ours[decides], base[decides] = code, one[decides], other[decides]
     return ComparedWork(ours, base, Categorical(codes, _KINDS))
 
@@ -93,10 +94,10 @@ def with_work(
         # If the sides are swapped, this difference has exactly the opposite sign. The logarithm of
         # the ratio could be rounded differently.
         factor = np.log(work.ours) - np.log(work.base)
+        has_more = work.ours > work.base * (1 + WORK_TOLERANCE)
+        has_less = work.base > work.ours * (1 + WORK_TOLERANCE)
     is_slower = (shift.estimate - factor >= limit) & (shift.low > factor)
     is_faster = (shift.estimate - factor <= -limit) & (shift.high < factor)
-    has_more = work.ours > work.base * (1 + WORK_TOLERANCE)
-    has_less = work.base > work.ours * (1 + WORK_TOLERANCE)
     found = codes.copy()
     found[(codes == VERDICTS.index(SLOWER)) & has_more & ~is_slower] = _MORE
     found[(codes == VERDICTS.index(FASTER)) & has_less & ~is_faster] = _LESS

@@ -170,7 +170,7 @@ COLUMNS: Final = (
         "how often a difference at least this large between the runs of the two sides occurs by "
         "chance, corrected for the number of rows",
         worked="by a permutation test of {candidate_runs} and {baseline_runs}, corrected for the "
-        "number of rows; the times are {test}",
+        "number of rows; tested times: {test}",
     ),
     _same(
         "test",
@@ -212,7 +212,7 @@ COLUMNS: Final = (
         "",
         "what the operator has in common with its counterpart in the baseline: name, structure or "
         "shapes (see `--match`); added if only the profile has the operator, removed if only the "
-        "baseline has it; for a group: both, added or removed",
+        "baseline has it; for a group: both (operators on both sides), added or removed",
         FORMULA,
         kind="text",
         is_key=True,

@@ -53,7 +53,7 @@ def _base(rows: OperatorRows) -> Floats:
 def _difference(rows: Rows) -> Floats:
     """Return time - base.
 
-    If a row is on only one side, the difference is its whole time, with a minus for the baseline.
+    If only one side has a row, the difference is its time, negated if that side is the baseline.
     """
     return _difference_of(rows, "time", "base")
 

@@ -93,7 +93,8 @@ DEVICES: Final = (
            7700.0, "torchtitan, citing the data sheet, and pull requests of PyTorch",
            remark="tables give a bandwidth of 7700 to 8000 GB/s"),
     Device("RTX 3090", {"fp32": 35.6, "tf32": 35.6, "fp16": 71.0, "bf16": 71.0}, 936.0,
-           "xprof's rates per clock, 71.2 with FP32 accumulation; bandwidth: nsys-ai",
+           "xprof's rates per clock; FP16 derived as 71.2 with FP32 accumulation; bandwidth: "
+           "nsys-ai",
            confidence="derived", remark="142 for FP16 with FP16 accumulation"),
     Device("RTX 4090",
            {"fp64": 1.29, "fp32": 82.6, "tf32": 82.6, "fp16": 165.2, "bf16": 165.2, "fp8": 330.0,

@@ -163,10 +163,10 @@ def without_drift(source: Profile | Comparison) -> Profile | Comparison:
 
     Host and device have separate factors. Durations change; positions in time stay.
 
-    In a comparison, the factors of both sides refer to the same median times. A real change of all
-    operators at once is therefore removed, too. A note says how the levels of the two sides differ,
-    and `Comparison.uncorrected` keeps the times as measured. If most operators did not change
-    alike, nothing is corrected.
+    In a comparison, the factors compare each run with the medians over the runs of both sides. A
+    real change of all operators at once is therefore removed, too. A note says how the levels of
+    the two sides differ, and `Comparison.uncorrected` keeps the times as measured. If most
+    operators did not change alike, nothing is corrected.
     """
     if isinstance(source, Comparison):
         return _comparison_without_drift(source)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE: Final = 0.95
 _OUTSIDE: Final = (1 - CONFIDENCE) / 2
-"""The probability on each side of an interval."""
+"""The largest probability that the true value is below an interval, and also that it is above."""
 _MOST_EXACT: Final = 2500
 """Up to this many pairs of runs, such as 50 runs against 50, the distribution of rank sums is
 counted exactly."""

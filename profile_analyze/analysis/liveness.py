@@ -24,7 +24,7 @@ class ActivationMemory(NamedTuple):
     """The memory of the activations of a model. Bytes are NaN if a size is unknown."""
 
     total_bytes: float
-    """The bytes of all results of operators, without operators in the bodies of If and Loop."""
+    """The bytes of all results of operators outside of the bodies of If, Loop and Scan."""
     without_shapes_bytes: float
     """`total_bytes` without the results of shape arithmetic."""
     peak_bytes: float

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 from math import inf
+from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.devices import CONFIDENCES, DEVICES, DTYPES, Device
-from profile_analyze.analysis.rates_advice import advice_on_numbers, advice_on_rates
+from profile_analyze.analysis.rates_advice import (
+    advice_on_numbers,
+    advice_on_rates,
+    two_rates_advice,
+)
 from profile_analyze.errors import PeaksError, QuantityError
 from profile_analyze.suggestions import DTYPE_WORDS, did_you_mean, likely_names, similar_names
 from profile_analyze.units import parse_quantity
@@ -36,8 +41,8 @@ _KINDS: Final[Mapping[str, tuple[str, float]]] = {
     "G": (" for a CPU", 1e12),
     "T": (" for a GPU", 1e14),
 }
-"""For a prefix of a rate in FLO/s: the kind of device that has such rates, and a bandwidth in bytes
-per second that no device of this kind has."""
+"""For each prefix of a rate in FLO/s: the kind of device that has such rates, and a limit in bytes
+per second. The bandwidth of such a device is below the limit."""
 _PLAUSIBLE_RIDGES: Final = (0.5, 1000.0)
 """FLO/byte. The ridge points of all known devices are between these limits."""
 VENDORS: Final = frozenset(("nvidia", "amd", "tesla", "geforce", "instinct"))
@@ -73,6 +78,8 @@ class Peaks(NamedTuple):
     were not measured."""
     dtype_is_named: bool = False
     """Whether the user named `dtype`. It may then replace FP32: see `roofline.replaces_fp32`."""
+    typed: str = "DEVICE"
+    """The value of `--peaks` without a dtype, if it names a device: `a100-40gb`."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the peak FLO/s in `dtype`; None means `self.dtype`. NaN if the rate is unknown."""
@@ -82,6 +89,10 @@ class Peaks(NamedTuple):
     def has_faster_tf32(self) -> bool:
         """Return whether TF32 is faster than FP32 on this device."""
         return dict(self.flops).get(TF32, 0.0) > self.rate(DEFAULT_DTYPE)
+
+    def with_rate_of(self, dtype: str) -> str:
+        """Return the option that chooses the rate of `dtype`: `--peaks a100-40gb:tf32`."""
+        return f"--peaks {quote(f'{self.typed}:{dtype}')}"
 
     def ridge(self, dtype: str | None = None) -> float:
         """Return the ridge point in FLO/byte: operators of a lower intensity are memory-bound."""
@@ -107,8 +118,8 @@ def parse_peaks(spec: str) -> Peaks:
     """Parse the name of a device, or two rates.
 
     Examples of names are `a100-80gb-sxm` and, with a dtype, `h100-sxm:fp16`. Two rates look like
-    `19.5T:1555G`: FLO/s and bytes per second. Only the command line accepts files and `here`.
-    Raises `PeaksError` for any other text.
+    `19.5T:1555G`: FLO/s and bytes per second. Only the command line accepts files, `here` and
+    `auto`. Raises `PeaksError` for any other text.
     """
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
@@ -136,7 +147,10 @@ def peaks_of(devices: Iterable[Device], name: str, dtype: str | None) -> Peaks:
     confidence = CONFIDENCES.get(device.confidence, "")
     source = "; ".join(filter(None, (device.source, confidence, device.remark)))
     bandwidth = device.bandwidth_gb_s * 1e9
-    peaks = _checked(Peaks(device.name, flops, bandwidth, source, device_kind=device.kind))
+    typed = "-".join(words_of(device.name))
+    peaks = _checked(
+        Peaks(device.name, flops, bandwidth, source, device_kind=device.kind, typed=typed)
+    )
     return _with_dtype(peaks, dtype)
 
 
@@ -171,8 +185,8 @@ def _plausible_rates(flops: str, bandwidth: str) -> list[str]:
     lowest, highest = (ridge * bytes_per_s for ridge in _PLAUSIBLE_RIDGES)
     pairs = {
         f"{flops}{one}:{second}": kind
-        for one, (kind, no_bandwidth) in kinds.items()
-        if bytes_per_s < no_bandwidth and lowest <= parse_quantity(flops + one, "FLO/s") <= highest
+        for one, (kind, limit) in kinds.items()
+        if bytes_per_s < limit and lowest <= parse_quantity(flops + one, "FLO/s") <= highest
     }
     return [f"{pair}{kind}" if len(pairs) > 1 else pair for pair, kind in pairs.items()]
 
@@ -205,9 +219,17 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
         example = next(iter([*likely_names(chosen, rates, DTYPE_WORDS), *rates]))
         raise PeaksError(
             f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
-            f"{'-'.join(words_of(peaks.name))}:{example}"
+            f"{'-'.join(words_of(peaks.name))}:{example}{rates_of_dtype(peaks, chosen)}"
         )
     return peaks._replace(dtype=chosen, dtype_is_named=dtype is not None)
+
+
+def rates_of_dtype(peaks: Peaks, dtype: str) -> str:
+    """Return advice to give two rates, because `peaks` lack the rate of a known dtype."""
+    if dtype not in DTYPES:
+        return ""
+    rates = f"FLOPS:{peaks.bandwidth / 1e9:.9g}G"
+    return f"; {two_rates_advice(rates, f'the FLO/s in {dtype}')}"
 
 
 _CPU_WORDS: Final = frozenset(
@@ -284,8 +306,8 @@ def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
     words = set(words_of(name))
     if words & _CPU_WORDS:
         return (
-            "the list has no CPUs; --peaks here measures this machine, and --peaks 768G:51G gives "
-            "FLO/s and bytes per second"
+            "the list has no CPUs; --peaks here measures this machine, --peaks auto shows the "
+            "highest rates in the profile, and --peaks 768G:51G gives FLO/s and bytes per second"
         )
     # The first word of a device, such as `h100`, matters most. Drivers add words, as in
     # `NVIDIA H100 80GB HBM3`, and these words resemble the names of other devices by chance.

@@ -11,7 +11,7 @@ from profile_analyze.errors import QuantityError
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean
 from profile_analyze.units import parse_quantity
 
-_FLOPS_UNIT: Final = r"f(?:lo(?:ps?)?)?(?:/s)?"
+_FLOPS_UNIT: Final = r"(?:f(?:lo(?:ps?)?)?|ops?)(?:/s)?"
 _BANDWIDTH_UNIT: Final = r"i?(?:b|bytes?)(?:/s|ps)?"
 _NUMBER: Final = r"\d+(?:\.\d+)?(?:e\d+)?"
 _RATE: Final = rf"\d+(?:\.\d+)?\s*(?:[kmgtp](?:{_FLOPS_UNIT}|{_BANDWIDTH_UNIT})?|{_FLOPS_UNIT})"
@@ -23,6 +23,11 @@ _RATES: Final = (
 )
 """Matches one rate, or two rates with a separator between them. A dtype may follow two rates."""
 _NUMBERS: Final = rf"{_NUMBER}(?:{_SEPARATOR}{_NUMBER})*"
+_WITH_DTYPE: Final = (
+    rf"(?:(?P<name>[^:=]*?)\s*:\s*)?(?P<dtype>{'|'.join(DTYPES)})\s*[:=]\s*"
+    rf"(?P<first>{_RATE})(?:{_SEPARATOR}(?P<second>{_RATE}))?"
+)
+"""Matches rates after a dtype, perhaps with the name of a device before it: `rtx3090:int8:936G`."""
 _AS_IN: Final = (
     "write FLO/s and bytes per second, with a colon between them, as in 19.5T:1555G, "
     "or a device that --peaks list shows"
@@ -42,7 +47,8 @@ def advice_on_rates(spec: str) -> str:
         )
     match = re.fullmatch(_RATES, short, re.IGNORECASE)
     if match is None:
-        return ""
+        with_dtype = re.fullmatch(_WITH_DTYPE, short, re.IGNORECASE)
+        return _advice_on_dtype(spec, **with_dtype.groupdict()) if with_dtype else ""
     first, second = match["first"], match["second"]
     if second is None:
         return f"{spec!r} is one rate; {_AS_IN}"
@@ -59,6 +65,30 @@ def advice_on_rates(spec: str) -> str:
     elif ":" in spec:
         mistake = ": these are not units of rates"
     return f"{spec!r}{mistake}; {better}"
+
+
+def _advice_on_dtype(
+    spec: str, name: str | None, dtype: str, first: str, second: str | None
+) -> str:
+    """Return what to write instead of rates with a dtype before them."""
+    if second:
+        better = did_you_mean([":".join(map(_with_usual_case, (first, second)))])
+        return f"{spec!r}: two rates apply to every dtype, so leave out the dtype; {better}"
+    number, prefix, unit = re.findall(_PARTS, first, re.IGNORECASE)[0]
+    # `284T` without a unit is a rate in FLO/s: no memory is that fast.
+    is_flops = not _is_bandwidth(first) if unit else prefix.lower() in "tp" and float(number) > 10
+    of_device = f" of {name}" if name else ""
+    rates, missing = (
+        (f"{first}:BANDWIDTH", f"the bytes per second{of_device}")
+        if is_flops
+        else (f"FLOPS:{first}", f"the FLO/s{of_device} in {dtype.lower()}")
+    )
+    return f"{spec!r}: a rate cannot follow a dtype; {two_rates_advice(rates, missing)}"
+
+
+def two_rates_advice(rates: str, missing: str) -> str:
+    """Return how to give the two rates of a device. `missing` is what the user must fill in."""
+    return f"two rates apply to every dtype: --peaks {rates} with {missing}"
 
 
 def advice_on_numbers(spec: str) -> str:

@@ -9,8 +9,8 @@ A row is tested by its relative times under two conditions. Otherwise, its own t
 
 1. The relative times do not have much more noise than the own times: see `_MORE_NOISE`.
 2. The row changed more than the other operators. Otherwise, a change of the other operators would
-   look like the opposite change of the row. This condition compares the sides of the comparison, so
-   p is only approximate.
+   look like the opposite change of the row. This condition depends on which runs belong to which
+   side, so the p of the permutation test is only approximate.
 
 A change of a few operators hardly moves the level of their group. A group that is tested by its
 relative times is therefore tested by its own times, too: see `_OF_OWN`.
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 LEAST_OTHERS: Final = 8
 """With fewer other operators, a row has no relative times."""
 _HEAVY: Final = 0.01
-"""A row with at least this share of the weight is left out of the level that the row is compared
-with. Lighter rows hardly move this level. To save time, they are all compared with one level."""
+"""A row with at least this share of the weight in a level is compared with a level that leaves the
+row out. To save time, all other rows, which hardly move the level, are compared with one level."""
 _MORE_NOISE: Final = 2.0
 """Relative times are used only if their noise is below this multiple of the noise of the own times.
 It is above 1 because own times have more noise than `_noise` returns: on a busy machine, `_noise`
@@ -58,13 +58,13 @@ tests. The relative times show a change of most operators, the own times a chang
 _STEPS_TO_ESTIMATE: Final = 4
 """How many times the estimate of the shift is corrected. Each correction shrinks the error."""
 _STEPS_TO_END: Final = 10
-"""How many times the search for an end halves the distance that is left to search. Less than a
-thousandth of the distance remains."""
+"""How many times the search for an end of the interval halves the distance that is left to search.
+Less than a thousandth of the distance remains."""
 _FIRST_LENGTHS: Final = 4.0
-"""The search for an end starts this far from the estimate, in lengths of the first interval."""
+"""The search for an end starts this far from the estimate, in lengths of `at_first` in
+`_own_shift`: the interval before any shift is removed."""
 _SHORTEST: Final = 1e-3
-"""The least length of the first interval, as a difference of logarithms. If many times are equal,
-the real length may be 0."""
+"""The least length that counts for `at_first`. If many times are equal, its length may be 0."""
 _DOUBLINGS: Final = 8
 """How many times the search for an end goes further out, each time twice as far. An end that is not
 found is infinite."""
@@ -112,8 +112,8 @@ class RowTests(NamedTuple):
     weights: Floats
     """The weight of each row in the correction for the number of rows; 1 on average."""
     parts: Floats
-    """The largest part of the permitted error rate that a test of each row can have: 1 for a single
-    test, less for groups that get two tests if they change."""
+    """The largest part of the row's permitted error rate that one test can use: 1 for a row with
+    one test, less for a group that may get two."""
 
     @property
     def corrected(self) -> Floats:
@@ -187,9 +187,8 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
 def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> Shift:
     """Return the shift of the own times.
 
-    Limiting the times of operators also limits a change that all operators of a row share. The
-    shift would then be too small. A shift is therefore removed before the times are limited: the
-    two sides are moved towards each other, each by half of the shift.
+    Limiting the times also limits a change that all operators of a row share, so the shift would be
+    too small. It is therefore removed first: the sides move towards each other by half of it each.
 
     The estimate is the shift that, once removed, leaves a shift of 0. The interval holds each shift
     that, once removed, leaves no difference that a rank-sum test would detect.
@@ -199,7 +198,7 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
         """Return the shift that is left after the shift `removed` of each row was removed."""
         by = np.append(removed, 0.0)[row][:, np.newaxis] / 2  # 0 for operators in no row
         ours, base = operators.split(operators.times_s)
-        with np.errstate(over="ignore"):  # times near the largest float become infinite
+        with np.errstate(all="ignore"):  # large times may become infinite; 0 times infinity is N/A
             moved_s = np.concatenate([ours * np.exp(-by), base * np.exp(by)], axis=1)
         return operators.shift(_own_logs(own_times(moved_s)))
 
@@ -210,7 +209,8 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
         return at_first
     estimate = np.where(moving, at_first.estimate, 0.0)
     for _ in range(_STEPS_TO_ESTIMATE):
-        estimate = estimate + np.where(moving, after(estimate).estimate, 0.0)
+        step = np.where(moving, after(estimate).estimate, 0.0)
+        estimate = np.clip(estimate + step, -_FURTHEST, _FURTHEST)
     length = np.zeros(len(moving))
     length[moving] = np.maximum(at_first.high[moving] - at_first.low[moving], _SHORTEST)
     low, high = (
@@ -301,7 +301,7 @@ def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relati
     runs = operators.times_s.shape[1]
     inside, outside = np.full((rows, runs), np.nan), np.full((rows, runs), np.nan)
     others = unchanged_operators(operators, levels)
-    if others.sum() < LEAST_OTHERS:
+    if not rows or others.sum() < LEAST_OTHERS:
         return Relative(inside, outside)
     row_of = row[levels.operators]
     outside[:] = levels.level(others)

@@ -75,7 +75,7 @@ class RunLevels(NamedTuple):
         # Dividing a very large time by a very small time would overflow.
         logs = np.log(times_s[operators]) - np.log(medians)[:, np.newaxis]
         weights = medians
-        # For the first levels, operators are weighted by time; for the second levels, by noise.
+        # The first levels weight operators by time, the second levels by 1 / noise.
         for _ in range(2 if len(operators) else 0):
             noise = robust_deviation(logs - weighted_medians(logs, weights))
             weights = 1 / np.maximum(noise, _LEAST_NOISE)

@@ -141,9 +141,9 @@ def _is_visible(level: str, path: Stack, scope: Stack) -> bool:
     `level` and `path` describe the outer execution: `path` is its scope, then its name. Operators
     and kernels always appear. Driver calls never appear.
 
-    Modules and regions appear only if `scope` begins with their path. Steps therefore do not
-    appear. Nor does a region around a backward operator, because that operator has the scope of
-    its forward operator.
+    Modules and regions appear only if `scope` begins with their path. A step does not appear,
+    because no scope has its name. Nor does a region around a backward operator, because that
+    operator has the scope of its forward operator.
     """
     return scope[: len(path)] == path if level == MODULE else level != RUNTIME
 

@@ -52,8 +52,9 @@ def too_few_runs(noun: str, runs: int, base_runs: int | None = None) -> str:
 def least_p(runs: int, base_runs: int) -> float:
     """Return the smallest p that is possible with these numbers of runs on the two sides.
 
-    This p occurs only if every run of one side is faster than every run of the other side. With
-    equal numbers of runs, the swapped order is equally extreme, so this p is twice as large.
+    p is the share of all assignments of runs to sides that are at least as extreme as the observed
+    assignment, which counts itself. With equal numbers of runs, the assignment with the two sides
+    swapped counts, too.
     """
     return (2 if runs == base_runs else 1) / comb(runs + base_runs, runs)
 

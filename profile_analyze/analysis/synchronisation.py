@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def waits_s(profile: Profile) -> Floats:
     """Return how long each call waits, in seconds, shape (runs,); NaN if the wait is unknown.
 
-    In a whole run, the runtime waited only once, so the times of all operators add up to more than
-    the time of the run. All calls share the excess equally. An operator that took less than its
-    wait counts as 0, and the other operators share the rest. If the file has only one row, the wait
-    is unknown. All rows must be of one level.
+    The time of a run includes only one wait, but the time of each call includes a wait. The times
+    of all operators therefore add up to more than the time of the run. All calls share the excess
+    equally. An operator that took less than its wait counts as 0, and the other operators share the
+    rest. If the file has only one row, the wait is unknown. All rows must be of one level.
     """
     executions = profile.executions
     rows = on_side(profile, DEVICE) & ~np.isnan(executions.duration_s)

@@ -58,7 +58,7 @@ def verdict_codes(tests: RowTests, ratios: Floats, threshold: float) -> NDArray[
     within = np.minimum(tests.own.low, chosen.low) >= -at_most
     within &= np.maximum(tests.own.high, chosen.high) <= at_most
     codes[within] = VERDICTS.index(SAME)
-    # These assignments come last, so a significant change exactly at the threshold is a change.
+    # These lines come last, so a significant change exactly at the threshold is not `same`.
     at_least = limit - _ROUNDING
     slower = is_change & (chosen.low > 0) & (chosen.estimate >= at_least) & ~(ratios < 1)
     faster = is_change & (chosen.high < 0) & (chosen.estimate <= -at_least) & ~(ratios > 1)

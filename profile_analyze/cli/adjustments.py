@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def part_of(profile: Profile, part: Part) -> Profile:
     """Return the part of the profile that the options ask for.
 
-    Steps are selected first, so `from_s` and `to_s` count from the first execution of the selected
-    steps, in each process and on each clock. Raises `QueryError` if the profile has no such part.
+    Steps are selected first. In each process and on each clock, `from_s` and `to_s` count from the
+    first execution of these steps. Raises `QueryError` if the profile has no such part.
     """
     if part.step_region is not None:
         profile = _with_step_region(profile, part.step_region)
@@ -49,7 +49,7 @@ def _with_step_region(profile: Profile, name: str) -> Profile:
 
 
 def adjusted(request: Request, profile: Profile, model: Profile | None) -> Profile:
-    """Return the profile with corrected times, the data of `model` and the requested work.
+    """Correct times, add the data of `model`, and choose the source of computation and memory.
 
     Each of these changes is made only if the request has its option.
     """

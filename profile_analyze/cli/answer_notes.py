@@ -64,7 +64,7 @@ def notes_on_answer(
         yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
     if request.leaves_out_host:
         yield Note(
-            "--print-only leaves out the host times that --show-host asks for", Importance.CONTEXT
+            "--print-only leaves out the host times that --show-host asks for", Importance.ANSWER
         )
     yield from _notes_on_format(renderer, summary, tables, verdicts)
     yield from notes_on_columns(request, profile)
@@ -77,7 +77,7 @@ def _notes_on_conditions(
     """Yield notes on conditions of `--fail-if` that may not do what the user meant."""
     for one in verdicts:
         about = one.condition.about(query)
-        # If no operator matches, the verdict itself has a suggestion. Tables have the same rule.
+        # If no operator matches, the verdict itself has a suggestion.
         if (notes := [*wildcard_notes(about)]) and run(about, source).matched:
             yield from notes
     if verdicts and query.having:
@@ -85,9 +85,9 @@ def _notes_on_conditions(
 
 
 def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
-    """Return the notes of the profile. Stacks of all rows need no note about the level."""
-    # The note says how much time the rows of the level leave out. Stacks of all rows contain this
-    # time.
+    """Return the notes of the profile."""
+    # A note of `at_level` says how much time the rows of the level leave out. Stacks of all rows
+    # contain this time, so they need only the notes of the profile before `at_level`.
     has_all_time = request.has_stacks and not request.query.selects_rows
     return profile.nested.notes if has_all_time and profile.nested is not None else profile.notes
 

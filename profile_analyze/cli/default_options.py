@@ -6,9 +6,9 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.cli.option_checks import requested_output_format
 from profile_analyze.cli.options import OPTIONS
 from profile_analyze.cli.parser import PROGRAM, Parser, parse
+from profile_analyze.cli.requested_format import requested_output_format
 from profile_analyze.errors import QueryError
 from profile_analyze.report.output_formats import find_renderer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_actions import SqlAction, StoreOnce
+from profile_analyze.cli.option_actions import SqlAction
 from profile_analyze.cli.option_types import Option, OptionGroup
 from profile_analyze.cli.option_values import time_limit
 
@@ -13,7 +13,6 @@ FLEET: Final = OptionGroup(
     (
         Option.of(
             "--export",
-            action=StoreOnce,
             metavar="DIR",
             example="profiles.dataset",
             help="instead of an answer, add the profiles to the data set in this folder, which is "

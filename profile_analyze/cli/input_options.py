@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_actions import StoreOnce
 from profile_analyze.cli.option_types import Option, OptionGroup
 from profile_analyze.cli.option_values import (
     LOCAL,
@@ -54,7 +53,6 @@ RUNS: Final = OptionGroup(
         ),
         Option.of(
             "--engine",
-            action=StoreOnce,
             type=engine,
             default=LOCAL,
             metavar="ENGINE",
@@ -74,8 +72,9 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--correct-sync",
             action="store_true",
-            help="correct the times if the runtime waited for each operator: subtract the same "
-            "wait from each call, so that all operators together take as long as a whole run",
+            help="if the runtime waited for the end of each operator, remove this wait from the "
+            "times: subtract the same time from each call, so that all calls add up to the "
+            "wall time of a run",
         ),
     ),
 )
@@ -89,9 +88,9 @@ MODELS: Final = OptionGroup(
             metavar="NAME:SHAPE",
             example="data:1x3x224x224",
             help="the shape of a dynamic input, such as data:1x3x224x224; may be repeated. If "
-            "other shapes depend on the value of the input, add its dtype and one value for all "
-            "its elements: ratio:f32:4:0.25. A shape of -1 keeps the shape in the model: "
-            "ratio:f32:-1:0.25",
+            "other shapes depend on the value of the input, write NAME:DTYPE:SHAPE:VALUE, with one "
+            "value for all elements: ratio:f32:4:0.25. A shape of -1 keeps the shape in the "
+            "model: ratio:f32:-1:0.25",
         ),
         Option.repeatable(
             "--dim",
@@ -110,7 +109,6 @@ MODELS: Final = OptionGroup(
         ),
         Option.of(
             "--split-matmul",
-            action=StoreOnce,
             type=tile_sizes,
             metavar="M,N,K[,conv]",
             example=TILE_EXAMPLE,
@@ -121,7 +119,6 @@ MODELS: Final = OptionGroup(
         ),
         Option.of(
             "--write-model",
-            action=StoreOnce,
             type=model_file,
             metavar="FILE",
             example="split.onnx",
@@ -136,7 +133,6 @@ CACHE: Final = OptionGroup(
     (
         Option.of(
             "--cache",
-            action=StoreOnce,
             metavar="DIR",
             example="/var/tmp/profiles",
             help="the folder that keeps decoded profiles, so that the next question about a file "

@@ -1,4 +1,4 @@
-"""Finds the inputs of a call: the files that the arguments stand for, and their data sets."""
+"""Finds the inputs of a call: the files that the arguments name, and the data sets among them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.option_values import LOCAL
 from profile_analyze.errors import InputError, QueryError
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.readers.companions import companions_among
+from profile_analyze.readers.content import display_name
 from profile_analyze.readers.paths import LIST, Inputs, inputs_in
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from profile_analyze.errors import ProfileAnalyzeError
-    from profile_analyze.model.notes import Note
 
 
 class Sources(NamedTuple):
     """The files to read."""
 
     named: tuple[str, ...]
-    """The names of the profiles, with the names of files in place of patterns."""
+    """The profiles as the user named them, but with file names in place of patterns."""
     named_baseline: tuple[str, ...]
     """The names of the baseline, as in `named`."""
     files: list[str]
@@ -34,6 +37,8 @@ class Sources(NamedTuple):
     error: ProfileAnalyzeError | None
     """The first error about files that cannot be found or read; None without such an error. Wrong
     options are reported first, so `answer` raises this error."""
+    left_out: list[str]
+    """Files in named folders that the folders do not stand for, because of their suffixes."""
     notes: tuple[Note, ...] = ()
     """Notes on the choice of the files."""
 
@@ -54,7 +59,12 @@ def find_sources(arguments: argparse.Namespace) -> Sources:
         _found(names, arguments.max_size, errors) for names in (arguments.files, arguments.compare)
     )
     models = arguments.model[:1]
-    read = [*profiles.files, *baseline.files, *models]
+    companions = [companions_among(side.files) for side in (profiles, baseline)]
+    files, base_files = (
+        [file for file in side.files if file not in unneeded]
+        for side, unneeded in zip((profiles, baseline), companions, strict=True)
+    )
+    read = [*files, *base_files, *models]
     if read.count("-") > 1:
         errors.append(InputError("standard input", "is named twice; it can be read once"))
     if "-" in read and arguments.engine != LOCAL:
@@ -68,18 +78,20 @@ def find_sources(arguments: argparse.Namespace) -> Sources:
     return Sources(
         named=tuple(profiles.names),
         named_baseline=tuple(baseline.names),
-        files=profiles.files,
-        baseline=baseline.files,
+        files=files,
+        baseline=base_files,
         data_sets=[*profiles.data_sets, *baseline.data_sets],
         lists=[name.removeprefix(LIST) for name in named if name.startswith(LIST)],
         models=models,
         error=next(iter(errors), None),
+        left_out=[*profiles.left_out, *baseline.left_out],
+        notes=tuple(_note_on_companions(one) for one in companions if one),
     )
 
 
 def _found(names: Iterable[str], max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs:
     """Return the inputs that `names` stand for. Add the error of each wrong name to `errors`."""
-    found = Inputs([], [], [])
+    found = Inputs([], [], [], [])
     for name in names:
         try:
             of_name = inputs_in([name], max_size=max_size)
@@ -89,3 +101,18 @@ def _found(names: Iterable[str], max_size: int, errors: list[ProfileAnalyzeError
         for whole, part in zip(found, of_name, strict=True):
             whole.extend(part)
     return found
+
+
+def _note_on_companions(companions: Mapping[str, str]) -> Note:
+    """Return the note on files that belong to another named file, the values of `companions`.
+
+    A pattern such as `trt/*.json` also matches the description of a TensorRT engine.
+    """
+    file, profile = next(iter(companions.items()))
+    one = len(companions) == 1
+    return Note(
+        f"not read as {'a profile' if one else 'profiles'}: "
+        f"{counted(len(companions), 'file')} that {'belongs' if one else 'belong'} to a named "
+        f"profile, such as {display_name(file)}, which belongs to {display_name(profile)}",
+        Importance.CONTEXT,
+    )

@@ -272,7 +272,7 @@ class LabelOptions(NamedTuple):
             # These files are the ranks of one job. The job has the labels that all of them share.
             return [self._shared_labels(files)]
         # URLs are shown without their queries, so several files may have the same name. Processes
-        # are in the order of the files. If some files of a name were left out, nobody knows which.
+        # are in the order of the files. If a file of such a name was left out, nobody knows which.
         counts = Counter(profile.processes)
         in_order = {
             name: iter(named) for name, named in files_of.items() if len(named) == counts[name]

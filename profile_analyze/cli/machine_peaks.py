@@ -124,8 +124,8 @@ def _faster(kept: Measured, new: Measured) -> Measured:
 def _doubt_of_best(*rates: tuple[float, float]) -> float:
     """Return the doubt of the higher of two rates. Each argument is a rate and its doubt.
 
-    The doubt is the share by which a rate may be too low. A lower rate that is close to the higher
-    rate and has less doubt reduces the result.
+    The doubt is the share by which a rate may be too low. The result is less than the doubt of the
+    higher rate if the lower rate confirms it: if it is close, and has less doubt.
     """
     (lower, lower_doubt), (higher, doubt) = sorted(rates)
     return min(doubt, max(lower_doubt, 1 - lower / higher))
@@ -138,7 +138,7 @@ def _slower_text(kept: Measured, new: Measured) -> str:
         ("bandwidth", kept.bandwidth, new.bandwidth, new.bandwidth_doubt),
     )
     lower = [
-        f"{name} {percent(1 - now / before)} lower ({_doubt_text(doubt)})"
+        f"{name} {percent(1 - now / before)} lower than before ({_doubt_text(doubt)})"
         for name, before, now, doubt in rates
         if 1 - now / before > STABLE_DOUBT
     ]
@@ -149,7 +149,7 @@ def _slower_text(kept: Measured, new: Measured) -> str:
 
 
 def _doubt_text(doubt: float) -> str:
-    return f"up to {percent(doubt)} too low"
+    return f"may be up to {percent(doubt)} too low"
 
 
 def _peaks(tried: Sequence[Measured], remarks: Sequence[str], again: str) -> Peaks:
@@ -185,7 +185,7 @@ def _peaks(tried: Sequence[Measured], remarks: Sequence[str], again: str) -> Pea
 
 
 def _measure(threads: int, say: Callable[[str], None]) -> Measured:
-    """Measure with this number of threads, in a child process: NumPy reads it at import."""
+    """Measure in a child process, because NumPy reads the number of threads at import."""
     environment = os.environ | dict.fromkeys(
         ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(threads)
     )

@@ -12,7 +12,6 @@ from profile_analyze.cli.parser import PROGRAM, color_choice
 from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY
 from profile_analyze.cli.typographic_quotes import advice_on_quotes
 from profile_analyze.errors import ProfileAnalyzeError, QueryError
-from profile_analyze.gc_pause import gc_paused
 from profile_analyze.report.sections import Verdicts
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Imported here, because `answer` imports NumPy. Wrong options are reported without NumPy.
         from profile_analyze.cli.answer import answer, notes_to_print
 
-        with gc_paused():
-            report = answer(request)
+        report = answer(request)
         say("note", notes_to_print(report, request), color=color)
         return _exit_code(report, request.failing_outcomes)
     except ProfileAnalyzeError as error:

@@ -12,7 +12,8 @@ from profile_analyze.cli.typographic_quotes import advice_on_quotes
 from profile_analyze.errors import InputError
 from profile_analyze.query.aggregates import find_aggregate
 from profile_analyze.query.catalog import CATALOG
-from profile_analyze.readers.paths import LIST, SUFFIXES
+from profile_analyze.readers.paths import LIST
+from profile_analyze.readers.suffixes import SUFFIXES
 from profile_analyze.readers.urls import is_pattern, is_url, remote_path
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
 

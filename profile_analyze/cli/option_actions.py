@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from typing import Any, Final
 
+from profile_analyze.cli.extras import version_text
 from profile_analyze.cli.output import encoding_of_standard_output, show
-from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QueryError
-from profile_analyze.report.column_list import column_list
-from profile_analyze.report.paragraphs import as_plain_text
 
-_LINE_WIDTH: Final = 100
-"""Texts for people are wrapped to at most this width, because longer lines are hard to read."""
+_GIVEN: Final = "_given"
 
 
 class StoreOnce(argparse.Action):
@@ -38,9 +34,12 @@ class StoreOnce(argparse.Action):
     ) -> None:
         """Store the value. Raises `QueryError` if a different value is stored already."""
         before = getattr(namespace, self.dest)
-        if before not in (self.default, values):
+        # The first value may equal the default, so the namespace keeps the names of given options.
+        given = vars(namespace).setdefault(_GIVEN, set())
+        if self.dest in given and before != values:
             name = "/".join(self.option_strings)
             raise QueryError(f"argument {name}: {self._given_twice(before, values)}")
+        given.add(self.dest)
         setattr(namespace, self.dest, values)
 
     def _given_twice(self, first: Any, second: Any) -> str:
@@ -51,6 +50,8 @@ class StoreOnce(argparse.Action):
         if self.joined_by:
             both = shlex.quote(self.joined_by.join((first, second)))
             return f"is given twice; write {name} {both}"
+        if not (isinstance(first, str) and isinstance(second, str)):
+            return "is given twice, with different values; leave one out"
         first, second = map(shlex.quote, (first, second))
         return f"is given twice; leave out {name} {first} or {name} {second}"
 
@@ -85,9 +86,6 @@ class VersionAction(_PrintingAction):
 
     def text(self, value: str) -> str:  # noqa: ARG002  # `--version` has no value
         """See the base class."""
-        # Imported here, because only `--version` looks for extras.
-        from profile_analyze.cli.extras import version_text
-
         return version_text()
 
 
@@ -96,12 +94,7 @@ class ColumnsAction(_PrintingAction):
 
     def text(self, value: str) -> str | None:
         """See the base class."""
-        if value != "help":
-            return None
-        width = terminal_width(sys.stdout)
-        if width is None:
-            return column_list()
-        return as_plain_text(column_list(), min(width, _LINE_WIDTH))
+        return printed_text("--columns") if value == "help" else None
 
 
 class PeaksAction(_PrintingAction):

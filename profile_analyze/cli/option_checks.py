@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.parser import COMMAND
+from profile_analyze.cli.requested_format import requested_output_format
 from profile_analyze.cli.tables import check_tables
 from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import QueryError
@@ -17,9 +18,9 @@ from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
-from profile_analyze.readers.paths import SUFFIXES, is_pipe
+from profile_analyze.readers.paths import is_pipe
+from profile_analyze.readers.suffixes import SUFFIXES
 from profile_analyze.report.output_formats import (
-    OPERATORS,
     TABLE,
     TABLE_FORMATS,
     WIKI,
@@ -66,11 +67,9 @@ def _check_files(arguments: argparse.Namespace) -> None:
     if arguments.files:
         return
     if arguments.compare:
-        # `--compare` takes all names after it, even if some of them were meant as the profile.
-        *base, new = arguments.compare
-        write = f"; write {new} --compare {shlex.join(base)}" if base else ""
         raise QueryError(
-            f"--compare took all files that are named; name the profile before it{write}"
+            "--compare took all files that are named; name the profile before it; write "
+            f"{_with_profile_first(arguments.compare)}"
         )
     if arguments.input_dtype and arguments.input_dtype.endswith(SUFFIXES):
         raise QueryError(
@@ -79,6 +78,18 @@ def _check_files(arguments: argparse.Namespace) -> None:
         )
     advice = "- reads standard input; " if _has_standard_input() else ""
     raise QueryError(f"the following arguments are required: FILE; {advice}see {COMMAND} --help")
+
+
+def _with_profile_first(files: Sequence[str]) -> str:
+    """Return the arguments that were probably meant by `--compare` and `files`.
+
+    `--compare` takes all names after it, even if one of them was meant as the profile.
+    """
+    new = files[-1]
+    base = [one for one in files if os.path.realpath(one) != os.path.realpath(new)]
+    if base:
+        return shlex.join([new, "--compare", *base])
+    return f"FILE --compare {shlex.quote(new)}, with another profile as FILE"
 
 
 def _check_model(arguments: argparse.Namespace) -> None:
@@ -161,7 +172,8 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
         ):
             if given:
                 raise QueryError(
-                    f"--dump-only-opr prints no table, so {option} has no effect; leave one out"
+                    f"--dump-only-opr prints no table, so {option} has no effect; leave one out; "
+                    "a table of the names: --print-only device --columns name"
                 )
     if not arguments.format and not arguments.confluence:
         by_suffix = output_format_of(arguments.output or "")
@@ -306,14 +318,3 @@ def _check_stacks(arguments: argparse.Namespace) -> None:
                 f"{name} has the recorded times of the stacks of one profile, so {option} does not "
                 "apply; leave one out"
             )
-
-
-def requested_output_format(arguments: argparse.Namespace) -> str | None:
-    """Return the output format that the options ask for; None if they do not choose a format."""
-    if arguments.explain is not None:
-        return None
-    if arguments.dump_only_opr:
-        return OPERATORS
-    if arguments.confluence:
-        return WIKI
-    return arguments.format or output_format_of(arguments.output or "")

@@ -6,6 +6,8 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from profile_analyze.cli.option_actions import StoreOnce
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -36,8 +38,15 @@ class Option(NamedTuple):
         may_be_default: bool = False,
         **settings: Any,
     ) -> Option:
-        """Make an option. `settings` are further arguments of `ArgumentParser.add_argument`."""
-        return cls(flags, help, settings, example, may_be_default)
+        """Make an option. `settings` are further arguments of `ArgumentParser.add_argument`.
+
+        An option with a value rejects a second, different value, unless it `may_be_default`: of
+        such options, the last one counts, so that a call can replace what an alias sets.
+        """
+        made = cls(flags, help, settings, example, may_be_default)
+        if made.takes_values and flags[0].startswith("-") and not may_be_default:
+            settings.setdefault("action", StoreOnce)
+        return made
 
     @classmethod
     def repeatable(cls, *flags: str, **settings: Any) -> Option:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import split_names
 from profile_analyze.readers.model_inputs import parse_dim, parse_input_shape, parse_tile
-from profile_analyze.readers.paths import SUFFIXES
+from profile_analyze.readers.suffixes import SUFFIXES
 from profile_analyze.report.output_formats import picture_format_of
 from profile_analyze.units import parse_quantity, parse_time
 

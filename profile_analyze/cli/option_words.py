@@ -1,4 +1,4 @@
-"""Words of other tools for options, with the options of this tool or advice in their place."""
+"""Maps words for options, such as those of other tools, to options of this tool or to advice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("name", "regex", "pattern", "grep", "include", "e"), "--opr-name"),
     **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type"),
     "dtype": "--input-dtype",
-    **dict.fromkeys(("column", "fields", "select", "show"), "--columns"),
+    **dict.fromkeys(("column", "fields", "select", "show", "metrics"), "--columns"),
     **dict.fromkeys(("list_columns", "help_columns"), "--columns help"),
     **dict.fromkeys(("wide", "all_columns"), "--columns all"),
     **dict.fromkeys(("threads", "num_threads"), "--peaks here:{1}"),
@@ -47,7 +47,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
         "--fail-if 'total > +{5%}'",
     ),
     **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first", "skip_warmup"), "--skip-runs"),
-    **dict.fromkeys(("stat", "statistic"), "--run-stat"),
+    **dict.fromkeys(("stat", "statistic", "run_statistic", "run_statistics"), "--run-stat"),
     **{unit: f"--time-unit {unit}" for unit in ("ms", "us", "ns")},
     **dict.fromkeys(
         ("exclude", "ignore"),
@@ -145,14 +145,14 @@ OPTION_WORDS_OF_VALUE: Final = (
 word, a blank and the value after the word, which may be empty. These entries take precedence over
 the other tables of options."""
 
-_NO_OTHER_LEVEL: Final = (
+_FIXED_CONFIDENCE: Final = (
     "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
     "--threshold sets the smallest change that counts, such as --threshold 5%"
 )
 CHOOSING_A_VIEW: Final = ("view", "views", "display")
-"""Options with which other tools choose one of several views. The advice is on the chosen view."""
+"""Options that choose a view in other tools. The advice depends on the view, such as `kernels`."""
 ABSENT_OPTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("alpha", "confidence", "confidence_level", "significance"), _NO_OTHER_LEVEL),
+    **dict.fromkeys(("alpha", "confidence", "confidence_level", "significance"), _FIXED_CONFIDENCE),
     "html": "write --format markdown or --format wiki for a page, --plot run.svg for a picture",
     **dict.fromkeys(
         ("precision", "digits", "decimals", "round"),
@@ -160,7 +160,7 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     ),
     **dict.fromkeys(
         ("plot_type", "plot_kind", "chart_type"),
-        "--plot draws the roofline with --peaks, and bars of the longest times without --peaks",
+        "--plot draws the roofline of a profile with --peaks, and bars otherwise",
     ),
     **dict.fromkeys(
         ("title", "dpi", "figsize"),
@@ -235,3 +235,12 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     ),
 }
 """Options of other tools for settings that this tool lacks, each with the advice to print."""
+
+
+def absent_option(word: str) -> str:
+    """Return the advice on an option that this tool lacks; empty for other words.
+
+    The words of an option may be separated or not: `--export-profile` is `--exportProfile`.
+    """
+    joined = {name.replace("_", ""): advice for name, advice in ABSENT_OPTIONS.items()}
+    return ABSENT_OPTIONS.get(word) or joined.get(word.replace("_", ""), "")

@@ -10,7 +10,7 @@ from typing import Final
 
 from profile_analyze.cli.fleet_options import FLEET
 from profile_analyze.cli.input_options import CACHE, MODELS, RUNS
-from profile_analyze.cli.option_actions import ColumnsAction, PeaksAction, StoreOnce, VersionAction
+from profile_analyze.cli.option_actions import ColumnsAction, PeaksAction, VersionAction
 from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
@@ -73,7 +73,6 @@ ROWS: Final = OptionGroup(
         ),
         Option.of(
             "--opr-name",
-            action=StoreOnce,
             joined_by="|",
             metavar="REGEX",
             example=".*conv",
@@ -81,7 +80,6 @@ ROWS: Final = OptionGroup(
         ),
         Option.of(
             "--input-dtype",
-            action=StoreOnce,
             metavar="DTYPE",
             example="Float32",
             help="operators with an input of this dtype, such as Float32",
@@ -118,7 +116,6 @@ GROUPS: Final = OptionGroup(
     (
         Option.of(
             "--aggregate-by",
-            action=StoreOnce,
             joined_by=",",
             metavar="KEY[,KEY...]",
             example="type",
@@ -130,16 +127,15 @@ GROUPS: Final = OptionGroup(
         ),
         Option.of(
             "--aggregate",
-            action=StoreOnce,
             joined_by=",",
             metavar="HOW[,HOW...]",
             example="sum,p90",
             help="how to combine the values of a group: "
-            f"{', '.join(AGGREGATES)}, or a percentile such as p90. The first aggregate applies to "
-            "all columns, and each further one adds a column of the time, such as time.p90. "
-            "Without --aggregate-by, all operators are one row. With sum and mean, FLOPS and "
-            "bandwidth are the sum of work divided by the sum of time; with other aggregates, they "
-            "are that aggregate of the operators' values",
+            f"{', '.join(AGGREGATES)}, or a percentile such as p90. The first aggregate other "
+            "than count applies to all columns. Each other one adds a time column, such as "
+            "time.p90. Without --aggregate-by, all operators are one row. With sum and mean, FLOPS "
+            "and bandwidth are the sum of work divided by the sum of time; with other aggregates, "
+            "they are that aggregate of the operators' values",
         ),
         Option.repeatable(
             "--having",
@@ -156,7 +152,6 @@ ORDER: Final = OptionGroup(
     (
         Option.of(
             "--order-by",
-            action=StoreOnce,
             joined_by=",",
             type=column_names,
             metavar="[+]COLUMN[,...]",
@@ -191,7 +186,6 @@ COMPARISON: Final = OptionGroup(
         Option.of(
             "--compare",
             nargs="+",
-            action=StoreOnce,
             default=[],
             metavar="FILE",
             example="old.json",
@@ -200,7 +194,6 @@ COMPARISON: Final = OptionGroup(
         ),
         Option.of(
             "--compare-label",
-            action=StoreOnce,
             type=label_value,
             metavar="NAME=VALUE",
             example="date=2026-11-01",
@@ -248,10 +241,10 @@ COMPARISON: Final = OptionGroup(
             choices=("not-ruled-out", "yes", "unjudged", "no"),
             # It has no default, because `check_options` rejects any value without `--fail-if`.
             help="when to exit with 4 if no condition of --fail-if is met. unjudged: if a "
-            "condition cannot be judged, because of too few runs, no operators or mixed-up files. "
-            "yes: as unjudged, and if the median is beyond the limit, but noise may explain that. "
-            "not-ruled-out: as yes, and if the median is within the limit, but a change beyond it "
-            "is not ruled out. no: never (default: unjudged)",
+            "condition cannot be judged, for example because of too few runs. yes: as "
+            "unjudged, and also if the median is beyond the limit, but noise may explain that. "
+            "not-ruled-out: as yes, and also if the median is within the limit, but a change "
+            "beyond it is not ruled out. no: never (default: unjudged)",
         ),
     ),
 )
@@ -309,7 +302,6 @@ VIEW: Final = OptionGroup(
         ),
         Option.of(
             "--explain",
-            action=StoreOnce,
             type=column_names,
             metavar="COLUMN",
             example="time",
@@ -334,3 +326,5 @@ OPTION_GROUPS: Final = (
 )
 OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
 """All options, without the positional argument."""
+OPTION_OF: Final = {flag: option for option in OPTIONS for flag in option.flags}
+"""The option of each flag, such as `-t` and `--top`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_actions import CompletionAction, StoreOnce
+from profile_analyze.cli.option_actions import CompletionAction
 from profile_analyze.cli.option_types import NO_PAGER, Option, OptionGroup
 from profile_analyze.cli.option_values import picture_file
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
@@ -31,7 +31,6 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "-o",
             "--output",
-            action=StoreOnce,
             metavar="FILE",
             example="result.csv",
             help="write to this file; - is standard output. The suffix (.csv, .json, .jsonl, "
@@ -44,12 +43,11 @@ OUTPUT: Final = OptionGroup(
         ),
         Option.of(
             "--plot",
-            action=StoreOnce,
             type=picture_file,
             metavar="FILE",
             example="result.svg",
-            help="also draw a picture (.svg, .png or .pdf): the roofline with --peaks, otherwise "
-            "bars of the longest times, or of the work of a model. -t limits the rows. Needs "
+            help="also draw a picture (.svg, .png or .pdf): bars of the longest times, or "
+            "the roofline with --peaks. A model gets bars of its work. -t limits the rows. Needs "
             "matplotlib (the extra plot)",
         ),
         Option.of(

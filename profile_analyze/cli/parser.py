@@ -10,26 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.option_actions import print_text, printed_text
 from profile_analyze.cli.option_types import NO_PAGER, Option
-from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
+from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTION_OF
 from profile_analyze.cli.terminal import terminal_width
-from profile_analyze.cli.unknown_options import (
-    advice_on_word,
-    check_abbreviations,
-    check_unknown,
-)
 from profile_analyze.errors import QueryError
-from profile_analyze.query.catalog import CATALOG
 from profile_analyze.report.paragraphs import paragraph, with_own_indent
-from profile_analyze.suggestions import (
-    CHOICE_WORDS,
-    UNIT_WORDS,
-    did_you_mean,
-    plain_name,
-    suggestion,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from types import ModuleType
 
 PROGRAM: Final = "profile_analyze"
 COMMAND: Final = "profile-analyze"
@@ -66,8 +54,6 @@ be judged."""
 _COMMAND_INDENT: Final = "  "
 _WIDTH_WITHOUT_TERMINAL: Final = 80
 
-_CHOICE_WORDS: Final = {**UNIT_WORDS, **CHOICE_WORDS}
-
 _ABBREVIATIONS: Final[Mapping[str, str]] = {
     "--h": "--help",
     **dict.fromkeys(("--ma", "--max", "--max-"), "--max-time"),
@@ -77,7 +63,8 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
     "--s": "--show-host",
     "--w": "--wiki",
 }
-"""Abbreviations that the original accepts, but that would be ambiguous among today's options."""
+"""Abbreviations that the original tool (docs/compatibility.md) accepts. Today, more options begin
+with them."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -96,11 +83,7 @@ class Parser(argparse.ArgumentParser):
         """Reject a value that is not a choice. The message is the same in every Python version."""
         choices = [*map(str, action.choices or ())]
         if choices and value not in choices:
-            # `svg` is similar to `csv`, but stands for a picture.
-            near = "" if value == "svg" else suggestion(value, choices, _CHOICE_WORDS)
-            advice = (
-                near or _option_with_choice(value) or _meanings(action) or advice_on_word(value)
-            )
+            advice = _option_advice().advice_on_choice(value, choices, action.help or "")
             one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
 
@@ -109,7 +92,7 @@ class Parser(argparse.ArgumentParser):
         try:
             return super()._match_argument(action, arg_strings_pattern)
         except argparse.ArgumentError:
-            (option,) = (one for one in OPTIONS if list(one.flags) == action.option_strings)
+            option = OPTION_OF[action.option_strings[0]]
             choices = ", ".join(option.settings.get("choices", ()))
             value = f": {choices}" if choices else f", such as {option.example_call}"
             name = "/".join(option.flags)
@@ -162,34 +145,13 @@ def _examples(width: int | None) -> str:
     return "\n".join(blocks)
 
 
-def _option_with_choice(value: str) -> str:
-    """Return advice on a wrong choice: the only option that has this choice.
-
-    If there is no such option, `value` may be a group key.
-    """
-    with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
-    if len(with_value) == 1:
-        return did_you_mean([f"{with_value[0].flags[-1]} {value}"])
-    for key in (column.name for column in CATALOG if column.is_key):
-        if plain_name(value) in (key, f"{key}s"):
-            return did_you_mean([f"--aggregate-by {key}"])
-    return ""
-
-
-def _meanings(action: argparse.Action) -> str:
-    """Return what the choices of an option mean, from its help; empty unless it explains all."""
-    choices, text = [*map(str, action.choices or ())], action.help or ""
-    starts = [text.find(f" {choice}: ") for choice in choices]
-    return text[min(starts) + 1 :].rpartition(" (default")[0] if min(starts) >= 0 else ""
-
-
 def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:
     for option in options:
         group.add_argument(*option.flags, help=option.help, **option.settings)
 
 
 def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> argparse.Namespace:
-    """Parse a command line. Each argument is checked on its own.
+    """Parse a command line. Contradictions between arguments are not checked here.
 
     `defaults` replace the defaults of the table of options.
 
@@ -201,7 +163,8 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     command_parser.paged = NO_PAGER not in argv
     written = _with_negative_values([*map(_without_abbreviation, argv)])
     _check_form(written)
-    check_abbreviations(written)
+    if not all(map(_is_complete, written)):
+        _option_advice().check_abbreviations(written)
     # `defaults` belong to this call. They are not set in the parser, because all calls share it.
     values = argparse.Namespace(**defaults or {})
     try:
@@ -213,7 +176,7 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
             raise error.__context__ from None
         raise
     if unknown:
-        check_unknown(unknown, written)
+        _option_advice().check_unknown(unknown, written)
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if arguments.clear_cache:
         print_text(printed_text("--clear-cache", arguments=arguments))
@@ -226,6 +189,19 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
         print_text(with_own_indent(explanation, terminal_width(sys.stdout)) + "\n")
         command_parser.exit()
     return arguments
+
+
+def _is_complete(argument: str) -> bool:
+    """Return whether the argument is a complete long option, or no long option."""
+    return not argument.startswith("--") or argument.partition("=")[0] in OPTION_OF
+
+
+def _option_advice() -> ModuleType:
+    """Return the module that gives advice on wrong options."""
+    # Imported here, because only wrong options need it, and it reads all columns and devices.
+    from profile_analyze.cli import option_advice
+
+    return option_advice
 
 
 def color_choice(argv: Sequence[str]) -> str:
@@ -268,14 +244,13 @@ def _check_form(arguments: Sequence[str]) -> None:
 
     argparse would read `-top` as `-t op`.
     """
-    flags = {flag: one for one in OPTIONS for flag in one.flags if flag.startswith("--")}
     for argument in arguments:
         if argument == "--":
             return
         name, equals, _ = argument.partition("=")
-        if equals and name in flags and not flags[name].takes_values:
+        if equals and name in OPTION_OF and not OPTION_OF[name].takes_values:
             raise QueryError(f"argument {name}: takes no value; write {name}")
-        if f"-{name}" in flags:
+        if f"-{name}" in OPTION_OF and f"-{name}".startswith("--"):
             raise QueryError(f"there is no option {name}; did you mean -{name}, with two hyphens?")
 
 
@@ -283,7 +258,6 @@ def _takes_value(argument: str) -> bool:
     """Return whether the argument is a long option with one value, perhaps abbreviated."""
     return len(argument) > 2 and any(
         flag.startswith(argument) and option.takes_value
-        for option in OPTIONS
-        for flag in option.flags
+        for flag, option in OPTION_OF.items()
         if flag.startswith("--")
     )

@@ -62,7 +62,7 @@ def find_peaks(spec: str) -> Found:
 def _peaks_of_profile(profile: Profile, dtype: str | None) -> Peaks:
     """Return the peaks of the device that the profile names. Raises `PeaksError`."""
     try:
-        return peaks_of_reported(profile.origin.hardware, dtype)
+        return peaks_of_reported(profile.origin.hardware, dtype)._replace(typed=_AUTO)
     except PeaksError:
         if {track.device_kind for track in profile.tracks if track.side == DEVICE} != {CPU}:
             raise
@@ -101,7 +101,10 @@ def resolve(spec: str) -> Peaks:
     if match := re.fullmatch(r"here\s*(\d+)", spec):
         raise PeaksError(f"there is no device {spec!r}; did you mean here:{match[1]}?")
     if spec.lower() in _HERE_WORDS:
-        raise PeaksError(f"there is no device {spec!r}; --peaks here measures this machine")
+        raise PeaksError(
+            f"there is no device {spec!r}; --peaks here measures this machine, and --peaks auto "
+            "shows the highest rates in the profile of a CPU"
+        )
     return parse_peaks(spec)
 
 
@@ -121,4 +124,5 @@ def _in_file(file: str, rest: str) -> Peaks:
     if not name and len(devices) > 1:
         known = ", ".join(device.name for device in devices)
         raise PeaksError(f"{file}: has several devices; write {file}:NAME with one of {known}")
-    return peaks_of(devices, name or devices[0].name, dtype or None)
+    peaks = peaks_of(devices, name or devices[0].name, dtype or None)
+    return peaks._replace(typed=f"{file}:{name}" if name else file)

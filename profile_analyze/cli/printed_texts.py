@@ -6,17 +6,21 @@ This module and its imports are loaded only if a call has such an option.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.clear_cache import clear_cache
 from profile_analyze.cli.completion import completion_script
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.fleet import entry
+from profile_analyze.report.column_list import column_list
 from profile_analyze.report.device_list import device_list
-from profile_analyze.report.paragraphs import with_own_indent
+from profile_analyze.report.paragraphs import as_plain_text, with_own_indent
 
 if TYPE_CHECKING:
     import argparse
+
+_LINE_WIDTH: Final = 100
+"""The list of columns is wrapped to at most this width, because longer lines are hard to read."""
 
 
 def printed_text(option: str, value: str, arguments: argparse.Namespace) -> str:
@@ -24,6 +28,8 @@ def printed_text(option: str, value: str, arguments: argparse.Namespace) -> str:
 
     `value` is the value of the option. Raises the same errors as `clear_cache`.
     """
+    if option == "--columns":
+        return _column_list(terminal_width(sys.stdout))
     if option == "--peaks":
         return device_list(terminal_width(sys.stdout))
     if option == "--sql":
@@ -32,3 +38,10 @@ def printed_text(option: str, value: str, arguments: argparse.Namespace) -> str:
         return completion_script(value)
     assert option == "--clear-cache", f"{option} prints no text"
     return clear_cache(arguments)
+
+
+def _column_list(width: int | None) -> str:
+    """Return the list of columns for a terminal of this width, or unwrapped Markdown for None."""
+    if width is None:
+        return column_list()
+    return as_plain_text(column_list(), min(width, _LINE_WIDTH))

@@ -126,7 +126,7 @@ class Progress:
             self._update(lambda _: f"read {_size_text(read)}{of}")
 
     def _update(self, text: Callable[[float], str], *, at_once: bool = False) -> None:
-        """Show `text`, a function of the time, unless the line was shown shortly before."""
+        """Show `text`, a function of the time, if an update is due or `at_once` is true."""
         now = monotonic()
         if at_once or now >= self._next:
             self._next = max(self._next, now + _INTERVAL_S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.cli.option_checks import requested_output_format
+from profile_analyze.cli.requested_format import requested_output_format
 from profile_analyze.errors import QueryError
 from profile_analyze.model.terms import LABEL
 from profile_analyze.query.catalog import find_column, split_names
@@ -103,7 +103,7 @@ def _default_top(arguments: argparse.Namespace, labels: Sequence[str]) -> int:
 def _split_by(columns: str | None, labels: Sequence[str]) -> tuple[str, ...]:
     """Return the keys among `columns` that have values only if rows are split by them."""
     if columns is not None:
-        with suppress(QueryError):  # `_columns` reports wrong names
+        with suppress(QueryError):  # wrong names are reported later
             shown = [find_column(name, labels) for name in split_names(columns)]
             return tuple(column.base_name for column in shown if column.needs_split_rows)
     return ()

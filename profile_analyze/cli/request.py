@@ -8,10 +8,11 @@ from profile_analyze.cli.appearance import Appearance
 from profile_analyze.cli.cache_folder import cache_folder
 from profile_analyze.cli.explain import column_to_explain
 from profile_analyze.cli.inputs import find_sources
-from profile_analyze.cli.option_checks import check_options, check_tiles, requested_output_format
+from profile_analyze.cli.option_checks import check_options, check_tiles
 from profile_analyze.cli.part import Part
 from profile_analyze.cli.progress import status_line
 from profile_analyze.cli.queries import queries_of
+from profile_analyze.cli.requested_format import requested_output_format
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.readers.model_inputs import ModelInputs

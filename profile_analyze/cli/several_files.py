@@ -1,6 +1,6 @@
 """Reads several files: runs of one model, the two sides of a comparison, and files with labels.
 
-A call with one file and no labels does not import this module.
+A call with one file, no labels and no `--correct-drift` does not import this module.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.model_options import check_that_names_are_known
 from profile_analyze.cli.sources import (
     about_side,
@@ -57,7 +58,8 @@ def read_several(
     check_that_names_are_known(loaded)
     profile, *baseline = [prepared(request, one, model) for one in loaded]
     profile = profile.changed(notes=(*profile.notes, *sources.notes))
-    return compare(profile, baseline[0], request.match) if baseline else profile
+    joined = compare(profile, baseline[0], request.match) if baseline else profile
+    return without_drift(joined) if request.correct_drift else joined
 
 
 def _loaded(

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.model_options import check_that_names_are_known
 from profile_analyze.cli.option_values import LOCAL, dask_address
 from profile_analyze.cli.part import WHOLE
@@ -50,6 +49,7 @@ def chosen_by_label(request: Request, sources: Sources) -> Sources:
         chosen = files
         files, baseline = request.labels.sides(chosen)
         notes += request.labels.on_neither_side_notes(chosen)
+    notes = [*sources.notes, *notes]
     return sources._replace(files=files, baseline=baseline, notes=tuple(notes))
 
 
@@ -64,8 +64,8 @@ def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iter
     for old, new in (names, reversed(names)):
         old_words, new_words = _words(old), _words(new)
         only_old, only_new = old_words - new_words, new_words - old_words
-        # `bert-base` is not a baseline of `bert-large`. If `base` is only a part of a name, the
-        # other name must therefore add only words in `_NEW`.
+        # `bert-base` is not a baseline of `bert-large`. So if `base` is only a part of one name,
+        # the words that only the other name has must be in `_NEW`.
         is_baseline = Path(old).name.lower() in _OLD
         if (only_old or only_new) and only_old <= _OLD and (is_baseline or only_new <= _NEW):
             better = shlex.join((new, "--compare", old))
@@ -86,25 +86,22 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
 
     Raises `InputError`. Raises `QueryError` if a profile lacks the level, or if no run is left.
     """
-    source: Profile | Comparison
     sources = sources._replace(notes=(*sources.notes, *_notes_on_engine(request, sources)))
     progress = Progress(len(sources.files) + len(sources.baseline))
     try:
-        is_one_file = len(sources.files) == 1 and not sources.data_sets
-        if not is_one_file or sources.baseline or request.labels is not None:
-            # Imported here, because a call with one file neither joins runs nor compares.
-            from profile_analyze.cli.several_files import read_several
-
-            source = read_several(request, sources, wanted, progress)
-        else:
+        is_one_file = len(sources.files) == 1 and not (sources.data_sets or sources.baseline)
+        if is_one_file and request.labels is None and not request.correct_drift:
             model = load_model(request, wanted, progress)
             profile = load_file(about_side(request), sources.files[0], wanted, progress)
             check_that_names_are_known([profile])
-            source = prepared(request, profile, model)
-            source = source.changed(notes=(*source.notes, *sources.notes))
+            profile = prepared(request, profile, model)
+            return profile.changed(notes=(*profile.notes, *sources.notes))
+        # Imported here, because most calls have one file: they neither join runs nor compare.
+        from profile_analyze.cli.several_files import read_several
+
+        return read_several(request, sources, wanted, progress)
     finally:
         progress.clear()
-    return without_drift(source) if request.correct_drift else source
 
 
 def _notes_on_engine(request: Request, sources: Sources) -> Iterator[Note]:

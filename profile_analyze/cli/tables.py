@@ -105,7 +105,7 @@ def exported(request: Request, sources: Sources, processes: int, engine: Engine 
     added, files = counted(outcome.added, "profile"), counted(outcome.files, "profile")
     text = f"{visible(request.export, 'utf-8')}: added {added}; now {files}\n"
     show([text.encode(encoding_of_standard_output(), "backslashreplace")], paged=False)
-    return Report(notes=(*outcome.notes, *notes))
+    return Report(notes=(*outcome.notes, *notes, *sources.notes))
 
 
 def sql_report(profile: Profile, request: Request) -> Report:

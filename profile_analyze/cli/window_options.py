@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_actions import StoreOnce
 from profile_analyze.cli.option_types import Option, OptionGroup
 from profile_analyze.cli.option_values import seconds, step_range
 
@@ -39,7 +38,6 @@ WINDOW: Final = OptionGroup(
         ),
         Option.of(
             "--step-region",
-            action=StoreOnce,
             metavar="NAME",
             example="forward",
             help="make each execution of this module or region a step, numbered from 1, instead of "
@@ -47,7 +45,6 @@ WINDOW: Final = OptionGroup(
         ),
         Option.of(
             "--inspect",
-            action=StoreOnce,
             metavar="KEY",
             example="aten::addmm",
             help="instead of a table, show all that the profile says about one operator: facts, "

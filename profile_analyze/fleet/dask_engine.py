@@ -34,8 +34,8 @@ _START_S: Final = 120
 _ENVIRONMENT: Final = {"PYTHONWARNINGS": "ignore", "OPENBLAS_NUM_THREADS": "1"}
 """The environment of the workers of a local cluster. Python's warnings would reach standard error.
 
-It replaces Dask's own environment, which sets MALLOC_TRIM_THRESHOLD_. With that variable, freed
-memory returns to the system at once, which makes reading far slower.
+This environment replaces Dask's own environment, which sets MALLOC_TRIM_THRESHOLD_. With that
+variable, freed memory returns to the system at once, which makes reading far slower.
 """
 _END_S: Final = 0.2
 """How long a worker may take to end by itself."""

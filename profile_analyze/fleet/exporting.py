@@ -205,8 +205,7 @@ def _with_same_labels(
 ) -> list[tuple[dict[str, str], list[str]]]:
     """Return the files in groups with the same labels, and the labels of each group.
 
-    A part has files of one group. A question about some labels can therefore skip whole parts. The
-    answer is the same as if only the files in the other parts had been exported.
+    A part has files of one group. A question about some labels can therefore skip whole parts.
     """
     groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for file in files:

@@ -88,7 +88,7 @@ def _check(joined: Profile, parts: Iterable[Part], max_size: int) -> None:
 
 
 def _as_single_file(joined: Profile, joiner: RunJoiner) -> Profile:
-    """Return the joined profile of one file as `load` returns the file."""
+    """Return the joined profile of one file, changed to what `load` returns for the file."""
     partial = joiner.partial()
     assert partial is not None, "the joined profile has a file"
     # Joining sorts the tracks and makes notes on the runs. `load` does neither.

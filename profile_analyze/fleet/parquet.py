@@ -46,7 +46,7 @@ def write_table(folder: Path, name: str, table: pa.Table) -> int:
     pq.write_table(
         table,
         file,
-        # Nearly every question reads the times. LZ4 is read twice as fast, and takes 13 % more.
+        # Nearly every question reads the times. LZ4 is read twice as fast. Files are 13 % larger.
         compression="lz4" if name == TIMES_TABLE else "zstd",
         row_group_size=max(len(table), 1),
         dictionary_pagesize_limit=_LARGEST_DICTIONARY,

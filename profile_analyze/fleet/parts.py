@@ -174,7 +174,7 @@ def _content_of_part(data_set: Folder, folder: Folder, max_size: int) -> bytes |
 def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
     """Return the content of a manifest. Raises `TooLargeError` and `OSError`."""
     file = data_set / name
-    # Some drivers reserve memory for all requested bytes, so the first request is small.
+    # Some fsspec drivers reserve memory for all requested bytes, so the first request is small.
     most = min(_USUAL_SIZE, max_size)
     while True:
         if isinstance(file, Path):

@@ -49,7 +49,7 @@ EXECUTIONS: Final = (
     Field("start_s", NUMBER, "the start on the clock of the track", "s"),
     Field("duration_s", NUMBER, "the time of all calls, with the executions that ran inside", "s"),
     Field("self_s", NUMBER, "the duration without the executions that ran inside", "s"),
-    Field("median_s", NUMBER, "the median over inferences, if the duration is their mean", "s"),
+    Field("median_s", NUMBER, "the median over inferences, if the duration is a mean", "s"),
     Field("first_kernel_s", NUMBER, "the time from the start to the first kernel", "s"),
     Field("submitted_s", NUMBER, "the end of the host call that launched the execution", "s"),
     Field("thread_wait_s", NUMBER, "how long the thread waited for other threads", "s"),
@@ -59,14 +59,18 @@ EXECUTIONS: Final = (
     Field("parent", ROW, "the number of the execution around this one"),
     Field("launched_by", ROW, "the number of the execution that launched this one"),
     Field("phase", CATEGORIES, "the part of a training step: forward, backward or optimizer"),
-    Field("kernel", CATEGORIES, "the name of the kernel; null if the execution is not a kernel"),
+    Field(
+        "kernel",
+        CATEGORIES,
+        "the name of the kernel; null for other executions, and in all files of data sets",
+    ),
 )
 TRACKS: Final = (
     Field("track", ROW, "the number of the track"),
     Field("name", TEXT, "the name of the thread, stream or the like"),
     Field("side", TEXT, "device or host"),
     Field("device", TEXT, "the device that the track belongs to"),
-    Field("kind", TEXT, "the noun for such tracks, such as thread or stream"),
+    Field("kind", TEXT, "what the track is, such as thread or stream"),
     Field("process", TEXT, "the name of the process in the file"),
     Field("rank", COUNT, "the rank of the process in a distributed job"),
     Field("clock", TEXT, "start times can be compared between tracks with the same clock"),
@@ -82,13 +86,18 @@ RUNS: Final = (
     Field("step", COUNT, "the number that the file gives the run, such as the training step"),
     Field("label", TEXT, "the name that the file gives the run"),
     Field("wall_s", NUMBER, "the time from the start to the end of the run", "s"),
-    Field("is_copy", FLAG, "whether the process has exactly the times of an earlier process"),
+    Field(
+        "is_copy",
+        FLAG,
+        "whether the process has exactly the times of an earlier process; false in all files of "
+        "data sets",
+    ),
 )
 ORIGIN: Final = (
     Field("format", TEXT, "the format of the files"),
     Field("version", TEXT, "the version of the format or of the runtime"),
     Field("times", TEXT, "what the times are: of each execution, mean, or absent"),
-    Field("averaged_over", COUNT, "the number of inferences that times are means over", "1"),
+    Field("averaged_over", COUNT, "the number of inferences over which each time is averaged", "1"),
     Field("hardware", TEXT, "the hardware, as the file describes it"),
     Field("synchronised", FLAG, "whether the runtime waited for each operator"),
     Field("renaming", TEXT, "why operators have other names than in the program; may be empty"),

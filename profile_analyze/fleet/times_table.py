@@ -1,7 +1,8 @@
 """The table of stored times: a row for each operator and run in which it ran.
 
 Most questions need nothing else from the executions, which take many times the memory. Only parts
-whose executions are flat have this table. In other parts, times depend on the selected level.
+whose executions are flat have this table: no execution ran inside another or was launched by
+another. In other parts, times depend on the selected level.
 """
 
 from __future__ import annotations
@@ -55,13 +56,13 @@ _COLUMN_OF: Final = {TIME.name: "device_time_s", HOST_TIME.name: "host_time_s", 
 
 
 class FlatExecutions(msgspec.Struct, frozen=True):
-    """What ran where. A part with stored times has these facts; its executions need not be read."""
+    """What ran where, in a part with stored times. Most questions then need no executions."""
 
     executions: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
     """The number of executions."""
     is_complete: bool
-    """Whether each operator that ran at all ran in each run. The table of times then has all of
-    these rows, in the order of operators and runs, so their numbers need not be read."""
+    """Whether each operator that ran at all ran in each run. The table of times then has a row
+    for each of these operators and each run, so its columns of row numbers need not be read."""
     each_calls: Annotated[float, msgspec.Meta(gt=0)] | None
     """How many calls each operator has in each run, if `is_complete` and the number is the same in
     all cases; otherwise None."""

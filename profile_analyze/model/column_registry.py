@@ -57,7 +57,7 @@ _IDENTITY: Final = (
         "scope",
         meaning="the modules or regions around the operator, outermost first",
         as_text="/".join,
-        worked="the modules that the file names around the operator",
+        worked="the modules or regions around the operator, as in the file",
     ),
     Column(
         "count",

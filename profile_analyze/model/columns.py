@@ -156,10 +156,10 @@ class Column(NamedTuple):
     """The text with which `--explain` explains the value of a group with the rule `FORMULA`. Groups
     with other rules need no text."""
     export_name: str = ""
-    """The name without the unit in output formats for programs; empty for the plain name. A plain
-    name that looks like an aggregate needs another name: `time_min` is `time_of_fastest_run`,
-    because `time_min_s` already means the minimum over a group. For a column of texts, people see
-    this name, too."""
+    """The name in output formats for programs, before the unit is added; empty for the plain name.
+    A plain name that looks like an aggregate needs another name: `time_min` is
+    `time_of_fastest_run`, because `time_min_s` already means the minimum over a group. A column of
+    texts has this name in output for people, too."""
 
     @property
     def running(self) -> RunningSum | None:

@@ -59,9 +59,8 @@ def _common_bits(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> list[t
     for index, element in enumerate(ours):
         bits_of[element] = bits_of.get(element, 0) | 1 << index
     every = (1 << len(ours)) - 1
-    # `rows[n]` compares the first n elements of `theirs` with each beginning of `ours`. Bit i is 0
-    # if element i of `ours`, added to the beginning before it, makes the longest common subsequence
-    # one longer.
+    # `rows[n]` compares the first n elements of `theirs` with each prefix of `ours`. Bit i is 0 if
+    # the prefix that ends with element i has a longer common subsequence than the prefix before it.
     rows = [every]
     for element in theirs:
         bits = rows[-1]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -14,20 +15,23 @@ from profile_analyze.model.comparison_notes import mismatch_of, notes_of, notes_
 from profile_analyze.model.fused_layers import with_parts
 from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.run_copies import shared_runs
 from profile_analyze.model.splitting import split_alike
 from profile_analyze.model.terms import ADDED, REMOVED, SHAPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.comparison_notes import Mismatch
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.run_copies import SharedRuns
 
-COMPARISON_COLUMNS: Final = frozenset({*SHAPES, "parameters"})
-"""The optional columns that matching needs."""
+_DTYPE: Final = "compute_dtype"
+COMPARISON_COLUMNS: Final = frozenset({*SHAPES, "parameters", _DTYPE})
+"""The optional columns that a comparison uses. Matching needs all but `compute_dtype`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,10 +53,17 @@ class Comparison:
     the profile; N/A for all other operators."""
     base_shapes: Mapping[str, Categorical[Any]]
     """The shapes in the baseline, by the name of the column. Each has shape (operators,)."""
+    base_dtype: Categorical[str]
+    """Shape (operators,): the dtype that each operator computes in, in the baseline."""
     base_operators: int
     """How many operators the baseline has."""
     notes: tuple[Note, ...]
     """Notes on the baseline and on the matching."""
+    shared: SharedRuns | None = None
+    """The runs that are on both sides; usually None."""
+    scopes_on: Literal["", "profile", "baseline"] = ""
+    """The side that alone has scopes, for two profiles of one format; empty if both sides or no
+    side has scopes. An operator without scopes may be several operators on the other side."""
     uncorrected: Comparison | None = None
     """The comparison with the times as measured; None unless a drift correction was tried. If the
     correction was refused, the times of both comparisons are equal: see `analysis.drift`."""
@@ -65,7 +76,7 @@ class Comparison:
         """The comparison without drift correction."""
         return self if self.uncorrected is None else self.uncorrected
 
-    @property
+    @cached_property
     def mismatch(self) -> Mismatch | None:
         """Why a change between the two sides means nothing; usually None."""
         return mismatch_of(self)
@@ -86,7 +97,17 @@ class Comparison:
             self.match.where(how != ADDED for how in categories),
         )
 
-    def split(self, keys: Iterable[str]) -> Comparison:
+    def changed_dtypes(self) -> Categorical[str]:
+        """Return how the dtype of each operator changed, such as `fp32 to fp16`.
+
+        The result has shape (operators,). It is N/A if the dtype is the same or unknown on a side.
+        """
+        dtypes = zip(self.base_dtype.values(), _dtypes_of(self.profile).values(), strict=True)
+        return Categorical.of(
+            [None if None in (old, new) or old == new else f"{old} to {new}" for old, new in dtypes]
+        )
+
+    def split(self, keys: Collection[str]) -> Comparison:
         """Split each operator into a row for each value of `keys`: see `splitting.split`.
 
         A row with executions on only one side is `added` or `removed`.
@@ -105,6 +126,9 @@ class Comparison:
             match=Categorical.of(match.tolist()),
             base_name=self.base_name.take(former_row),
             base_shapes={name: one.take(former_row) for name, one in self.base_shapes.items()},
+            base_dtype=self.base_dtype.take(former_row),
+            # Correction changes times, not executions, so both comparisons have the same new rows.
+            uncorrected=None if self.uncorrected is None else self.uncorrected.split(keys),
         )
 
 
@@ -139,14 +163,14 @@ def compare(
     _check_that_both_have_run(profile, base)
     common = level or common_level(profile, base)
     profile, base = at_level(profile, common), at_level(base, common)
+    shared = shared_runs(profile, base)
     steps = steps_of(match, profile, base)
     base_row_of, how = matched_rows(profile, base, steps)
-    added = with_parts(profile, base, base_row_of)
     notes: tuple[Note, ...] = ()
-    if added is not None:
+    if added := with_parts(profile, base, base_row_of):
         profile, base, notes = added
         base_row_of, how = matched_rows(profile, base, steps)
-    comparison = _with_matches(profile, base, base_row_of, how)
+    comparison = replace(_with_matches(profile, base, base_row_of, how), shared=shared)
     return replace(comparison, notes=(*notes_of(base), *notes_on(comparison), *notes))
 
 
@@ -169,8 +193,10 @@ def _with_matches(
             for name in SHAPES
             if base.operators.state(name) != "not loaded"
         },
+        base_dtype=_dtypes_of(base).take_or_missing(np.append(base_row_of, removed)),
         base_operators=len(base),
         notes=(),
+        scopes_on=_scopes_on(profile, base),
     )
 
 
@@ -197,6 +223,23 @@ def _with_same_rows(
             **base.without_tables(keep="tensors"),
         ),
     )
+
+
+def _scopes_on(profile: Profile, base: Profile) -> Literal["", "profile", "baseline"]:
+    """Return `Comparison.scopes_on`."""
+    has_scopes, base_has_scopes = (
+        bool((side.operators.scope.codes >= 0).any()) for side in (profile, base)
+    )
+    if has_scopes == base_has_scopes or profile.origin.format != base.origin.format:
+        return ""
+    return "profile" if has_scopes else "baseline"
+
+
+def _dtypes_of(profile: Profile) -> Categorical[str]:
+    """Return the dtype that each operator computes in; N/A if the dtypes were not loaded."""
+    if profile.operators.state(_DTYPE) != "loaded":
+        return Categorical.missing(len(profile))
+    return profile.operators.categorical(_DTYPE)
 
 
 def _other_names(

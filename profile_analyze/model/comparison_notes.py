@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.run_copies import digests_of
 from profile_analyze.model.terms import CONTROL
-from profile_analyze.units import counted
+from profile_analyze.units import counted, percent, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.run_copies import SharedRuns
 
-SAME_RUNS: Final = "the same runs are compared with themselves"
+_SAME_RUNS: Final = "the same runs are compared with themselves"
 _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
 share is relative to the side with fewer operators. Graph optimisation leaves about this share of
@@ -30,6 +31,9 @@ class Mismatch(NamedTuple):
     meaning: str
     """What this probably means, such as `these look like different models`."""
     advice: str
+    kind: Literal["runs", "iterations", "models"]
+    """What does not fit together: the same runs are on both sides, the numbers of iterations in a
+    run differ, or the models differ."""
 
     def __str__(self) -> str:
         return f"{self.found}: {self.meaning}"
@@ -38,17 +42,23 @@ class Mismatch(NamedTuple):
 def mismatch_of(comparison: Comparison) -> Mismatch | None:
     """Return why a change between the two sides means nothing; usually None.
 
-    There is a mismatch if the sides have files in common, or if they are runs of different models.
+    There is a mismatch in three cases:
+
+    - The sides have runs in common.
+    - The sides are runs of different models.
+    - A run of one side has more iterations than a run of the other side.
+
     Few matches do not count as a mismatch in two cases:
 
-    - The formats differ. Few operators may then match even if the model is the same.
+    - The formats differ. Few operators may then match even if the model is the same. Calls are
+      not compared either.
     - The sides are models that have not run. They are often compared to choose one of two designs.
     """
     if same_runs := _same_runs(comparison):
         return same_runs
     if _have_different_formats(comparison) or comparison.profile.model is not None:
         return None
-    return _other_model(comparison)
+    return _other_model(comparison) or _other_iterations(comparison)
 
 
 def notes_of(base: Profile) -> Iterator[Note]:
@@ -57,21 +67,40 @@ def notes_of(base: Profile) -> Iterator[Note]:
 
 
 def _same_runs(comparison: Comparison) -> Mismatch | None:
-    """Return a mismatch that says which files are on both sides; None if there are none."""
-    shared = _shared_files(comparison)
-    if not shared:
+    """Return a mismatch that says which runs are on both sides; None if there are none."""
+    shared = comparison.shared
+    if shared is None:
         return None
     return Mismatch(
-        f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}",
-        SAME_RUNS,
+        ", and ".join(_shared_files(shared)),
+        f"probably copies, so {_SAME_RUNS}" if shared.copies else _SAME_RUNS,
         "name other files for one side",
+        kind="runs",
     )
+
+
+def _shared_files(shared: SharedRuns) -> Iterator[str]:
+    """Yield which files are on both sides under one name, and which under two names."""
+    named, copies = shared.named, shared.copies
+    if named:
+        yield f"{counted(len(named), 'file')} on both sides, such as {named[0]}"
+    if shared.processes == len(copies) == 1:
+        yield f"{copies[0][0]} has exactly the times of {copies[0][1]} of the baseline"
+    elif copies:
+        others = "a file" if len(copies) == 1 else "files"
+        yield (
+            f"{len(copies)} of {shared.processes} files with exactly the times of {others} of the "
+            f"baseline, such as {' and '.join(copies[0])}"
+        )
 
 
 def notes_on(comparison: Comparison) -> Iterator[Note]:
     """Yield the notes on how the two sides fit together."""
     if same_runs := _same_runs(comparison):
         yield Note(str(same_runs), Importance.WRONG)
+    mismatch = comparison.mismatch
+    if mismatch is not None and mismatch.kind == "iterations":
+        yield Note(f"{mismatch}; {mismatch.advice}", Importance.ANSWER)
     if _have_different_formats(comparison):
         yield Note(
             f"the two sides are of different formats, {comparison.profile.origin.format} and "
@@ -81,17 +110,21 @@ def notes_on(comparison: Comparison) -> Iterator[Note]:
     yield from _notes_on_matching(comparison)
 
 
-def _shared_files(comparison: Comparison) -> set[str]:
-    """Return the names of the files that are on both sides.
-
-    Files with the same name but different recorded times count as different files. For example, the
-    names of two URLs are the same if only their query strings differ.
-    """
-    sides = comparison.profile, comparison.base
-    if not {*sides[0].processes} & {*sides[1].processes}:
-        return set()
-    ours, theirs = ({*zip(side.processes, digests_of(side), strict=True)} for side in sides)
-    return {name for name, _ in ours & theirs}
+def _other_iterations(comparison: Comparison) -> Mismatch | None:
+    """Return a mismatch that says how much more often operators were called; None if as often."""
+    found = factor_of_calls(comparison.profile, comparison.base)
+    if found is None:
+        return None
+    is_whole = found.factor.is_integer()
+    factor = f"{found.factor:.0f}" if is_whole else three_digits(found.factor)
+    return Mismatch(
+        f"operators with {percent(found.share)} of the time were called "
+        f"{factor} times as often in a run as in the baseline",
+        "the sides probably have different numbers of iterations in a run",
+        "record equally many iterations on both sides; if both sides have a module or region for "
+        "each iteration, --step-region NAME makes each execution of it a run",
+        kind="iterations",
+    )
 
 
 def _have_different_formats(comparison: Comparison) -> bool:
@@ -122,7 +155,7 @@ def _other_model(comparison: Comparison) -> Mismatch | None:
     advice = "name profiles of the same model on both sides"
     if not (in_profile & in_base).any():
         found = "no operator of the baseline was matched, so all are added or removed"
-        return Mismatch(found, "these are different models", advice)
+        return Mismatch(found, "these are different models", advice, kind="models")
     # Constants do not count, because constants of different models often match by their shapes.
     category = comparison.profile.operators.category
     works = ~category.where(one == CONTROL for one in category.categories)
@@ -135,4 +168,5 @@ def _other_model(comparison: Comparison) -> Mismatch | None:
         "the baseline, not counting constants and other bookkeeping",
         "these look like different models",
         advice,
+        kind="models",
     )

@@ -26,7 +26,7 @@ class DeferredExecutions(Executions):
         if name not in COLUMNS:
             raise AttributeError(name)
         self.__dict__.update(_columns_of(self.__dict__["_read"]()))
-        del self.__dict__["_read"]  # it holds what is needed to read again
+        del self.__dict__["_read"]  # frees what the function keeps in memory
         return self.__dict__[name]
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class DeferredExecutions(Executions):
         return Executions(**{**_columns_of(self), **columns})
 
     def renumbered(self, **indices: Any) -> Executions:
-        """Return executions with new indices. They are deferred unless these are read already."""
+        """Return executions with new indices. The result is deferred unless `are_read`."""
         if self.are_read:
             return super().renumbered(**indices)
         return DeferredExecutions(lambda: self.read().renumbered(**indices), len(self))

@@ -45,7 +45,7 @@ def with_parts(
 
 
 def _layer_rows(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
-    """Return a dictionary from rows of `side` to the rows of `side` that get their times.
+    """Return a dictionary from each row of `side` that loses its time to the row that gets it.
 
     The keys are operators without a match whose names are in the `FUSED_NAMES` of a layer of
     `other`. The values are the operators that match these layers.

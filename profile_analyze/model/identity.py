@@ -24,8 +24,8 @@ FIRST_SHAPES: Final = {
     "weight_shape": ("in_shapes", 1),
     "out_shape": ("out_shapes", 0),
 }
-"""Names for the shape of a single input or output. Each name stands for one position in the values
-of a column. In most operators with weights, the second input is the weight."""
+"""Names for the shape of a single input or output: each with its column, and the index in a value
+of the column. In most operators with weights, the second input is the weight."""
 
 
 def identities(

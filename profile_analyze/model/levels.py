@@ -128,7 +128,7 @@ def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = 
     known = (OPERATOR,) if is_default else levels_of(profile)
     chosen = level or next(iter(known), OPERATOR)
     if chosen not in known:
-        has = f"it has {', '.join(known)}" if known else "it has no rows at all"
+        has = f"its levels: {', '.join(known)}" if known else "it has no rows at all"
         why = f": {_NEEDS[chosen]}" if known and chosen in _NEEDS else ""
         raise QueryError(f"level: the profile has no level {chosen!r}{why}; {has}")
     if chosen == KERNEL:  # kernels do not nest, so their times are as recorded

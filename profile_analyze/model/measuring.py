@@ -171,9 +171,9 @@ def _ends_of_runs(run: NDArray[np.int32], runs: int) -> NDArray[np.int64]:
 
     `run` has the run of each execution, and is not empty. `runs` is the number of runs.
 
-    Each result is the end of some runs: the rows before it have all executions of these runs, and
-    the following rows have only higher runs. Not every run has such an end: executions of files
-    that were read together are in the order of their tracks, not of their runs.
+    The rows before each result have all executions of some runs, and the rows after it have only
+    higher runs. Not every run ends at such a row: executions of files that were read together are
+    in the order of their tracks, not of their runs.
     """
     counts = np.zeros(runs, np.int64)
     for block in blocks(run):

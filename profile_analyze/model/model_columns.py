@@ -46,8 +46,8 @@ _COSTS: Final = (
     Column(
         "conv_kind",
         "",
-        "the kind of convolution, the first that applies: depthwise (several groups, one for "
-        "each input channel), grouped, pointwise (each side of the kernel is 1) or full",
+        "the kind of convolution, the first of these that applies: depthwise (several groups "
+        "of one input channel each), grouped, pointwise (each side of the kernel is 1), full",
         kind="text",
         is_key=True,
         worked="from the number of groups and the shape of the weight",
@@ -139,14 +139,14 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the shape of the blocks of zeros in the weight, such as 1x4: the largest block shape for "
-        "which the zeros outside of all-zero blocks are at most 10 % of the weight's elements; "
-        "sides are powers of two; N/A if sparsity is at most 10 %",
+        "the shape of the blocks of zeros in the weight, such as 1x4; N/A if sparsity is at most "
+        "10 %; blocks are as large as possible, with powers of two as sides, but at most 10 % of "
+        "the weight's elements are zeros outside of them",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",
         worked="the largest shape, of those that divide the weight and have powers of two as "
-        "sides, whose all-zero blocks hold nearly all zeros",
+        "sides, for which zeros outside of all-zero blocks are at most 10 % of the elements",
     ),
     Column(
         "sparsity_block",

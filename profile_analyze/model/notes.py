@@ -61,9 +61,9 @@ class Note(str):
     pattern: str
     """The text without the share of the time. The share differs between runs of one model."""
     dropped_beside: Beside
-    """When the note stops being true, and is dropped; empty if it is never dropped. `model`: a note
-    on a profile is dropped once a model fills in the missing facts. `profile`: a note on a model is
-    dropped once the model is added to a profile."""
+    """What makes the note untrue; empty for nothing. `model`: a note on a profile is dropped once a
+    model fills in the missing facts. `profile`: a note on a model is dropped once the model is
+    added to a profile."""
 
     def __new__(
         cls,

@@ -1,8 +1,8 @@
 """Finds the row that gets the time of each execution, at a chosen level.
 
 The parent of an execution is the execution around it, or else the execution that launched it. A
-target is an execution at the chosen level. Each execution has at most one owner: the target that
-gets its time and work.
+target is an execution at the chosen level; at `top`, any execution of an operator. Each execution
+has at most one owner: the target that gets its time and work.
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_FIELDS_OF_DIGESTS: Final = frozenset({"executions", "runs", "processes"})
+"""The fields that digests are computed from."""
 _MEASURED_FIELDS: Final = frozenset({"executions", "tracks", "runs"})
 """The fields that measures are computed from. Of the operators, only their number matters."""
 
@@ -109,7 +111,12 @@ class Profile:
     profile of another run can take shapes and work from this graph (`model.with_model`)."""
     stored_times: StoredTimes | None = None
     """The times of the operators, if they are stored beside the executions. `changed` drops them if
-    it replaces executions, tracks or runs, or changes the number of operators. New times stay."""
+    it replaces executions, tracks or runs, or changes the number of operators, unless it also sets
+    `stored_times`."""
+    digests: tuple[bytes | None, ...] = ()
+    """The digest of the times of each process, as `run_copies.digests_of` yields it; empty if none
+    was computed. Joining computes digests. `changed` drops them if it replaces executions, runs or
+    processes."""
     # A cache is safe, because nothing in a profile changes. See also `changed`.
     _measured: dict[str, Any] = field(default_factory=dict, init=False)
 
@@ -126,6 +133,8 @@ class Profile:
 
     def changed(self, **changes: Any) -> Profile:
         """Return a copy with some fields replaced."""
+        if self.digests and changes.keys() & _FIELDS_OF_DIGESTS:
+            changes = {"digests": (), **changes}
         copy = replace(self, **changes)
         if not changes.keys() & _MEASURED_FIELDS and len(copy) == len(self):
             copy._measured.update(self._measured)  # noqa: SLF001  # of the same class

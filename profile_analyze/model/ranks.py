@@ -254,9 +254,9 @@ def collective_notes(profile: Profile) -> Iterator[Note]:
     for one in waiting_in_collectives(profile):
         if one.waited_s > 0:
             yield Note(
-                f"{one.collective}: ranks waited {short_time(one.waited_s)} "
-                f"({percent(one.waited_s / one.time_s)} of the longest times of "
-                f"{counted(one.calls, 'call')}) for the slowest rank, which was rank {one.slowest} "
-                f"in {one.last} of them",
+                f"{one.collective}: ranks waited {short_time(one.waited_s)} for the slowest rank "
+                f"({percent(one.waited_s / one.time_s)} of the time of "
+                f"{counted(one.calls, 'call')}), which was rank {one.slowest} in {one.last} of "
+                "them",
                 Importance.CONTEXT,
             )

@@ -50,8 +50,8 @@ def regions_of(profile: Profile) -> list[str]:
 def with_step_region(profile: Profile, name: str) -> Profile:
     """Return the profile with one run for each execution of the region `name`.
 
-    - The n-th region of a process is its run with step n, from 1. In a distributed job, the n-th
-      regions of all ranks are one run.
+    - The n-th execution of the region in a process becomes the run with step n, from 1. In a
+      distributed job, the n-th executions of all ranks become one run.
     - An execution belongs to the last region of its rank that began before the execution. An
       execution before the first region belongs to the first region.
     - Work on a device belongs to the run that launched it.
@@ -67,9 +67,9 @@ def with_step_region(profile: Profile, name: str) -> Profile:
         raise QueryError(_unknown_region(profile, name, missing))
     check_starts(profile, "step_region")
     run, runs, is_outside = _iterations(profile.executions, members, regions, name)
-    notes = [note for note in profile.notes if _BEFORE_STEPS not in note and NO_STEPS not in note]
+    notes = [note for note in profile.notes if _OUTSIDE_STEPS not in note and NO_STEPS not in note]
     return profile.changed(
-        origin=profile.origin._replace(recorded=()),  # a fact may count the iterations of a run
+        origin=profile.origin._replace(recorded=()),  # such as `iterations` of the old runs
         executions=profile.executions.changed(run=run.astype(np.int32)),
         runs=tuple(runs),
         notes=(*notes, *_notes_on_outside(profile, is_outside, name)),
@@ -145,7 +145,7 @@ def _longer(walls: Floats, others: Floats) -> Floats:
     return np.maximum(*(np.append(one, np.zeros(size - len(one))) for one in (walls, others)))
 
 
-_BEFORE_STEPS: Final = (
+_OUTSIDE_STEPS: Final = (
     "of operators outside of all steps: each counts in the step before it, or else in the first "
     "step"
 )
@@ -156,7 +156,7 @@ dropped."""
 
 def note_on_outside(count: int) -> Note:
     """Return a note on `count` executions that are outside of all steps in the file."""
-    return Note(f"{counted_and_share(count, 'execution')} {_BEFORE_STEPS}", Importance.CONTEXT)
+    return Note(f"{counted_and_share(count, 'execution')} {_OUTSIDE_STEPS}", Importance.CONTEXT)
 
 
 def _outermost(profile: Profile, is_target: Flags) -> Flags:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from profile_analyze.model.notes import Beside, Importance, Note
 from profile_analyze.units import counted
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.runs import Partial
 
+_UNLIKE: Final = "these look like "
 
 NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, Beside], list[tuple[str, float]]]"
 """The files of each note. A key is a note without its share of the time. A list has a pair for each
@@ -81,6 +82,15 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
         )
 
 
+def unlike_runs(notes: Iterable[Note]) -> str:
+    """Return what the runs look like, such as `different models`; empty if they fit together.
+
+    `notes` are the notes on the runs: see `Profile.notes_on_runs`.
+    """
+    found = (note.partition(_UNLIKE)[2].partition(",")[0] for note in notes)
+    return next(filter(None, found), "")
+
+
 def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
     operators, runs = len(partial.run_counts), len(partial.runs)
     in_all_runs = int((partial.run_counts == runs).sum())
@@ -90,8 +100,8 @@ def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
         formats = {origin.format for origin in partial.origins}
         what = "different kinds of file" if len(formats) > 1 else "different models"
         yield Note(
-            f"{how_many} of {operators} operators are in all {runs} runs: these look like "
-            f"{what}, so the totals make no sense; --aggregate-by file shows each file on its own",
+            f"{how_many} of {operators} operators are in all {runs} runs: {_UNLIKE}{what}, so the "
+            "totals make no sense; --aggregate-by file shows each file on its own",
             Importance.ANSWER,
         )
     elif in_all_runs < operators:

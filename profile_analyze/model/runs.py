@@ -104,7 +104,7 @@ class RunJoiner:
         # Looking up a new key gives it the next free number.
         self._row_of: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
         self._track_of: defaultdict[Track, int] = defaultdict(count().__next__)
-        # Only `partial` concatenates these tables. Each `merge` would copy all earlier tables.
+        # Only `partial` joins these tables. Joining them in each `merge` would copy them each time.
         self._operators: list[Operators] = []
         self._work = np.empty((2, 0))
         """Shape (2, operators): the first known computation and memory of each operator."""
@@ -267,9 +267,8 @@ class RunJoiner:
         if partial is None:
             raise InputError("", "no profile was named")
         executions, tracks = _devices_first(partial.executions, partial.tracks)
-        files = partial.files
         joined = Profile(
-            file=partial.processes[0] if files == 1 else counted(files, "file"),
+            file=partial.processes[0] if partial.files == 1 else counted(partial.files, "file"),
             origin=common_origin(partial.origins),
             operators=partial.operators,
             executions=executions,
@@ -281,6 +280,7 @@ class RunJoiner:
             notes_on_runs=tuple(notes_on_runs(partial)),
             labels=label_columns(partial.labels),
             stored_times=partial.times,
+            digests=partial.digests,
         )
         return as_one_job(joined)
 
@@ -340,10 +340,10 @@ def _run_counts(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[
 def _devices_first(
     executions: Executions, tracks: tuple[Track, ...]
 ) -> tuple[Executions, tuple[Track, ...]]:
-    """Put device tracks first. Their order then does not depend on how files were grouped."""
+    """Put device tracks first. The order then does not depend on which files were read together."""
     # Sorting is stable, so the tracks of one side keep their order.
     order = sorted(range(len(tracks)), key=lambda index: tracks[index].side != DEVICE)
-    if order == list(range(len(tracks))):
+    if order == [*range(len(tracks))]:
         return executions, tracks
     new_index = np.empty(len(tracks), np.int32)
     new_index[order] = np.arange(len(tracks))

@@ -45,9 +45,8 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
       file, so it has one value for each run of that file.
     - `step`: the runs of each process become one run.
     - several of these keys: a single run.
-    - labels, with or without keys other than `run`: the n-th runs with each combination of values
-      become run n. Each row belongs to one combination, so it has one value for each run of this
-      combination.
+    - labels, without `run`: as for `file`, but runs with the same labels (and the same file and
+      step, if these are keys, too) count as one file.
     - only other keys: the same runs as before.
     """
     (result,), _ = split_alike([profile], keys)
@@ -144,7 +143,7 @@ def _filled_in(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
     """Replace N/A by the value of the operator's other executions, if all known values are equal.
 
     For example, the host's work for an operator belongs to the device that the operator ran on, and
-    to the kernel that it launched.
+    to the kernel that the operator launched.
     """
     unknown = values.codes < 0
     if not unknown.any() or unknown.all():

@@ -85,7 +85,8 @@ SHAPES: Final = ("in_shapes", "out_shapes")
 
 TELLING_APART: Final = ("launched_by", "scope", "in_shapes")
 """The columns that may tell operators with equal names apart, in the order in which they are tried.
-`launched_by` says what launched a kernel. `scope` comes next, because its texts are shorter."""
+`launched_by` says what launched a kernel. `scope` comes before `in_shapes`, because its texts are
+shorter."""
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"

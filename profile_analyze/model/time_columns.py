@@ -55,8 +55,8 @@ COLUMNS: Final = (
     Column(
         "share",
         "1",
-        "time / total time of all operators of the profile; if some runs lack the row, the total "
-        "counts only the runs that have it",
+        "time / total time of all operators of the profile; if the row has no time in some runs, "
+        "the total leaves out these runs",
         SAME,
         worked="{time} / {total_time}",
     ),
@@ -79,20 +79,20 @@ COLUMNS: Final = (
     ),
     _measured_time(
         "device_time",
-        meaning="the time from start to end on the device, even if `time` shows another kind",
+        meaning="the time on the device, even if `time` shows another kind",
         worked="as measured on the device",
     ),
     _measured_time(
         "time_median",
-        meaning="the median device time of all inferences, if the file has means (the column "
-        "`time`) and medians",
+        meaning="the median device time of all inferences, if the file has it; `time` is then "
+        "their mean",
         # In formats for programs, `time_median_s` already means the median of `time` over a group.
         export_name="median_time",
         worked="as measured on the device",
     ),
     _measured_time(
         "host_time",
-        meaning="the time from start to end on the host, even if `time` shows another kind",
+        meaning="the time on the host, even if `time` shows another kind",
         worked="as measured on the host",
     ),
     _measured_time(
@@ -109,8 +109,8 @@ COLUMNS: Final = (
     ),
     _measured_time(
         "self",
-        meaning="the host time without the time of the executions nested inside; if there is no "
-        "device, the time on CPU threads",
+        meaning="the time on the host (if the model ran on a CPU: on its threads), without the "
+        "executions nested inside",
         worked="the host time - the times of the executions nested inside",
     ),
     _measured_time(

@@ -4,11 +4,14 @@ An execution that overlaps an edge of the window is clipped: only its time insid
 execution outside of the window is left out unless it is an outer execution, which launched or
 surrounds an execution inside. Outer executions stay, without time and calls. So the time of a
 kernel still belongs to the operator that launched it.
+
+If a process has whole runs inside the window, its runs that are only partly inside are left out. A
+median over whole runs and parts of runs would describe neither.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -53,14 +56,50 @@ def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) ->
             f"{short_time(float(np.nanmax(ends)))}"
         )
     is_clipped = is_inside & ((starts < from_s) | (ends > to_s))
+    partial = _partial_runs(profile, is_inside, is_clipped)
+    is_left_out = is_inside & partial.left_out[executions.run]
+    is_inside, is_clipped = is_inside & ~is_left_out, is_clipped & ~is_left_out
     clipped = _clipped(executions, starts, ends, is_clipped, (from_s, to_s))
     notes = (
         *profile.notes,
         *_notes(profile, clipped, starts, is_inside, is_clipped, _window_text(from_s, to_s)),
+        *_notes_on_partial_runs(partial),
     )
     return _kept(
         profile.changed(executions=clipped, notes=notes), is_inside, is_inside & ~is_clipped
     )
+
+
+class _PartialRuns(NamedTuple):
+    """Runs that are only partly inside a window. Both masks have shape (runs,)."""
+
+    left_out: Flags
+    """The runs to leave out, because the same process has a whole run inside."""
+    mixed: Flags
+    """The runs of processes that have parts of several runs inside, but no whole run."""
+
+
+def _partial_runs(profile: Profile, is_inside: Flags, is_clipped: Flags) -> _PartialRuns:
+    """Return the runs that are only partly inside the window.
+
+    Only operators and kernels with a known start decide. A module may surround several runs.
+    """
+    executions = profile.executions
+    counts = _of_level(profile)[executions.operator] & ~np.isnan(executions.start_s)
+    is_cut, has_inside = (np.zeros(len(profile.runs), np.bool_) for _ in range(2))
+    is_cut[executions.run[counts & (~is_inside | is_clipped)]] = True
+    has_inside[executions.run[is_inside]] = True
+    process = np.array([run.process for run in profile.runs], np.int64)
+    has_whole = np.isin(process, process[has_inside & ~is_cut])
+    partial = has_inside & is_cut
+    has_several = np.bincount(process, weights=has_inside)[process] > 1
+    return _PartialRuns(partial & has_whole, partial & ~has_whole & has_several)
+
+
+def _of_level(profile: Profile) -> Flags:
+    """Return a mask of the operators and kernels, without modules and calls into the driver."""
+    level = profile.operators.level
+    return np.asarray(level.where(one in (OPERATOR, KERNEL) for one in level.categories))
 
 
 def only_steps(profile: Profile, first: int, last: int) -> Profile:
@@ -80,6 +119,8 @@ def only_steps(profile: Profile, first: int, last: int) -> Profile:
     is_chosen = np.array([run.step in chosen for run in profile.runs], np.bool_)
     is_inside = is_chosen[profile.executions.run]
     noun = "step" if len(chosen) == 1 else "steps"
+    if not is_inside.any():
+        raise QueryError(f"steps: no operator ran in {noun} {numbers_text(chosen)}")
     left_out = counted(len(is_chosen) - int(is_chosen.sum()), "run")
     note = Note(f"only {noun} {numbers_text(chosen)}; left out {left_out}", Importance.CONTEXT)
     return _kept(profile.changed(notes=(*profile.notes, note)), is_inside, is_inside)
@@ -219,13 +260,11 @@ def _notes(
     window: str,
 ) -> Iterator[Note]:
     """Yield notes on how many executions are inside, are clipped, or have no start time."""
-    level = profile.operators.level
-    counts = level.where(one in (OPERATOR, KERNEL) for one in level.categories)
-    is_counted = counts[clipped.operator]
+    is_counted = _of_level(profile)[clipped.operator]
     inside, cut = (int((chosen & is_counted).sum()) for chosen in (is_inside, is_clipped))
     yield Note(
         f"only what happened {window}: {inside} of {counted(int(is_counted.sum()), 'execution')}",
-        Importance.CONTEXT,
+        Importance.ANSWER,
     )
     if cut:
         inside_s = np.where(is_inside, clipped.duration_s, 0.0)
@@ -233,11 +272,29 @@ def _notes(
         own_s = own_s * (is_counted & on_side(profile, DEVICE))
         share = total(own_s[is_clipped]) / (total(own_s) or np.nan)
         pattern = f"clipped {counted_and_share(cut, 'execution')} at the edges of the window"
-        yield Note(pattern, Importance.CONTEXT, share)
+        yield Note(pattern, Importance.WRONG, share)
     unknown = int(np.isnan(starts).sum())
     if unknown:
         yield Note(
             f"left out {counted(unknown, 'execution')} without a start time", Importance.INCOMPLETE
+        )
+
+
+def _notes_on_partial_runs(partial: _PartialRuns) -> Iterator[Note]:
+    """Yield notes on runs that are only partly inside the window."""
+    left_out, mixed = int(partial.left_out.sum()), int(partial.mixed.sum())
+    if left_out:
+        are = "that is" if left_out == 1 else "that are"
+        yield Note(
+            f"left out {counted(left_out, 'run')} {are} only partly inside the window: times are "
+            "of whole runs",
+            Importance.ANSWER,
+        )
+    if mixed:
+        yield Note(
+            f"the window has parts of {mixed} runs, but no whole run: times combine these parts; "
+            "choose a window with a whole run, or inside of one run",
+            Importance.ANSWER,
         )
 
 

@@ -77,6 +77,11 @@ def _check(profile: Profile, model: Profile) -> None:
         )
 
 
+NODES: Final = "nodes"
+"""The parameter with the names of the nodes that an operator executes, if these differ from its
+name."""
+
+
 class _Added:
     """Combines the operators of a profile with the columns of the nodes that they execute."""
 
@@ -145,9 +150,25 @@ class _Added:
                 return _filled(self._sums(values, of_known=True), own_numbers)
             of_main = np.append(values, np.nan)[self._main]  # index -1 gets the appended NaN
             return _filled(of_main, own_numbers)
+        own = self._own.categorical(name)
+        if name == "parameters":
+            own = self._with_node_names(own)
         of_node = {"in_shapes": self._first, "out_shapes": self._last}.get(name, self._main)
         merge = _merged if name == "parameters" else _first_known
-        return _combined(self._own.categorical(name), values.take_or_missing(of_node), merge)
+        return _combined(own, values.take_or_missing(of_node), merge)
+
+    def _with_node_names(self, own: Categorical[Parameters]) -> Categorical[Parameters]:
+        """Return the parameters with the names of the nodes, for operators with another name.
+
+        Runtimes rename nodes when they optimise a graph.
+        """
+        parameters, names = own.values().tolist(), self._own.name.values()
+        node_names = self._nodes.name.values()
+        for row, match in self._matches.items():
+            nodes = " + ".join(filter(None, node_names[[*match.nodes]]))
+            if nodes not in ("", names[row]):
+                parameters[row] = _merged(parameters[row], ((NODES, nodes),))
+        return Categorical.of(parameters)
 
     def _sums(self, values: Floats, *, of_known: bool = False) -> Floats:
         """Return the sum of `values` over the nodes of each operator.

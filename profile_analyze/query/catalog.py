@@ -36,7 +36,7 @@ from profile_analyze.query.patterns import compile_pattern
 from profile_analyze.suggestions import did_you_mean, likely_names, plain_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from profile_analyze.query.aggregates import Aggregate
 
@@ -52,9 +52,8 @@ _MOST_LISTED: Final = 30
 """A message lists all columns if there are at most this many."""
 _FIRST_LISTED: Final = 12
 """If there are more columns than `_MOST_LISTED`, a message lists this many."""
-
 _MOST_OTHERS: Final = 2
-"""The largest number of columns that a message suggests beside a column of comparisons."""
+"""If all likely columns need a baseline, a message adds at most this many that need none."""
 
 _UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|bytes|bytes_per_s)$"
 """The unit at the end of a heading such as `time_s`, in csv and in other tools."""
@@ -145,18 +144,19 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(every[:_FIRST_LISTED])} and {more} more (--columns help explains all)"
 
 
-def likely_columns(text: str, known: Collection[str]) -> str:
+def likely_columns(text: str, known: Collection[str], as_text: Callable[[str], str] = str) -> str:
     """Return `did you mean COLUMN?` with one of the `known` columns; empty if no column is likely.
 
-    For a word that stands for no column, such as `start`, return advice.
+    For a word that stands for no column, such as `start`, return advice. `as_text` may add the
+    option that a column needs.
     """
-    return advice_on_absent_column(text) or did_you_mean(_likely(text, known))
+    return advice_on_absent_column(text) or did_you_mean([*map(as_text, _likely(text, known))])
 
 
 def _likely_in_any_question(text: str, known: Collection[str]) -> str:
     """Return `likely_columns`, with `--compare` after each column that needs a baseline.
 
-    A word for such a column, as `p` for `p_value`, may also be the beginning of another column.
+    If all likely columns need one, add columns that begin with `text`: `params` for `p`.
     """
     likely = _likely(text, known)
     if likely and all(map(_needs_base, likely)):
@@ -293,9 +293,8 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
         check_needs(column, kind)
         if not kind.has(column):
             if column.is_key and kind.noun == "groups":
-                raise UnknownColumnError(
-                    f"groups have no column {name!r}; add it to --aggregate-by"
-                )
+                advice = "add it to --aggregate-by"
+                raise UnknownColumnError(f"groups have no column {name!r}; {advice}")
             have = listed(columns_of(kind))
             raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
 
@@ -305,7 +304,8 @@ def check_needs(column: Column, kind: RowKind) -> None:
     if column.needs_peaks and not kind.has_peaks:
         raise QueryError(
             f"{column.name} needs the peak rates of a device; add --peaks DEVICE (--peaks list "
-            "shows all), --peaks here for this machine, or two rates: --peaks 19.5T:1555G"
+            "shows all), --peaks auto for the device that the profile names, --peaks here for this "
+            "machine, or two rates: --peaks 19.5T:1555G"
         )
     if column.needs_base and not kind.has_base:
         raise QueryError(f"{column.name} needs a profile to compare with; add --compare FILE")

@@ -15,7 +15,6 @@ from profile_analyze.analysis.statistics import (
     UNCERTAIN,
     too_few_runs,
 )
-from profile_analyze.model.comparison_notes import SAME_RUNS
 from profile_analyze.model.iterations import copies_in, required_noun, unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.comparison_notes import Mismatch
     from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.query.change_causes import Cause, WorkChange
     from profile_analyze.query.table import Table
@@ -87,18 +87,22 @@ class Change(NamedTuple):
     high: float
     p_value: float
     verdict: str | None
-    """A verdict on rows that both sides have, such as `slower`. None if there are too few runs, or
-    if the two sides are different models."""
+    """The verdict on the total. None if there are too few runs. With a `mismatch`, the verdict is
+    `added`, `removed` or None."""
     estimate: float
     """The ratio that `p_value`, `verdict` and `runs_needed` are based on: the median over all pairs
     of runs, one of each side. `ratio` may differ, because it is the ratio of two medians."""
+    limits_outliers: bool
+    """Whether `estimate` is of several operators, so that outliers are limited first: see
+    `row_tests.limited_times`."""
     runs_needed: float
     """How many runs of each side would probably settle an uncertain verdict. N/A if both sides
     have the same times, because the runs of both sides are then probably the same."""
     too_few_runs: str
     """Which side has too few runs for verdicts; empty if no side has too few."""
-    different_models: str
-    """A clause that says that the two sides are different models; usually empty."""
+    mismatch: str
+    """A clause that says why the change has no verdict: the two sides are different models, or have
+    different numbers of iterations in a run; usually empty."""
     work: WorkChange
     causes: tuple[Cause, ...]
     """The parts of the difference. They add up to the whole difference."""
@@ -106,7 +110,7 @@ class Change(NamedTuple):
     """At most three groups, the largest differences first. `by` has the keys of the groups."""
     called: tuple[Contribution, ...]
     """At most three rows of the question with one of the verdicts in `CALLED`, the largest
-    differences first."""
+    differences first. Empty with a `mismatch`, except for groups of different models."""
     verdicts: tuple[VerdictCount, ...]
     """How many rows of the question (operators or groups) have each verdict, including N/A."""
     threshold: float
@@ -116,7 +120,7 @@ class Change(NamedTuple):
     by: tuple[str, ...]
     """The keys that `contributions` are grouped by: the keys of the question, or else `type`."""
     of_corrected: bool
-    """Whether the rows of the question have times corrected for drift. The summary has none."""
+    """Whether the rows of the question, unlike the summary, have times corrected for drift."""
     unit: str
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     notes: tuple[Note, ...]
@@ -125,12 +129,9 @@ class Change(NamedTuple):
 def change_of(query: Query, comparison: Comparison) -> Change:
     """Return the summary of `comparison`. `query` has the group keys and the settings."""
     whole, rows, operators, groups = _answers(query, comparison)
-    difference_s = _number(whole, "difference")
-    verdicts = tuple(_verdict_counts(rows))
-    different_models = _different_models(comparison)
-    # Verdicts such as `added` also hold for different models.
-    verdict = _only_value(whole, "verdict")
-    verdict = None if different_models and verdict in WORK_VERDICTS else verdict
+    difference_s, verdicts = _number(whole, "difference"), tuple(_verdict_counts(rows))
+    mismatch = _mismatch(comparison)
+    verdict = _verdict_on(whole, mismatch)
     settles_nothing = verdict is None or _have_equal_times(whole)
     return Change(
         base_file=comparison.base.file,
@@ -147,27 +148,29 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         p_value=_number(whole, "p_value"),
         verdict=verdict,
         estimate=_estimate(whole),
+        limits_outliers=whole.matched > 1,
         runs_needed=np.nan if settles_nothing else _number(whole, "runs_needed"),
         too_few_runs=_too_few_runs(query, comparison),
-        different_models=different_models,
+        mismatch="" if mismatch is None else mismatch.meaning,
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),
         contributions=tuple(_contributions(groups, difference_s)),
-        called=tuple(_contributions(rows, difference_s, CALLED)),
+        called=tuple(_called(rows, difference_s, mismatch)),
         verdicts=verdicts,
         threshold=query.threshold,
         of_groups=rows.query.grouped,
         by=groups.query.by,
         of_corrected=comparison.uncorrected is not None,
         unit=_unit_noun(comparison, query.unit),
-        notes=tuple(_notes(comparison, rows, operators, verdicts, difference_s)),
+        notes=(*_notes(comparison, rows, operators, verdicts, difference_s),),
     )
 
 
-def _different_models(comparison: Comparison) -> str:
-    """Return `Change.different_models`."""
+def _mismatch(comparison: Comparison) -> Mismatch | None:
+    """Return the mismatch that leaves no verdict on the change; usually None."""
     mismatch = comparison.mismatch
-    return "" if mismatch is None or mismatch.meaning == SAME_RUNS else mismatch.meaning
+    # If the same runs are on both sides, the change of 0 is right.
+    return None if mismatch is None or mismatch.kind == "runs" else mismatch
 
 
 class _Answers(NamedTuple):
@@ -210,6 +213,13 @@ def _query_for_all(query: Query, *, by: str | tuple[str, ...] = (), aggregates: 
 def _only_value(whole: Table, name: str) -> Any:
     """Return the value in the only row of `whole`; None if no operator has a device time."""
     return whole[name][0] if len(whole) else None
+
+
+def _verdict_on(whole: Table, mismatch: Mismatch | None) -> str | None:
+    """Return `Change.verdict`."""
+    verdict: str | None = _only_value(whole, "verdict")
+    # Verdicts such as `added` also hold for different models.
+    return None if mismatch is not None and verdict in WORK_VERDICTS else verdict
 
 
 def _number(whole: Table, name: str) -> float:
@@ -260,6 +270,13 @@ def _contributions(
         )
 
 
+def _called(rows: Table, whole_s: float, mismatch: Mismatch | None) -> Iterator[Contribution]:
+    """Yield `Change.called`."""
+    # Few operators of different models match, and these by chance. Their kinds can be compared.
+    if mismatch is None or (rows.query.grouped and mismatch.kind == "models"):
+        yield from _contributions(rows, whole_s, CALLED)
+
+
 def _verdict_counts(rows: Table) -> Iterator[VerdictCount]:
     row_verdicts = np.array(rows.texts("verdict"), dtype=object)
     for verdict in (*ALL_VERDICTS, NOT_AVAILABLE):
@@ -276,10 +293,23 @@ def _notes(
     counts: Sequence[VerdictCount],
     difference_s: float,
 ) -> Iterator[Note]:
+    yield from _scope_notes(comparison, rows)
     yield from few_units_notes(comparison, rows)
     yield from _no_verdict_notes(comparison, rows, counts)
     yield from odd_run_notes(comparison, rows.query.unit)
     yield from drift_notes(operators, comparison, difference_s)
+
+
+def _scope_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
+    """Yield a note if only one side has scopes, so that rows may not belong together."""
+    if comparison.scopes_on and not rows.query.grouped:
+        other = "baseline" if comparison.scopes_on == "profile" else "profile"
+        yield Note(
+            f"only the {comparison.scopes_on} has scopes, so an operator of the {other} may be "
+            f"several operators of the {comparison.scopes_on}, of which at most one is matched; "
+            "--aggregate-by name compares them by name",
+            Importance.ANSWER,
+        )
 
 
 def _no_verdict_notes(

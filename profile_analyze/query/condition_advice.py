@@ -39,7 +39,7 @@ _VALUE_FIRST: Final = (
 )
 _BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<high>{_QUANTITY})"
 _WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
-_WITH_ANOTHER: Final = r"(?P<value>.+?)\s+(?:and|&&)\s+(?P<another>[a-z][\w.]*\s*[=<>!~].*)"
+_WITH_ANOTHER: Final = r"(?P<value>.+?)\s+(?:and|&&?)\s+(?P<another>[a-z][\w.]*\s*[=<>!~].*)"
 _MISSING: Final = ("null", "none", "nan", "n/a", "na")
 PATTERN_OF: Final = {"==": "~", "!=": "!~"}
 """For each operator on whole texts, the corresponding operator on patterns."""
@@ -120,8 +120,8 @@ def advice_on_or(first: tuple[str, str, str], second: tuple[str, str, str]) -> s
     if name == second[0] and are_equalities and all(re.fullmatch(r"\w+", one) for one in texts):
         column, pattern = name, f"^({'|'.join(texts)})$"
     return (
-        f"there is no OR: make one call for each condition, or write '{column} ~ {pattern}' for "
-        "one of several texts"
+        f"there is no OR: make one call for each condition, or write '{column} ~ {pattern}' to "
+        "match one of several texts"
     )
 
 

@@ -59,7 +59,7 @@ _NAME: Final = r"param\.[^\s=!<>~]+|scope/\w+|[A-Za-z_][\w.]*"
 _SYMBOLS: Final = "=!<>~\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{NOT EQUAL TO}"
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
 _FURTHER_CONDITION: Final = (
-    rf"(?P<separator>\s(?:and|or)\s|&&|\|\||[,;])\s*(?P<name>{_NAME})\s*"
+    rf"(?P<separator>\s(?:and|or)\s|&&?|\|\|?|[,;])\s*(?P<name>{_NAME})\s*"
     rf"(?P<operator>[{_SYMBOLS}]+)\s*(?P<value>.*)"
 )
 
@@ -274,7 +274,7 @@ def _check_single_condition(name: str, operator: str, value: str) -> None:
     match = re.search(_FURTHER_CONDITION, value, re.IGNORECASE | re.DOTALL)
     if match is None or match["name"] not in _COLUMN_NAMES:
         return
-    if match["separator"].strip().lower() in ("or", "||"):
+    if match["separator"].strip().lower() in ("or", "||", "|"):
         first = (name, operator, value[: match.start()])
         second = (match["name"], match["operator"], match["value"])
         raise QueryError(advice_on_or(first, second))

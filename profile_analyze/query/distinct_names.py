@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def details_of(table: Table, rows: Sequence[int]) -> list[str]:
     """Return, for each of `rows`, a detail that tells it apart from rows with the same name.
 
-    The detail has the values of as few columns as possible. If no column tells some rows apart,
-    they have their ids. The detail is empty for a unique name. It is also empty for rows
-    with equal ids, such as an added and a removed operator. The rows of `table` are operators.
+    The detail has values of the columns that tell the rows apart. If no column tells some rows
+    apart, their details have the ids. The detail is empty for a unique name. It is also empty for
+    rows with equal ids, such as an added and a removed operator. The rows of `table` are operators.
     """
     codes = table.shown["name"].codes
     is_shared = np.bincount(codes) > 1
@@ -55,7 +55,7 @@ def _columns(table: Table, rows: NDArray[np.int64]) -> Iterator[list[str]]:
 
 
 def _details(columns: Sequence[Sequence[str]]) -> list[str]:
-    """Return the values of each row, from each column that tells more rows apart."""
+    """Return the values of each row in the columns that tell further rows apart."""
     chosen: list[Sequence[str]] = []
     kinds = 1
     for column in columns:

@@ -17,6 +17,8 @@ from profile_analyze.units import short_time, three_digits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.model.profile import Profile
@@ -29,6 +31,10 @@ _ODD: Final = 5.0
 _LEAST_ODD: Final = 1.25
 """A run is odd only if it took at least 1.25 times the median run, or at most 1 / 1.25 times."""
 _MOST_NAMED: Final = 3
+_ADVICE_ON_RUNS: Final = (
+    "--correct-drift removes such differences between runs from the rows of tables, but not from "
+    "the summary"
+)
 
 
 def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
@@ -41,25 +47,48 @@ def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -
     formats = {side.origin.format for side in (comparison.profile, comparison.base)}
     if comparison.uncorrected is not None or len(formats) > 1:
         return
-    yield from _shared_change_notes(operators)
+    yield from _shared_change_notes(operators, comparison)
     yield from _sum_notes(operators, comparison, difference_s)
 
 
-def _shared_change_notes(operators: Table) -> Iterator[Note]:
+def _shared_change_notes(operators: Table, comparison: Comparison) -> Iterator[Note]:
     """Yield a note if nearly all operators changed in one direction by a similar ratio."""
     times_s = operators["time"]
     shared = shared_change(times_s, operators["base"])
     if shared is None or max(shared.ratio, 1 / shared.ratio) <= 1 + _NOTEWORTHY:
         return
     word = "slower" if shared.ratio > 1 else "faster"
+    by_dtype = _changed_dtype(operators, comparison, shared.alike)
+    cause = by_dtype or (
+        f"either the machine was {word}, or all operators changed; profile both sides in turns to "
+        "find out; --correct-drift removes the ratio that they share"
+    )
     yield Note(
         f"{operators_and_share(shared.alike.sum())} are {word} by similar ratios, with a median of "
-        f"{three_digits(shared.ratio)}: either the machine was {word}, or all operators "
-        "changed; profile both sides in turns to find out; --correct-drift divides the times of "
-        "the operators by the ratio that they share",
-        Importance.WRONG,
+        f"{three_digits(shared.ratio)}: {cause}",
+        Importance.CONTEXT if by_dtype else Importance.WRONG,
         total(times_s[shared.alike]) / total(times_s),
     )
+
+
+def _changed_dtype(operators: Table, comparison: Comparison, alike: NDArray[np.bool_]) -> str:
+    """Return a clause that says how the dtype of most of the operators in `alike` changed.
+
+    "Most" means over half of the time of these operators in the baseline. Empty if the dtypes of
+    most operators are the same or unknown.
+    """
+    changes = comparison.changed_dtypes().take(operators.shown.chosen[alike])
+    base_s = operators["base"][alike]
+    by_change = np.bincount(changes.codes + 1, base_s, len(changes.categories) + 1)[1:]
+    if not by_change.sum() > base_s.sum() / 2:
+        return ""
+    most = int(np.argmax(by_change))
+    count = int((changes.codes >= 0).sum())
+    mostly = "" if count == (changes.codes == most).sum() else "mostly "
+    how = f"{mostly}{changes.categories[most]}"
+    if count == alike.sum():
+        return f"probably because their dtype changed ({how})"
+    return f"probably because the dtype of {count} of them changed ({how})"
 
 
 def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
@@ -70,12 +99,15 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
     if factors is None or factors.max() <= factors.min() * (1 + _NOTEWORTHY):
         return
     if abs(sum_s - difference_s) > _NOTEWORTHY * total(operators["base"]):
+        on_both = ~np.isnan(operators["time"] + operators["base"])
+        # Drift correction would also remove the effect of another dtype.
+        by_dtype = _changed_dtype(operators, comparison, on_both)
+        advice = "" if by_dtype else f"; {_ADVICE_ON_RUNS}"
         yield Note(
             f"the differences of the operators add up to {_signed(sum_s)}, but the total differs "
             f"by {_signed(difference_s)}: some runs were slower or faster as a whole "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times as long as the "
-            "median run), so differences of medians do not add up; --correct-drift removes such "
-            "differences between runs from the rows of tables, but not from the summary",
+            f"median run), so differences of medians do not add up{advice}",
             Importance.CONTEXT,
         )
 

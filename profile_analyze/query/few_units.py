@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Hidden(NamedTuple):
-    """The rows with too few runs: if only one of these rows changed, it would have no verdict."""
+    """The rows that have too few runs to be `slower` or `faster`, if only one row changed."""
 
     rows: NDArray[np.bool_]
     """Whether each row of the table is hidden, shape (rows,)."""
@@ -51,11 +51,11 @@ def few_units_notes(comparison: Comparison, table: Table) -> Iterator[Note]:
 
 
 def hidden_of(comparison: Comparison, table: Table) -> Hidden:
-    """Return which rows of `table` have too few runs to detect a change of one row."""
+    """Return the rows of `table` that are hidden: see `verdicts.hidden_rows`."""
     ours, theirs = units_of(comparison, table.query.unit)
     if not len(table):
         return Hidden(np.zeros(0, np.bool_), "")
-    # All rows are corrected together, also the rows that the table does not show.
+    # The p-values of all rows are corrected together, even of rows that the table does not show.
     tests = table.shown.of_all_rows(tests_of)
     is_hidden, enough = hidden_rows(tests, (ours, theirs))
     hidden, tested = int(is_hidden.sum()), int((~np.isnan(tests.p_values)).sum())
@@ -78,7 +78,7 @@ def hidden_of(comparison: Comparison, table: Table) -> Hidden:
 def enough_for_one_row(table: Table) -> int:
     """Return how many runs of each side are enough to show a change of just one row of `table`.
 
-    Unlike `hidden_of`, this needs no verdicts, so there may be too few runs for them.
+    Unlike `hidden_of`, this also works if there are too few runs for any verdict.
     """
 
     def is_comparable(rows: Rows) -> NDArray[np.bool_]:

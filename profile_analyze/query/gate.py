@@ -68,6 +68,9 @@ class FailVerdict(NamedTuple):
     over_pairs: float = np.nan
     """The median ratio over all pairs of a run of the candidate and a run of the baseline, if it is
     beyond the limit although the ratio of the medians is within the limit. Otherwise NaN."""
+    limits_outliers: bool = False
+    """Whether `over_pairs` is of several operators, so that outliers are limited first: see
+    `row_tests.limited_times`."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
@@ -114,7 +117,8 @@ def judge_conditions(
     two medians, or the ratio relative to all other operators. `analysis.row_tests` decides which.
     In a comparison, times are as measured, even if drift is corrected.
 
-    If the estimate is beyond the limit, the condition is met or uncertain. It is met in two cases:
+    If the estimate is beyond the limit, the condition is met, uncertain or, with too few runs for
+    so many conditions, unjudged. It is met in two cases:
 
     - The limit asks for a change, such as `> +5%`; p, corrected for the number of conditions, is at
       most 0.05; and the confidence interval of the ratio excludes 1.
@@ -237,7 +241,10 @@ def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bo
     if measured.tests is not None and not np.isnan(verdict.not_ruled_out):
         over_pairs = float(ratios_of(measured.tests.chosen.estimate)[0])
         is_beyond = over_pairs > limit if condition.above else over_pairs < limit
-        verdict = verdict._replace(over_pairs=over_pairs if is_beyond else np.nan)
+        verdict = verdict._replace(
+            over_pairs=over_pairs if is_beyond else np.nan,
+            limits_outliers=measured.operators > 1,
+        )
     if verdict.outcome == "passed" and measured.by_verdicts.reason:
         return verdict._replace(outcome="unjudged", reason=measured.by_verdicts.reason)
     hint = "" if verdict.outcome == "passed" else measured.hint

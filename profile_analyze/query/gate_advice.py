@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.query.catalog import CATALOG
+from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
     METRIC_WORDS,
@@ -38,6 +39,18 @@ _ACTIVATIONS: Final = ("peak", "peak_memory", "activation", "activations", "acti
 _COLUMNS: Final = frozenset(column.name for column in CATALOG)
 _SELECTION: Final = r"[\w.]+\s*(?:!~|[=!<>]=|[=~])\s*[^\s=~<>]+"
 """A condition that selects operators."""
+ANY_SLOWER: Final = "verdict ~ slower|more: time > 0s"
+"""The condition that is met if any single operator became slower."""
+_ANY_FASTER: Final = "verdict ~ faster|less: time > 0s"
+_ANY_WORDS: Final = frozenset(
+    (
+        *("any", "each", "every", "single", "one", "all", "per", "by"),
+        *("op", "operator", "layer", "node", "row"),
+        *("ops", "operators", "layers", "nodes", "rows"),
+    )
+)
+"""The words of subjects such as `any layer`, `each` and `all operators`. Without `all`, they mean
+any single operator."""
 _NUMBER: Final = r"\d+(?:\.\d*)?|\.\d+"
 _DEFAULT: Final = "> +5%"
 _AS_CHANGE: Final = "write +5% for 5% more than the baseline, -5% for 5% less"
@@ -46,7 +59,7 @@ _AS_CHANGE: Final = "write +5% for 5% more than the baseline, -5% for 5% less"
 def advice_on_form(text: str, metrics: Sequence[str]) -> str:
     """Return what to write instead of `text`, which is not of the form METRIC > LIMIT."""
     stripped = text.strip()
-    ways = (_spare_signs, _limit_first, _limit_alone, _metric_in_words, _meant)
+    ways = (_spare_signs, _any_single, _limit_first, _limit_alone, _metric_in_words, _meant)
     is_short = len(stripped) <= LONGEST_ADVISED
     meant = (way(stripped, metrics) for way in (ways if is_short else ()))
     return next(filter(None, meant), "") or (
@@ -66,6 +79,36 @@ def _spare_signs(text: str, _: Sequence[str]) -> str:
         plain = re.sub(r"\\(?=\s*[<>])", "", text)
         return f"inside of quotes, > needs no backslash; write {plain!r}"
     return ""
+
+
+def _any_single(text: str, metrics: Sequence[str]) -> str:
+    """Return advice on a text such as `any layer > +5%` or `each`; empty for other texts."""
+    metric = rf"(?:\b(?:{'|'.join(metrics)})\s*)?"
+    match = re.fullmatch(rf"([a-zA-Z_\s-]+?)\s*:?\s*{metric}([<>].*)?", text)
+    return _for_any_operator(match[1], "time", match[2] or "") if match else ""
+
+
+def _for_any_operator(subject: str, metric: str, limit: str) -> str:
+    """Return the condition on any single operator, if `subject` means that; otherwise empty.
+
+    `limit` begins with `>` or `<`, or is empty.
+    """
+    if "all" in _words(subject) or not _words(subject) <= _ANY_WORDS or metric in WORK_METRICS:
+        return ""
+    is_below = limit.startswith("<")
+    change, condition = ("faster", _ANY_FASTER) if is_below else ("slower", ANY_SLOWER)
+    share = re.fullmatch(rf"[<>]\s*[+-]?\s*({_NUMBER})\s*%", limit.strip())
+    threshold = f", and {threshold_of(share[1])}" if share and float(share[1]) else ""
+    return f"to fail if any single operator became {change}, write {condition!r}{threshold}"
+
+
+def _words(subject: str) -> set[str]:
+    return {*re.split(r"[\s_-]+", subject.strip().lower())}
+
+
+def threshold_of(share: str) -> str:
+    """Return the option that ignores changes below `share` per cent, and what it does."""
+    return f"--threshold {share}% to ignore changes below {share}%"
 
 
 def _limit_first(text: str, metrics: Sequence[str]) -> str:
@@ -138,8 +181,9 @@ def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
         condition = f"{match[1]}: {match[2] or 'time'} {match[3] or _DEFAULT}"
         return f"a colon separates operators from the metric; {did_you_mean([f'{condition!r}'])}"
     known = f"METRIC is one of {', '.join(metrics)}"
+    limit = re.search(r"[<>].*", text, re.DOTALL)
+    advice = advice or _for_any_operator(name, "time", limit[0] if limit else "")
     if not advice:
-        limit = re.search(r"[<>].*", text, re.DOTALL)
         near = suggestion(name, metrics, METRIC_WORDS)
         if is_column:
             advice = f"a condition is on times or work: {known}"
@@ -176,6 +220,12 @@ def advice_on_subject(subject: str, metric: str, rest: str, metrics: Sequence[st
     """
     limit = rest.strip().removeprefix(metric).strip()
     of_operators = "time" if metric == "total" else metric
+    if any_operator := _for_any_operator(subject, metric, limit):
+        return any_operator
+    if subject == "*" or _words(subject) <= _ANY_WORDS:
+        return (
+            f"without a selection, a condition covers all operators; write {f'{metric} {limit}'!r}"
+        )
     if subject in metrics:
         meant = f"{subject} {limit}"
         return f"{subject!r} selects no operators; {did_you_mean([f'{meant!r}'])}"

@@ -21,10 +21,12 @@ from profile_analyze.analysis.comparison_formulas import ALL_VERDICTS
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.query.gate_advice import (
+    ANY_SLOWER,
     advice_on_form,
     advice_on_inverted,
     advice_on_metric,
     advice_on_subject,
+    threshold_of,
 )
 from profile_analyze.query.gate_limits import parse_limit
 from profile_analyze.query.unmatched_notes import advice_on_escaped_pipe, matches_none
@@ -56,7 +58,6 @@ _NO_FILTERS: Final[Mapping[str, Any]] = {
     "where": (),
 }
 _VERDICT: Final = "verdict"
-_ANY_OPERATOR: Final = "verdict ~ slower|more: time > 0s"
 _ONE_ROW: Final[Mapping[str, Any]] = {
     "by": (),
     "having": (),
@@ -181,7 +182,7 @@ class FailCondition(NamedTuple):
             raise QueryError(
                 f"where: {where or found.column.name} selects operators by how they changed, so "
                 f"noise alone could meet the condition; select them by name, type or base{instead} "
-                f"{_ANY_OPERATOR!r} for any operator"
+                f"{ANY_SLOWER!r} for any operator"
             )
 
     def _without_change(self) -> str:
@@ -189,8 +190,7 @@ class FailCondition(NamedTuple):
         instead = repr(re.sub("[<>][^<>]*$", "> 0s", self.text))
         if self.limit_unit != "of baseline" or not self.limit or not self.asks_for_change:
             return instead
-        share = f"{100 * abs(self.limit):.6g}%"
-        return f"{instead}, and --threshold {share} to ignore changes below {share}"
+        return f"{instead}, and {threshold_of(f'{100 * abs(self.limit):.6g}')}"
 
     def about(self, query: Query) -> Query:
         """Return the question whose answer has the value of the metric.

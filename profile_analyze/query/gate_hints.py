@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def hint_on(condition: FailCondition, table: Table) -> str:
     """Return advice on a condition that is probably a mistake; empty if it looks right."""
     if not table.matched:
-        # The subject is the last condition.
+        # `FailCondition.about` appends the subject, so it is the last condition of the question.
         is_advised = condition.subject and not conditions_on_verdicts(table.query)
         return advice_on_last_condition(table) if is_advised else ""
     if table.shown.profile.model is not None:

@@ -25,7 +25,7 @@ def parse_limit(
     `compared` says whether there is a baseline, which decides what a bare number probably means.
     Raises `QueryError` for a wrong limit.
     """
-    if re.search(r"\s(and|or)\s|&&|\|\|", limit, re.IGNORECASE):
+    if re.search(r"\s(and|or)\s|[&|]", limit, re.IGNORECASE):
         raise QueryError(
             f"fail-if: {text!r}: there is another condition; repeat --fail-if for each"
         )

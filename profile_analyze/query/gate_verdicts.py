@@ -36,7 +36,7 @@ class Selected(NamedTuple):
 
     operators: int
     name: str
-    """The operator with the largest difference. The other attributes are about this operator."""
+    """The operator with the largest difference. All later attributes are about this operator."""
     detail: str
     """What tells the operator apart from others with this name; may be empty."""
     difference_s: float
@@ -62,9 +62,9 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
     If no operator has the verdict that `about` selects, the outcome is `passed`: in a healthy
     model, no operator is slower. There are two exceptions:
 
-    - The outcome is `unjudged` if operators with over 5 % of the time have no verdict, or if there
-      are too few runs to detect a change of one of them: see `few_units.hidden_of`.
-    - The outcome is `uncertain` if operators with over 5 % of the time have this verdict.
+    - The outcome is `unjudged` if operators with over 5 % of the time have no verdict, or have the
+      verdict `uncertain` because there are too few runs: see `few_units.hidden_of`.
+    - Otherwise, the outcome is `uncertain` if operators with over 5 % of the time are `uncertain`.
     """
     of_verdicts = conditions_on_verdicts(about)
     if not of_verdicts:
@@ -90,11 +90,18 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
         required = required_noun(about.unit, source.profile.runs, source.base.runs)
         few = reason_too_few(required, *units, enough=enough_for_one_row(table))
         return ByVerdicts("unjudged", few or unjudged)
-    doubt = f"uncertain: {_in_words(table, uncertain)}" if uncertain.any() else ""
-    reason = "; ".join(filter(None, ["no operator has this verdict", rest, doubt]))
+    return _if_none_has_the_verdict(table, uncertain, rest)
+
+
+def _if_none_has_the_verdict(table: Table, uncertain: NDArray[np.bool_], rest: str) -> ByVerdicts:
+    """Return the outcome if no operator has the verdict. `rest` says whose verdict is N/A."""
+    verb = "is" if uncertain.sum() == 1 else "are"
+    doubt = f"{_in_words(table, uncertain)} {verb} uncertain" if uncertain.any() else ""
+    none = "no operator has such a verdict"
     if share_of_time(table, uncertain) > MOST_UNKNOWN:
-        return ByVerdicts("uncertain", f"{reason}; take more runs")
-    return ByVerdicts("passed", reason)
+        parts = [f"{none}, but {doubt}", rest, "take more runs"]
+        return ByVerdicts("uncertain", "; ".join(filter(None, parts)))
+    return ByVerdicts("passed", "; ".join(filter(None, [none, doubt, rest])))
 
 
 def _in_words(table: Table, chosen: NDArray[np.bool_]) -> str:

@@ -68,7 +68,7 @@ class GroupRows(RowView):
             self._over_operators("sum", totals(values.T))
             for values in (times_s, np.where(unknown[:, np.newaxis], times_s, 0.0))
         )
-        # A model has no times, so the work of all its operators must be known.
+        # A model has no times, so one operator of unknown work makes the work of its group N/A.
         any_unknown = self._over_operators("max", unknown.astype(np.float64)) > 0
         is_known = ~any_unknown | (left_out_s <= MOST_UNKNOWN * whole_s)
         ours, base = (self._known_work(one, unknown) for one in (name, f"base_{name}"))

@@ -157,9 +157,9 @@ def _percentile(members: Members, share: float) -> Floats:
 def _sums(members: Members) -> Floats:
     """Return the sum of each group, shape (groups,), rounded like NumPy's sum of a single group.
 
-    The last digits are then the same as in the original tool, which sums each group alone. NumPy
-    adds the values of a small group one after the other. `np.bincount` also does so, for all groups
-    at once.
+    The last digits are then the same as in the original tool (docs/compatibility.md): it sums each
+    group alone. NumPy adds the values of a small group one by one. `np.bincount` also does so,
+    for all groups at once.
     """
     values, sizes = members
     with np.errstate(all="ignore"):  # a sum that is not finite becomes N/A at the end

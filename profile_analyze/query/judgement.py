@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.analysis.peaks import ANY_DTYPE
-from profile_analyze.analysis.roofline import rate_dtypes, replaces_fp32
+from profile_analyze.analysis.roofline import COMPUTE, rate_dtypes, replaces_fp32
 from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total, totals
 from profile_analyze.model.owned_work import leaves_work_inside
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
@@ -70,15 +71,16 @@ class Judgement(NamedTuple):
     """The share of the device time that judged operators take. An operator is judged if its least
     possible time is known."""
     least_s: float
-    """The sum of the least possible times of all operators outside of bodies."""
+    """The sum of the least possible times of all operators that are not in the body of a loop or
+    the like."""
     without_least: int
     """How many operators outside of bodies have no least possible time; 0 for a profile of a
     run."""
     replaces_fp32: bool
     """Whether operators in FP32 are judged as if they ran in the dtype of the peaks."""
     may_be_tf32: bool
-    """Whether judged operators in FP32 multiply matrices, and the device has a faster rate of TF32,
-    in which they may have run."""
+    """Whether operators in FP32 multiply matrices, are bound by computation, and may have run in
+    TF32, in which the device is faster."""
     efficiency: float
     """The time that judged operators would take at their roofs, as a fraction of their time."""
     lost_s: float
@@ -124,7 +126,9 @@ def judge(query: Query, profile: Profile) -> Judgement:
         least_s=least_s,
         without_least=without_least,
         replaces_fp32=replaces_fp32(profile, query.peaks),
-        may_be_tf32=may_be_tf32(rows, judged & _multiplies_matrices(profile)),
+        may_be_tf32=may_be_tf32(
+            rows, _is_bound_by_computation(rows) & _multiplies_matrices(profile)
+        ),
         efficiency=float(ratio(np.array([judged_s - lost_s]), judged_s)[0]),
         lost_s=lost_s,
         total_s=total_s,
@@ -139,6 +143,12 @@ def judge(query: Query, profile: Profile) -> Judgement:
         are_highest_rates=are_highest_rates(rows),
         notes=tuple(roofline_notes(rows)),
     )
+
+
+def _is_bound_by_computation(rows: OperatorRows) -> NDArray[np.bool_]:
+    """Return whether a faster peak rate would raise the roof of each operator."""
+    bound: Categorical[str] = rows["bound"]
+    return bound.where(one == COMPUTE for one in bound.categories)
 
 
 def _multiplies_matrices(profile: Profile) -> NDArray[np.bool_]:

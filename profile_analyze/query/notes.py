@@ -16,6 +16,7 @@ from profile_analyze.model.wording import heading
 from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.group_key_notes import group_key_notes
 from profile_analyze.query.number_notes import number_notes, time_range_notes
+from profile_analyze.query.row_sum_notes import row_sum_notes
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
@@ -59,9 +60,10 @@ def notes_on(
     """Return the notes on the answer to a question, one sentence each."""
     query = operators.query
     profile = operators.profile
+    on_shares = tuple(shape_set_notes(operators, rows, shown))
     return (
         *_run_notes(query, profile),
-        *shape_set_notes(operators, rows, shown),
+        *(on_shares or row_sum_notes(operators, rows, selection)),
         *_type_notes(query, profile),
         *_dtype_notes(query, operators, selection),
         *_unjudged_notes(operators, selection.unjudged),
@@ -116,7 +118,7 @@ def _type_suggestion(name: str, profile: Profile) -> str:
     types = profile.operators.type
     if any(part.strip() in types.categories for part in name.split(",")):
         return "repeat --type for each type"
-    if pattern := meant_pattern(name, types.categories):
+    if pattern := meant_pattern(name.replace(r"\|", "|"), types.categories):
         condition = f"--where 'type ~ {pattern}'"
         return f"--type takes a whole name; {did_you_mean([condition])}"
     near = similar_texts(name, types.categories)
@@ -158,7 +160,7 @@ def _advice_on_rate(query: Query) -> str:
     dtype = (query.input_dtype or "").lower()
     if query.peaks is None or dtype not in dict(query.peaks.flops):
         return ""
-    return f"; --peaks DEVICE:{dtype} chooses the peak rate of {dtype}"
+    return f"; {query.peaks.with_rate_of(dtype)} chooses the peak rate of {dtype}"
 
 
 def _same_dtype(one: str, other: str) -> bool:

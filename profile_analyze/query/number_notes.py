@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -29,15 +29,19 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import OperatorRows
 
+_UNITS_OF_WORK: Final = ("FLO", "FLO/s", "byte", "byte/s")
+"""Units in which operators without work have the value 0."""
+
 
 def number_notes(
     conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield notes on numeric conditions that keep no candidate, or all of them.
+    """Yield notes on numeric conditions that keep no row of `candidates`, or all of them.
 
-    Candidates whose value is N/A do not count. A condition whose number lacks its unit, such as
-    `time > 5`, gets a note in both cases. Any other condition, and one on 0, gets a note only if it
-    keeps no candidate and does not compare by `==` or `!=`.
+    Rows whose value is N/A do not count. A condition whose number lacks its unit, such as
+    `time > 5`, gets a note in both cases. It also gets one if zeros alone decide: `flops < 400`
+    keeps only operators without computation. Any other condition, such as `time > 1ms` or
+    `time < 0`, gets a note only if it keeps no row and does not compare by `==` or `!=`.
     """
     noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
     for condition in conditions:
@@ -45,6 +49,9 @@ def number_notes(
             continue
         values = rows[condition.column.name][candidates]
         known = values[~np.isnan(values)]
+        without_zeros = _without_zeros(condition, known)
+        has_zeros = len(without_zeros) < len(known)
+        known = without_zeros
         holds = condition.holds_for_numbers(known)
         if not len(known) or _divides(holds):
             continue
@@ -53,14 +60,26 @@ def number_notes(
             unit = condition.assumed_unit
             in_base_units = f"{condition.value} {base_unit_name(unit)}"
             read_as = percent(condition.bound) if unit == "1" else in_base_units
-            whether = "every" if holds.all() else "no"
-            means = (
-                f"{condition.text}: {condition.value} means {read_as}, which {whether} {noun} meets"
-            )
+            rows_meant = f"{'every' if holds.all() else 'no'} {noun}"
+            if has_zeros and condition.holds_for_numbers(0.0) != holds.all():
+                rows_meant += " with a value other than 0"
+            means = f"{condition.text}: {condition.value} means {read_as}, which {rows_meant} meets"
             other = did_you_mean(_with_suitable_unit(condition, known)) or closest
             yield Note(f"{means}; {other}" if other else means, Importance.ANSWER)
         elif closest:
             yield Note(f"{condition.text}: no {noun} meets this; {closest}", Importance.ANSWER)
+
+
+def _without_zeros(condition: Condition, known: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `known` without zeros if the number of the condition probably lacks its unit.
+
+    Operators without work have 0 FLO and 0 FLOPS. They alone would meet `flops < 400`. A bound of
+    at most 1, as in `flops >= 1`, is meant to tell zeros apart.
+    """
+    if condition.assumed_unit not in _UNITS_OF_WORK or abs(condition.bound) <= 1:
+        return known
+    others = known[known != 0]
+    return others if len(others) else known
 
 
 def _closest_value(condition: Condition, known: NDArray[np.float64]) -> str:
@@ -86,7 +105,7 @@ def _value_text(condition: Condition, value: float) -> str:
 
 
 def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
-    """Return the condition with a suitable unit; empty if it also keeps all values or no value."""
+    """Return the condition with a suitable unit; empty if that keeps all values or no value."""
     assumed = condition.assumed_unit
     unit = "%" if assumed == "1" else suitable_unit(float(known.max()), assumed)
     bound = parse_quantity(condition.value + unit, assumed)
@@ -110,7 +129,7 @@ def time_range_notes(query: Query, operators: OperatorRows, selection: Selection
     if query.min_time_s is not None and known.max() < query.min_time_s:
         longest = short_time(float(known.max()))
         yield Note(
-            f"no operator took {short_time(query.min_time_s)}; the longest took {longest}"
+            f"no operator took {short_time(query.min_time_s)} or more; the longest took {longest}"
             f"{_advice_on_minimum(query.min_time_s, known)}",
             Importance.ANSWER,
         )

@@ -32,8 +32,8 @@ class Order(NamedTuple):
     without work."""
 
     @classmethod
-    def parse(cls, text: str, kind: RowKind) -> Order:
-        """Parse `[+]COLUMN`, where `+` means ascending.
+    def parse(cls, text: str, kind: RowKind, before: str = "") -> Order:
+        """Parse `[+]COLUMN`, where `+` means ascending. `before` is the text before this one.
 
         Raises `UnknownColumnError` if the column does not exist. Raises `QueryError` if the column
         cannot order rows of this kind.
@@ -45,7 +45,7 @@ class Order(NamedTuple):
         try:
             column = find_column(name, kind.labels)
         except UnknownColumnError:
-            advice = _advice_on_unknown(name, kind)
+            advice = _advice_on_unknown(name, kind, before)
             raise UnknownColumnError(f"there is no column {name!r} to order by; {advice}") from None
         check_needs(column, kind)
         if not (column.orderable and kind.has(column)):
@@ -57,21 +57,22 @@ def _choices(kind: RowKind) -> str:
     return f"can be ordered by {listed(orderable_names(kind))}"
 
 
-def _advice_on_unknown(name: str, kind: RowKind) -> str:
+def _advice_on_unknown(name: str, kind: RowKind, before: str) -> str:
     """Return what to write instead of `name`, which is not a column."""
     return (
-        _advice_on_order(name)
-        or likely_columns(name, orderable_names(kind))
-        or _column_of_comparisons(name)
+        _advice_on_order(name, before.removeprefix("+"))
+        or _advice_on_no_order(name)
+        or _likely_columns(name, kind)
+        or _advice_on_comparisons(name)
         or f"{kind.noun} {_choices(kind)}"
     )
 
 
-def _advice_on_order(name: str) -> str:
+def _advice_on_order(name: str, before: str) -> str:
     """Return what to write instead of `-time` or `time desc`; empty for other names."""
     column, _, direction = name.replace(":", " ").rpartition(" ")
-    if not column:  # `time,desc`
-        column = "time"
+    if not column:  # `desc` alone: `time,desc` was split at its comma
+        column = before or "time"
     if name.startswith("-"):
         column = name[1:]
     elif direction.lower() not in ("asc", "desc", "ascending", "descending"):
@@ -82,7 +83,25 @@ def _advice_on_order(name: str) -> str:
     return ""
 
 
-def _column_of_comparisons(name: str) -> str:
+def _advice_on_no_order(name: str) -> str:
+    """Return advice if `name` stands for a column without an order, such as shapes; else empty."""
+    meant = meant_column(name)
+    if not meant or find_column(meant).orderable:
+        return ""
+    return f"{meant} has no order; --columns name,time,{meant} shows it"
+
+
+def _likely_columns(name: str, kind: RowKind) -> str:
+    """Return the columns that `name` may mean. Without peaks, `--peaks` follows some of them."""
+
+    def as_text(column: str) -> str:
+        lacks_peaks = find_column(column).needs_peaks and not kind.has_peaks
+        return f"{column} (with --peaks)" if lacks_peaks else column
+
+    return likely_columns(name, orderable_names(kind._replace(has_peaks=True)), as_text)
+
+
+def _advice_on_comparisons(name: str) -> str:
     """Return advice if another tool uses `name` for a column of comparisons; empty otherwise."""
     meant = meant_column(name)
     return did_you_mean([with_need(meant)]) if meant and find_column(meant).needs_base else ""

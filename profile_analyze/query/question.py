@@ -81,14 +81,13 @@ class Query(_Parsed):
         Keep operators that meet this condition, or all of these: `COLUMN OPERATOR VALUE`, such as
         `time > 1ms`, `share >= 5%`, `type != Copy`, `name ~ conv`. N/A meets no condition.
     by
-        Group by this column, or by several: `type`, `name`, `in_shapes`, `out_shapes`,
-        `input_dtype`, `category`, `scope`, `parameters`, `bound` (with peaks), `match` (in a
-        comparison), `scope/N` (the first N levels of the scope), `param.NAME` (a parameter), and
-        `name~REGEX`, the part of the name that the pattern matches. The keys `device`, `track`,
-        `stream`, `rank`, `phase`, `kernel`, `file`, `run` and `step` belong to executions: an
-        operator is first split into a row for each value. Operators without a value form a group of
-        their own. With `by`, the rows of the answer are groups. Groups that tie in `order` are in
-        order of first appearance.
+        Group by this column, or by several, such as `type`, `name`, `in_shapes`, `scope`, `bound`
+        (with peaks), `match` (in a comparison), `scope/N` (the first N levels of the scope),
+        `param.NAME` (a parameter), and `name~REGEX`, the part of the name that the pattern matches.
+        The keys `device`, `track`, `stream`, `rank`, `phase`, `kernel`, `file`, `run` and `step`
+        belong to executions: an operator is first split into a row for each value. Operators
+        without a value form a group of their own. With `by`, the rows of the answer are groups.
+        Groups that tie in `order` are in order of first appearance.
     aggregates
         How the values of a group become one: `sum` (the default with `by`), `mean`, `max`, `min`,
         `median`, `std`, `count`, or a percentile such as `p90`. The first aggregate other than
@@ -107,8 +106,8 @@ class Query(_Parsed):
         How the values of several runs become one: `median`, `mean`, `min` or `max`. A group's
         values are computed per run first. Comparisons use medians.
     split_by
-        Split operators by these keys of executions. Keys in `by` or in conditions are added. With
-        `run`, for example, each run has rows of its own.
+        Split operators by these keys of executions. Keys in `by` are added. So are `run`, `file`,
+        `step` and `phase` in `where` or `order`. With `run`, each run has rows of its own.
     compared
         Whether the question is about a `Comparison`. If so, there are more columns, and the default
         order is by the size of the difference, then by time.
@@ -116,8 +115,8 @@ class Query(_Parsed):
         The smallest change that the column `verdict` calls slower or faster, as a fraction of the
         baseline.
     unit
-        What statistics use. `process`: one value for each process, the median of its runs.
-        `iteration`: one value for each run, as if the runs of one process were independent.
+        What statistics count as one sample. `process`: each process, by the median of its runs.
+        `iteration`: each run, as if the runs of one process were independent.
     labels
         The names of the labels that the profile has (`with_labels`). In this question, `date` is
         short for the column `label.date`. Groups by label are in the order of the labels, unless
@@ -211,7 +210,8 @@ class Query(_Parsed):
                     "operators; choose files first, with --where or runs_with_labels()"
                 )
         group_conditions = _parse_conditions("having", self.having, groups)
-        order = tuple(Order.parse(text, groups) for text in self.order)
+        pairs = zip(self.order, ("", *self.order), strict=False)
+        order = tuple(Order.parse(text, groups, before) for text, before in pairs)
         used = (
             *keys,
             *(one.column for one in order),

@@ -41,6 +41,7 @@ from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.suggestions import (
     AGGREGATE_WORDS,
     KEY_WORDS,
+    LONGEST_ADVISED,
     did_you_mean,
     plain_name,
     suggestion,
@@ -134,9 +135,22 @@ def _group_key_column(text: str, kind: RowKind) -> Column:
         raise PatternError(f"by: {error}") from None
     except UnknownColumnError:
         advice = missing_part(text) or KEY_WORDS.get(plain_name(text), "")
-        advice = advice or likely_columns(text, keys)
-    one_of = f"{text!r} is not one of {', '.join(keys)}, scope/N, param.NAME, name~REGEX"
-    raise QueryError(f"by: {text!r} is not a group key; {advice}" if advice else f"by: {one_of}")
+        advice = advice or _meant_part(text) or likely_columns(text, keys)
+    # Not `repr`, which doubles the backslashes of a pattern.
+    one_of = f"'{text}' is not one of {', '.join(keys)}, scope/N, param.NAME, name~REGEX"
+    raise QueryError(f"by: '{text}' is not a group key; {advice}" if advice else f"by: {one_of}")
+
+
+def _meant_part(text: str) -> str:
+    r"""Return `did you mean name~r\d?` for a key such as `name=r\d`; empty for other keys."""
+    match = re.fullmatch(r"(\w+)\s*[=~:]+\s*(.+)", text, re.DOTALL)
+    if match is None or len(text) > LONGEST_ADVISED:
+        return ""
+    meant = f"{match[1]}~{match[2]}"
+    with suppress(QueryError):
+        if find_column(meant).is_key:
+            return did_you_mean([meant])
+    return ""
 
 
 def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:

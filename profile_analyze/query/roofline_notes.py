@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import ANY_DTYPE
+from profile_analyze.analysis.peaks import ANY_DTYPE, DEFAULT_DTYPE, rates_of_dtype
 from profile_analyze.analysis.roofline import (
     does_no_work,
     is_below_clock_resolution,
     is_judged,
     only_moves_data,
     rate_dtypes,
+    replaces_fp32,
 )
 from profile_analyze.model.links import is_limited_by_link
 from profile_analyze.model.measures import TIME
@@ -21,10 +22,10 @@ from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.stale_work import has_stale_work
 from profile_analyze.model.terms import ABSENT, HOST
-from profile_analyze.query.peaks_advice import TF32_ADVICE, highest_rates_advice, may_be_tf32
+from profile_analyze.query.peaks_advice import highest_rates_advice, may_be_tf32, tf32_advice
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
-from profile_analyze.units import percent, short_time
+from profile_analyze.units import counted, percent, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,7 @@ _FASTER_SHARE: Final = 0.01
 """Operators that are faster than their roof get a note if they take at least this share of the
 time. With a smaller share, they hardly change the totals, and get a note only if the table shows
 one of these operators."""
+_HALF: Final = 0.5
 _LARGE_SHARE: Final = 0.1
 """If operators that are faster than their roof take at least this share of the time, caches are an
 unlikely reason."""
@@ -68,7 +70,7 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
     yield from _model_notes(rows)
     yield from _named_dtype_notes(rows)
     yield from _faster_notes(rows, shown)
-    yield from _unjudged_notes(rows)
+    yield from _unjudged_notes(rows, shown)
     yield from _unknown_dtype_notes(rows)
 
 
@@ -84,37 +86,56 @@ def _model_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _named_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield a note if the dtype that the user named has no effect."""
+    """Yield a note if operators compute in another known dtype than the one that the user named.
+
+    The dtype that the user named is only for operators of unknown dtype.
+    """
     peaks = rows.peaks
     assert peaks is not None, "a roofline needs peak rates"
-    dtypes = rate_dtypes(rows.profile, peaks).categories
-    if dtypes and peaks.dtype_is_named and peaks.dtype not in dtypes:
+    dtypes = rate_dtypes(rows.profile, peaks)
+    others = dtypes.where(one != peaks.dtype for one in dtypes.categories) & _computes(rows)
+    share = share_of(rows, others)
+    has_no_effect = peaks.dtype not in dtypes.categories
+    if peaks.dtype_is_named and others.any() and (has_no_effect or share > _HALF):
+        names = " or ".join(sorted(set(dtypes.values()[others].tolist())))
+        replaced = f" or {DEFAULT_DTYPE}" if replaces_fp32(rows.profile, peaks) else ""
         yield Note(
-            f"{peaks.dtype} after --peaks has no effect on operators of known dtype: all of them "
-            f"compute in {' or '.join(dtypes)}",
-            Importance.CONTEXT,
+            f"{peaks.dtype} after --peaks is only for operators of unknown dtype{replaced}: it has "
+            f"no effect on {operators_and_share(others.sum())} in {names}",
+            Importance.ANSWER if share > _HALF else Importance.CONTEXT,
+            share,
         )
 
 
 def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]:
-    """Yield a note on the operators whose efficiency is above 100 %.
+    """Yield a note on the operators or groups whose efficiency is above 100 %.
 
     There is no note if these operators take almost no time and the table shows none of them.
     """
     efficiency = rows["efficiency"]
     faster: Chosen = efficiency > 1
-    are_shown = shown is not None and bool((shown["efficiency"] > 1).any())
+    shown_efficiency = np.empty(0) if shown is None else shown["efficiency"]
+    shown_faster = shown_efficiency[shown_efficiency > 1]
     share = share_of(rows, faster)
-    if not (are_shown or share >= _FASTER_SHARE):
+    if not (shown_faster.size or share >= _FASTER_SHARE):
+        return
+    if not faster.any():
+        yield Note(
+            f"{counted(shown_faster.size, 'group')} with an efficiency of up to "
+            f"{percent(float(shown_faster.max()))}, although no operator is above 100%: the time "
+            "of a group is a median over runs, which can be less than the sum of its operators' "
+            "medians",
+            Importance.WRONG,
+        )
         return
     if share < _LARGE_SHARE:
         reason = (
             "their data probably stayed in caches; the column lost adds up to "
-            f"{short_time(total(rows['lost'][faster]))} in these rows, but the summary counts each "
-            "of these operators as 0; --where 'efficiency <= 100%' leaves out these rows"
+            f"{short_time(total(rows['lost'][faster]))} for these operators, but the summary "
+            "counts each of them as 0; --where 'efficiency <= 100%' leaves them out"
         )
     elif may_be_tf32(rows, faster):
-        reason = f"{TF32_ADVICE}; otherwise, check the device"
+        reason = f"{tf32_advice(rows)}; otherwise, check the device"
     else:
         reason = "; ".join(filter(None, (_TOO_LOW, highest_rates_advice(rows))))
     yield Note(
@@ -125,8 +146,11 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
     )
 
 
-def _unjudged_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield one note on all operators that have no least possible time, with the reasons."""
+def _unjudged_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]:
+    """Yield one note on all operators that have no least possible time, with the reasons.
+
+    If no row of the table is judged, yield a further note, which is more important.
+    """
     reasons = [
         (chosen, reason)
         for chosen, reason in _unjudged(rows)
@@ -136,19 +160,32 @@ def _unjudged_notes(rows: OperatorRows) -> Iterator[Note]:
         return
     reasons.sort(key=lambda one: -share_of(rows, one[0]))
     unjudged = np.logical_or.reduce([chosen for chosen, _ in reasons])
-    if len(reasons) == 1:
-        why = f" {reasons[0][1]}"
-    else:
+    why = in_total = f" {reasons[0][1]}"
+    if len(reasons) > 1:
         why = ": " + "; ".join(
             f"{chosen.sum()} ({percent(share_of(rows, chosen))}) {reason}"
             for chosen, reason in reasons
         )
+        in_total = f", mainly operators {reasons[0][1]}"
+    share = share_of(rows, unjudged)
+    subject = operators_and_share(unjudged.sum())
     yield Note(
-        f"not judged: {operators_and_share(unjudged.sum())}{why}; efficiency, lost and gain leave "
-        "them out",
+        f"not judged: {subject}{why}; efficiency, lost and gain leave them out",
         Importance.INCOMPLETE,
-        share_of(rows, unjudged),
+        share,
     )
+    if _has_no_judged_row(shown):
+        yield Note(
+            "no row of this table is judged, so bound, efficiency, lost and gain are N/A; not "
+            f"judged in the whole profile: {subject}{in_total}",
+            Importance.ANSWER,
+            share,
+        )
+
+
+def _has_no_judged_row(shown: ShownRows | None) -> bool:
+    """Return whether there is a table, but no row of it has an efficiency."""
+    return shown is not None and shown.chosen.size > 0 and bool(np.isnan(shown["efficiency"]).all())
 
 
 def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
@@ -176,14 +213,15 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
         without_roof &= ~chosen
     unknown: Chosen = without_roof & np.isnan(rows["computation"])
     types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
-    yield unknown, f"of unknown computation, most in {types}"
+    yield unknown, "of unknown computation" + (types and f", most in {types}")
     peaks = rows.peaks
     assert peaks is not None, "a roofline needs peak rates"
     dtypes = rate_dtypes(rows.profile, peaks)
     for code, dtype in enumerate(dtypes.categories):
         if np.isnan(peaks.rate(dtype)):
             chosen = _computes(rows) & (dtypes.codes == code)
-            yield chosen, f"of {dtype}, for which {peaks.name} has no known rate"
+            advice = "".join(f" ({one})" for one in [rates_of_dtype(peaks, dtype)[2:]] if one)
+            yield chosen, f"of {dtype}, for which {peaks.name} has no known rate{advice}"
 
 
 def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
@@ -193,7 +231,7 @@ def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
     if peaks.dtype != ANY_DTYPE and share_of(rows, unknown) > _NOTEWORTHY_SHARE:
         yield Note(
             f"dtype unknown, assumed to be {peaks.dtype}: {operators_and_share(unknown.sum())}; "
-            "--peaks DEVICE:DTYPE chooses another",
+            f"{peaks.with_rate_of('DTYPE')} chooses another",
             Importance.WRONG,
             share_of(rows, unknown),
         )

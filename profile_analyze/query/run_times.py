@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from profile_analyze.model.numbers import (
     QUANTILES,
     finite,
     floats,
-    over_runs,
     quantile_of_runs,
     ratio,
 )
@@ -63,14 +62,6 @@ def outside_s(profile: Profile) -> Floats:
     return np.where(inside_s > walls * _ROUNDING, np.nan, outside)
 
 
-def are_measured_apart(profile: Profile) -> bool:
-    """Return whether the operators of a run take longer than the run, but cannot overlap in time.
-
-    The runtime then measured them one by one, which takes longer, or in another run.
-    """
-    return bool((_inside_s(profile) > walls_s(profile) * _ROUNDING).any())
-
-
 def _inside_s(profile: Profile) -> Floats:
     """Return the total time of the operators in each run, shape (runs,): see `outside_s`.
 
@@ -86,23 +77,44 @@ def _inside_s(profile: Profile) -> Floats:
     return inside_s
 
 
-def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, float]:
-    """Return the wall time of a typical run and its time outside of operators, in seconds.
+class TypicalRun(NamedTuple):
+    """Times of a typical run, in seconds. All fields are of the same runs."""
 
-    Both values are from the same runs, so that they fit together. For the median, they are from the
-    run with the median wall time, or are means over the two runs in the middle.
+    wall_s: float = np.nan
+    outside_s: float = np.nan
+    """The time of the run that no operator explains."""
+    measured_apart: bool = False
+    """Whether the operators take longer than the run, because they were measured one by one, or in
+    another run."""
+    ran_outside: bool = False
+    """Whether the operators take longer than the run, because some ran before or after the run.
+    Work between two steps of a trace counts in one of the steps."""
+
+
+def typical_run(profile: Profile, statistic: str) -> TypicalRun:
+    """Return the times of a typical run. The rows must be of one level.
+
+    For the median, this is the run with the median wall time, or the mean over the two runs in the
+    middle. Totals cover all runs, so all times are N/A unless the wall time of each run is known.
     """
-    known = ~np.isnan(outside)
-    if not known.any():
-        return float(over_runs(walls[np.newaxis], statistic)[0]), np.nan
-    walls, outside = walls[known], outside[known]
+    walls, outside = walls_s(profile), outside_s(profile)
+    if np.isnan(walls).any():
+        return TypicalRun()
     chosen = np.argsort(walls, kind="stable")
     if statistic in QUANTILES:
         position = (len(chosen) - 1) * QUANTILES[statistic]
         chosen = chosen[[int(np.floor(position)), int(np.ceil(position))]]
     with np.errstate(over="ignore"):  # a mean that is not finite becomes N/A
         means = finite(floats([walls[chosen].mean(), outside[chosen].mean()]))
-    return float(means[0]), float(means[1])
+    takes_longer = bool((_inside_s(profile) > walls * _ROUNDING)[chosen].any())
+    # Executions of the same runtime all have start times, or none has one.
+    has_starts = takes_longer and not np.isnan(profile.executions.start_s).all()
+    return TypicalRun(
+        float(means[0]),
+        float(means[1]),
+        measured_apart=takes_longer and not has_starts,
+        ran_outside=has_starts,
+    )
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:

@@ -41,8 +41,8 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
 
 def notes_on_stacks(table: Table) -> Iterator[Note]:
     """Yield the notes to show with the stacks of a table."""
-    # The notes of the table say which time its rows lack. Without a selection, the stacks cover
-    # all time, so these notes would be false.
+    # The notes of the table say which time is not in its rows. Without a selection, the stacks
+    # cover all time, so these notes would be false.
     if table.query.selects_rows:
         yield from table.notes
     if not stacks_of_table(table):

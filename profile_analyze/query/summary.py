@@ -11,22 +11,22 @@ from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.iterations import by_unit, copies_in
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import any_known, over_runs, ratio, totals
+from profile_analyze.model.numbers import any_known, over_runs, quantile_of_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.ranks import notes_on_incomplete_runs
+from profile_analyze.model.run_notes import unlike_runs
 from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import ABSENT, COPY, DEVICE, MEAN, RUN_KEYS
 from profile_analyze.query.filters import filter_by_type_name_and_dtype
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run_times import (
-    are_measured_apart,
     outlier_notes,
-    outside_s,
     typical_run,
     walls_s,
     warm_up_notes,
 )
+from profile_analyze.query.unequal_runs import unequal_runs_notes, with_device_times
 from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from profile_analyze.query.model_summary import ModelSummary
 
 _MOST_RANKS_IN_NOTE: Final = 4
+_BUSY_HOST: Final = 2.0
+"""If the host takes more than this multiple of the device time, the device probably waits."""
+_BUSY: Final = 0.5
+"""A device does not wait for the host if it is busy for at least this share of a run."""
 
 
 class CopyTime(NamedTuple):
@@ -81,6 +85,8 @@ class Summary(NamedTuple):
     """The share of a run that the operators explain."""
     measured_apart: bool = False
     """Whether the operators take longer than a run, because they were measured on their own."""
+    ran_outside: bool = False
+    """Whether the operators take longer than a run, because some ran before or after the run."""
     has_times: bool = True
     """Whether the profile's format has times at all."""
     processes: int = 1
@@ -92,6 +98,9 @@ class Summary(NamedTuple):
     spread: float = np.nan
     """The spread of the device time over the runs: half the interquartile range, divided by the
     median. NaN with one run."""
+    unlike: str = ""
+    """What the runs look like if they share few operators, such as `different models`. The totals
+    then make no sense."""
     model: ModelSummary | None = None
     """The size and work of a model that has not run; None for a profile of a run."""
     recorded: tuple[RecordedFact, ...] = ()
@@ -113,27 +122,30 @@ def summarise(
     operators = len(at_one_level) if isinstance(source, Profile) else source.operators
     # Totals are the denominators of shares, so they must cover the same runs as the rows do. If
     # rows are split by `run`, the split profile has one run, and totals cover all runs together.
-    profile = split(at_one_level, [key for key in query.split_by if key in RUN_KEYS])
+    by_run = [key for key in query.split_by if key in RUN_KEYS]
+    with_device = with_device_times(at_one_level)
+    in_totals = at_one_level if by_run else with_device
+    profile = split(in_totals, by_run)
     # In a comparison, verdicts compare processes or iterations, and totals are medians over them.
     unit: SampleUnit | None = (
         None if judged_by is None or isinstance(source, Profile) else query.unit
     )
-    copy = None if copies_of is None else _copy_time(profile, copies_of)
     parts = _parts(source, profile, query)
     return Summary(
         device_time_s=_total_s(profile, "time", query, unit),
         host_time_s=_total_s(profile, "host_time", query, unit),
-        copy=copy,
+        copy=None if copies_of is None else _copy_time(profile, copies_of),
         notes=(
             *_notes(profile, operators),
-            *_notes_on_times(source, at_one_level),
+            *_notes_on_times(source, at_one_level, by_run),
             *(note for part in parts.values() if part for note in part.notes),
         ),
         **_work(profile, query),
-        **_wall_times(at_one_level, query),
+        **_wall_times(with_device, query),
         has_times=profile.origin.times != ABSENT,
-        **_run_counts(at_one_level),
+        **_run_counts(in_totals),
         spread=profile.spread(),
+        unlike=unlike_runs(at_one_level.notes_on_runs),
         recorded=profile.origin.recorded,
         **parts,
     )
@@ -202,14 +214,9 @@ def _work(profile: Profile, query: Query) -> dict[str, Any]:
 
 def _wall_times(profile: Profile, query: Query) -> dict[str, Any]:
     """Return the fields of `Summary` on the time of a whole run."""
-    wall_s, outside = typical_run(walls_s(profile), outside_s(profile), query.run_statistic)
-    explained = 1 - float(ratio(np.array([outside]), wall_s)[0])
-    return {
-        "wall_s": wall_s,
-        "outside_s": outside,
-        "explained": explained,
-        "measured_apart": np.isnan(outside) and are_measured_apart(profile),
-    }
+    typical = typical_run(profile, query.run_statistic)
+    explained = 1 - float(ratio(np.array([typical.outside_s]), typical.wall_s)[0])
+    return {**typical._asdict(), "explained": explained}
 
 
 def _copy_time(profile: Profile, query: Query) -> CopyTime:
@@ -241,7 +248,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         yield Note(f"times are {kind}; how much they vary is not known", Importance.CONTEXT)
     recorded = int(profile.recorded(DEVICE).sum())
     # Profiles often lack a few times. Only a profile that lacks most of its times gets a note.
-    # If the rows are of a level, no time is missing: an operator without a device time launched no
+    # In a profile with levels, no time is missing: an operator without a device time launched no
     # kernel, or its time belongs to the row around it.
     if profile.level is None and 0 < recorded < operators / 2:
         have = "has" if recorded == 1 else "have"
@@ -251,6 +258,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
             Importance.INCOMPLETE,
         )
     yield from _track_notes(profile)
+    yield from _notes_on_busy_host(profile)
     for side, measure in (("device", "time"), ("host", "host_time")):
         is_unknown = np.isnan(profile.totals_s(measure))
         # If the sum of known times overflows, the total is N/A.
@@ -263,13 +271,31 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         yield Note("the total device time is 0, so shares of it are N/A", Importance.WRONG)
 
 
-def _notes_on_times(source: Profile | Comparison, profile: Profile) -> Iterator[Note]:
-    yield from _notes_on_times_of(profile)
+def _notes_on_busy_host(profile: Profile) -> Iterator[Note]:
+    """Yield a note if the host takes far longer than the device, which then waits for the host."""
+    host_s, device_s = profile.totals_s("host_time"), profile.totals_s("time")
+    multiple = float(quantile_of_runs(ratio(host_s, device_s)[np.newaxis], 0.5)[0])
+    # Several threads may work at the same time. If so, the host can take longer than a busy device.
+    is_busy = (device_s >= _BUSY * walls_s(profile)).any()
+    if multiple > _BUSY_HOST and not is_busy:
+        yield Note(
+            f"the host time is {multiple:.1f} times the device time, so the device probably waits "
+            "for the host; --show-host shows the host times",
+            Importance.CONTEXT,
+        )
+
+
+def _notes_on_times(
+    source: Profile | Comparison, profile: Profile, by_run: list[str]
+) -> Iterator[Note]:
+    yield from _notes_on_times_of(profile, by_run)
     if not isinstance(source, Profile):
-        yield from (note.about("baseline") for note in _notes_on_times_of(source.base))
+        yield from (note.about("baseline") for note in _notes_on_times_of(source.base, by_run))
 
 
-def _notes_on_times_of(profile: Profile) -> Iterator[Note]:
+def _notes_on_times_of(profile: Profile, by_run: list[str]) -> Iterator[Note]:
+    if not by_run:  # otherwise, the totals are of all runs together
+        yield from unequal_runs_notes(profile)
     yield from warm_up_notes(profile)
     yield from outlier_notes(profile)
     if profile.origin.synchronised:

@@ -9,7 +9,7 @@ The name of a kept file consists of four digests, joined by hyphens:
 
 While a reader works, this module records its conditions:
 
-- whether the reader asked which columns the question wants, and the answers that it got
+- the columns that the reader asked about, and whether the question wants them
 - the files beside the profile that the reader looked for
 - the packages that the reader used
 
@@ -145,24 +145,24 @@ class _WatchedNames(Collection[str]):
         self._names = frozenset(names)
         self.answers: dict[str, bool] = {}
         """For each name that the reader asked about: whether it is wanted."""
-        self.are_all_known = False
-        """Whether the reader listed or counted the names, and so depends on all of them."""
+        self.depends_on_all = False
+        """Whether the reader listed or counted the names."""
 
     def __contains__(self, name: object) -> bool:
         self.answers[str(name)] = name in self._names
         return self.answers[str(name)]
 
     def __iter__(self) -> Iterator[str]:
-        self.are_all_known = True
+        self.depends_on_all = True
         return iter(self._names)
 
     def __len__(self) -> int:
-        self.are_all_known = True
+        self.depends_on_all = True
         return len(self._names)
 
     def conditions(self) -> list[Any]:
         """Return the names (None if the reader never listed or counted them), and the answers."""
-        names = sorted(self._names) if self.are_all_known else None
+        names = sorted(self._names) if self.depends_on_all else None
         return [names, sorted(self.answers.items())]
 
 

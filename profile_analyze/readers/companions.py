@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _NAME: Final = r"(|.*[._-]){}\.json(\.gz|\.zst)?"
-_PROFILE: Final = re.compile(_NAME.format("profile"), re.DOTALL)
-_DESCRIPTION: Final = re.compile(_NAME.format("graph"), re.DOTALL)
-_FACTS: Final = ("metadata", "build.metadata", "profile.metadata")
-"""Files in which trt-engine-explorer describes the build, the run and the device of a TensorRT
-profile. No reader reads them."""
+_PROFILE: Final = _NAME.format("profile")
+_DESCRIPTION: Final = _NAME.format("graph")
+_METADATA: Final = ("profile.metadata", "metadata")
+"""Files in which trt-engine-explorer describes the run and the device of a TensorRT profile."""
+_BUILD: Final = "build.metadata"
+"""The file in which it describes how the engine was built. No reader reads it: an engine may run on
+another device than the device that built it."""
 _COMPRESSED: Final = ("", ".gz", ".zst")
 
 
 def companions_of(name: str) -> tuple[str, ...]:
     """Return the names of all files that may belong to the profile `name`."""
-    facts = (_beside(_PROFILE, name, one) for one in _FACTS)
-    return (*descriptions_of(name), *inference_times_of(name), *chain.from_iterable(facts))
+    build = _beside(_PROFILE, name, _BUILD)
+    metadata = chain.from_iterable(metadata_of(name))
+    return (*descriptions_of(name), *inference_times_of(name), *metadata, *build)
+
+
+def companions_among(files: Iterable[str]) -> dict[str, str]:
+    """Return the files that belong to another of the `files`, each with the profile it belongs to.
+
+    `files` may have folders in their names.
+    """
+    files = [*files]
+    among = {*files}
+    found: dict[str, str] = {}
+    for file in files:
+        name = os.path.split(file)[1]
+        folder = file[: len(file) - len(name)]
+        for companion in companions_of(name):
+            if folder + companion in among:
+                found[folder + companion] = file
+    return found
 
 
 def descriptions_of(name: str) -> tuple[str, ...]:
@@ -37,6 +61,15 @@ def inference_times_of(name: str) -> tuple[str, ...]:
     return (*_beside(_PROFILE, name, "times"), *_beside(_PROFILE, name, "timing"))
 
 
+def metadata_of(name: str) -> tuple[tuple[str, ...], ...]:
+    """Return the names of files that may describe the run and the device, for each kind of file.
+
+    `X.profile.metadata.json` and `X.metadata.json` do so for `X.profile.json`, a profile of
+    TensorRT. The first kind is the more exact one.
+    """
+    return tuple(_beside(_PROFILE, name, one) for one in _METADATA)
+
+
 def profiles_of(name: str) -> tuple[str, ...]:
     """Return the names of profiles whose operators the file `name` may describe.
 
@@ -45,11 +78,11 @@ def profiles_of(name: str) -> tuple[str, ...]:
     return _beside(_DESCRIPTION, name, "profile")
 
 
-def _beside(pattern: re.Pattern[str], name: str, content: str) -> tuple[str, ...]:
-    """Return `name` with `content`, such as `graph`, in place of the word that `pattern` matches.
+def _beside(pattern: str, name: str, content: str) -> tuple[str, ...]:
+    """Return names of files with `content` instead of the word of `pattern`, such as `profile`.
 
-    There is a name for each compression, and one for an uncompressed file. The result is empty if
-    `name` does not match.
+    There is a name for each compression, and one for an uncompressed file. There is no name if
+    `name` does not match `pattern`.
     """
-    found = pattern.fullmatch(name)
+    found = re.fullmatch(pattern, name, re.DOTALL)
     return () if found is None else tuple(f"{found[1]}{content}.json{one}" for one in _COMPRESSED)

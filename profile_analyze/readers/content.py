@@ -12,7 +12,12 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from profile_analyze.errors import InputError, MalformedProfileError, system_reason, without_secrets
+from profile_analyze.errors import (
+    InputError,
+    MalformedProfileError,
+    reading_reason,
+    without_secrets,
+)
 from profile_analyze.readers.urls import is_url, remote_path
 from profile_analyze.units import scaled_text
 
@@ -120,7 +125,7 @@ class ByteStream:
         """Return the next bytes; empty at the end.
 
         If `plain_size` is set, the result has at most `most` bytes. Otherwise it has all bytes that
-        are available at once, which may be more.
+        are available at once, even if they are more than `most`.
         """
         if not self.plain_size:
             return next(self._parts, b"")
@@ -237,7 +242,7 @@ def _reason(error: OSError) -> str:
         return "no such file"
     if error.errno == errno.ENXIO:  # on Linux, from `open` for a socket
         return "is a socket, not a file"
-    return system_reason(error)
+    return reading_reason(error)
 
 
 class _Compression(NamedTuple):

@@ -24,9 +24,9 @@ GROUP: Final = "profile_analyze.readers"
 def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
     """Return the reader of another package that recognises `source`.
 
-    `supported` are the readers of this package, which did not recognise `source`. An error names
-    their formats. Raises `UnknownFormatError` if no reader of another package recognises
-    `source`, and `InputError` if such a reader is broken.
+    `supported` are the readers of this package, which did not recognise `source`. Raises
+    `UnknownFormatError`, which may list all formats, if no reader of another package recognises
+    `source`. Raises `InputError` if such a reader is broken.
     """
     installed = _installed_readers(source.name)
     reader = reader_among(installed, source)
@@ -49,7 +49,7 @@ def _installed_readers(file: str) -> tuple[Reader, ...]:
 
 
 class _InstalledReader:
-    """A reader of another package. Its exceptions become an `InputError` that names the package."""
+    """A reader of another package. Its unexpected errors become an `InputError` with its name."""
 
     default_output_format = "plain"
 
@@ -75,7 +75,7 @@ class _InstalledReader:
 
     @contextmanager
     def _blamed(self, file: str) -> Iterator[None]:
-        """Turn any error of the other package's code into an `InputError` about `file`."""
+        """Turn an error that is no `ProfileAnalyzeError` into an `InputError` about `file`."""
         try:
             yield
         except ProfileAnalyzeError:

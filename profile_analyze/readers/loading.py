@@ -229,7 +229,7 @@ def default_output_format(profile: Profile) -> str:
 
 
 def default_output_formats() -> tuple[str, ...]:
-    """Return all default output formats, the most likely first."""
+    """Return all default output formats."""
     formats = (reader.default_output_format for reader in READERS)
     return tuple(dict.fromkeys((*formats, _FALLBACK_FORMAT)))
 

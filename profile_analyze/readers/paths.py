@@ -6,31 +6,32 @@ The name of an input may also be a URL: see `urls`.
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from contextlib import suppress
 from glob import glob, has_magic
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from profile_analyze.errors import InputError, system_reason
+from profile_analyze.errors import InputError, reading_reason
 from profile_analyze.readers.companions import companions_of
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.source import Source
+from profile_analyze.readers.suffixes import MODEL_SUFFIX, SUFFIXES
 from profile_analyze.readers.urls import is_http, is_pattern, is_url, remote_path, url_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from os import PathLike
 
-SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
-"""The suffixes of the files in a folder that count as profiles."""
-
-MODEL_SUFFIX: Final = ".onnx"
 _TEXTS: Final = (".txt", ".csv", ".xml", ".log")
 """Suffixes of some profiles, but also of other files, such as notes. A folder therefore does not
 stand for files with these suffixes, but an error message suggests naming them."""
+_ALL_TEXTS: Final = tuple(text + packed for text in _TEXTS for packed in ("", ".gz", ".zst"))
 _MOST_FOLDERS: Final = 2
 """The most subfolders that an error message names."""
+_MOST_SEARCHED: Final = 200
+"""The most folders in which an error message looks for profiles, because a tree may be huge."""
 
 DATA_SET_MANIFEST: Final = "_profile_analyze.json"
 """The file that marks a folder as a data set, which `fleet` reads."""
@@ -52,6 +53,9 @@ class Inputs(NamedTuple):
     """The files and the data sets that `names` stand for."""
     data_sets: list[str]
     """The data sets among `files`."""
+    left_out: list[str]
+    """Files in local folders that may be profiles, but are not in `files` because of their suffix,
+    such as `.csv`."""
 
 
 class _Input(NamedTuple):
@@ -59,6 +63,8 @@ class _Input(NamedTuple):
 
     name: str
     is_data_set: bool = False
+    is_left_out: bool = False
+    """Whether the file is in a folder that does not stand for it, because of its suffix."""
 
 
 def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
@@ -90,7 +96,10 @@ def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
             known += matching
             found += chain.from_iterable(map(_expand_folder, matching))
     return Inputs(
-        known, [one.name for one in found], [one.name for one in found if one.is_data_set]
+        known,
+        [one.name for one in found if not one.is_left_out],
+        [one.name for one in found if one.is_data_set],
+        [one.name for one in found if one.is_left_out],
     )
 
 
@@ -145,7 +154,7 @@ def _expand_folder(name: str) -> Iterator[_Input]:
     try:
         entries = sorted(os.listdir(name)) if os.path.isdir(name) else None
     except OSError as error:
-        raise InputError(name, system_reason(error)) from None
+        raise InputError(name, reading_reason(error)) from None
     if entries is None or DATA_SET_MANIFEST in entries:
         yield _Input(name, is_data_set=entries is not None)
         return
@@ -153,6 +162,8 @@ def _expand_folder(name: str) -> Iterator[_Input]:
     if not files:
         raise InputError(name, _NO_PROFILES + _advice_on_folder(name, entries))
     yield from map(_Input, files)
+    texts = (os.path.join(name, entry) for entry in entries if entry.endswith(_ALL_TEXTS))
+    yield from (_Input(text, is_left_out=True) for text in texts if os.path.isfile(text))
 
 
 def _expand_url(url: str) -> Iterator[_Input]:
@@ -182,7 +193,7 @@ def _may_be_folder(url: str) -> bool:
     if url.endswith("/"):
         return True
     # Asked whether a URL is a folder, the driver of web servers would download the whole file.
-    is_file = is_http(url) or url.endswith((*SUFFIXES, *_TEXTS, MODEL_SUFFIX))
+    is_file = is_http(url) or url.endswith((*SUFFIXES, *_ALL_TEXTS, MODEL_SUFFIX))
     return not (is_file or is_pattern(url))
 
 
@@ -202,24 +213,33 @@ def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
     """Return advice on what to name instead of a folder without profiles; may be empty."""
     paths = [os.path.join(folder, entry) for entry in entries]
     models = [path for path in paths if path.endswith(MODEL_SUFFIX)]
-    if models:
-        return f"; models in a folder are not read: name one, such as {models[0]}"
-    texts = sorted({os.path.splitext(path)[1] for path in paths if path.endswith(_TEXTS)})
-    if texts:
-        patterns = " ".join(os.path.join(folder, f"*{suffix}") for suffix in texts)
-        return f"; name files with other suffixes: {patterns}"
-    with_profiles = [path for path in paths if _has_profiles(path)][:_MOST_FOLDERS]
-    return (
-        f"; subfolders are not searched: name one, such as {' or '.join(with_profiles)}"
-        if with_profiles
-        else ""
-    )
+    texts = [one for one in sorted(_ALL_TEXTS) if any(path.endswith(one) for path in paths)]
+    patterns = " ".join(os.path.join(folder, f"*{suffix}") for suffix in texts)
+    advice = [
+        _advice_on_subfolders(folder),
+        f"name files with other suffixes: {patterns}" if texts else "",
+        f"models in a folder are not read: name one, such as {models[0]}" if models else "",
+    ]
+    return "".join(f"; {one}" for one in advice if one)
 
 
-def _has_profiles(path: str) -> bool:
-    with suppress(OSError):  # not a folder, or no permission to read it
-        return bool(_profiles_among(path, os.listdir(path)))
-    return False
+def _advice_on_subfolders(folder: str) -> str:
+    """Return advice to name subfolders with profiles, or a pattern; empty if there are none."""
+    found = [*islice(_folders_with_profiles(folder), _MOST_FOLDERS)]
+    if not found:
+        return ""
+    names = " or ".join(path for path, _ in found)
+    pattern = shlex.quote(os.path.join(folder, "**", f"*{found[0][1]}"))
+    return f"subfolders are not searched: name one, such as {names}, or several: {pattern}"
+
+
+def _folders_with_profiles(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield each folder inside of `folder` that has profiles, and the suffix of its profiles."""
+    for path, folders, files in islice(os.walk(folder), _MOST_SEARCHED):
+        folders.sort()
+        profiles = _profiles_among(path, sorted(files))
+        if path != folder and profiles:
+            yield path, next(one for one in SUFFIXES if profiles[0].endswith(one))
 
 
 def _is_file_or_broken_link(path: str) -> bool:

@@ -42,8 +42,8 @@ bytes for its checksum."""
 _ALIGNMENT: Final = 64
 """Each array starts at a multiple of this number of bytes."""
 UNWRITABLE: Final = (TypeError, UnicodeEncodeError, OverflowError)
-"""The errors that `pieces_of` raises for values that cannot be written. These are types that no
-reader of this package uses, texts that are not valid Unicode, and integers of more than 64 bits."""
+"""The errors of `pieces_of` for values that cannot be written: types that no reader of this package
+uses, texts that are not valid Unicode, and integers of more than 64 bits."""
 
 _SCALARS: Final = frozenset((bool, int, float, str, type(None)))
 _NARROW: Final = (np.int8, np.int16, np.int32)
@@ -59,7 +59,7 @@ _RECORDS: Final[Mapping[str, Any]] = {
 
 
 def pieces_of(profile: Profile, conditions: Any) -> list[bytes | memoryview]:
-    """Return the bytes of a profile and of its `conditions`, which are plain values.
+    """Return the bytes of a profile and of `conditions`: plain values that say when it is valid.
 
     Raises one of `UNWRITABLE` if the profile has a value that the bytes cannot hold.
     """
@@ -132,7 +132,7 @@ class _Writer:
         self.arrays: list[Array] = []
         self.descriptions: list[tuple[str, str, int, int | None]] = []
         """For each array: its dtypes in the file and in memory, the number of stored elements, and
-        the length of a constant array (otherwise None)."""
+        the length of an array that stores one constant (otherwise None)."""
 
     def tree(self, value: Any) -> Any:
         if type(value) in _SCALARS:

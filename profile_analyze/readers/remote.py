@@ -1,7 +1,7 @@
 """Files and folders at URLs. fsspec reads them with the driver of the URL's scheme, such as s3fs.
 
 Drivers have threads, which do not exist in a forked process. Each method therefore asks fsspec for
-the driver. In a new process, fsspec makes a new driver. No object here keeps a driver.
+the driver. In a new process, fsspec makes a new driver. A `RemotePath` never keeps a driver.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class RemotePath:
         return (self / entry.name for entry in self.entries())
 
     def matching(self) -> list[str]:
-        """Return the URLs of the files, not folders, that match this URL, a pattern."""
+        """Return the URLs of the files that match this URL, which is a pattern."""
         folder = re.split(r"[*?\[]", self.url, maxsplit=1)[0].rpartition("/")[0] + "/"
         found: dict[str, Any] = {}
         with suppress(FileNotFoundError), _driver_errors(self.url):

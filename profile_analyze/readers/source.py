@@ -82,7 +82,7 @@ class Source:
         self.name = display_name(path)
         """The name of the input in messages. It does not contain `within`."""
         self.beside = beside and path != "-"
-        """Whether readers look for other files of the profile beside the file."""
+        """Whether readers look in the folder of the file for other files that belong to it."""
         self.cache = cache
         """Where the profile of the input may be kept; None to keep nothing."""
         self.files_beside: dict[str, FileState | None] = {}

@@ -1,1 +1,1 @@
-"""Output formats: one module per format turns a report into bytes. `output_formats` lists them."""
+"""Output formats, which turn a report into bytes. `output_formats` lists them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +16,7 @@ from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
 from profile_analyze.units import NOT_AVAILABLE, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -31,11 +32,13 @@ _BARS_OF_FULL_HEIGHT: Final = 8
 _FEWEST_BARS: Final = 3
 """A picture of fewer bars still has space for this many, so that the title at the right fits."""
 _BAR_INCHES: Final = 0.75
-"""How much lower the picture gets for each bar that it lacks."""
+"""How much lower the picture gets for each bar below `_BARS_OF_FULL_HEIGHT`."""
 _TITLE_CHARACTERS: Final = 12
 """How many characters of the title at the right, which is vertical, fit beside each bar."""
 NAME_WIDTH: Final = 75
 """A row name of this many characters fills half the width of the picture."""
+_TEXT_MARGIN: Final = 0.1
+"""The space after the longest bar for the text at its end, as a share of that bar."""
 _TITLE_LEFT: Final = 0.01
 """Where the title begins, as a share of the picture's width."""
 _HEIGHT: Final = 0.8
@@ -102,24 +105,34 @@ def draw_times_as_bars(
 ) -> str:
     """Draw times as bars, as `draw_bars` does, and return their unit, such as `ms`."""
     all_s = [*bars_s.values(), *([] if base_s is None else [base_s])]
-    unit = times_for(np.concatenate(all_s).tolist(), time_unit).unit
-    factor = 10.0 ** -UNIT_EXPONENTS[unit]
+    times = times_for(np.concatenate(all_s).tolist(), time_unit)
+    factor = 10.0 ** -UNIT_EXPONENTS[times.unit]
     scaled = {style: times_s * factor for style, times_s in bars_s.items()}
-    draw_bars(axes, scaled, None if base_s is None else base_s * factor)
+    base = None if base_s is None else base_s * factor
+    draw_bars(axes, scaled, base, lambda value: times.number(value / factor))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    return unit
+    return times.unit
 
 
 def draw_bars(
-    axes: Axes, bars: dict[str, NDArray[np.float64]], base: NDArray[np.float64] | None
+    axes: Axes,
+    bars: dict[str, NDArray[np.float64]],
+    base: NDArray[np.float64] | None,
+    text_of: Callable[[float], str],
 ) -> None:
-    """Draw the bars of each style. The bars of the baseline are in the lower half of each row."""
+    """Draw the bars of each style, with the text of each amount at the end of its bar.
+
+    The bars of the baseline are in the lower half of each row.
+    """
     pairs = bars if base is None else {**bars, "baseline": base}
     height = _HEIGHT if base is None else _HEIGHT / 2
     for style, amounts in pairs.items():
         offset = 0.0 if base is None else height / 2 if style == "baseline" else -height / 2
         positions = np.arange(len(amounts)) + offset
-        axes.barh(positions, amounts, height, label=style, **_STYLES[style])
+        drawn = axes.barh(positions, amounts, height, label=style, **_STYLES[style])
+        texts = ["" if isnan(amount) else text_of(amount) for amount in amounts.tolist()]
+        axes.bar_label(drawn, texts, padding=3, fontsize=8 if base is None else 6)
+    axes.set_xmargin(_TEXT_MARGIN)
 
 
 def label_rows(

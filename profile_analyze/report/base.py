@@ -66,8 +66,8 @@ class Report(NamedTuple):
     def times_s(self) -> list[float]:
         """The times among the facts. They decide the unit of times in facts and sentences.
 
-        A time above ten times the total of all operators counts as ten times the total. The unit
-        then suits the total, too: the total is at least 0.1 in this unit, with three digits.
+        A time above ten times the total of all operators counts as ten times the total. Otherwise,
+        the unit could be too large for the total.
         """
         groups = self.all_of(Facts)
         totals_s = [time_s for one in groups if one.name == "totals" for time_s in one.times_s]
@@ -116,7 +116,7 @@ class Renderer(Protocol):
     suffixes: tuple[str, ...]
     """The suffixes of files that have this format by default, such as `.csv`."""
     has_tables: bool
-    """Whether the format shows tables and totals. Others show only verdicts and sentences."""
+    """Whether the format shows tables and totals."""
     follows_original: bool
     """Whether the format shows what the original shows: times in seconds unless the user chooses
     a unit, and the size of a constant as its memory (`model.constants`)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.compared_work import WORK_TOLERANCE
@@ -54,7 +53,7 @@ def _work_sentence(summary: Summary, _: Times) -> Iterator[str]:
         f" ({scaled_text(base, unit)} to {scaled_text(ours, unit)}"
         f"{left_out if work.left_out_share >= _LEAST_SHOWN else ''})"
     )
-    if isnan(work.ratio_per_work):
+    if not work.ratio_per_work > 0:  # unknown, or the profile takes no time
         yield work_text
     else:
         yield (

@@ -89,8 +89,8 @@ def cells_of(
 def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells]) -> list[Cells]:
     """Return `cells` with the confidence interval after each ratio.
 
-    `cells` has the columns `names`. A column of ratios stays unchanged if `names` also has a column
-    with an end of its interval.
+    `cells` has the columns `names`. A column of ratios stays unchanged if `names` also has an end
+    of its interval, such as `ratio_low`.
     """
     for name, ends in _INTERVALS.items():
         if name in names and not set(ends) & set(names):

@@ -1,4 +1,4 @@
-"""What pictures show: names of rows and of the sides of a comparison, and the rows with dots."""
+"""Texts of pictures: names of rows and of sides. Also finds the rows that a roofline draws."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def sides(table: Table) -> list[str]:
 def names_of_sides(source: Profile | Comparison) -> list[str]:
     """Return the name of the profile, and the name of its baseline if there is one.
 
-    Folders are left out, unless both files have the same name. Long names are cut in the middle.
+    The folder of a single file is left out, unless both sides have the same name. Several files
+    are shown as their number and their common folder. Long names are cut in the middle.
     """
     profiles = [source] if isinstance(source, Profile) else [source.profile, source.base]
     files = [one.file if len(one.processes) == 1 else _files(one) for one in profiles]
-    # Two files of the same name keep their folders.
     base_names = [*map(os.path.basename, files)]
     if len({*base_names}) == len(files):
         files = [

@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.model.visible import visible
 from profile_analyze.report.bar_chart import draw_times
 from profile_analyze.report.chart_texts import (
@@ -22,10 +21,11 @@ from profile_analyze.report.chart_texts import (
     sides,
     title,
 )
+from profile_analyze.report.roofs import draw_roofs, used_rates
 from profile_analyze.report.text_layout import shortened
 from profile_analyze.report.times import AUTO, times_for
 from profile_analyze.report.work_chart import draw_work
-from profile_analyze.units import decimal_rate, percent, scaled
+from profile_analyze.units import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 _MOST_NUMBERS: Final = 10
 """How many dots have a number. A list beside the picture explains the numbers."""
+_MOST_WITHOUT_DOT: Final = 3
+"""How many rows without a dot are in the list at most. See `_longer_without_dot`."""
+_GAP: Final = 4
+"""The least distance between a number and other text, in pixels, on each side."""
 _MAX_VECTOR_DOTS: Final = 2000  # more dots become a bitmap, which keeps files small
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 8.0
@@ -51,7 +55,6 @@ _TYPE_COLORS: Final = (
 """The colours of the types that take most time. Grey is for all other types together."""
 _OTHERS_COLOR: Final = "0.6"
 _BASELINE_COLOR: Final = "0.35"
-_ROOF_STYLE: Final[dict[str, Any]] = {"color": "0.25", "linewidth": 1.4}
 
 _ARROW: Final[dict[str, Any]] = {
     "arrowstyle": "-|>,head_length=0.3,head_width=0.15",
@@ -103,8 +106,8 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
     """Draw the roofs, and a dot for each row with FLOPS and intensity, on logarithmic axes.
 
     With `chart.most_rows`, only the longest of these rows have dots. The largest dots have numbers,
-    and a list beside the picture has their names. In a comparison, a line connects each dot with
-    the dot of the baseline.
+    and a list beside the picture has their names. The list also has long rows without a dot. In a
+    comparison, a line connects each dot with the dot of the baseline.
     """
     table = chart.table
     peaks = table.query.peaks
@@ -115,7 +118,7 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
     x, y, times = intensity[drawn], flops[drawn], table["time"][drawn]
     base_x, base_y = _baseline_dots(table, drawn)
     base_drawn = ~np.isnan(base_y)
-    _draw_roofs(axes, peaks, [*x, *base_x[base_drawn]], [*y, *base_y[base_drawn]])
+    draw_roofs(axes, used_rates(table), peaks, [*x, *base_x[base_drawn]], [*y, *base_y[base_drawn]])
     longest = max(times.tolist(), default=0.0) or 1.0  # there may be no dots
     sizes = np.maximum(_SMALLEST_DOT, _LARGEST_DOT * times / longest)
     _draw_dots(axes, table, drawn, x, y, sizes)
@@ -177,49 +180,6 @@ def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
     return title([f"Roofline: {visible(peaks.name, 'utf-8')}", *sides(table)], ", ", further)
 
 
-def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> None:
-    """Draw the slope of the bandwidth and the roof of each rate. `x` and `y` locate all dots."""
-    # Both axes show all dots and all ridges, with margins for the labels.
-    ridges = [peaks.ridge(dtype) for dtype, _ in peaks.flops]
-    top = max(rate for _, rate in peaks.flops)
-    left, right = min([*x, *ridges]) / 4, max([*x, *ridges]) * 8
-    lowest, highest = min([*y, left * peaks.bandwidth]), max([*y, top])
-    axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(lowest / 3, highest * 4))
-    axes.plot([left, max(ridges)], [left * peaks.bandwidth, top], **_ROOF_STYLE)
-    axes.annotate(
-        decimal_rate(peaks.bandwidth),
-        (left * 1.3, left * 1.3 * peaks.bandwidth),
-        xytext=(12, -14),
-        textcoords="offset points",
-        fontsize=9,
-    )
-    # Dtypes of the same rate share a roof and a label.
-    for rate in dict.fromkeys(rate for _, rate in peaks.flops):
-        axes.plot([rate / peaks.bandwidth, right], [rate, rate], **_ROOF_STYLE)
-        dtypes = [dtype for dtype, one in peaks.flops if one == rate and dtype != ANY_DTYPE]
-        axes.annotate(
-            " ".join([", ".join(dtypes), *scaled(rate, "FLO/s")]).strip(),
-            (right, rate),
-            xytext=(-4, 4),
-            textcoords="offset points",
-            ha="right",
-            fontsize=9,
-        )
-    _format_ticks(axes)
-
-
-def _format_ticks(axes: Axes) -> None:
-    """Label major ticks, as in `0.1` and `2 TFLOPS`. The labels of matplotlib would be formulas."""
-    axes.set_axisbelow(True)
-    axes.grid(visible=True, which="major", color="0.9")
-    axes.xaxis.set_minor_formatter(lambda *_: "")
-    axes.yaxis.set_minor_formatter(lambda *_: "")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_major_formatter(
-        lambda value, _: " ".join(scaled(value, "FLO/s")).replace(".00 ", " ")
-    )
-
-
 def _draw_dots(
     axes: Axes, table: Table, drawn: NDArray[np.int64], x: Any, y: Any, sizes: Any
 ) -> None:
@@ -259,15 +219,37 @@ def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: Tim
         "\n     ".join(fitted(text, _NAME_WIDTH) for text in texts if text)
         for texts in names_with_details(table)
     ]
-    times_s, shares = table["time"][rows], table["share"][rows]
-    times = times_for(times_s.tolist(), time_unit)
-    lines = [
-        f"{number}  {labels[row]}\n     {times.text(time_s)}, {percent(share)}"
-        for number, (row, time_s, share) in enumerate(zip(rows, times_s, shares, strict=True), 1)
-    ]
+    numbers = {row: str(number) for number, row in enumerate(rows.tolist(), 1)}
+    listed = sorted(
+        [*numbers, *_longer_without_dot(table, rows)], key=lambda row: -table["time"][row]
+    )
+    times = times_for(table["time"][listed].tolist(), time_unit)
+    lines = []
+    for row in listed:
+        amounts = f"{times.text(table['time'][row])}, {percent(table['share'][row])}"
+        lines.append(f"{numbers.get(row, '-')}  {labels[row]}\n     {amounts}")
+        if row not in numbers:
+            lines.append(f"     no dot: {_why_no_dot(table, row)}")
     axes.text(
         1.02, 1, "\n".join(lines), transform=axes.transAxes, fontsize=8, va="top", linespacing=1.3
     )
+
+
+def _longer_without_dot(table: Table, rows: NDArray[np.int64]) -> list[int]:
+    """Return the longest rows without a dot that take longer than the last of `rows`."""
+    least_s = float(table["time"][rows].min()) if len(rows) else 0.0
+    longer = np.setdiff1d(np.flatnonzero(table["time"] > least_s), rows_with_dots(table))
+    by_time = np.argsort(-table["time"][longer], kind="stable")
+    found: list[int] = longer[by_time[:_MOST_WITHOUT_DOT]].tolist()
+    return found
+
+
+def _why_no_dot(table: Table, row: int) -> str:
+    """Return why a row has no FLOPS or no intensity above 0."""
+    for column in ("computation", "memory"):
+        if not table[column][row] > 0:
+            return f"no {column}" if table[column][row] == 0 else f"{column} unknown"
+    return "FLOPS unknown"
 
 
 def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
@@ -285,10 +267,10 @@ def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) ->
                 str(number), position, xytext=offset, textcoords="offset points", fontsize=9,
                 ha="center", va="center",
                 bbox={"boxstyle": "round,pad=0.1", "color": "white", "alpha": 0.8, "linewidth": 0},
-                arrowprops=_ARROW,
+                arrowprops=_ARROW, zorder=4 - number / 100,  # a number hides later arrows
             )  # fmt: skip
             text.update_positions(renderer)
-            box = Text.get_window_extent(text, renderer).expanded(1.1, 1.1)  # without the arrow
+            box = Text.get_window_extent(text, renderer).padded(_GAP)  # without the arrow
             is_inside = frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)
             if is_inside and not any(box.overlaps(other) for other in occupied):
                 occupied.append(box)

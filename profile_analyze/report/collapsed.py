@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.errors import QueryError
 from profile_analyze.model.visible import visible
 from profile_analyze.query.stacks import notes_on_stacks, stacks_of_table
 from profile_analyze.report.base import encoded
@@ -50,11 +51,16 @@ class CollapsedRenderer(TablelessRenderer):
 
 
 def _lines(stacks: Mapping[Stack, float]) -> Iterator[str]:
-    """Yield a line for each stack whose rounded time is not 0, sorted by text."""
+    """Yield a line for each stack whose rounded time is not 0, sorted by text.
+
+    Raises `QueryError` if the times are too large for a number of microseconds.
+    """
     times_us: dict[str, float] = {}
     for stack, seconds in stacks.items():
         text = _SEPARATOR.join(map(_frame, stack))
         times_us[text] = times_us.get(text, 0.0) + seconds * _US_PER_S
+    if not math.isfinite(sum(times_us.values())):
+        raise QueryError("collapsed: the times are too large for microseconds; use another format")
     for text, time_us in sorted(_rounded(times_us).items()):
         if time_us:
             yield f"{text} {time_us}\n"

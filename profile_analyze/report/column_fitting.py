@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 # Columns that are shown by default. On a narrow terminal, they are left out in this order.
 _EXTRAS: Final = (
     *("out_shapes", "cumulative_time", "intensity", "spread", "memory", "computation"),
-    *("bandwidth", "flops", "calls", "count", "ratio_per_work", "work_ratio", "share"),
+    *("bandwidth", "flops", "calls", "count", "ratio_per_work", "work_ratio"),
+    # Shapes may tell rows of one name apart, but they are long, and most people need the share.
+    *("in_shapes", "share"),
     # Without these, several rows may look the same.
-    *("in_shapes", "scope", "launched_by"),
+    *("scope", "launched_by"),
 )
 # The columns in `_EXPLAINING` and then `_ASKED_FOR` are left out last. Most of them are shown
 # because of options such as --compare and --peaks.

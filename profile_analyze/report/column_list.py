@@ -23,8 +23,8 @@ _INTRODUCTION: Final = """\
 # Columns
 
 `--columns` shows columns, `--where` and `--having` filter rows by columns, and `--order-by` orders
-rows by columns. Running sums can be shown, but not used in conditions or orders. Shapes and
-parameters as a whole have no order.
+rows by columns. Running sums can be shown, but not used in conditions or orders. Shapes, strides
+and parameters have no order, but `param.NAME` has.
 `profile-analyze --columns help` prints this page. `--explain flops` shows how a column is computed,
 with the numbers of the first row.
 
@@ -32,8 +32,8 @@ The brackets after a column have its unit, and its name in csv, json, jsonl and 
 is different. Numbers in these formats are in that unit. `Operators only` means that groups do not
 have the column.
 
-N/A means that the profile does not have the value. N/A is not 0, meets no condition, and comes last
-in every order.
+N/A means that the profile does not have the value. N/A is not 0 and meets no condition. It comes
+last in every order except the default order of a model.
 """
 
 _TOLERANCE: Final = """\
@@ -68,8 +68,8 @@ _CONVENTIONS: Final = """\
   that have both values. With an aggregate other than sum or mean, the column is that aggregate of
   the operators' ratios.
 - An aggregate other than sum or count is part of the name: `--aggregate max` shows `time` as
-  `time max`, and as `time_max_s` for programs. The column `time_max` is another number: the time in
-  the slowest run. Conditions and orders use the plain names.
+  `device self time max`, and as `time_max_s` for programs. This is not the column `time_max`, the
+  time in the slowest run. In conditions and orders, the name stays `time`.
 """
 
 _FAMILIES: Final = """\

@@ -63,7 +63,7 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    missing = NOT_AVAILABLE + in_brackets(change.different_models or change.too_few_runs)
+    missing = NOT_AVAILABLE + in_brackets(change.mismatch or change.too_few_runs)
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
     return (
         (change.verdict or missing)
@@ -104,7 +104,7 @@ def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
 
 
 def _measured_remark(change: Change) -> str:
-    """Return that differences are as measured, if the table shows corrected differences."""
+    """Return ` as measured` if the rows, unlike the summary, are corrected for drift."""
     return " as measured" if change.of_corrected else ""
 
 
@@ -233,7 +233,8 @@ GROUP: Final = FactGroup(
         Fact(
             "verdict",
             "The verdict on the device time of all operators; null with fewer than four runs on a "
-            "side, and if the two sides are different models.",
+            "side, if the two sides are different models, and if they probably have different "
+            "numbers of iterations in a run.",
             lambda summary: _change(summary).verdict,
             VERDICT,
             label="verdict",
@@ -242,8 +243,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "estimate",
-            "The ratio that p_value, verdict and runs_needed are based on: the median over all "
-            "pairs of a run of the candidate and a run of the baseline.",
+            "The ratio that p_value, verdict and runs_needed are based on: the median ratio over "
+            "all pairs of runs, one of each side, after limiting outliers.",
             lambda summary: _change(summary).estimate,
             shown_with="verdict",
         ),
@@ -287,7 +288,9 @@ GROUP: Final = FactGroup(
             # These rows have one of the verdicts in `CALLED`. Programs read the name of this fact,
             # so it must not change.
             "called",
-            "At most three rows that changed beyond noise, the largest differences first.",
+            "At most three rows that changed beyond noise, the largest differences first. Empty "
+            "for the operators of two different models, and for sides that probably have different "
+            "numbers of iterations in a run.",
             lambda summary: list(map(_contribution_record, _change(summary).called)),
             list_schema(_CONTRIBUTION_SCHEMA),
             sentences=_called_sentences,

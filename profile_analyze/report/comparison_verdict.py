@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from math import isnan, log, log1p
+from math import isfinite, isnan, log, log1p
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
 from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.change_causes import WORK_CAUSES
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
-from profile_analyze.report.sentence_parts import iterations_remark, signed
-from profile_analyze.units import percent
+from profile_analyze.report.sentence_parts import AFTER_LIMITING, iterations_remark, signed
+from profile_analyze.units import NOT_AVAILABLE, percent
 
 if TYPE_CHECKING:
     from profile_analyze.query.comparison_summary import Change
@@ -31,20 +31,21 @@ _IN_WORDS: Final = {
 
 def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
     """Return the sentence with the verdict. `time_s` is the device time of all operators."""
-    is_left_out = change.verdict is None and change.different_models
+    is_left_out = change.verdict is None and change.mismatch
     in_words = _small_change(change) or _IN_WORDS[change.verdict]
-    reason = f", because {change.different_models}" if is_left_out else ""
+    reason = f", because {change.mismatch}" if is_left_out else ""
+    relative = "" if isnan(change.change) else f", {signed(change.change, percent)}"
     return (
         f"{in_words}{reason}: {times.text(time_s)} "
-        f"instead of {times.text(change.base_time_s)}, "
-        f"{signed(change.change, percent)}{_possible_changes(change)}"
+        f"instead of {times.text(change.base_time_s)}"
+        f"{relative}{_possible_changes(change)}"
         f"{_basis(change)}{_needed_runs(change)}"
         f"{_explained_by_work(change, times)}{iterations_remark(change.unit)}"
     )
 
 
 def _small_change(change: Change) -> str:
-    """Return an uncertain verdict if a change is beyond noise; empty otherwise."""
+    """Return the words for an uncertain verdict on a change beyond noise; empty otherwise."""
     is_clear = change.p_value <= SIGNIFICANT and (change.low > 1 or change.high < 1)
     if change.verdict != UNCERTAIN or not is_clear:
         return ""
@@ -63,23 +64,37 @@ def _possible_changes(change: Change) -> str:
         p = f"p is {'at most' if is_significant else 'over'} {SIGNIFICANT}"
         verb = "excludes" if excludes_0 else "includes"
         noise += f" ({p}, but the interval, from another test, {verb} a change of 0%)"
-    ends = (signed(end - 1, percent) for end in (change.low, change.high))
-    possible = "" if isnan(change.low) else f"; changes from {' to '.join(ends)} are possible"
-    return f"{noise}{possible}"
+    if isnan(change.low):
+        return noise
+    low, high = (signed(end - 1, percent) for end in (change.low, change.high))
+    changes = f"from {low} to {high}" if isfinite(change.high) else f"of {low} or more"
+    return f"{noise}; changes {changes} are possible"
 
 
 def _basis(change: Change) -> str:
-    """Return which change the verdict uses, if the change of the medians is far from it.
+    """Return which change the verdict uses, if the change of the medians is far from it."""
+    if change.verdict is None or not (_is_far(change) and _says_more(change)):
+        return ""
+    return f"; a better estimate is {_estimate(change)}, {_pairs(change)}, which has less noise"
+
+
+def _is_far(change: Change) -> bool:
+    """Return whether the change of the medians is far from the change that the verdict uses.
 
     It is far if it has the opposite sign, or if the interval was widened to include it.
     """
     is_opposite = (change.ratio - 1) * (change.estimate - 1) < 0
-    is_far = is_opposite or change.ratio in (change.low, change.high)
-    estimate = _estimate(change)
-    if change.verdict is None or not is_far or estimate == signed(change.change, percent):
-        return ""
-    pairs = "the median change over all pairs of runs"
-    return f"; report the verdict's estimate, {estimate}, which has less noise: {pairs}"
+    return is_opposite or change.ratio in (change.low, change.high)
+
+
+def _says_more(change: Change) -> bool:
+    """Return whether the estimate is known, and written in another way than the change."""
+    return _estimate(change) not in (NOT_AVAILABLE, signed(change.change, percent))
+
+
+def _pairs(change: Change) -> str:
+    limiting = f" {AFTER_LIMITING}" if change.limits_outliers else ""
+    return f"the median change over all pairs of runs{limiting}"
 
 
 def _needed_runs(change: Change) -> str:
@@ -91,7 +106,10 @@ def _needed_runs(change: Change) -> str:
         "settle the question" if is_change else f"rule out a change of {percent(change.threshold)}"
     )
     runs = f"{change.runs_needed:.0f} {change.unit}"
-    return f"; if the true change is {_estimate(change)}, about {runs} a side {outcome}"
+    # `_basis` may have said what the estimate is.
+    is_new = _says_more(change) and not _basis(change)
+    origin = f" ({_pairs(change)})" if is_new else ""
+    return f"; if the true change is {_estimate(change)}{origin}, about {runs} a side {outcome}"
 
 
 def _estimate(change: Change) -> str:

@@ -23,7 +23,8 @@ _HEADERS: Final = ("--peaks", *_RATES, "confidence", "source")
 _LEGEND: Final = (
     "Rates by dtype in TFLO/s (int8: tera-operations per second); bandwidth in GB/s. Write a name "
     "of the first column after --peaks. A dtype, as in h100-sxm:fp16, is for operators whose dtype "
-    "the profile does not say."
+    "the profile does not say. The table has no CPUs: --peaks here measures this machine, and "
+    "--peaks auto shows the highest rates in the profile of a CPU."
 )
 _LEGEND_WIDTH: Final = 100
 """The largest width of the lines above the table."""

@@ -42,7 +42,7 @@ def draw(
             headers=headers,
             tablefmt=style,
             disable_numparse=[n for n in range(count) if n not in numeric] if rows else False,
-            preserve_whitespace=True,  # keeps the empty line of an empty name
+            preserve_whitespace=True,  # otherwise, an empty name would lose its line
             colalign=["right" if n in right else "left" for n in range(count)]
             if right and rows
             else None,

@@ -1,4 +1,4 @@
-"""Boxed tables for the terminal, several lines per row: the original's default format."""
+"""Boxed tables: the default format, as the original tool prints it (docs/compatibility.md)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def listing_title(listing: Listing) -> str:
 
 
 def listing_cells(listing: Listing, times: Times, display: Display) -> list[Cells]:
-    """Return the columns of a listing. Numbers are on the right.
+    """Return the columns of a listing, with numbers aligned on the right.
 
     The column `key` is left out if it has the same texts as the column of names.
     """

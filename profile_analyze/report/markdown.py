@@ -82,7 +82,7 @@ class MarkdownRenderer(PeopleRenderer):
         return "\n".join(f"- {markdown_text(text)}" for text in texts)
 
     def notes_of(self, report: Report, display: Display) -> str:
-        """Return the notes as a list, because readers of a page that is passed on need them."""
+        """Return the notes as a list, because readers of the page may not see standard error."""
         notes = chosen_notes(report.notes, display.notes)
         return self.sentences([visible(f"note: {one}", display.encoding) for one in notes], display)
 

@@ -125,7 +125,7 @@ def _unknown_difference(base: float, unit: str, unknown: int) -> str:
 
 
 def _against(value: float, base: float | None, text_of: Callable[[float], str]) -> str:
-    """Return the difference to the baseline in brackets; empty without a baseline."""
+    """Return the difference to the baseline in brackets; empty if it is unknown."""
     if base is None or isnan(value - base):
         return ""
     change = f", {signed(value / base - 1, percent)}" if base else ""

@@ -139,7 +139,7 @@ def picture_format_of(file: str) -> str:
         if file.lower().rstrip("s") in _KINDS_OF_CHART:
             raise QueryError(
                 f"{file!r} is not the name of a picture; write a name such as chart.svg; the "
-                "picture shows the roofline with --peaks, and bars without --peaks"
+                "picture shows the roofline of a profile with --peaks, and bars otherwise"
             )
         raise QueryError(f"{file!r} has none of the suffixes {known}; write {write}")
     return suffix

@@ -68,7 +68,7 @@ class PeopleRenderer(ABC):
 
     @abstractmethod
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """Return a table in pieces. Characters that the display lacks must be escaped."""
+        """Return a table in pieces, with escapes for characters that `display.encoding` lacks."""
 
     def sentences(self, texts: Sequence[str], display: Display) -> str:
         """Return conclusions from facts, or verdicts on the conditions of `--fail-if`, as text."""
@@ -101,7 +101,7 @@ class PeopleRenderer(ABC):
 
     def column_texts(self, table: Table, names: Iterable[str], display: Display) -> ColumnTexts:
         """Return the texts of a table that shows the columns `names`."""
-        # The unit of a table without rows suits the total, as if the table had rows.
+        # Without rows, the total decides the unit in the headers.
         times_s = times_in(table, names) if len(table) else [table.total_s]
         return ColumnTexts(table, self.times_of(times_s, display))
 

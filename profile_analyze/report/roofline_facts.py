@@ -25,7 +25,14 @@ from profile_analyze.report.roofline_sentences import (
     peaks_sentences,
     winner_sentences,
 )
-from profile_analyze.units import counted, decimal_rate, percent, scaled, three_digits
+from profile_analyze.units import (
+    counted,
+    decimal_rate,
+    percent,
+    scaled,
+    small_percent,
+    three_digits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -220,7 +227,7 @@ GROUP: Final = FactGroup(
             "1 - lost_s / time, for the judged operators.",
             lambda summary: judgement_of(summary).efficiency,
             label="efficiency, judged",
-            text=_if_fitting(lambda summary, _: percent(judgement_of(summary).efficiency)),
+            text=_if_fitting(lambda summary, _: small_percent(judgement_of(summary).efficiency)),
         ),
         Fact(
             "lost_s",

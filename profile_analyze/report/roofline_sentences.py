@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.peaks import AS_GIVEN, DEFAULT_DTYPE, TF32
 from profile_analyze.model.visible import visible
-from profile_analyze.units import counted, percent
+from profile_analyze.units import counted, percent, small_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,8 +65,9 @@ def peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
     elif not isnan(judgement.gain):
         yield _gain_sentence(summary, times)
         if judgement.efficiency < _DOUBTFUL_EFFICIENCY:
+            efficiency = small_percent(judgement.efficiency)
             yield (
-                f"an efficiency of {percent(judgement.efficiency)} is very low: either overhead "
+                f"an efficiency of {efficiency} is very low: either overhead "
                 "dominates the times, or the peaks are of another device, dtype or number of "
                 "threads than the profile"
             )
@@ -118,14 +119,14 @@ def dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
         return
     if judgement.replaces_fp32:
         yield (
-            f"operators in {DEFAULT_DTYPE} use the rate of {peaks.dtype}, but their memory counts "
-            f"in {DEFAULT_DTYPE}"
+            f"operators in {DEFAULT_DTYPE} use the rate of {peaks.dtype}; their memory is still "
+            f"counted in {DEFAULT_DTYPE}"
         )
     elif judgement.may_be_tf32 and not misfit(judgement):
         condition = "if they ran in TF32, " if summary.has_times else ""
         yield (
-            f"operators in {DEFAULT_DTYPE} use the rate without tensor cores; {condition}--peaks "
-            f"DEVICE:{TF32} uses the rate with tensor cores"
+            f"operators in {DEFAULT_DTYPE} use the rate of {DEFAULT_DTYPE}; {condition}"
+            f"{peaks.with_rate_of(TF32)} uses the rate of {TF32}"
         )
 
 
@@ -138,12 +139,26 @@ def winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
         judged = "" if all_judged else f", {winner.judged} of them judged"
         group = visible(_group_text(judgement.by, winner.keys), "utf-8")
         one = winner.operators == 1
+        efficiency = small_percent(winner.efficiency)
         yield (
             f"{counted(winner.operators, 'operator')} {group} ({percent(winner.share)} of the time"
-            f"{judged}) {'runs' if one else 'run'} at {percent(winner.efficiency)} of the roof: if "
-            f"{'this' if one else 'these'} alone ran at the roof, the model would take "
-            f"{times.text(winner.total_s)}, {winner.gain:.2f} times as fast"
+            f"{judged}) {'runs' if one else 'run'} at {efficiency} of the roof: if "
+            f"{'this' if one else 'these'} alone ran at the roof, "
+            f"{_total_at_roof(winner.total_s, summary, times)}, {winner.gain:.2f} times as fast"
         )
+
+
+def _total_at_roof(total_s: float, summary: Summary, times: Times) -> str:
+    """Return a sentence part on the total time if some operators ran at their roof.
+
+    If the operators' times add up to more than a run, the part names this sum.
+    """
+    if not summary.device_time_s > summary.wall_s:
+        return f"the model would take {times.text(total_s)}"
+    return (
+        f"the operators' times would add up to {times.text(total_s)} instead of "
+        f"{times.text(summary.device_time_s)}"
+    )
 
 
 def _group_text(by: Sequence[str], values: Sequence[str]) -> str:

@@ -86,7 +86,7 @@ def _profile() -> dict[str, Any]:
         {
             **_origin(),
             "file": _described("The name of the file; with several files, their number.", TEXT),
-            "files": _described("The names of all files, or of all processes.", _TEXTS),
+            "files": _described("The names of all files, or of the processes in a file.", _TEXTS),
             "level": _described("The level of the rows.", {"enum": list(LEVELS)}),
             "operators": _described("The number of operators.", _AMOUNT),
             "executions": _described("The number of recorded executions.", _AMOUNT),
@@ -176,7 +176,7 @@ def _condition() -> dict[str, Any]:
                 "the limit is uncertain, too, if the true value may be beyond the limit. So is a "
                 "condition on a verdict if operators with over 5 % of the time are uncertain. "
                 "passed: within the limit. unjudged: the condition cannot be judged, for example "
-                "because there are too few runs, or because the two sides are of different models.",
+                "because there are too few runs, or because the two sides do not belong together.",
                 {"enum": ["met", "uncertain", "passed", "unjudged"]},
             ),
             "reason": TEXT,
@@ -217,13 +217,13 @@ def _table() -> dict[str, Any]:
             "name": _described("What the rows are.", {"enum": ["operators", "groups"]}),
             "measure": _described(
                 "Which time: on the device (time) or host (host_time); until the first kernel "
-                "(wait, host_wait); from the end of the launching call to the start (queue); "
-                "without the executions nested inside (self).",
+                "(wait, host_wait); from the end of the launching call to the start of the work "
+                "(queue); without the executions nested inside (self).",
                 {"enum": list(MEASURES)},
             ),
             "query": _described(
-                "The question: the fields of the library's Query by name. The first aggregate that "
-                "is not count applies to all columns of a group.",
+                "The question: the fields of the library's Query by name. All columns of groups "
+                "use the first of its aggregates other than count.",
                 {"type": "object", "required": [field.name for field in fields(Query)]},
             ),
             "matched": _described("The number of operators that passed the filters.", _AMOUNT),

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate_verdicts import Selected
     from profile_analyze.report.times import Times
 
+AFTER_LIMITING: Final = "after limiting outliers"
+"""Follows an estimate whose times had outliers limited first: see `row_tests.limited_times`."""
 _OUTCOMES: Final = {
     "met": "FAILED",
     "uncertain": "uncertain",
@@ -35,7 +37,8 @@ _OUTCOMES: Final = {
 
 def signed(value: float, to_text: Callable[[float], str]) -> str:
     """Return the number as text, with a plus sign if it is positive."""
-    return f"+{to_text(value)}" if value > 0 else to_text(value)
+    text = to_text(value)
+    return f"+{text}" if value > 0 and text != NOT_AVAILABLE else text
 
 
 def interval_text(low: str, high: str) -> str:
@@ -66,7 +69,7 @@ def runs_and_spread(runs: int, processes: int, copies: int, spread: float) -> st
     """Return the runs with their processes and spread, such as `8 in 2 processes (...)`.
 
     `copies` is how many of the processes are copies of others. The spread is half the interquartile
-    range, so half of the runs are within it, at least if they are symmetric.
+    range: half of the runs are within it if their times are symmetric around the median.
     """
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
     are_copies = f", {copies} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
@@ -94,17 +97,23 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
         measured, not_ruled_out = _measured_time(verdict, to_text)
         reason += not_ruled_out
     if verdict.selected:
-        measured = f"{_selected(verdict.selected, to_text)}{measured}"
+        measured = _selected(verdict.selected, verdict.condition.metric, measured, to_text)
     return f"{measured}: {reason}" if measured else reason
 
 
-def _selected(selected: Selected, to_text: Callable[[float], str]) -> str:
-    """Return the operator that changed most, and how many others a condition selects by verdict."""
+def _selected(
+    selected: Selected, metric: str, measured: str, to_text: Callable[[float], str]
+) -> str:
+    """Return the operator that changed most, how many others a condition selects, and `measured`.
+
+    `measured` is the metric of all operators that the condition selects by verdict.
+    """
     name = visible(f"{selected.name}{in_brackets(selected.detail)}", "utf-8")
     ratio = "" if isnan(selected.ratio) else f", {three_digits(selected.ratio)} times the baseline"
     more = counted(selected.operators - 1, "more operator")
-    rest = "; " if selected.operators == 1 else f", and {more}; in all "
-    return f"{name} {signed(selected.difference_s, to_text)}{ratio}{rest}"
+    rest, of = ("", "its") if selected.operators == 1 else (f", and {more}", "together, their")
+    amount = f"; {of} {metric.replace('_', ' ')} is {measured}" if measured else ""
+    return f"{name} {signed(selected.difference_s, to_text)}{ratio}{rest}{amount}"
 
 
 def _measured_time(verdict: FailVerdict, to_text: Callable[[float], str]) -> tuple[str, str]:
@@ -150,11 +159,15 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
     """Return what to add to the reason if the confidence interval extends beyond the limit."""
     if isnan(verdict.not_ruled_out):
         return ""
-    up_to = f"{'up' if verdict.condition.above else 'down'} to {to_text(verdict.not_ruled_out)}"
+    end = to_text(verdict.not_ruled_out)
+    up_to = f"{'up' if verdict.condition.above else 'down'} to {end}"
+    if end == NOT_AVAILABLE:  # the end of the interval is infinite
+        up_to = "of any size"
     of_pairs = option = ""
     if not isnan(verdict.over_pairs):
+        limiting = f"{AFTER_LIMITING}, " if verdict.limits_outliers else ""
         change = to_text(verdict.over_pairs)
-        of_pairs = f"the median change over all pairs of runs, {change}, is beyond it; "
+        of_pairs = f"{limiting}the median change over all pairs of runs, {change}, is beyond it; "
         option = (
             "; --fail-uncertain not-ruled-out makes this uncertain"
             if verdict.outcome == "passed"

@@ -34,8 +34,8 @@ def _wrapped_wide(text: str, width: int) -> list[str]:
     """Return the lines of wrapped text, which may have characters wider than one column.
 
     The text is wrapped in parts, because the time of wcwidth grows with the square of the length.
-    The last line of a part continues in the next part. There, a line may break at an earlier hyphen
-    than necessary.
+    The last line of a part continues in the next part. Where two parts meet, a line may break at an
+    earlier hyphen than necessary.
     """
     wcwidth = _wcwidth()
     # The last of `lines` is always unfinished.

@@ -22,6 +22,8 @@ _FINEST_EXPONENT: Final = -10
 """The last decimal of seconds that may be shown: 0.1 ns. No clock is finer."""
 _TOO_LONG_S: Final = 1e9
 """Longer times are written with a power of ten. Only a damaged profile has times this long."""
+_MOST_DIGITS: Final = 6
+"""The most digits before the point of a time with its unit."""
 
 
 class Times(NamedTuple):
@@ -71,13 +73,25 @@ class Times(NamedTuple):
     def text(self, time_s: float, *, signed: bool = False) -> str:
         """Return a time with its unit: `33.877 ms`.
 
-        If fewer than three digits of a difference fit, it has the unit that suits it: `+19.0 us`.
+        Two kinds of time get the unit that suits them, unless the user chose one: a difference of
+        fewer than three digits, such as `+19.0 us`, and a time of more than six digits before the
+        point, such as `13.336 s` instead of `13336315.805 us`.
         """
+        if self._is_unreadable(time_s):
+            own = times_for([time_s], AUTO)
+            return f"{own.number(time_s, signed=signed)} {own.unit}"
         is_small = signed and 0 < abs(time_s) < 100 * self._resolution_s
         if is_small and not (self.as_original or self.is_fixed):
             return f"{'+' if time_s > 0 else ''}{short_time(time_s)}"
         number = self.number(time_s, signed=signed)
         return number if number == NOT_AVAILABLE else f"{number} {self.unit or 's'}"
+
+    def _is_unreadable(self, time_s: float) -> bool:
+        """Return whether a smaller unit than the suitable one gives a time too many digits."""
+        if self.as_original or self.is_fixed or not abs(time_s) < _TOO_LONG_S:
+            return False
+        value = round(abs(time_s) * 10.0 ** -UNIT_EXPONENTS[self.unit], self.decimals)
+        return self.unit != "s" and value >= 10.0**_MOST_DIGITS
 
     @property
     def _resolution_s(self) -> float:

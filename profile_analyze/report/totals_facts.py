@@ -34,6 +34,8 @@ def _wall_text(summary: Summary, times: Times) -> str:
     wall = times.total(summary.wall_s)
     if summary.measured_apart:
         return f"{wall} (operators take longer: measured one by one, or in other runs)"
+    if summary.ran_outside:
+        return f"{wall} (operators take longer: some ran before or after it)"
     if isnan(summary.outside_s):
         return wall
     return (
@@ -89,7 +91,9 @@ def _runs_text(summary: Summary, _: Times) -> str:
     # In a comparison, even a single run gets a line.
     if summary.runs == 1 and summary.change is None:
         return ""
-    return runs_and_spread(summary.runs, summary.processes, summary.copies, summary.spread)
+    runs = runs_and_spread(summary.runs, summary.processes, summary.copies, summary.spread)
+    unlike = f"; these look like {summary.unlike}, so the totals make no sense"
+    return runs + unlike if summary.unlike else runs
 
 
 GROUP: Final = FactGroup(

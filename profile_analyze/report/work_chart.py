@@ -77,7 +77,7 @@ def _draw(axes: Axes, chart: Chart, drawn: NDArray[np.int64], time_unit: TimeUni
     base = of_base[0] if of_base else None
     words = _WORDS[chart.column]
     if chart.column == "macs":
-        draw_bars(axes, {"model": amounts}, base)
+        draw_bars(axes, {"model": amounts}, base, lambda value: scaled_text(value, "count"))
         axes.xaxis.set_major_formatter(lambda value, _: _count_text(value))
         axes.set_xlabel(words)
         return

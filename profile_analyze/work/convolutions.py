@@ -92,8 +92,8 @@ def macs_without_padding(operation: Operation) -> float:
     """Return the multiply-adds of a convolution without the products with padding.
 
     In a transposed convolution, the padding cuts off results. The products for these results are
-    left out. Return NaN for deformable convolutions and all other kinds, if a size or attribute is
-    unknown or impossible, and for kernels over `_LARGEST_KERNEL`.
+    left out. The number is NaN for all kinds but convolution and transposed convolution, for
+    unknown or impossible sizes and attributes, and for kernels over `_LARGEST_KERNEL`.
     """
     data, result = (
         sizes(tensor_at(tensors, 0), 0) for tensors in (operation.inputs, operation.outputs)

@@ -246,7 +246,7 @@ KINDS: Final = (
         terms.ELEMENTWISE,
         _optimizer,
         "for each parameter, 14 FLO (Adam), 9 (Adagrad) or 7 (Momentum)",
-        "any; per_element, tensors_per_parameter (written for each parameter)",
+        "any; per_element, tensors_per_parameter (how many are written)",
         "equations of ONNX Adam, Adagrad and Momentum",
     ),
 )

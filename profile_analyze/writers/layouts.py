@@ -43,8 +43,8 @@ class Layout(NamedTuple):
     """The axis of the result that has the rows; None if the result has a single row."""
     column_axis: int | None
     beside: tuple[Operand, ...] = ()
-    """The other inputs: the bias of a Gemm, or the zero points of A and B. They have the rows and
-    columns of the result. An input that is left out has an empty name."""
+    """The other inputs: the bias of a Gemm, or the zero points of A and B. They are split like
+    the rows and columns of the result. An input that is left out has an empty name."""
     folded: tuple[int, int] | None = None
     """The shape of A with its leading axes as rows; None if A keeps its shape."""
     result_shape: tuple[int, ...] = ()
@@ -118,7 +118,7 @@ def _of_matmul(
         # With a single matrix B, the leading axes of A count as rows.
         m = prod(size for axis, size in enumerate(a) if axis != inner_of_a)
         if splits_rows and len(a) > 2:
-            if inner_of_a < row_of_a:  # a transposed matrix, which has no rows to join
+            if inner_of_a < row_of_a:  # the inner axis is before the rows
                 return None
             folded, result_shape = (m, k), (*a[:-1], *columns)
             row_of_a, inner_of_a = 0, 1

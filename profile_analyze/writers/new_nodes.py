@@ -30,11 +30,11 @@ class NewNodes:
         self._new_name = new_name
 
     def name(self, text: str) -> str:
-        """Return a new name that begins with the path."""
+        """Return a new name, made from the path and `text`."""
         return self._new_name(f"{self.path}/{text}")
 
     def add(self, type_: str, inputs: Sequence[str], text: str, **attributes: Any) -> str:
-        """Add a node with one output. Return the name of the output, which ends with `text`."""
+        """Add a node with one output. Return the name of the output: see `name`."""
         name = self.name(text)
         self._add(type_, inputs, [name], **attributes)
         return name

@@ -40,7 +40,7 @@ def shift_of(
 
 
 def rank_sum_p(values: Sequence[float], base: Sequence[float]) -> float:
-    """Return how often `values` would have a rank sum of at most the observed one by chance."""
+    """Return how often chance gives `values` a rank sum that is at most the observed sum."""
     ranks = stats.rankdata([*values, *base])
     observed = ranks[: len(values)].sum()
     sums = [sum(chosen) for chosen in combinations(ranks.tolist(), len(values))]
@@ -88,7 +88,7 @@ def test_the_pairs_outside_agree_with_mann_and_whitney(runs: int, base_runs: int
 
 
 def sides_with(statistic: int, runs: int, base_runs: int) -> tuple[list[float], list[float]]:
-    """Return two sides. In `statistic` of all pairs, the run of the first side is slower."""
+    """Return two sides. The run of the first side is slower in `statistic` pairs of runs."""
     base = list(range(base_runs))
     full, rest = divmod(statistic, base_runs)
     counts = [base_runs] * full + [rest] * (full < runs) + [0] * (runs - full - 1)
@@ -96,7 +96,7 @@ def sides_with(statistic: int, runs: int, base_runs: int) -> tuple[list[float], 
 
 
 def test_the_interval_by_hand() -> None:
-    # All 16 differences are 1 to 7. With four against four, the interval has all of them:
+    # The 16 differences range from 1 to 7. With four against four, the interval has all of them:
     # P(U = 0) = 1 / 70 = 1.4 %, and P(U <= 1) = 2.9 % is over 2.5 %.
     assert shift_of([5, 6, 7, 8], [1, 2, 3, 4]) == (4, 1, 7)
     # Five against five: P(U <= 2) = 4 / 252 = 1.6 %, so two differences are outside on each side.
@@ -127,7 +127,9 @@ def test_unknown_runs_are_left_out_of_each_row() -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 2 * 30, 3 * 30 + 1, 10_000])
-def test_rows_are_computed_in_parts(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_do_not_depend_on_the_size_of_the_parts(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     generator = np.random.default_rng(8)
     values, base = generator.random((7, 6)), generator.random((7, 5))
     values[1:3, 0] = nan
@@ -144,7 +146,7 @@ def test_too_few_runs_give_no_interval(few: int) -> None:
     assert np.isnan(median_interval(np.ones(few))).all()
 
 
-def test_no_rows() -> None:
+def test_no_rows_give_no_intervals() -> None:
     none = np.empty((0, 5))
     assert shift(none, none).low.shape == (0,)
 
@@ -166,7 +168,7 @@ def test_the_normal_distribution_continues_the_exact_one(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("runs", [4, 5, 6, 8, 20, 60])
-def test_at_least_nineteen_of_twenty_intervals_hold_the_true_shift(runs: int) -> None:
+def test_about_nineteen_of_twenty_intervals_hold_the_true_shift(runs: int) -> None:
     generator = np.random.default_rng(14)
     # The noise has a long tail, like the noise of real runs.
     values, base = (generator.standard_t(2, (2000, runs)) for _ in range(2))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.graph import Graph
 
 
-def test_by_hand() -> None:
+def test_the_memory_of_a_small_graph_by_hand() -> None:
     made = profile(
         graph(
             [

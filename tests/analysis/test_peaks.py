@@ -38,7 +38,7 @@ RESNET = str(PROFILES / "resnet18.json")
         ("2 GFLOPS : 10GB/s", "2 GFLOPS : 10GB/s", "any", 2e9, 10e9),
     ],
 )
-def test_ways_to_name_peaks(
+def test_peaks_can_be_named_in_many_ways(
     spec: str, name: str, dtype: str, rate: float, bandwidth: float
 ) -> None:
     peaks = pa.parse_peaks(spec)
@@ -112,7 +112,7 @@ def test_rates_that_a_message_suggests_are_valid(unit: str, separator: str) -> N
         ),
     ],
 )
-def test_wrong_peaks(spec: str, message: str) -> None:
+def test_wrong_peaks_are_errors(spec: str, message: str) -> None:
     with pytest.raises(pa.PeaksError) as caught:
         pa.parse_peaks(spec)
     assert str(caught.value).startswith(message)
@@ -183,7 +183,7 @@ def test_the_rates_of_all_devices_are_plausible_pairs() -> None:
                 pa.parse_peaks(f"{rate:g}:{device.bandwidth_gb_s:g}")
 
 
-def test_the_table_of_devices() -> None:
+def test_devices_are_listed_and_found_by_all_their_names() -> None:
     names = [device.name for device in DEVICES]
     assert len(set(names)) == len(names)
     for device in DEVICES:
@@ -218,7 +218,7 @@ bandwidth = 1e9
     ("rest", "name", "rate"),
     [(":my-card", "my-card", 10e12), (":card:fp16", "my-card", 40e12), (":Other", "other", 1e12)],
 )
-def test_a_file_of_devices(tmp_path: Path, rest: str, name: str, rate: float) -> None:
+def test_a_file_may_define_devices(tmp_path: Path, rest: str, name: str, rate: float) -> None:
     file = tmp_path / "peaks.toml"
     file.write_text(FILE)
     peaks = command.resolve(f"{file}{rest}")
@@ -276,7 +276,7 @@ def test_a_file_may_say_the_kind_of_device(tmp_path: Path, line: str, kind: str 
         ("[x]\nfp31 = 1\n", ": x: unknown key 'fp31'; the keys are fp64, fp32, tf32, "),
     ],
 )
-def test_broken_files_of_devices(tmp_path: Path, text: str, message: str) -> None:
+def test_broken_files_of_devices_are_errors(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "peaks.toml"
     file.write_text(text)
     with pytest.raises(pa.PeaksError) as caught:
@@ -284,7 +284,7 @@ def test_broken_files_of_devices(tmp_path: Path, text: str, message: str) -> Non
     assert message in str(caught.value)
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_a_missing_file_of_devices_is_an_error() -> None:
     outcome = run_command("none", "--peaks", "no/such.toml:x")
     assert outcome.err == "profile_analyze: error: no/such.toml: no such file\n"
 
@@ -298,7 +298,7 @@ def test_names_in_any_script_are_distinguished() -> None:
         find_device("mycard", twins)
 
 
-def test_values_that_are_not_peaks() -> None:
+def test_values_that_are_not_peaks_are_errors() -> None:
     with pytest.raises(
         pa.QueryError, match="peaks: '1T:1G' is not of type Peaks; parse_peaks makes one"
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
+from profile_analyze.cli.peaks import resolve
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Track
 from profile_analyze.model.levels import at_level
+from profile_analyze.model.notes import Importance
 from profile_analyze.query.judgement import judge
+from profile_analyze.query.peaks_advice import cpu_peaks_advice, highest_rates
+from profile_analyze.query.rows import OperatorRows
 from profile_analyze.units import parse_quantity, scaled
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
@@ -45,12 +50,12 @@ def notes(peaks: pa.Peaks, *tracks: Track, zero: bool = False) -> tuple[str, ...
 
 
 GPU_OVER_CPU = (
-    "the peaks are of a GPU (made), but 1 operator (33.3% of the time) ran on a CPU; --peaks here "
-    "measures that CPU, on the machine of the profile; elsewhere, give its two rates; the highest "
+    "the peaks are of a GPU (made), but 1 operator (33.3% of the time) ran on a CPU; on the "
+    "machine of the profile, --peaks here measures that CPU; elsewhere, give its two rates; the highest "
     "rates in this profile are --peaks 1.00FLOPS:1.00byte/s, a lower limit unless data was in caches"
 )
 CPU_ADVICE = (
-    "--peaks here measures that CPU, on the machine of the profile; elsewhere, give its two rates; "
+    "on the machine of the profile, --peaks here measures that CPU; elsewhere, give its two rates; "
     "the highest rates in this profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was "
     "in caches"
 )
@@ -97,7 +102,7 @@ FOUR = CPU._replace(name="four", threads=4)
         ),
     ],
 )
-def test_peaks_of_another_device(
+def test_peaks_of_another_device_get_a_note(
     peaks: pa.Peaks, tracks: tuple[Track, ...], expected: tuple[str, ...]
 ) -> None:
     assert notes(peaks, *tracks) == expected
@@ -114,7 +119,7 @@ def test_only_device_tracks_with_time_count() -> None:
     assert notes(ON_GPU, CPU, STREAM, zero=True) == ()
 
 
-def test_a_profile_of_a_cpu_with_the_roof_of_a_gpu() -> None:
+def test_the_note_on_peaks_of_a_gpu_advises_rates_for_the_cpu() -> None:
     file = str(PROFILES / "resnet18.json")
     outcome = run_command(file, "--peaks", "a100-80gb-sxm", "--print-only", "device")
     assert outcome.err == (
@@ -166,12 +171,12 @@ def test_the_note_on_too_low_rates_of_this_machine_has_the_highest_rates_of_the_
     ) in pa.render(pa.Report.of(summary, ()), "plain")
 
 
-def test_advice_on_a_cpu_without_known_rates() -> None:
+def test_the_advice_on_a_cpu_without_known_rates_has_an_example() -> None:
     file = str(FIXTURES / "tflite" / "run.csv")
     outcome = run_command(file, "--peaks", "auto")
     assert outcome.err == (
         "profile_analyze: error: --peaks auto: the operators ran on a CPU, and the list of "
-        "devices has no CPUs; --peaks here measures that CPU, on the machine of the profile; elsewhere, give its "
+        "devices has no CPUs; on the machine of the profile, --peaks here measures that CPU; elsewhere, give its "
         "two rates, as in --peaks 768G:51G\n"
     )
 
@@ -248,18 +253,22 @@ def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize(("peaks", "doubtful"), [("100G:20G", False), ("19.5T:2T", True)])
-def test_a_very_low_efficiency_may_come_from_wrong_peaks(peaks: str, *, doubtful: bool) -> None:
+@pytest.mark.parametrize(
+    ("peaks", "efficiency", "doubtful"), [("100G:20G", "35.8%", False), ("19.5T:2T", "0.2%", True)]
+)
+def test_a_very_low_efficiency_may_come_from_wrong_peaks(
+    peaks: str, efficiency: str, *, doubtful: bool
+) -> None:
     arguments = ("--peaks", peaks, "--print-only", "summary", "--format", "plain")
     doubt = (
-        "an efficiency of 0.2% is very low: either overhead dominates the times, or the peaks are of "
-        "another device, dtype or number of threads than the profile\n"
+        f"an efficiency of {efficiency} is very low: either overhead dominates the times, or the "
+        "peaks are of another device, dtype or number of threads than the profile\n"
     )
     assert (doubt in run_command(str(PROFILES / "resnet18.json"), *arguments).out) == doubtful
 
 
 @pytest.mark.parametrize(("seconds_on_gpu", "misfits"), [(1.0, True), (1.1, False)])
-def test_half_of_the_time_on_another_kind_of_device(
+def test_peaks_mean_nothing_if_half_of_the_time_is_on_another_kind_of_device(
     seconds_on_gpu: float, *, misfits: bool
 ) -> None:
     profile = profile_of(
@@ -273,8 +282,8 @@ def test_half_of_the_time_on_another_kind_of_device(
     summary = pa.summarise(profile, judged_by=pa.Query(peaks=ON_GPU))
     text = pa.render(pa.Report.of(summary, ()), "plain")
     misfit = (
-        "these are peaks of a GPU, but operators on a CPU take 50.0% of the time, so the columns "
-        "efficiency, lost and gain mean nothing; "
+        f"these are peaks of a GPU, but operators on a CPU take {1 / (1 + seconds_on_gpu):.1%} of "
+        "the time, so the columns efficiency, lost and gain mean nothing; "
     )
     assert (misfit in text, "times as fast" in text) == (misfits, not misfits)
 
@@ -288,7 +297,9 @@ def test_half_of_the_time_on_another_kind_of_device(
         ("20GFLOPS:100GB/s", None),
     ],
 )
-def test_rates_that_are_probably_swapped(peaks: str, suggestion: str | None) -> None:
+def test_rates_that_are_probably_swapped_get_a_suggestion(
+    peaks: str, suggestion: str | None
+) -> None:
     arguments = ("--peaks", peaks, "--print-only", "summary", "--format", "plain")
     outcome = run_command(str(PROFILES / "resnet18.json"), *arguments)
     rates = "19.50 GFLOPS with 1555 GB/s" if "19.5" in peaks else "20.00 GFLOPS with 100 GB/s"
@@ -296,7 +307,8 @@ def test_rates_that_are_probably_swapped(peaks: str, suggestion: str | None) -> 
         f"note: {rates} is unusual: devices compute more FLO/s than they move bytes per second, "
         f"and FLO/s come first; did you mean {suggestion}?\n"
     )
-    assert outcome.err.startswith(note) == (suggestion is not None)
+    assert ("is unusual" in outcome.err) == (suggestion is not None)
+    assert suggestion is None or outcome.err.startswith(note)
     too_low = (
         "operators that are faster than their roofs take 99.1% of the time: these peaks are too "
         "low, so the columns efficiency, lost and gain mean nothing; the highest rates in this "
@@ -342,9 +354,9 @@ def test_operators_that_are_not_judged_get_a_note_if_they_take_enough_time() -> 
     [
         (
             9.0,
-            "their data probably stayed in caches; the column lost adds up to -2.85 s in these "
-            "rows, but the summary counts each of these operators as 0; --where 'efficiency <= "
-            "100%' leaves out these rows",
+            "their data probably stayed in caches; the column lost adds up to -2.85 s for these "
+            "operators, but the summary counts each of them as 0; --where 'efficiency <= 100%' "
+            "leaves them out",
         ),
         (
             8.0,
@@ -381,9 +393,85 @@ def test_the_reasons_with_most_time_come_first() -> None:
     peaks = ON_GPU._replace(flops=(("fp32", 1e15),), dtype="fp32")
     assert pa.run(pa.Query(peaks=peaks), profile).notes == (
         "not judged: 3 operators (100.0% of the time): 2 (80.0%) of int8, for which made has no "
-        "known rate; 1 (20.0%) of unknown computation, most in View 20.0%; efficiency, lost and "
-        "gain leave them out",
+        "known rate (two rates apply to every dtype: --peaks FLOPS:1000000G with the FLO/s in "
+        "int8); 1 (20.0%) of unknown computation, most in View 20.0%; efficiency, lost and gain "
+        "leave them out",
+        "no row of this table is judged, so bound, efficiency, lost and gain are N/A; not judged "
+        "in the whole profile: 3 operators (100.0% of the time), mainly operators of int8, for "
+        "which made has no known rate (two rates apply to every dtype: --peaks FLOPS:1000000G with "
+        "the FLO/s in int8)",
     )
+
+
+def test_a_table_without_a_judged_row_has_an_important_note() -> None:
+    profile = profile_of(
+        [{"name": "all_reduce", "type": "nccl"}, {"name": "a", "computation": 1.0, "memory": 1.0}],
+        [{"operator": row, "duration_s": 2.0 - row} for row in range(2)],
+    )
+    why = "no row of this table is judged, so bound, efficiency, lost and gain are N/A; not judged in the whole profile: 1 operator (66.7% of the time) of unknown computation, most in nccl 66.7%"
+    found = [pa.run(pa.Query(peaks=RATES, top=top), profile).notes for top in (1, 2)]
+    assert [why in notes for notes in found] == [True, False]
+    assert [note.importance for note in found[0] if note == why] == [Importance.ANSWER]
+
+
+def test_a_dtype_for_few_operators_is_noted() -> None:
+    """The user may expect that the dtype after `--peaks` replaces the dtype of all operators."""
+
+    def found(fp16_time: float) -> list[tuple[str, Importance]]:
+        profile = profile_of(
+            [{"name": name, "computation": 1.0, "memory": 1.0} for name in "ab"],
+            [{"operator": 0, "duration_s": fp16_time}, {"operator": 1, "duration_s": 1.0}],
+            columns={"optional": {"compute_dtype": Categorical.of(["fp16", "fp32"])}},
+        )
+        peaks = TENSOR_CORES._replace(dtype_is_named=True)
+        notes = pa.run(pa.Query(peaks=peaks), profile).notes
+        return [(one, one.importance) for one in notes if "after --peaks" in one]
+
+    assert found(3.0) == [
+        (
+            "fp32 after --peaks is only for operators of unknown dtype: it has no effect on 1 "
+            "operator (75.0% of the time) in fp16",
+            Importance.ANSWER,
+        )
+    ]
+    assert found(1.0) == []
+
+
+def test_the_highest_rates_are_of_one_kind_of_device() -> None:
+    """A CPU never reaches the rates of a GPU in the same profile."""
+    profile = profile_of(
+        [
+            {"name": name, "computation": work, "memory": work}
+            for name, work in (("c", 2), ("g", 9))
+        ],
+        [{"operator": n, "track": n, "duration_s": 1.0 + n} for n in range(2)],
+        tracks=(CPU, STREAM),
+    )
+    for peaks, highest in (
+        (RATES, "4.50FLOPS:4.50byte/s"),  # the GPU takes most time
+        (ON_CPU, "2.00FLOPS:2.00byte/s"),
+        (ON_GPU, "4.50FLOPS:4.50byte/s"),
+    ):
+        rows = OperatorRows(profile, pa.Query(peaks=peaks))
+        assert highest_rates(rows) == highest
+        assert "--peaks 2.00FLOPS:2.00byte/s" in cpu_peaks_advice(rows)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("a100-80gb-sxm", "--peaks a100-80gb-sxm:tf32"),
+        ("NVIDIA A100 40GB:fp16", "--peaks a100-40gb:tf32"),
+        ("FILE", "--peaks 'a b.toml:tf32'"),
+        ("FILE:my-card", "--peaks 'a b.toml:my-card:tf32'"),
+    ],
+)
+def test_advice_on_a_dtype_names_the_device(
+    spec: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a b.toml").write_text('[my-card]\nfp32 = "1T"\ntf32 = "8T"\nbandwidth = "1T"\n')
+    assert resolve(spec.replace("FILE", "a b.toml")).with_rate_of("tf32") == expected
 
 
 TENSOR_CORES = ON_GPU._replace(
@@ -413,8 +501,15 @@ def test_operators_in_fp32_that_are_too_fast_probably_ran_in_tf32() -> None:
     ("peaks", "category", "efficiency", "expected"),
     [
         (TENSOR_CORES, "convolution", 4, "lost and gain mean nothing; operators in fp32 probably"),
-        (TENSOR_CORES, "matmul", 0.5, "cores; if they ran in TF32, --peaks DEVICE:tf32 uses"),
+        (
+            TENSOR_CORES,
+            "matmul",
+            0.5,
+            "rate of fp32; if they ran in TF32, --peaks DEVICE:tf32 uses the rate of tf32",
+        ),
         (TENSOR_CORES, "elementwise", 0.5, None),
+        # A faster peak rate does not change a roof that the bandwidth sets.
+        (TENSOR_CORES._replace(bandwidth=1.25), "matmul", 0.5, None),
         (ON_GPU, "matmul", 0.5, None),
     ],
 )
@@ -466,7 +561,8 @@ def test_the_summary_says_if_the_peaks_are_the_highest_rates_of_the_profile(
 
 def test_a_dtype_that_replaces_nothing_is_noted() -> None:
     assert fp32_notes(TENSOR_CORES._replace(dtype="fp16", dtype_is_named=True))[:-1] == (
-        "fp16 after --peaks has no effect on operators of known dtype: all of them compute in fp32",
+        "fp16 after --peaks is only for operators of unknown dtype: it has no effect on 1 operator "
+        "(100.0% of the time) in fp32",
     )
 
 
@@ -474,7 +570,7 @@ def test_the_summary_says_that_tf32_replaces_fp32() -> None:
     graph = "tests/fixtures/openvino/resnet50-2026.4.xml.gz"
     lines = run_command(graph, "--peaks", "a100-40gb:tf32").out.splitlines()
     assert "roof tf32          156.00 TFLOPS, at 100 FLO/byte or more" in lines
-    assert "operators in fp32 use the rate of tf32, but their memory counts in fp32" in lines
+    assert "operators in fp32 use the rate of tf32; their memory is still counted in fp32" in lines
 
 
 @pytest.mark.parametrize(
@@ -482,7 +578,7 @@ def test_the_summary_says_that_tf32_replaces_fp32() -> None:
     [
         (STREAM, "copy", False),
         (CPU, "copy", True),
-        # A transpose reads and writes one memory, so no link limits it.
+        # A transpose stays in the memory of one device, so no link limits it.
         (STREAM, "data movement", True),
     ],
 )

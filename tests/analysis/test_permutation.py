@@ -35,7 +35,7 @@ def p_of(values: Sequence[float] | Floats, base: Sequence[float] | Floats) -> fl
 
 
 def scores_by_definition(times: Sequence[float]) -> list[int]:
-    """Return the score of each run: twenty times its limited distance from the median."""
+    """Return the score of each run: its distance from the median, clipped to -20 to 20 steps."""
     middle = median(times)
     deviation = 1.4826 * median(abs(time - middle) for time in times)
     if deviation == 0:
@@ -70,9 +70,9 @@ def test_p_is_the_share_of_assignments_at_least_as_far_apart(
 def test_p_by_hand() -> None:
     # Each run of one side is slower: only this assignment and its opposite are as extreme.
     assert p_of([5, 6, 7, 8], [1, 2, 3, 4]) == pytest.approx(2 / 70)
-    # The median is 4.5 and the deviation 1.4826 * 2. In steps of 0.199, the scores are
-    # -18, -13, -8, -3, 3, 8, 13 and 18. The scores of 4, 6, 7 and 8 have the sum 36. Only one
-    # other assignment has a larger sum, 42.
+    # The median is 4.5 and the deviation 1.4826 * 2, so a step is 1.345 * 2.965 / 20 = 0.199. The
+    # scores are -18, -13, -8, -3, 3, 8, 13 and 18. The scores of 4, 6, 7 and 8 have the sum 36.
+    # Only one other assignment has a larger sum, 42.
     assert p_of([4, 6, 7, 8], [1, 2, 3, 5]) == pytest.approx(4 / 70)
     assert p_of([1, 1, 1, 1], [1, 1, 1, 1]) == 1
     # More than half of the runs are equal, so the deviation is 0: the scores are 0 and 20.
@@ -141,7 +141,7 @@ def test_too_few_runs_on_a_side_give_no_p(few: int) -> None:
         assert np.isnan(permutation_test(values, base)).all()
 
 
-def test_no_rows() -> None:
+def test_no_rows_give_no_p() -> None:
     none = np.empty((0, 5))
     assert len(permutation_test(none, none)) == 0
 

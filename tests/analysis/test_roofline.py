@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 import profile_analyze as pa
+from profile_analyze.model.executions import Run
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
@@ -35,11 +36,11 @@ OPERATORS: Rows = (
 PEAKS = pa.Peaks("made", (("fp32", 1000.0), ("fp16", 4000.0)), 100.0, "by hand")
 
 
-def made(lane: str = "gpu0", scale: float = 1.0, operators: Rows = OPERATORS) -> pa.Profile:
+def made(track: str = "gpu0", scale: float = 1.0, operators: Rows = OPERATORS) -> pa.Profile:
     document: dict[str, Any] = {
         "profiler": {
             "device": {
-                str(id_): {lane: {"start": 0, "kern": 0, "end": time * scale}}
+                str(id_): {track: {"start": 0, "kern": 0, "end": time * scale}}
                 for id_, (_, time, *_) in enumerate(operators)
             },
             "opr_footprint": {
@@ -67,13 +68,13 @@ def test_operators_by_hand() -> None:
     result = pa.run(pa.Query(order="+id", peaks=PEAKS), made())
     rows = [tuple(row[name] for name in JUDGED) for row in result.rows]
     assert rows == [
-        # least: max(2000 / 1000, 100 / 100) = 2 of 4 s; 10 s in all, 8 s without the lost 2 s
+        # max(2000 / 1000, 100 / 100) = 2 of 4 s; gain: 10 s in total / 8 s without the lost 2 s
         ("compute", 1000.0, 2.0, 0.5, 2.0, 1.25),
         # in fp16: max(2000 / 4000, 1) = 1 of 2 s; attainable: 20 FLO/byte * 100
         ("memory", 2000.0, 1.0, 0.5, 1.0, 10 / 9),
         # of unknown dtype, so fp32: max(10 / 1000, 1) = 1 of 2 s
         ("memory", 10.0, 1.0, 0.5, 1.0, 10 / 9),
-        # moves data: its "computation" has no roof; 50 / 100 of 1 s
+        # moves data, so only memory limits it: 50 / 100 = 0.5 of 1 s
         ("memory", 50.0, 0.5, 0.5, 0.5, 10 / 9.5),
         (None, None, None, None, None, None),  # no formula
         (None, None, None, None, None, None),  # no time
@@ -94,7 +95,7 @@ def test_types_that_only_move_data_are_bounded_by_memory() -> None:
 
 
 @pytest.mark.parametrize("by", ["name", ()])
-def test_operators_that_move_no_bytes(by: str | tuple[()]) -> None:
+def test_operators_that_move_no_bytes_are_judged_like_their_groups(by: str | tuple[()]) -> None:
     """An operator, its own group, and a group of all operators have the same values."""
     for type_, judged in (
         ("Copy", (None, None, None, None, None, None)),
@@ -133,7 +134,7 @@ def test_operators_that_do_no_work_are_not_judged() -> None:
         assert [rows["conv"][column] for column in JUDGED] == ["compute", 1e9, 2, 0.5, 2, 8 / 6]
 
 
-def test_explained_values_of_operators_that_do_no_work() -> None:
+def test_explained_values_of_operators_that_do_no_work_are_not_available() -> None:
     file = str(FIXTURES / "pytorch" / "transformer.json.gz")
     arguments = ("--peaks", "100G:20G", "--where", "name == aten::empty", "--notes", "none")
     outcome = run_command(file, *arguments, "--explain", "least_time")
@@ -207,7 +208,7 @@ def test_the_judgement_by_hand() -> None:
     assert pa.summarise(made()).judgement is None
 
 
-def test_the_judgement_as_text() -> None:
+def test_the_summary_shows_the_judgement() -> None:
     def shown(profile: pa.Profile) -> str:
         summary = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS))
         return pa.render(pa.Report.of(summary, ()), "plain")
@@ -254,8 +255,9 @@ def test_operators_of_unknown_memory_are_counted() -> None:
 def test_times_below_the_clock_are_not_judged() -> None:
     on_cpu = made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)
     on_threads = made('CompNode("multithread4:0" from "multithread4:0")', scale=1e-7)
+    # On the GPU, a link limits the copy, so it is not judged.
     on_gpu = made('CompNode("gpu0:0" from "gpu0:0")', scale=1e-7)
-    for profile, judged in ((on_cpu, 0), (on_threads, 0), (on_gpu, 3)):  # a link limits the copy
+    for profile, judged in ((on_cpu, 0), (on_threads, 0), (on_gpu, 3)):
         result = pa.run(pa.Query(peaks=PEAKS), profile)
         assert np.isfinite(result["least_time"]).sum() == judged
     notes = pa.summarise(on_cpu, judged_by=pa.Query(peaks=PEAKS)).notes
@@ -275,6 +277,28 @@ def test_operators_faster_than_their_roof_are_shown_and_noted() -> None:
         "faster than their roof: 3 operators (70.0% of the time), with an efficiency of up to "
         "500.0%; the peaks are probably too low; check "
     )
+
+
+def test_a_group_above_its_roof_without_such_an_operator_is_noted() -> None:
+    # The medians are 3 s for each operator, and 4 s for both together. The least time is 2.7 s each.
+    times = ((1.0, 3.0), (3.0, 3.0), (3.0, 1.0))
+    profile = profile_of(
+        [{"name": name, "type": "a", "computation": 2.7, "memory": 1.0} for name in "xy"],
+        [
+            {"operator": operator, "run": run, "duration_s": duration_s}
+            for run, durations in enumerate(times)
+            for operator, duration_s in enumerate(durations)
+        ],
+        runs=[Run(process) for process in range(3)],
+        processes=["a.json", "b.json", "c.json"],
+    )
+    peaks = PEAKS._replace(flops=(("fp32", 1.0),), bandwidth=1.0)
+    table = pa.run(pa.Query(by="type", peaks=peaks), profile)
+    assert table["efficiency"].tolist() == [pytest.approx(5.4 / 4)]
+    assert [note for note in table.notes if "efficiency" in note] == [
+        "1 group with an efficiency of up to 135.0%, although no operator is above 100%: the time "
+        "of a group is a median over runs, which can be less than the sum of its operators' medians"
+    ]
 
 
 def test_host_and_wait_times_have_no_roof() -> None:

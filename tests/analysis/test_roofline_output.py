@@ -14,7 +14,7 @@ from tests.in_memory import profile_of
 RESNET = str(PROFILES / "resnet18.json")
 
 
-def test_the_summary_in_words() -> None:
+def test_the_summary_says_what_the_whole_model_could_gain() -> None:
     outcome = run_command(RESNET, "--peaks", "100G:20G", "--print-only", "summary")
     assert (
         outcome.out
@@ -41,14 +41,14 @@ def test_efficiencies_over_1_get_a_note_only_if_they_are_shown() -> None:
     assert run_command(*arguments).err == ""  # such operators take 0.7 % of the time
     assert run_command(*arguments, "--order-by", "efficiency").err == (
         "note: faster than their roof: 26 operators (0.7% of the time), with an efficiency of up "
-        "to 300.1%; their data probably stayed in caches; the column lost adds up to -838 us in "
-        "these rows, but the summary counts each of these operators as 0; --where 'efficiency <= "
-        "100%' leaves out these rows\n"
+        "to 300.1%; their data probably stayed in caches; the column lost adds up to -838 us for "
+        "these operators, but the summary counts each of them as 0; --where 'efficiency <= 100%' "
+        "leaves them out\n"
     )
 
 
 @pytest.mark.parametrize("name", ["resnet18.json", "derived-partfootprint.json"])
-def test_what_the_whole_model_could_gain(name: str) -> None:
+def test_the_gain_of_the_whole_model_follows_from_the_rows(name: str) -> None:
     peaks = pa.parse_peaks("100G:20G")
     profile = pa.load(PROFILES / name)
     judgement = pa.summarise(profile, judged_by=pa.Query(peaks=peaks)).judgement
@@ -99,21 +99,23 @@ def test_the_source_of_a_known_device_is_shown() -> None:
     assert "\npeaks: " in outcome.out
 
 
-@pytest.mark.parametrize("form", TABLE_FORMATS)
-def test_every_output_format_shows_the_roofline(form: str) -> None:
+@pytest.mark.parametrize("output_format", TABLE_FORMATS)
+def test_every_output_format_shows_the_roofline(output_format: str) -> None:
     profile = pa.load(RESNET)
     query = pa.Query(by="type", top=2, peaks=pa.parse_peaks("100G:20G"))
     summary = pa.summarise(profile, judged_by=query)
-    text = pa.render(pa.Report.of(summary, (pa.run(query, profile),), source=profile), form)
-    if form not in ("csv", "jsonl", "github", "junit"):
+    text = pa.render(
+        pa.Report.of(summary, (pa.run(query, profile),), source=profile), output_format
+    )
+    if output_format not in ("csv", "jsonl", "github", "junit"):
         assert "100G:20G" in text
-    if form not in ("operators", "github", "junit"):
+    if output_format not in ("operators", "github", "junit"):
         for word in ("bound", "efficiency", "lost", "gain", "compute"):
             assert word in text
     assert "nan" not in text
 
 
-def test_json_of_a_profile_that_cannot_be_judged() -> None:
+def test_json_of_a_profile_that_cannot_be_judged_has_no_rates() -> None:
     path = str(PROFILES / "resnet18-onlywait.json")
     outcome = run_command(path, "--peaks", "1T:1G", "--format", "json")
     roofline = json.loads(outcome.out)["summary"]["roofline"]

@@ -113,6 +113,25 @@ def test_a_row_without_a_time_in_each_run_has_no_relative_time() -> None:
     assert not np.isnan(tests.p_values[3])  # seven runs and eight runs have a time
 
 
+def test_without_rows_there_are_no_results() -> None:
+    times_s = noisy_times(3)
+    operators = OperatorTimes(times_s, 8, CATEGORIES)
+    tests = compare_rows(operators, np.full(40, -1), lambda times_s: times_s[:0])
+    assert (tests.p_values.shape, tests.is_relative.shape) == ((0,), (0,))
+
+
+@pytest.mark.parametrize("seed", [4, 710])
+def test_groups_with_zeros_and_extreme_times_have_a_p_or_none(seed: int) -> None:
+    """These seeds once gave warnings of NumPy: infinite shifts, and 0 times infinity."""
+    generator = np.random.default_rng(seed)
+    times_s = noisy_times(seed, 10)
+    is_zero = generator.random(times_s.shape) < generator.choice([0.02, 0.3, 0.6])
+    scales = 10.0 ** generator.integers(-300, 300, (40, 1))
+    tests = results(np.where(is_zero, 0.0, times_s * scales), generator.integers(-1, 3, 40))
+    assert tests.p_values.shape == (3,)
+    assert not ((tests.p_values < 0) | (tests.p_values > 1)).any()
+
+
 def test_operators_that_are_in_no_row_belong_to_the_others() -> None:
     times_s = noisy_times(3)
     times_s[CATEGORIES == 0, :8] *= 1.2
@@ -136,7 +155,7 @@ def test_only_the_kind_that_changed_is_slower_or_faster(
         found = codes_of(times_s, CATEGORIES)
         assert found[kind] == VERDICTS.index(verdict)
         assert not np.isin(np.delete(found, kind), SLOWER_OR_FASTER).any()
-        # The operators of this kind are also found if each is a row.
+        # If each operator is a row, all operators of this kind get the same verdict.
         of_operators = codes_of(times_s, np.arange(40))
         assert (of_operators[kind == CATEGORIES] == VERDICTS.index(verdict)).all()
         changed += np.isin(of_operators, SLOWER_OR_FASTER)
@@ -191,7 +210,7 @@ def test_an_operator_that_took_no_time_in_the_baseline_is_slower() -> None:
     assert VERDICTS[codes_of(swapped, np.arange(40))[7]] == FASTER
 
 
-def test_four_runs_against_four() -> None:
+def test_four_runs_a_side_are_enough_for_a_verdict() -> None:
     times_s = noisy_times(7, runs=8)
     times_s[CATEGORIES == 1, :4] *= 1.5
     row = np.where(CATEGORIES == 1, 0, -1)
@@ -258,7 +277,7 @@ def real_times() -> tuple[Floats, pa.Profile]:
     files = sorted((FIXTURES / "runs" / "base").glob("*.json.gz"))
     profile = pa.join_runs(pa.load(str(file)) for file in files)
     times_s = profile.measured("time")
-    # Operators that did not run in each run are left out: they count as operators without any time.
+    # Operators that are missing in a run get the time 0 in all runs.
     known = ~np.isnan(times_s.sum(axis=1, keepdims=True))
     return np.where(known, times_s, 0.0), profile
 
@@ -315,7 +334,7 @@ def test_intervals_include_the_shown_ratio(by: tuple[str, ...]) -> None:
 
 
 def test_an_end_of_an_interval_is_also_sought_further_out() -> None:
-    """The two intervals end 2 and 300 times the first distance from the estimate."""
+    """The ends are 2 and 300 times as far from the estimate as the search starts."""
     ends = np.array([0.5, -75.0])
 
     def left_after(moved: Floats) -> Shift:

@@ -6,7 +6,6 @@ from math import nan
 from statistics import median
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,15 +52,13 @@ def test_the_level_is_the_slowness_that_operators_share() -> None:
 def test_quiet_operators_count_more_than_long_ones() -> None:
     noise = np.array([1.0, 1.3, 0.7, 1.2, 0.8, 1.1, 0.9, 1.0])
     long, quiet = 200 * noise, np.full(8, 100.0)
-    # By time alone, the three quiet operators outweigh the long one, so the first levels are 0.
     levels = RunLevels.of(np.array([long, quiet, quiet * 1.01, quiet * 1.02]))
     np.testing.assert_allclose(levels.level(np.ones(4, np.bool_)), np.zeros(8), atol=1e-12)
     assert levels.weights[0] < 10
     assert levels.weights[1:].tolist() == [100] * 3  # noise below 1 % counts as 1 %
+    # One quiet operator takes less time than the long one, but still decides the level.
     two = np.array([True, True, False, False])
     np.testing.assert_allclose(levels.level(two), np.zeros(8), atol=1e-12)
-    # An operator without any noise counts as if it had noise of 1 %.
-    assert levels.weights[1] == pytest.approx(100)
 
 
 def test_operators_without_a_usable_time_do_not_count() -> None:
@@ -70,7 +67,7 @@ def test_operators_without_a_usable_time_do_not_count() -> None:
             [100.0, 101, 102, 103],
             [100.0, nan, 102, 103],  # N/A in a run
             [100.0, 0, 102, 103],  # took no time in a run
-            [4.0, 4, 4, 4],  # below five ticks: all times are multiples of 1
+            [4.0, 4, 4, 4],  # below five ticks of the clock, which are 1 here
             [5.0, 5, 5, 5],
         ]
     )

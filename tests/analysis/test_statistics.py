@@ -68,7 +68,7 @@ def test_corrected_p_values_reject_what_the_procedure_rejects(
     assert (adjusted(p, weights)[~may_be] > limit).all()
 
 
-def test_no_rows() -> None:
+def test_no_rows_give_no_results() -> None:
     assert len(adjusted(np.empty(0))) == 0
     assert list(by_known_runs(np.empty((0, 5)), np.empty((0, 5)))) == []
 
@@ -103,5 +103,7 @@ def test_rows_are_grouped_by_their_known_runs() -> None:
         (2, 3, "only 2 of the 4 required runs, and 3 of the baseline"),
     ],
 )
-def test_the_text_about_too_few_runs(runs: int, base_runs: int | None, text: str) -> None:
+def test_the_text_names_the_side_with_too_few_runs(
+    runs: int, base_runs: int | None, text: str
+) -> None:
     assert too_few_runs("runs", runs, base_runs) == text

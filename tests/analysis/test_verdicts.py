@@ -152,7 +152,7 @@ def needed(
     return float(found[0])
 
 
-def test_the_runs_that_settle_a_row() -> None:
+def test_the_runs_that_settle_a_row_by_hand() -> None:
     # The interval is 0.2 wide, so the standard error of 8 runs is 0.1 / 1.96 = 0.0510. A change of
     # 0.1 must be 1.96 + 0.84 standard errors: 8 * (2.80 * 0.0510 / 0.1) ** 2 = 16.3 runs.
     assert needed((0.1, 0.0, 0.2), 0.06) == 17

@@ -56,7 +56,7 @@ class Pressed(NamedTuple):
 
 
 class Shell:
-    """A shell that has read a script. It runs in `folder`; its own files are in `home`."""
+    """A shell in `folder` that has loaded a completion script. `home` has its settings."""
 
     def __init__(self, name: str, folder: Path, home: Path, script: str) -> None:
         self.name = name
@@ -86,7 +86,7 @@ class Shell:
         self.process.stdin.flush()
         text = _BELL_OR_PASTE_MODE.sub("", self._read_to(_END, _PROMPT))
         _, *lines = re.split(r"[\r\n]+", text)
-        # fish marks the end of a line with an arrow
+        # fish prints this arrow before a prompt
         shown = [line for line in lines if not line.startswith(("<", _PROMPT, "\N{RETURN SYMBOL}"))]
         arguments = [line[1:-1] for line in lines if line.startswith("<")]
         return Pressed(arguments[:-1], [one for line in shown for one in line.split()])
@@ -95,7 +95,7 @@ class Shell:
         """Return what TAB offers: words, or whole lines for fish, some of them with a description."""
         if self.name != "fish":
             return self.press_tab(typed).shown
-        # fish shows a list only on a terminal with a cursor, and moves the cursor too often for this test
+        # fish shows no list on a dumb terminal, and on others it moves the cursor too often for this test
         question = f"source {self.home}/setup; complete --do-complete 'profile-analyze {typed}'"
         done = subprocess.run(
             ["fish", "--no-config", "--command", question],

@@ -36,7 +36,7 @@ def large(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_a_large_file_is_kept_in_the_users_folder(home: Path, large: str) -> None:
+def test_a_large_profile_is_cached_in_the_users_folder(home: Path, large: str) -> None:
     plain = run_command(large, *ARGUMENTS, "--no-cache")
     assert not home.exists()
     assert run_command(large, *ARGUMENTS) == plain
@@ -46,7 +46,7 @@ def test_a_large_file_is_kept_in_the_users_folder(home: Path, large: str) -> Non
     assert kept.stat().st_ino == written
 
 
-def test_the_option_names_another_folder(home: Path, large: str, tmp_path: Path) -> None:
+def test_the_option_cache_names_another_folder(home: Path, large: str, tmp_path: Path) -> None:
     folder = tmp_path / "of" / "profiles"
     plain = run_command(large, *ARGUMENTS, "--no-cache")
     assert run_command(large, *ARGUMENTS, "--cache", str(folder)) == plain
@@ -99,7 +99,7 @@ def test_the_cache_can_be_cleared(home: Path, large: str, tmp_path: Path) -> Non
         ),
     ],
 )
-def test_wrong_options(arguments: list[str], message: str) -> None:
+def test_wrong_options_are_refused(arguments: list[str], message: str) -> None:
     outcome = run_command(*arguments)
     assert (outcome.code, outcome.err) == (2, f"profile_analyze: error: {message}\n")
 

@@ -88,6 +88,16 @@ def test_help_and_version_import_little() -> None:
     assert "efficiency" in done.stdout
 
 
+def test_contradicting_options_are_reported_without_numpy() -> None:
+    code = (
+        "import sys\n"
+        "from profile_analyze.cli.main import main\n"
+        "code = main(['run.json', '--sql', 'select 1', '--show-host'])\n"
+        "assert (code, 'numpy' in sys.modules) == (2, False), (code, sys.modules.keys())"
+    )
+    assert run_process(sys.executable, "-c", code).returncode == 0
+
+
 ORIGINAL_OPTIONS = {
     "--top": ["1"],
     "--type": ["A"],
@@ -319,10 +329,12 @@ def test_an_empty_filter_filters_nothing() -> None:
 def test_messages_name_standard_input() -> None:
     outcome = run_command("-", stdin=b"")
     assert outcome.err.startswith("profile_analyze: error: standard input: is empty; ")
-    empty = (
+
+
+def test_an_empty_file_name_is_an_error() -> None:
+    assert run_command("").err == (
         "profile_analyze: error: '': the file name is empty; is a variable of the shell unset?\n"
     )
-    assert run_command("").err == empty
 
 
 def test_a_note_says_if_few_operators_have_times() -> None:

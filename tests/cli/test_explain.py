@@ -112,9 +112,13 @@ def test_every_column_of_every_answer_is_explained(call: str) -> None:
         # A comparison takes long. The other calls explain the other columns.
         if "--compare" in call and not (IS_FULL or column.needs_base or column.needs_peaks):
             continue
-        is_there = column.of_groups if has_groups else column.of_operators
-        needs = column.needs_split_rows or (column.needs_base and "--compare" not in call)
-        if is_there and not needs and not (column.needs_peaks and "--peaks" not in call):
+        has_column = column.of_groups if has_groups else column.of_operators
+        lacks_input = (
+            column.needs_split_rows
+            or (column.needs_base and "--compare" not in call)
+            or (column.needs_peaks and "--peaks" not in call)
+        )
+        if has_column and not lacks_input:
             with in_fixtures():
                 outcome = run_command(*call.split(), "--explain", column.name)
             assert outcome.code == 0, outcome.err
@@ -179,7 +183,7 @@ def test_the_total_of_a_share_leaves_out_runs_without_the_row() -> None:
     )
 
 
-def test_lines_are_as_wide_as_the_terminal() -> None:
+def test_lines_fit_the_width_of_the_terminal() -> None:
     table = pa.run(pa.Query(), profile_of([Operator("a", "A", 100, work=(10**6, 10))]))
     from profile_analyze.report.explanation import ExplanationRenderer
 

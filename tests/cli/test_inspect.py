@@ -26,7 +26,7 @@ def shown(profile: Profile, key: str, output_format: str = "plain", **display: A
     return pa.render(inspection_report(profile, key), output_format, display=pa.Display(**display))
 
 
-def test_an_operator_with_a_kernel() -> None:
+def test_an_operator_has_its_facts_stack_and_kernels() -> None:
     assert (
         shown(nested(), "addmm")
         == """\
@@ -68,7 +68,7 @@ gemm    5    addmm > launch      1      3.000           0
     )
 
 
-def test_an_execution_with_neighbours_in_markdown() -> None:
+def test_one_execution_has_its_neighbours() -> None:
     profile = profile_of(
         [{"name": "a|b", "type": "A"}, {"name": "b"}],
         [
@@ -188,7 +188,7 @@ share of total  28.6%
     )
 
 
-def test_an_execution_without_a_start() -> None:
+def test_an_execution_without_a_start_has_no_neighbours() -> None:
     found = inspect(averages(), "fc@1")
     assert (found.number, str(found.start_s), found.listings) == (1, "nan", ())
 

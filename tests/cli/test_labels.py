@@ -73,8 +73,8 @@ def test_labels_are_columns_and_can_order_operators() -> None:
 def test_an_explanation_uses_the_total_of_the_label() -> None:
     out, _ = output_of("--explain=share", "--aggregate-by=date", "--order-by=+time")
     assert out == (
-        "share: time / total time of all operators of the profile; if some runs lack the row, the "
-        "total counts only the runs that have it\n"
+        "share: time / total time of all operators of the profile; if the row has no time in some "
+        "runs, the total leaves out these runs\n"
         "The first row of this answer is 2026-11-02 (2 operators):\n"
         "  share = time / total time = 121.000 us / 121.000 us = 100.0%\n"
         "  time = 121.000 us: sum of time in the group\n"
@@ -88,11 +88,11 @@ def test_an_explanation_uses_the_total_of_the_label() -> None:
 
 
 def test_conditions_on_labels_choose_the_files_that_are_read() -> None:
-    (damaged := TIMES.copy())["nightly/2026-11-03/bad.json"] = 0.0
+    files = (*TIMES, "nightly/2026-11-03/bad.json")
     arguments = ("--where=date >= 2026-11-02", "--where=time > 50us", "--format=csv")
-    # `bad.json` does not exist, but no error follows: the condition leaves it out before reading.
+    # `bad.json` does not exist. It is left out before reading, so no note says that it is missing.
     out, err = output_of(
-        *arguments, "--where=host == alpha", "--columns=name,time,runs", "--skip-bad", files=damaged
+        *arguments, "--where=host == alpha", "--columns=name,time,runs", "--skip-bad", files=files
     )
     assert out == "name,time_s,runs\na,0.00011499999999999999,2\n"
     assert err == (
@@ -237,7 +237,7 @@ def test_a_file_that_is_left_out_does_not_change_the_labels_of_the_others() -> N
     assert out == "date,host\n2026-11-01,alpha\n"
 
 
-def test_a_folder_that_is_one_input_has_the_labels_of_its_files(tmp_path: Path) -> None:
+def test_runs_from_a_folder_are_chosen_by_the_labels_of_their_files(tmp_path: Path) -> None:
     arguments = parser().parse_args(
         ["x", *LABEL, "--where=host == alpha", "--compare-label=date=2026-11-01"]
     )
@@ -246,9 +246,9 @@ def test_a_folder_that_is_one_input_has_the_labels_of_its_files(tmp_path: Path) 
     assert options.choose([folder]) == [folder]
     assert options.sides([folder]) == ([folder], [folder])
     profile = pa.load_runs(list(TIMES))
-    for is_baseline, dates in ((True, [0]), (False, [2, 3])):
+    for is_baseline, processes in ((True, [0]), (False, [2, 3])):
         labelled = options.labelled(profile, [folder], is_baseline=is_baseline)
-        assert [run.process for run in labelled.runs] == dates
+        assert [run.process for run in labelled.runs] == processes
 
 
 def test_a_table_gives_labels(tmp_path: Path) -> None:

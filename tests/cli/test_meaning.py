@@ -73,7 +73,9 @@ TIMES = [
 
 
 @pytest.mark.parametrize(("interval", "row", "share", "note"), TIMES)
-def test_times(tmp_path: Path, interval: dict[str, Any], row: str, share: str, note: str) -> None:
+def test_senseless_times_are_not_available(
+    tmp_path: Path, interval: dict[str, Any], row: str, share: str, note: str
+) -> None:
     document = two_operators()
     document["profiler"]["device"]["0"] = {"gpu0:0": interval}
     assert answer(written(tmp_path / "a.json", document)) == ([row, OTHER + share], note)
@@ -109,7 +111,9 @@ WORK = [
 
 
 @pytest.mark.parametrize(("work", "row", "note"), WORK)
-def test_work(tmp_path: Path, work: dict[str, Any], row: str, note: str) -> None:
+def test_negative_and_missing_work_is_not_available(
+    tmp_path: Path, work: dict[str, Any], row: str, note: str
+) -> None:
     document = two_operators()
     document["profiler"]["opr_footprint"]["0"] |= work
     rows, notes = answer(written(tmp_path / "a.json", document))
@@ -117,7 +121,7 @@ def test_work(tmp_path: Path, work: dict[str, Any], row: str, note: str) -> None
     assert (rows, notes) == ([row + third, OTHER + rest], note)
 
 
-def test_times_with_a_sum_that_overflows(tmp_path: Path) -> None:
+def test_a_sum_of_times_that_overflows_is_not_available(tmp_path: Path) -> None:
     document = two_operators()
     for id_ in "01":
         document["profiler"]["device"][id_] = {"gpu0:0": {"start": 0, "end": 1.7e308}}
@@ -137,7 +141,7 @@ def test_times_with_a_sum_that_overflows(tmp_path: Path) -> None:
     assert outcome.err == note
 
 
-def test_all_times_are_zero(tmp_path: Path) -> None:
+def test_shares_are_not_available_if_all_times_are_0(tmp_path: Path) -> None:
     document = two_operators()
     for id_ in "01":
         document["profiler"]["device"][id_] = {"gpu0:0": {"start": 1, "end": 1}}
@@ -146,7 +150,7 @@ def test_all_times_are_zero(tmp_path: Path) -> None:
     assert answer(written(tmp_path / "a.json", document)) == (rows, note)
 
 
-def test_work_with_a_sum_that_overflows(tmp_path: Path) -> None:
+def test_a_sum_of_work_that_overflows_is_not_available(tmp_path: Path) -> None:
     document = two_operators()
     for id_ in "01":
         document["profiler"]["opr_footprint"][id_] |= {"computation": 1e308, "memory": 1e308}
@@ -189,7 +193,7 @@ def test_ids_are_decimal(tmp_path: Path, id_: str) -> None:
         ),
     ],
 )
-def test_names_that_are_not_texts(tmp_path: Path, text: str, reason: str) -> None:
+def test_names_that_are_not_texts_are_errors(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "a.json"
     content = json.dumps(two_operators()).replace('"type": "A"', "")
     path.write_text(
@@ -226,7 +230,7 @@ def test_twenty_thousand_comp_nodes_are_one_operator() -> None:
 
 
 @pytest.mark.parametrize("depth", [100, 100_000])
-def test_nesting_depth(tmp_path: Path, depth: int) -> None:
+def test_only_deep_nesting_is_an_error(tmp_path: Path, depth: int) -> None:
     path = tmp_path / "a.json"
     deep = "[" * depth + "]" * depth
     path.write_text(json.dumps(two_operators()).replace('"param": {}', f'"param": {{"x": {deep}}}'))
@@ -239,7 +243,7 @@ def test_nesting_depth(tmp_path: Path, depth: int) -> None:
         )
 
 
-def test_comp_nodes_with_a_sum_that_overflows_are_not_available(tmp_path: Path) -> None:
+def test_the_total_of_a_comp_node_that_overflows_is_not_available(tmp_path: Path) -> None:
     document = two_operators()
     huge, short = {"start": 0, "end": 1.5e308}, {"start": 0, "end": 1}
     document["profiler"]["device"] = {"0": {"gpu0": huge, "gpu1": short}, "1": {"gpu0": huge}}
@@ -251,4 +255,4 @@ def test_comp_nodes_with_a_sum_that_overflows_are_not_available(tmp_path: Path) 
     }
     note = "is the sum of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on gpu1\n"
     assert note in run_command(path).err
-    assert "Warning" not in run_command(path, path).err
+    assert run_command(path, path).code == 0  # a warning of NumPy would be an error

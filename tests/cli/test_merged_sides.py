@@ -1,4 +1,4 @@
-"""Two sides of a comparison that are named without `--compare` get a note."""
+"""A note says if two sides of a comparison were probably given without `--compare`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from tests.conftest import FIXTURES, run_command
         (("base", "changed"), ("old",), []),
     ],
 )
-def test_notes_on_merged_sides(
+def test_only_names_of_two_sides_get_a_note(
     files: tuple[str, ...], baseline: tuple[str, ...], notes: list[str]
 ) -> None:
     assert list(notes_on_merged_sides(files, baseline)) == notes

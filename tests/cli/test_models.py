@@ -31,7 +31,7 @@ WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
         (("--aggregate-by", "type", "--having", "share > 5%"), "--having 'share > 5%'"),
     ],
 )
-def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> None:
+def test_options_that_need_times_are_refused(arguments: tuple[str, ...], option: str) -> None:
     outcome = run_command(SMALL, *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
@@ -72,7 +72,7 @@ def test_models_are_not_joined(arguments: tuple[str, ...]) -> None:
     )
 
 
-def test_least_times() -> None:
+def test_the_least_times_follow_from_the_peaks() -> None:
     peaks = parse_peaks("1T:100G")
     table = run(Query(peaks=peaks, types="Conv"), load(ROOT / SMALL))
     assert table["least_time"].tolist() == pytest.approx([4718592e-12, 4718592e-12, 116480e-11])
@@ -102,8 +102,8 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             [
                 "roof fp32             19.50 TFLOPS, at 9.56 FLO/byte or more",
                 "least possible time   862.9 ns, each operator on its own",
-                "operators in fp32 use the rate without tensor cores; --peaks DEVICE:tf32 uses "
-                "the rate with tensor cores",
+                "operators in fp32 use the rate of fp32; --peaks a100-80gb-sxm:tf32 uses the "
+                "rate of tf32",
             ],
         ),
         (
@@ -112,7 +112,7 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             [
                 "roof tf32             1.12 PFLOPS, at 146 FLO/byte or more",
                 "least possible time   136.8 ns, each operator on its own",
-                "operators in fp32 use the rate of tf32, but their memory counts in fp32",
+                "operators in fp32 use the rate of tf32; their memory is still counted in fp32",
             ],
         ),
         (
@@ -150,7 +150,7 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
                 "roof tf32             156.00 TFLOPS, at 76.5 FLO/byte or more",
                 "roof int8             624.00 TFLOPS, at 306 FLO/byte or more",
                 "least possible time   64.6 ns, unknown for 3 operators",
-                "operators in fp32 use the rate of tf32, but their memory counts in fp32",
+                "operators in fp32 use the rate of tf32; their memory is still counted in fp32",
                 "note: least_time is N/A for 3 operators: the computation, the memory or the peak "
                 "rate is unknown",
             ],
@@ -166,12 +166,12 @@ def test_a_note_says_that_the_dtype_of_peaks_has_no_effect(tmp_path: Path) -> No
     assert least_time_lines(write_model(tmp_path, model(text)), "h100-sxm:fp8") == [
         "roof fp16             989.00 TFLOPS, at 295 FLO/byte or more",
         "least possible time   <0.1 ns, each operator on its own",
-        "note: fp8 after --peaks has no effect on operators of known dtype: all of them "
-        "compute in fp16",
+        "note: fp8 after --peaks is only for operators of unknown dtype: it has no effect on 1 "
+        "operator in fp16",
     ]
 
 
-def test_conditions_on_work(tmp_path: Path) -> None:
+def test_conditions_judge_the_work_of_models(tmp_path: Path) -> None:
     copy = tmp_path / "copy.onnx"
     copy.write_bytes(Path(SMALL).read_bytes())
     conditions = ("params > 5K", "params > +0", "type=Conv: macs < -10%", "memory > 1GiB")
@@ -194,7 +194,7 @@ def test_unknown_work_is_not_judged() -> None:
     )
 
 
-def test_conditions_on_the_work_of_profiles() -> None:
+def test_conditions_judge_the_work_of_profiles() -> None:
     conditions = (
         *("computation > +1%", "computation < 3GFLO", "computation > +500MFLO", "memory > +5%"),
         *("type=ConvolutionForward: memory > +1%", "type=ImmutableTensor: computation > 0"),
@@ -270,7 +270,7 @@ def test_json_counts_operators_that_baseline_totals_leave_out() -> None:
     }
 
 
-def test_added_and_removed_operators() -> None:
+def test_removed_operators_have_negative_differences() -> None:
     columns = "name,match,macs,base_macs,macs_difference,params_difference,memory_difference"
     outcome = run_command(
         "tests/fixtures/models/cnn_script.onnx", "--compare", SMALL, "-t", "0", "--format", "csv",
@@ -321,7 +321,7 @@ def test_by_default_unknown_work_is_shown_before_zero_work(
     assert [f"{macs or 'N/A'} {name}" for macs, name in rows] == expected
 
 
-def test_groups_by_attributes() -> None:
+def test_attributes_can_be_group_keys() -> None:
     outcome = run_command(
         "tests/fixtures/models/cnn_script.onnx", "--format", "csv", "-t", "0",
         *("--aggregate-by", "type,param.kernel_shape,param.group", "--having", "params > 0"),

@@ -64,7 +64,7 @@ def test_an_option_overrides_the_suffix(tmp_path: Path) -> None:
         ("a", "json", ""),
     ],
 )
-def test_a_note_if_the_suffix_belongs_to_another_format(
+def test_a_note_says_if_the_suffix_belongs_to_another_format(
     tmp_path: Path, name: str, output_format: str, by_suffix: str
 ) -> None:
     file = str(tmp_path / name)
@@ -76,7 +76,7 @@ def test_a_note_if_the_suffix_belongs_to_another_format(
     assert (outcome.code, outcome.out, outcome.err) == (0, "", note if by_suffix else "")
 
 
-def test_a_note_if_the_file_has_the_name_of_a_format(
+def test_a_note_says_if_the_file_has_the_name_of_a_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -164,7 +164,9 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         ("a\0b", "{}: the file name has a NUL character"),
     ],
 )
-def test_destinations_that_cannot_be_written(tmp_path: Path, name: str, reason: str) -> None:
+def test_destinations_that_cannot_be_written_are_errors(
+    tmp_path: Path, name: str, reason: str
+) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
     file = str(tmp_path / name) if name else ""
@@ -174,7 +176,7 @@ def test_destinations_that_cannot_be_written(tmp_path: Path, name: str, reason: 
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
-def test_a_folder_that_takes_no_files() -> None:
+def test_a_folder_that_takes_no_files_is_an_error() -> None:
     outcome = run_command(TINY, "-o", "/proc/a.csv")
     assert (outcome.code, outcome.err) == (
         1,
@@ -183,7 +185,9 @@ def test_a_folder_that_takes_no_files() -> None:
     )
 
 
-def test_a_tilde_that_the_shell_did_not_replace(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tilde_that_the_shell_did_not_replace_gets_a_suggestion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HOME", "/home/user")
     outcome = run_command(TINY, "--output=~/none/a.csv")
     assert outcome.err == (

@@ -155,7 +155,7 @@ def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -
         (["-x", "--zzz"], "unrecognized arguments: -x --zzz; see profile-analyze --help"),
     ],
 )
-def test_hostile_questions(arguments: list[str], message: str) -> None:
+def test_wrong_questions_are_refused_in_one_line(arguments: list[str], message: str) -> None:
     outcome = run_command("none.json", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == f"profile_analyze: error: {message}\n"

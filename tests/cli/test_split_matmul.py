@@ -40,7 +40,7 @@ PLAIN = ("--print-only", "device", "--format", "csv")
         ("64x32x16", "'64x32x16' is not M,N,K or M,N,K,conv; did you mean 64,32,16?"),
     ],
 )
-def test_wrong_tiles(value: str, message: str) -> None:
+def test_wrong_tiles_are_refused(value: str, message: str) -> None:
     outcome = run_command(DIGITS, f"--split-matmul={value}")
     assert (outcome.code, outcome.out) == (2, "")
     error = f"profile_analyze: error: argument --split-matmul: {message}"
@@ -64,7 +64,9 @@ def test_wrong_tiles(value: str, message: str) -> None:
         ),
     ],
 )
-def test_models_without_products(graph: str, tile: str, message: str, tmp_path: Path) -> None:
+def test_models_without_products_are_refused(
+    graph: str, tile: str, message: str, tmp_path: Path
+) -> None:
     text = f"g (float[1, 3, 4, 4] x, float[2, 3, 3, 3] w) => (float y) {{ {graph} }}"
     file = write_model(tmp_path, model(text))
     outcome = run_command(file, "--split-matmul", tile)
@@ -113,7 +115,9 @@ def test_models_without_products(graph: str, tile: str, message: str, tmp_path: 
         ),
     ],
 )
-def test_options_that_do_not_go_together(arguments: tuple[str, ...], message: str) -> None:
+def test_options_that_do_not_go_together_are_refused(
+    arguments: tuple[str, ...], message: str
+) -> None:
     outcome = run_command(DIGITS, *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.removesuffix("; see profile-analyze --help\n").rstrip("\n") == (
@@ -141,7 +145,7 @@ def test_a_profile_has_no_products_of_its_own() -> None:
     )
 
 
-def test_columns_by_default_and_in_groups() -> None:
+def test_operators_and_groups_have_columns_on_tiles() -> None:
     outcome = run_command(CLASSIFIER, "--split-matmul", "16,16,16,conv", *PLAIN, "-t", "2")
     header, *rows = (line.split(",") for line in outcome.out.splitlines())
     named = dict(zip(header, rows[0], strict=False))
@@ -182,7 +186,7 @@ def test_products_come_first_without_an_order() -> None:
     )
 
 
-def test_the_summary_for_programs() -> None:
+def test_json_has_the_totals_of_the_tiles() -> None:
     outcome = run_command(DIGITS, *TILE, "--format", "json")
     assert json.loads(outcome.out)["summary"]["model"]["tiling"] == {
         "tile": [64, 128, 256],
@@ -205,7 +209,7 @@ def test_the_summary_for_programs() -> None:
     )
 
 
-def test_unknown_sizes(tmp_path: Path) -> None:
+def test_tiles_of_unknown_sizes_are_not_available(tmp_path: Path) -> None:
     text = "g (float[N, 3] x, float[3, 4] w) => (float[N, 4] y) { y = MatMul (x, w) }"
     outcome = run_command(
         write_model(tmp_path, model(text)), "--split-matmul", "2,2,2", "--print-only", "summary"
@@ -214,7 +218,7 @@ def test_unknown_sizes(tmp_path: Path) -> None:
     assert line == "tiles of 2x2x2        N/A, because no matrix product has a known size"
 
 
-def test_the_summary_leaves_out_bodies(tmp_path: Path) -> None:
+def test_the_summary_leaves_out_the_branches_of_if(tmp_path: Path) -> None:
     text = """g (bool c, float[2, 3] x, float[3, 4] w) => (float[2, 4] y, float[2, 4] z) {
         z = MatMul (x, w)
         y = If (c) <
@@ -230,7 +234,7 @@ def test_the_summary_leaves_out_bodies(tmp_path: Path) -> None:
     assert answer["tables"][0]["rows"] == [[4], [4], [4], [None]]
 
 
-def test_tiles_beside_a_profile() -> None:
+def test_a_profile_with_a_model_has_tiles() -> None:
     profile = str(PROFILES / "smallcnn.json")
     beside = ("--model", str(FIXTURES / "classifiers" / "smallcnn.onnx"))
     tile = ("--split-matmul", "16,16,16,conv")
@@ -301,7 +305,7 @@ def test_missing_external_data_stays_missing(tmp_path: Path) -> None:
     assert [one.name for one in other.iterdir()] == ["split.onnx"]
 
 
-def test_external_data_in_a_folder_that_the_new_folder_lacks(tmp_path: Path) -> None:
+def test_the_folder_for_a_copy_of_external_data_must_exist(tmp_path: Path) -> None:
     text = "g (float[2, 8] x) => (float[2, 6] y) { y = MatMul (x, w) }"
     proto = model(text)
     weights = np.arange(48, dtype=np.float32).reshape(8, 6)
@@ -341,7 +345,8 @@ def test_a_model_does_not_replace_its_values(folder: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("absolute", [True, False])
 def test_files_outside_of_the_folder_of_a_model_are_not_copied(
-    absolute: bool,  # noqa: FBT001  # a parameter of the test
+    *,
+    absolute: bool,
     tmp_path: Path,
 ) -> None:
     folder, other = tmp_path / "a", tmp_path / "b" / "c"
@@ -366,7 +371,7 @@ def test_files_outside_of_the_folder_of_a_model_are_not_copied(
     assert run_command(*call, str(folder / "split.onnx")).code == 0
 
 
-def test_one_name_for_two_files(tmp_path: Path) -> None:
+def test_an_answer_and_a_model_need_two_files(tmp_path: Path) -> None:
     name = str(tmp_path / "a.onnx")
     outcome = run_command(DIGITS, *TILE, "--write-model", name, "-o", name, "--format", "json")
     assert outcome.err == (
@@ -385,7 +390,7 @@ def test_a_model_does_not_replace_its_source(tmp_path: Path) -> None:
     )
 
 
-def test_a_written_model_in_a_comparison(tmp_path: Path) -> None:
+def test_a_written_model_has_the_work_of_its_source(tmp_path: Path) -> None:
     new = str(tmp_path / "split.onnx")
     assert run_command(DIGITS, *TILE, "--write-model", new).code == 0
     outcome = run_command(new, "--compare", DIGITS, "--format", "json", "--print-only", "summary")
@@ -400,7 +405,7 @@ def test_a_written_model_in_a_comparison(tmp_path: Path) -> None:
     ]
 
 
-def test_tiles_in_the_library() -> None:
+def test_the_library_counts_tiles() -> None:
     profile = pa.load(DIGITS, inputs=pa.ModelInputs.of(tile="64,128,256"))
     table = pa.run(pa.Query(order="tiles", top=1), profile)
     assert table.rows[0]["name"] == "fc1"

@@ -56,6 +56,7 @@ def test_narrow_terminals_leave_out_columns(columns: int, left_out: str) -> None
         (80, ("cnn-shapes.json.gz",), "calls share name scope"),
         (60, ("cnn-shapes.json.gz",), "name scope"),
         (90, ("cnn-train.json.gz", "--level", "top"), "calls share name in_shapes"),
+        (60, ("cnn-train.json.gz", "--level", "top"), "share name"),
         (80, ("gpu.json", "--level", "kernel"), "calls share name launched_by"),
     ],
 )
@@ -69,7 +70,7 @@ def test_columns_that_tell_equal_names_apart_stay_longer_than_rates(
     assert max(map(text_width, lines)) <= columns
 
 
-def test_boxes_cut_names_before_they_leave_out_chosen_columns() -> None:
+def test_the_format_table_cuts_names_before_it_leaves_out_chosen_columns() -> None:
     runs = str(FIXTURES / "runs" / "base")
     text = on_terminal(80, runs, "--columns", "name,time,spread,time_min,time_max")
     assert ("left out" in text, "time max" in text) == (False, True)
@@ -165,7 +166,7 @@ def test_wrapped_cells_keep_their_colours(width: int) -> None:
     assert "\x1b[2mN/A\x1b[0m" in shown
 
 
-def test_shortening_wide_text() -> None:
+def test_wide_text_is_shortened_by_its_width() -> None:
     assert shortened("卷积卷积", 8, "…") == "卷积卷积"
     assert shortened("卷积卷积x", 8, "…") == "卷积卷…"
     assert shortened("卷" * 100_000, 9, "...") == "卷卷卷..."
@@ -207,10 +208,11 @@ def test_piped_output_is_neither_narrowed_nor_coloured() -> None:
         (["--format", "plain"], {}, True),
     ],
 )
-def test_when_there_are_colours(
+def test_colours_depend_on_options_environment_and_format(
     arguments: list[str],
     environment: dict[str, str],
-    coloured: bool,  # noqa: FBT001  # a parameter of the test
+    *,
+    coloured: bool,
 ) -> None:
     shown = on_terminal(200, TINY, *arguments, **environment)
     assert ("\x1b" in shown) == coloured

@@ -45,7 +45,7 @@ def terminal(columns: int, lines: int) -> Iterator[TextIO]:
         ({"COLUMNS": "-5", "LINES": "many"}, (70, 30), (70, 30)),
     ],
 )
-def test_the_size_of_a_terminal(
+def test_the_environment_overrides_the_size_of_a_terminal(
     environment: dict[str, str],
     size: tuple[int, int],
     expected: tuple[int, int],

@@ -119,7 +119,7 @@ def test_lists_and_tables_at_urls_give_labels(tmp_path: Path) -> None:
     with in_memory(files):
         for name in ("memory://set", "@memory://list.txt", f"@{listed}"):
             assert run_command(name, *question) == expected
-        # The labels of the data set are known, although another list cannot be read.
+        # The data set in the second list has the label `date`, so the only error is the first list.
         failed = run_command("@memory://none", "@memory://list.txt", *question)
         assert failed.err == (
             "profile_analyze: error: @memory://none: the list cannot be read: no such file\n"
@@ -144,7 +144,7 @@ def test_a_list_in_a_pipe_gives_labels(tmp_path: Path) -> None:
     os.close(read)
 
 
-def test_each_url_is_looked_up_once(tmp_path: Path) -> None:
+def test_patterns_and_folders_at_urls_are_looked_up_once(tmp_path: Path) -> None:
     data_set = tmp_path / "set"
     assert run_command(f"{nights(tmp_path)}/*/a.json", "--export", str(data_set)).code == 0
     stored = files_below(data_set, "set")
@@ -177,7 +177,7 @@ def test_each_url_is_looked_up_once(tmp_path: Path) -> None:
         }
 
 
-def test_damaged_data_sets_at_urls(tmp_path: Path) -> None:
+def test_damaged_data_sets_at_urls_are_errors(tmp_path: Path) -> None:
     data_set = tmp_path / "set"
     assert run_command(str(PROFILES / "tiny.json"), "--export", str(data_set)).code == 0
     stored = files_below(data_set, "set")
@@ -237,7 +237,7 @@ def test_damaged_data_sets_at_urls(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_urls_that_are_refused(
+def test_urls_that_cannot_be_used_are_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, code: int, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -122,14 +122,17 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_files_without_permission(tmp_path: Path) -> None:
+def test_files_without_permission_are_errors(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     file.touch(0)
-    assert run_command(str(file)).err == f"profile_analyze: error: {file}: permission denied\n"
+    assert run_command(str(file)).err == (
+        f"profile_analyze: error: {file}: permission denied; ask the owner for access, "
+        "or run chmod u+r on it\n"
+    )
 
 
 @pytest.mark.parametrize("name", ["", "a\0b"])
-def test_names_of_files_that_do_not_exist(name: str) -> None:
+def test_empty_names_and_names_with_nul_are_errors(name: str) -> None:
     messages = {
         "": "'': the file name is empty; is a variable of the shell unset?",
         "a\0b": "a\\x00b: no such file: the name has a NUL character",
@@ -144,11 +147,11 @@ def test_names_of_files_that_do_not_exist(name: str) -> None:
     assert outcome.err == f"profile_analyze: error: @{shown}: the list cannot be read: {reason}\n"
 
 
-def test_names_that_are_not_utf8(tmp_path: Path) -> None:
+def test_names_that_are_not_utf8_can_be_read_and_written(tmp_path: Path) -> None:
     name = os.fsencode(tmp_path) + b"/\xff.json"
     shown = f"{tmp_path}/\\udcff.json"
     assert run_process(name) == error(f"{shown}: no such file")
-    # The call above decoded the argument in a process. The calls below get the decoded argument.
+    # `run_process` takes bytes, which its process decodes. `run_command` needs decoded arguments.
     decoded = os.fsdecode(name)
     Path(decoded).write_bytes(Path(TINY).read_bytes())
     answered = run_command(TINY)
@@ -159,13 +162,13 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     several = run_command(decoded, decoded, "--aggregate-by", "file", "--format", "csv")
     assert several.code == 0
     assert "\\udcff.json" in several.out
-    picture = os.fsdecode(os.fsencode(tmp_path) + b"/\xfe.csv")
-    assert run_command(TINY, "-o", picture) == Outcome(
+    output = os.fsdecode(os.fsencode(tmp_path) + b"/\xfe.csv")
+    assert run_command(TINY, "-o", output) == Outcome(
         0, "", "note: device: the first 3 of 4 rows; -t 0 gives all\n"
     )
 
 
-def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_peaks_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
     def message_on(file: str) -> str:
         outcome = run_command("nothing.json", "--peaks", file)
         assert (outcome.code, outcome.out) == (2, "")
@@ -190,7 +193,7 @@ def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_too_little_memory_to_compile_is_reported_in_one_line(tmp_path: Path) -> None:
-    r"""To compile an escape such as `\N{EN DASH}`, Python loads the module `unicodedata`."""
+    r"""Python loads a module to compile an escape such as `\N{EN DASH}`. The loading may fail."""
     code = (
         "import sys\n"
         "sys.modules['unicodedata'] = None  # as if loading it failed\n"

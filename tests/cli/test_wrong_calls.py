@@ -42,6 +42,14 @@ CALLS = (
     *(f"{FILE} --order-by {name}" for name in ("flop", "Time", "duration", "cuda_time", "info")),
     *(f"{FILE} --order-by {name}" for name in ("-time", "time:desc", "'time asc'", "-tiem", "''")),
     *(f"{FILE} --aggregate-by {name}" for name in ("typ", "op_type", "type,nmae", "layer", "time")),
+    *(f"{FILE} --order-by {name}" for name in ("time_total", "shape", "lots")),
+    rf"{FILE} --aggregate-by 'name=conv\d'",
+    *(f"{FILE} --where 'time > 1ms {sign} share > 5%'" for sign in ("&", "|")),
+    f"{FILE} --fail-if 'total > 5ms & time > 1ms'",
+    *(f"{FILE} {option}" for option in ("--run-statistic mean", "--metrics sm__throughput")),
+    f"{FILE} --dump-only-opr --format json",
+    f"{NOTES} --where 'flops < 400'",
+    f"{NOTES} --type 'Conv.*\\|Pool.*'",
     f"{FILE} --aggregate-by type --having 'cuont > 3'",
     f"{FILE} --aggregate-by type --aggregate avg",
     f"{FILE} --having 'count > 3'",
@@ -230,6 +238,9 @@ CALLS = (
             *("fps < -5%", "throughput < 30", "p95 > +5%", "baseline > +5%", "colour > +5%"),
             *("+5% < total", "12.5ms > time", "total: time > +5%", "Conv: total > +5%"),
             *("type=ConvolutionForward: total > +5%", '"total > +5%"', r"total \> +5%"),
+            *("each: time > +5%", "any > +5%", "any layer > +2.5%", "every layer: total > +5ms"),
+            *("any: time < -5%", "any", "layers", "each total > +0%", "each: memory > +5%"),
+            *("all operators: time > +5%", "*: time > 5ms"),
         )
     ),
     f"{FILE} --compare {FILE} --where 'difference > 5%'",
@@ -273,7 +284,9 @@ CALLS = (
     *(f"{FILE} --columns {name}" for name in ("time_s", "'operator info'", "'device self time'")),
     *(f"{FILE} --columns '{names}'" for names in ("name;time", "name:time", "+time")),
     f"{FILE} --order-by bandwidth_bytes_per_s",
-    f"{FILE} --order-by time,desc",
+    *(f"{FILE} --order-by {names}" for names in ("time,desc", "name,desc", "type,+name,asc")),
+    *(f"{FILE} {order} --reverse" for order in ("--order-by name", "--order-by=+name,time")),
+    f"{FILE} --order-by +name --desc",
     *(f"{FILE} --where 'name {text} conv'" for text in ("startswith", "not endswith")),
     # values of the wrong kind
     *(f"{FILE} {option}" for option in ("--force=yes", "--show-host yes", "--time-unit msec")),
@@ -289,12 +302,17 @@ CALLS = (
     *(f"{FILE} {option}" for option in ("-o a.csv --output b.csv", "--plot a.svg --plot b.svg")),
     f"{FILE} --peaks a10 --peaks l4",
     f"{FILE} --explain time --explain share",
+    f"{FILE} --print-only device --print-only host",
+    *(
+        f"{FILE} {option}"
+        for option in ("--min-time 1ms --min-time 2ms", "--match auto --match=shapes")
+    ),
     f"{FILE} --input-dtype Float32 --input-dtype Int8",
     # words for what other options do
     *(f"{FILE} {option}" for option in ("-g type", "--help-columns", "--nocolor", "--title X")),
     *(f"{FILE} {option}" for option in ("--plot-type pie", "--fail-on-regression 5%")),
     *(f"{FILE} --format {name}" for name in ("png", "all", "x")),
-    *(f"{FILE} --print-only {name}" for name in ("table", "rows")),
+    *(f"{FILE} --print-only {name}" for name in ("table", "rows", "none")),
     f"{FILE} --compare {FILE} --match shape",
     f"{FILE} --aggregate-by Layers",
     *(f"{FILE} --order-by {names}" for names in ("type,time,", "type,+")),
@@ -346,7 +364,7 @@ CALLS = (
         f"{MODEL} --compare {SMALL} --format csv --columns name --fail-uncertain no --fail-if '{text}'"
         for text in ("total > +5%", "type=Conv: time > +3%", "total > +2ms")
     ),
-    # options that the user made up, with the value that was given
+    # options and values that the user made up
     f"{FILE} --compare {FILE} --fail-if 'total > +5%' --fail-uncertain always",
     *(f"{FILE} {option}" for option in ("--only conv", "--exclude ImmutableTensor", "--wide")),
     *(f"{FILE} --order-by {name}" for name in ("slowest", "speed")),
@@ -437,6 +455,14 @@ CALLS = (
     *(f"{FILE} --peaks {spec}" for spec in ("100:20", "44:55", "8.1:320", "2:1", "100:2GB/s")),
     *(f"{FILE} {option}" for option in ("--unit run", "--key-averages", "--with-stack")),
     *(f"{FILE} --{option}" for option in ("export-chrome-trace t.json", "sort_by cpu_time_total")),
+    *(f"{FILE} --{option}" for option in ("exportProfile x.json", "export-profile x.json")),
+    *(
+        f"{FILE} --peaks {spec}"
+        for spec in (
+            *("rtx3090:int8:936G", "int8:284T", "int8=284T:936G", "int8:284TOPS:936GB/s"),
+            *("rtx3090:int8", "284tops:936gb/s"),
+        )
+    ),
     f"{FILE} --group_by_input_shape",
     *(f"{FILE} --{option}" for option in ("group-by-stack-n 5", "top-level-events-only")),
     *(f"{FILE} --{option}" for option in ("group-by-module", "unit steps", "schedule 1")),

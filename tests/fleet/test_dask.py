@@ -1,4 +1,4 @@
-"""Dask workers read files: answers stay the same, workers die, clusters end or cannot be used."""
+"""Reading files with Dask: the same answers, killed workers, clusters that cannot be used."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def local_cluster(workers: int, *, processes: bool) -> Iterator[Client]:
     """Start a cluster without `DaskEngine`, as a user can."""
-    # Forked workers need not import Dask.
+    # The fork server imports Dask once, for all workers.
     with (
         TemporaryDirectory() as folder,
         dask.config.set(
@@ -283,8 +283,6 @@ def test_few_parts_are_submitted_at_a_time(
     "parts", [[1], [25] * 8, [25] * 15 + [24], [50] * 8, [100] * 99 + [99]], ids=sum
 )
 def test_many_files_are_read_in_larger_parts(threads: dict[int, Client], parts: list[int]) -> None:
-    """Each of the two threads gets several parts."""
-
     def pretend(_: RunJoiner, paths: Paths, /, *, within: str = "") -> Iterator[Step]:
         assert within == os.getcwd()  # noqa: PTH109  # as text
         yield len(paths), ()
@@ -401,7 +399,9 @@ def refused(*arguments: str, folder: Path) -> str:
     return outcome.err.removeprefix(ERROR).rstrip("\n")
 
 
-def test_clusters_that_cannot_be_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clusters_that_cannot_be_used_are_errors(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dask_engine, "_CONNECT_S", 0.2)
     assert refused("--engine", "dask:tcp://127.0.0.1:9", folder=folder) == (
         "Dask at tcp://127.0.0.1:9: cannot be reached: Timed out trying to connect to "
@@ -418,7 +418,7 @@ def test_clusters_that_cannot_be_used(folder: Path, monkeypatch: pytest.MonkeyPa
         )
 
 
-def test_other_versions_on_the_cluster(
+def test_other_versions_on_the_cluster_are_errors(
     folder: Path, threads: dict[int, Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = threads[2].scheduler_info()["address"]
@@ -448,7 +448,7 @@ def _misfit(_joiner: RunJoiner, _paths: Paths, *, within: str = "") -> Iterator[
     yield 0, ()
 
 
-def test_a_cluster_that_fails_while_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_fails_while_it_reads_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def failure(client: Client) -> str:
         pool = DaskPool(client, ["a.json"], _misfit, name="Dask")
         with pytest.raises(pa.EngineError) as caught:
@@ -476,14 +476,14 @@ def test_a_relative_name_is_in_the_folder_of_the_caller(folder: Path) -> None:
     assert source.folder == folder / "a"
     for name in ("/a.json", "-", "", "memory://a.json"):
         assert Source(name, within=str(folder)).path == name
-    # No scheme is this short, so this is a local file.
+    # URL schemes have two letters or more, so this is a local file.
     assert Source("C://a.json", within=str(folder)).path == f"{folder}/C://a.json"
     beside = Source("00.json", within=str(folder)).neighbour("01.json")
     assert beside is not None
     assert (beside.name, beside.path) == ("01.json", str(folder / "01.json"))
 
 
-def test_engines_that_do_not_exist(folder: Path) -> None:
+def test_engines_that_do_not_exist_are_refused(folder: Path) -> None:
     for wrong in ("spark", "dask:", "tcp://host:8786", ""):
         outcome = run_command(str(folder), "--engine", wrong)
         assert (outcome.code, outcome.err) == (
@@ -517,7 +517,7 @@ def test_one_file_starts_no_cluster(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert (compared.code, note in compared.err) == (0, True)
 
 
-def test_dask_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_dask_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "profile_analyze.fleet.dask_engine")
     monkeypatch.setitem(sys.modules, "dask", None)
     assert refused("--engine", "dask", folder=folder) == (

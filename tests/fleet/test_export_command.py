@@ -99,10 +99,11 @@ def test_a_whole_part_of_bad_files_is_skipped(folder: Path) -> None:
     assert note.startswith("left out 3 files that cannot be read: bad0.json: ")
     assert note.endswith("; and 2 more")
     assert names_in("set") == ["_profile_analyze.json", "part=000001", "part=000002"]
-    # If all files beside a data set are bad, the data set is shown; without it, the first error.
+    # If all files beside a data set are bad, the answer is about the data set.
     beside = run_command("set", *bad, "--skip-bad", "--format", "json")
     left_out = json.loads(beside.out)["profile"]["left_out"]
     assert (beside.code, [one["file"] for one in left_out]) == (0, bad)
+    # Without a data set, the first bad file is an error.
     for call in ((*bad, "--export", "new"), bad):
         nothing = run_command(*call, "--skip-bad")
         assert (nothing.code, nothing.out) == (1, "")
@@ -150,7 +151,9 @@ def test_a_bad_file_stops_an_export_of_several_parts(folder: Path) -> None:
         ),
     ],
 )
-def test_export_refuses(folder: Path, call: tuple[str, ...], message: str) -> None:
+def test_wrong_inputs_and_folders_are_refused(
+    folder: Path, call: tuple[str, ...], message: str
+) -> None:
     exported(folder / "full", ["b.json"])
     (folder / "text").write_text("no folder", encoding="utf-8")
     os.mkfifo(folder / "pipe")
@@ -330,7 +333,7 @@ def test_the_inconsistent_part_is_named(folder: Path) -> None:
         assert (outcome.code, outcome.out) == (1, "")
 
 
-def test_a_note_on_no_file_is_recognised(folder: Path) -> None:
+def test_a_stored_note_without_files_is_damage(folder: Path) -> None:
     exported(folder / "set", ["a.json"])
     manifest = json.loads((PART / "_part.json").read_text(encoding="utf-8"))
     note = {"text": "x", "importance": 1, "dropped_beside": "", "files": []}
@@ -374,7 +377,8 @@ def test_a_small_file_that_expands_is_refused(
     message = f"set: part=000001/{table}.parquet holds more than 1.00 MiB, decompressed"
     expected = f"{ERROR}{message}; --max-size raises the limit\n"
     assert outcome == Outcome(1, "", expected)
-    # Without the limit, the tracks are read. The manifest has another number of executions.
+    # Without the limit, both tables are read. The manifest has the number of executions before the
+    # change, so the changed executions are an error.
     outcome = run_command("set", *READS_EXECUTIONS)
     differs = f"{ERROR}{DAMAGED}part=000001: the manifest describes other executions{ADVICE}\n"
     expected_error = differs if table == "executions" else ""
@@ -458,7 +462,7 @@ def test_an_unfinished_export_is_ignored(folder: Path) -> None:
     assert names_in("set") == ["_profile_analyze.json", "part=000001", "part=000002"]
 
 
-def test_a_data_set_without_profiles(folder: Path) -> None:
+def test_a_data_set_without_profiles_is_an_error(folder: Path) -> None:
     (folder / "set").mkdir()
     manifest = {"version": 1, "format": "profile_analyze data set"}
     (folder / "set" / "_profile_analyze.json").write_text(json.dumps(manifest), encoding="utf-8")

@@ -208,7 +208,7 @@ def test_parts_are_published_together_in_spite_of_an_interrupt(
 def test_an_export_that_fails_while_it_publishes_adds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, *, is_lasting: bool
 ) -> None:
-    """Each rename fails once: three renames of parts, and the last, which makes parts visible."""
+    """Publishing renames each of three parts, then makes them visible with a fourth rename."""
     files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(4)]
     data_set = tmp_path / "set"
     exported(data_set, files[:1])
@@ -279,7 +279,9 @@ def test_cleaning_up_before_publishing_needs_no_manifest(tmp_path: Path) -> None
     assert left_overs(data_set) == []
 
 
-def test_an_export_on_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_export_needs_no_locks_and_no_signal_masks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(locking, "fcntl", None)
     monkeypatch.delattr(signal, "pthread_sigmask")
     files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(2)]

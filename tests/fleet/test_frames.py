@@ -1,4 +1,4 @@
-"""Traces with Python functions: a data set gives the answers of the trace without functions."""
+"""Data sets of traces with Python functions, which a data set does not store."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ WINDOW = ("--from", "12us", "--to", "55us", "-t", "0", "--columns", "all", "--fo
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS[:-1], WINDOW])
-def test_answers_have_no_functions(file: str, tmp_path: Path, question: tuple[str, ...]) -> None:
+def test_a_data_set_and_its_trace_give_the_same_answers(
+    file: str, tmp_path: Path, question: tuple[str, ...]
+) -> None:
     data_set = exported(tmp_path / "set", [file])
     assert run_command(data_set, *question) == run_command(file, *question)
 

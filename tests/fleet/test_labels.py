@@ -155,13 +155,15 @@ def test_a_question_that_would_divide_a_part_is_refused(files: list[str]) -> Non
         ),
     ],
 )
-def test_wrong_questions(files: list[str], options: tuple[str, ...], message: str) -> None:
+def test_wrong_questions_get_one_line(
+    files: list[str], options: tuple[str, ...], message: str
+) -> None:
     run_command(*files, "--export", "set", *PATTERN)
     outcome = run_command("set", *options)
     assert (outcome.code in (1, 2), outcome.out, outcome.err) == (True, "", f"{ERROR}{message}\n")
 
 
-def test_a_data_set_without_labels(files: list[str]) -> None:
+def test_compare_label_needs_labels(files: list[str]) -> None:
     run_command(*files, "--export", "set")
     outcome = run_command("set", "--compare-label", "date=1")
     assert (outcome.code, outcome.err) == (

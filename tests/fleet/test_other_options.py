@@ -45,11 +45,10 @@ def test_options_without_effect_are_refused(
         flag = next(flag for flag in option.flags if flag.startswith("--"))
         if flag in PRINTING or allowed.intersection(option.flags):
             continue
-        needs = {"--sql-timeout": (SQL,)}.get(flag, ())
         written = shlex.split(option.example_call) if option.takes_values else [flag]
         if "choices" in option.settings:  # the first choice is often the default
             written = [flag, option.settings["choices"][-1]]
-        outcome = run_command(TINY, what, *needs, *written)
+        outcome = run_command(TINY, what, *written)
         assert (outcome.code, outcome.out) == (2, ""), flag
         assert outcome.err.startswith("profile_analyze: error: "), flag
         if not outcome.err.endswith(f"{reason}, so {flag} has no effect; leave one out\n"):

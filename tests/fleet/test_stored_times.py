@@ -40,6 +40,7 @@ FLAT = {
     "several runs": ("onnxruntime/squeezenet-1.31.json.gz", "onnxruntime/qdq-1.31.json"),
     "several tracks": ("profiles/twocn.json", "tflite/delegates-old.txt"),
 }
+"""Profiles without nested executions."""
 TYPES = ("-t", "5", "--aggregate-by", "type", "--show-host", "--format", "plain")
 
 
@@ -97,7 +98,7 @@ def test_data_sets_without_stored_times_give_the_same_answers() -> None:
 
 
 @pytest.mark.usefixtures("two_parts")
-def test_the_times_of_complete_parts_are_read_without_row_numbers() -> None:
+def test_the_manifest_says_whether_each_operator_ran_in_each_run() -> None:
     for part in parts_of("set"):
         assert part.manifest.facts.flat is not None
         assert (part.manifest.facts.flat.is_complete, part.manifest.facts.flat.each_calls) == (
@@ -188,7 +189,7 @@ def test_executions_are_read_when_a_column_is_used() -> None:
 
 
 def are_read(executions: DeferredExecutions) -> bool:
-    return executions.are_read  # a function, so that the type checker allows for a change
+    return executions.are_read  # without this function, mypy assumes that it never changes
 
 
 @pytest.mark.usefixtures("two_parts")
@@ -301,4 +302,4 @@ def test_an_export_takes_no_memory_for_operators_in_runs_in_which_they_did_not_r
     finally:
         tracemalloc.stop()
     assert (len(table), facts.is_complete) == (count, False)
-    assert peak < count * count  # an array of all operators and runs has eight times as many bytes
+    assert peak < count * count  # an array of floats would take 8 * count * count bytes

@@ -13,7 +13,7 @@ from tests.small import Operator, profile_of
 BASE = [Operator("conv", "Conv", 100), Operator("relu", "Relu", 20), Operator("old", "Add", 5)]
 NEW = [Operator("conv", "Conv", 150), Operator("relu", "Relu", 18), Operator("new", "Mul", 7)]
 
-# microseconds in eight runs, about 10 % apart
+# microseconds of eight runs: those of `SLOW` are about 10 % longer
 SLOW = [110, 111, 112, 113, 114, 115, 116, 117]
 FAST = [100, 101, 102, 103, 104, 105, 106, 107]
 

@@ -85,7 +85,7 @@ def test_running_sums_can_neither_filter_nor_order() -> None:
             pa.Query(order=column.name)
 
 
-def test_running_sums_of_several_runs() -> None:
+def test_running_sums_add_up_the_values_shown() -> None:
     runs = pa.join_runs(
         profile_of([Operator("a", "T", first), Operator("b", "T", 4.0)], f"{first}.json")
         for first in (None, 2.0)
@@ -251,7 +251,7 @@ def test_the_page_lists_the_columns_for_programs() -> None:
     assert f"`--compare` adds {listed(compared[4:20])}." in PAGE
 
 
-def test_control_characters_in_formats_for_programs(tmp_path: Path) -> None:
+def test_control_characters_are_escaped_in_formats_for_programs(tmp_path: Path) -> None:
     path = written(tmp_path / "run.json", [Operator("a\x1b[1mb", "T", 1.0)])
     csv, lines = (
         run_command(path, "--columns", "name", "--format", one) for one in ("csv", "jsonl")
@@ -260,7 +260,7 @@ def test_control_characters_in_formats_for_programs(tmp_path: Path) -> None:
     assert lines.out == '{"measure":"time","name":"a\\u001b[1mb"}\n'
 
 
-def test_values_that_are_partly_known() -> None:
+def test_missing_times_and_dtypes_are_not_available() -> None:
     """`b` has no device time, `a` ends before its first kernel, and one dtype is unknown."""
     found = document([Operator("a", "T", 1.0), Operator("b", "T", None)])
     found["profiler"]["device"]["0"]["gpu0:0"]["kern"] = 2e-6

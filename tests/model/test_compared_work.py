@@ -27,7 +27,7 @@ NAN = float("nan")
 
 
 def side(*operators: Operator, times: tuple[float, ...] = (1.0,)) -> pa.Profile:
-    """Return a profile with a run for each of `times`, a factor for all times of the run."""
+    """Return a profile with one run for each factor in `times`, which scales all its durations."""
     return pa.join_runs(
         profile_of(
             [
@@ -65,7 +65,7 @@ def answer(**options: Any) -> pa.Table:
     return pa.run(pa.Query(compared=True, order="+name", **options), pa.compare(NEW, BASE))
 
 
-def test_the_columns_on_work() -> None:
+def test_the_columns_on_work_by_hand() -> None:
     table = answer()
     shown = {
         row["name"]: (
@@ -78,7 +78,7 @@ def test_the_columns_on_work() -> None:
         for row in table.rows
     }
     assert shown == {
-        "copy": (2, "memory", near(0.75), None, None),  # MegEngine states no computation
+        "copy": (2, "memory", near(0.75), None, None),  # in a MegEngine file, 0 FLO means unknown
         "gone": (None, None, None, 10, -10),
         "here": (None, None, None, None, 10),
         "same": (1, "computation", near(1.1), 1000, 0),
@@ -88,7 +88,7 @@ def test_the_columns_on_work() -> None:
     }
 
 
-def test_the_shapes_of_the_baseline() -> None:
+def test_rows_have_the_shapes_of_the_baseline() -> None:
     found = {
         row["name"]: (row["in_shapes"], row["base_in_shapes"], row["base_out_shapes"])
         for row in answer(where="match != name").rows
@@ -214,7 +214,7 @@ def expected(code: int, ratio: float, ends: tuple[float, float], work: tuple[flo
         (FASTER, 0.6, (0.4, 0.64), (0.65, 1.0), FASTER),
     ],
 )
-def test_the_limits_of_verdicts(
+def test_verdicts_near_their_limits_by_hand(
     verdict: str, ratio: float, ends: tuple[float, float], work: tuple[float, float], found: str
 ) -> None:
     assert verdict_of(VERDICTS.index(verdict), ratio, ends, work) == found
@@ -232,7 +232,7 @@ def test_verdicts_follow_their_definition(
     assert mirrored == MIRRORED.get(found, found)
 
 
-def test_the_causes_of_a_difference() -> None:
+def test_the_causes_of_a_difference_by_hand() -> None:
     change = pa.summarise(pa.compare(NEW, BASE)).change
     assert change is not None
     found = {
@@ -256,8 +256,8 @@ def test_the_causes_of_a_difference() -> None:
 def test_the_largest_operators_of_a_cause_differ_in_its_direction() -> None:
     """The times of a, b and c differ by +50 us, -60 us and +30 us, so their sum is +20 us."""
 
-    def of(new: str, *times_us: float) -> pa.Profile:
-        named = zip(("a", "b", "c", new), (*times_us, 5), strict=True)
+    def of(only_here: str, *times_us: float) -> pa.Profile:
+        named = zip(("a", "b", "c", only_here), (*times_us, 5), strict=True)
         return side(*(Operator(name, name, time_us, work=(10, 1)) for name, time_us in named))
 
     slow, fast = of("new", 60, 40, 100), of("old", 10, 100, 70)
@@ -303,6 +303,23 @@ def test_the_summary_says_how_the_work_changed() -> None:
         "memory +50.0% (200.00 byte to 300.00 byte), time 0.0%: 1.50 times the bandwidth",
         "difference by cause: more work +5.000 us (copy), time per work -5.000 us (copy)",
     ]
+
+
+def test_a_profile_without_time_has_no_rate_to_compare() -> None:
+    def convolution(time_us: float, flo: int) -> pa.Profile:
+        return side(Operator("conv", "Conv", time_us, work=(flo, 10)))
+
+    lines = plain_summary(convolution(0, 2000), convolution(5, 1000))
+    assert lines[0] == "computation +100.0% (1.00 KFLO to 2.00 KFLO)"
+
+
+def test_work_near_the_largest_number_is_compared_without_a_warning() -> None:
+    def convolution() -> pa.Profile:
+        return side(Operator("conv", "Conv", 5, work=(int(1.79e308), 10)))
+
+    table = pa.run(pa.Query(compared=True), pa.compare(convolution(), convolution()))
+    assert table["work_ratio"].tolist() == [1.0]
+    assert table["verdict"].tolist() == [None]
 
 
 def test_a_residual_says_that_medians_do_not_add_up() -> None:

@@ -22,7 +22,7 @@ from tests.small import Operator, profile_of, profile_of_document, runs_of
 from tests.strategies import documents, runs_of_one
 
 
-def test_all_rows_of_a_small_comparison() -> None:
+def test_all_rows_of_a_small_comparison_by_hand() -> None:
     names = ("name", "time", "base", "difference", "change", "ratio", "verdict", "match")
     rows = [tuple(row[name] for name in names) for row in compared().rows]
     assert rows == [
@@ -33,7 +33,7 @@ def test_all_rows_of_a_small_comparison() -> None:
     ]
 
 
-def test_groups_of_a_comparison() -> None:
+def test_groups_of_a_comparison_by_hand() -> None:
     names = ("type", "count", "time", "base", "difference", "ratio", "match")
     assert [
         tuple(row[name] for name in names) for row in compared(by="type", order="+type").rows
@@ -111,7 +111,7 @@ def test_different_parameters_do_not_match() -> None:
     assert pa.compare(new, base).match.values().tolist() == ["added", "removed"]
 
 
-def test_an_unknown_way_to_match() -> None:
+def test_an_unknown_way_to_match_is_an_error() -> None:
     profile = profile_of(BASE)
     with pytest.raises(
         pa.QueryError, match="match: 'id' is not one of auto, name, structure, shapes"
@@ -127,7 +127,7 @@ def test_a_comparison_needs_a_compared_query() -> None:
         pa.run(pa.Query(compared=True), profile_of(NEW))
 
 
-def test_notes_on_matching() -> None:
+def test_notes_say_how_many_operators_matched() -> None:
     comparison = pa.compare(profile_of(NEW, "new.json"), profile_of(BASE))
     assert comparison.notes == (
         "2 operators matched with the baseline, 1 added, 1 removed; the column match says how",
@@ -194,7 +194,9 @@ WIDE = [80, 85, 90, 100, 105, 110, 120, 130]
         (SLOW, FAST[:3], None),
     ],
 )
-def test_verdicts(new: list[float], base: list[float], verdict: str | None) -> None:
+def test_rows_and_the_total_have_the_same_verdict_for_one_operator(
+    new: list[float], base: list[float], verdict: str | None
+) -> None:
     comparison = pa.compare(runs_of("conv", new), runs_of("conv", base))
     result = pa.run(pa.Query(compared=True), comparison)
     assert result["verdict"].tolist() == [verdict]
@@ -210,7 +212,7 @@ def test_verdicts(new: list[float], base: list[float], verdict: str | None) -> N
         assert isnan(change.p_value)
 
 
-def test_the_threshold_of_verdicts() -> None:
+def test_the_threshold_changes_the_verdict() -> None:
     comparison = pa.compare(runs_of("conv", SLOW), runs_of("conv", FAST))
     for threshold, verdict in ((0.03, "slower"), (0.2, "same"), (0.1, "uncertain")):
         result = pa.run(pa.Query(compared=True, threshold=threshold), comparison)
@@ -314,7 +316,7 @@ def test_a_comparison_can_be_ordered_by_its_own_columns() -> None:
     assert {"match", "difference"} <= set(names)
     assert "run" not in names
     with pytest.raises(pa.QueryError, match=r"operators can be ordered by id, .* more "):
-        pa.Query(compared=True, order="bogus")
+        pa.Query(compared=True, order="nonsense")
 
 
 def test_rows_with_equal_differences_are_ordered_by_time() -> None:

@@ -45,14 +45,14 @@ def test_the_value_of_a_process_is_the_median_of_its_iterations() -> None:
     assert (units_in(RUNS, "process"), units_in(RUNS, "iteration")) == (2, 5)
 
 
-def test_the_runs_of_each_process() -> None:
+def test_runs_are_grouped_by_process() -> None:
     runs = (Run(3), Run(0), Run(3), Run(3), Run(1), Run(0))
     assert [own.tolist() for own in runs_by_process(runs)] == [[1, 5], [4], [0, 2, 3]]
     assert [own.tolist() for own in runs_by_process(runs, least=2)] == [[1, 5], [0, 2, 3]]
     assert runs_by_process(()) == []
 
 
-def test_the_names_of_processes_and_iterations() -> None:
+def test_processes_are_named_by_file_and_iterations_by_number() -> None:
     profile = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
     assert unit_names(profile, "process") == ["a.json", "b.json"]
     numbers = [f"run {run} of {file}" for file in ("a.json", "b.json") for run in range(1, 5)]

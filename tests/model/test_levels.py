@@ -96,13 +96,13 @@ def test_a_missing_level_is_an_error_that_lists_the_others() -> None:
         (
             static(),
             "kernel",
-            "only traces that recorded the work of a GPU have kernels; it has operator",
+            "only traces that recorded the work of a GPU have kernels; its levels: operator",
         ),
-        (four_steps(), "top", "no operator ran inside another; it has operator"),
+        (four_steps(), "top", "no operator ran inside another; its levels: operator"),
         (
             profile_of([{"name": "k", "level": "kernel"}]),
             "module",
-            "only traces that recorded modules or named regions have this level; it has kernel",
+            "only traces that recorded modules or named regions have this level; its levels: kernel",
         ),
     ):
         with pytest.raises(QueryError) as caught:
@@ -112,7 +112,7 @@ def test_a_missing_level_is_an_error_that_lists_the_others() -> None:
         at_level(profile_of([]), "kernel")
 
 
-def test_the_default_level_without_operators() -> None:
+def test_the_default_level_without_operators_is_kernel() -> None:
     profile = profile_of([{"name": "k", "level": "kernel"}], [{"operator": 0, "duration_s": 1.0}])
     shown = at_level(profile)
     assert (shown.level, shown.total_s()) == ("kernel", 1.0)
@@ -304,7 +304,7 @@ def test_the_self_time_in_the_file_is_used_if_no_execution_is_nested() -> None:
     assert at_level(profile).measured("time").tolist() == [[2.0], [3.0]]
 
 
-def test_a_thread_that_works_for_two_devices_is_one_line() -> None:
+def test_executions_of_one_thread_are_nested_even_if_it_works_for_two_devices() -> None:
     rows = [
         {"operator": 0, "duration_s": 5.0},
         {"operator": 1, "duration_s": 3.0, "parent": 0, "track": 1},
@@ -343,7 +343,7 @@ def test_a_trace_with_kernels_has_no_note_on_operators_that_launched_none() -> N
     )
 
 
-def test_the_first_common_level() -> None:
+def test_two_profiles_use_the_first_level_that_both_have() -> None:
     kernels = profile_of([{"name": "k", "level": "kernel"}], [{"operator": 0, "duration_s": 1.0}])
     assert common_level(nested(), kernels) == common_level(kernels, nested()) == "kernel"
     assert common_level(nested(), nested()) == "operator"

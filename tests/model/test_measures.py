@@ -74,7 +74,7 @@ def test_several_calls_in_a_run_are_added_up() -> None:
     assert profile.calls().tolist() == [[4, 3, 3, 3], [1, 1, 1, 1]]
 
 
-def test_joined_files_with_different_rules_for_tracks() -> None:
+def test_joined_files_keep_their_rules_for_tracks() -> None:
     both = [
         {"operator": 0, "track": 0, "duration_s": 1.0},
         {"operator": 0, "track": 1, "duration_s": 1.0},
@@ -210,7 +210,7 @@ def test_a_large_profile_is_measured_in_parts(
     rows: list[dict[str, Any]],
     together: Literal["sum", "max"],
     rows_per_part: int,
-    is_sorted: bool,  # noqa: FBT001  # of hypothesis
+    is_sorted: bool,  # noqa: FBT001  # hypothesis passes it by position
 ) -> None:
     rows = sorted(rows, key=lambda row: row["run"]) if is_sorted else rows
     with pytest.MonkeyPatch.context() as patch:
@@ -241,7 +241,7 @@ def _measured(profile: Profile) -> list[Any]:
     ],
 )
 @pytest.mark.parametrize("values_at_once", [2, 100])
-def test_where_a_profile_can_be_divided(
+def test_a_profile_is_divided_only_between_whole_runs(
     run: list[int], ends: list[int], values_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(large_arrays, "_VALUES_AT_ONCE", values_at_once)

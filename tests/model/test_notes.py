@@ -35,7 +35,7 @@ MINOR = Note("one is wrong", Importance.WRONG, 0.0009)
 MET = Note("FAILED: total > 1 s", Importance.VERDICT)
 
 
-def test_notes_with_share() -> None:
+def test_a_known_share_is_part_of_the_text() -> None:
     assert [*notes_with_share(unknown_work(), Importance.INCOMPLETE, 0, 0.0, 4.0)] == []
     text = unknown_work("names")
     (known,) = notes_with_share(text, Importance.INCOMPLETE, 1, 3.0, 4.0)
@@ -91,7 +91,7 @@ def test_notes_that_are_not_printed_are_counted(which: NoteChoice, printed: list
 
 
 def test_markdown_has_the_notes_because_it_is_passed_on(tmp_path: Path) -> None:
-    """The formats `table` and `plain` have them only on standard error."""
+    """With the formats `table` and `plain`, notes are only on standard error."""
     path = str(PROFILES / "trace-dyn.json")
     few = run_command(path, path, "-t", "1", "--format", "markdown")
     notes = [line for line in few.err.splitlines() if "--notes all" not in line]

@@ -27,7 +27,7 @@ def test_quantiles_leave_out_unknown_values(values: np.ndarray, share: float) ->
 
 
 @pytest.mark.parametrize("runs", [1200, 1201])
-def test_medians_of_many_runs(runs: int) -> None:
+def test_medians_of_many_runs_equal_numpy(runs: int) -> None:
     values = np.random.default_rng(1).lognormal(size=(300, runs))
     np.testing.assert_array_equal(quantile_of_runs(values, 0.5), np.median(values, axis=1))
     values[:, 10:20] = nan

@@ -92,7 +92,7 @@ def two_files() -> Profile:
     return join_runs([four_steps("a.json"), four_steps("b.json", scale=2.0)])
 
 
-def test_the_runs_after_splitting_by_run_keys() -> None:
+def test_splitting_by_a_run_key_leaves_fewer_runs() -> None:
     profile = two_files()
     assert [run.process for run in profile.runs] == [0, 0, 0, 0, 1, 1, 1, 1]
     by_step = split(profile, ["step"])

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run
 from profile_analyze.model.levels import at_level
+from profile_analyze.model.notes import Importance
 from profile_analyze.model.runs import join_runs
 from profile_analyze.model.windows import numbers_text, only_steps, within_times
+from profile_analyze.query.summary import summarise
 from tests.conftest import examples
 from tests.in_memory import CPU, STREAM, THREAD, averages, bare, four_steps, nested, profile_of
 
@@ -123,6 +125,70 @@ def test_each_process_and_each_clock_begins_at_its_own_first_execution() -> None
     ]  # fmt: skip
 
 
+def runs_of(*durations: float, processes: tuple[int, ...] = (0, 0, 0)) -> Profile:
+    """Return three runs that follow each other, with two operators in each. Times are in ms."""
+    executions = [
+        {
+            "operator": half,
+            "run": run,
+            "start_s": (10 * run + 5 * half) * MS,
+            "duration_s": one * MS,
+        }
+        for run, one in enumerate(durations)
+        for half in (0, 1)
+    ]
+    runs = [Run(process, wall_s=9 * MS) for process in processes[: len(durations)]]
+    files = [f"{n}.json" for n in range(max(processes) + 1)]
+    return profile_of(
+        [{"name": "a"}, {"name": "b"}], executions, tracks=(CPU,), runs=runs, processes=files
+    )
+
+
+def test_runs_partly_inside_are_left_out_if_whole_runs_are_inside() -> None:
+    found = within_times(runs_of(4, 2, 3), 6 * MS)
+    assert found.check() == ()
+    assert found.measured("time").tolist() == [[2 * MS, 3 * MS], [2 * MS, 3 * MS]]
+    assert [run.wall_s for run in found.runs] == [9 * MS, 9 * MS]
+    assert found.notes == (
+        "only what happened from 6.00 ms on: 4 of 6 executions",
+        "left out 1 run that is only partly inside the window: times are of whole runs",
+    )
+    assert within_times(runs_of(4, 2, 3), 6 * MS, 21 * MS).notes[-1] == (
+        "left out 2 runs that are only partly inside the window: times are of whole runs"
+    )
+    assert [note.importance for note in found.notes] == [Importance.ANSWER, Importance.ANSWER]
+
+
+def test_parts_of_several_runs_without_a_whole_run_have_a_note() -> None:
+    found = within_times(runs_of(4, 2), 6 * MS, 11 * MS)
+    assert len(found.runs) == 2
+    assert np.isnan([run.wall_s for run in found.runs]).all()
+    assert found.notes == (
+        "only what happened from 6.00 ms to 11.0 ms: 2 of 4 executions",
+        "clipped 2 executions (100.0% of the time) at the edges of the window",
+        "the window has parts of 2 runs, but no whole run: times combine these parts; choose a "
+        "window with a whole run, or inside of one run",
+    )
+    assert [note.importance for note in found.notes] == [
+        Importance.ANSWER,
+        Importance.WRONG,
+        Importance.ANSWER,
+    ]
+    assert len(within_times(runs_of(4, 2), 6 * MS, 8 * MS).notes) == 2  # a part of one run
+
+
+def test_each_process_keeps_its_own_part_of_a_run() -> None:
+    """A window that suits several files cuts some of their runs, but not their shorter runs."""
+    files = [runs_of(4), runs_of(2)]
+    found = within_times(join_runs(files), 0.0, 8 * MS)
+    assert found.measured("time").tolist() == [[4 * MS, 2 * MS], [3 * MS, 2 * MS]]
+    assert np.isnan([run.wall_s for run in found.runs]).tolist() == [True, False]
+    assert found.notes[1:] == (
+        "clipped 1 execution (27.3% of the time) at the edges of the window",
+    )
+    assert np.isnan(summarise(found).wall_s)
+
+
 def test_an_execution_without_a_start_is_left_out() -> None:
     executions = [
         {"operator": 0, "start_s": 1.0, "duration_s": 1.0},
@@ -188,6 +254,11 @@ def test_steps_are_chosen_by_their_number() -> None:
     with pytest.raises(QueryError) as caught:
         only_steps(nested(), 1, 1)
     assert str(caught.value) == "steps: no step 1 in made.json; it has no steps"
+    executions = [{"operator": 0, "run": 0, "duration_s": 1.0}]
+    idle = profile_of([{"name": "a"}], executions, runs=[Run(0, 1), Run(0, 2)])
+    with pytest.raises(QueryError) as caught:
+        only_steps(idle, 2, 2)
+    assert str(caught.value) == "steps: no operator ran in step 2"
 
 
 def test_a_kernel_of_the_step_keeps_a_launcher_of_another_step() -> None:
@@ -209,7 +280,7 @@ def test_a_kernel_of_the_step_keeps_a_launcher_of_another_step() -> None:
     assert at_level(found).measured("time").tolist() == [[2 * MS]]
 
 
-def test_ranges_of_numbers() -> None:
+def test_consecutive_numbers_are_written_as_ranges() -> None:
     assert numbers_text([]) == ""
     assert numbers_text([4]) == "4"
     assert numbers_text([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"
@@ -279,8 +350,6 @@ def test_times_in_a_window_equal_plain_loops(
         assert slow_window(rows, low, low + length) == {}
         return
     assert found.check() == ()
-    if set(found.operators.level.values()) == {"kernel"}:
-        return
     level = at_level(found)
     numbers = [*map("abc".index, level.operators.name.values().tolist())]
     times = {

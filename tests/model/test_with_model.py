@@ -1,4 +1,4 @@
-"""A profile beside the model that ran: operators match nodes, and get the work of these nodes."""
+"""A profile with the model that ran: operators match nodes, and get the work of these nodes."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ CHAIN = (
         ("fused n0", "FusedConv"),
     ],
 )
-def test_an_operator_with_the_name_of_a_node(name: str, type_: str) -> None:
+def test_an_operator_with_the_name_of_a_node_gets_its_work(name: str, type_: str) -> None:
     found = pa.with_model(run_of((name, type_)), model_of(CHAIN)).operators
     assert found.numbers("macs").tolist() == [100]
     assert found.numbers("params").tolist() == [16]
@@ -184,6 +184,16 @@ def test_a_fused_operator_has_the_sum_of_its_nodes(name: str) -> None:
     # the input, both weights and the output, but not the tensors between the nodes
     assert found.memory.tolist() == [512 + 64 + 64 + 512]
     assert found.numbers("input_bytes").tolist() == [512]
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes"),
+    [("r2_nchwc", "n0 + n1 + n2"), ("n0_nchwc", "n0"), ("n0,n1", "n0 + n1"), ("n0", None)],
+)
+def test_a_renamed_operator_gets_the_names_of_its_nodes(name: str, nodes: str | None) -> None:
+    found = pa.with_model(run_of((name, "Conv")), model_of(CHAIN)).operators
+    parameters = dict(found.categorical("parameters").values()[0] or ())
+    assert parameters.get("nodes") == nodes
 
 
 def test_an_output_of_the_model_inside_a_fused_operator_is_moved() -> None:
@@ -372,7 +382,7 @@ def test_the_model_adds_shapes_that_the_profile_lacks() -> None:
     assert found.categorical("out_shapes").values().tolist() == [((1, 8, 16),), None]
 
 
-def test_notes_on_the_matching() -> None:
+def test_notes_say_how_many_operators_matched() -> None:
     rows: list[Row] = [("n0", "Conv"), ("p", "Relu"), ("reorder", "ReorderOutput")]
     (note,) = pa.with_model(run_of(*rows), model_of(CHAIN)).notes
     assert note == (
@@ -398,7 +408,7 @@ def named(*names: str, **more: Any) -> pa.Profile:
     return profile_of([{"name": name} for name in names], times, **more)
 
 
-def test_rows_of_one_node_with_several_shapes() -> None:
+def test_of_several_rows_of_a_node_the_row_with_the_shapes_of_the_model_gets_the_work() -> None:
     """Only the row with the shapes in the model gets the work. Weights count at the first row."""
     large = (1, 8, 9, 9)
     model = model_of([Node("n0", "Conv", "x n0.weight", "r0", 100, 16)])
@@ -439,7 +449,7 @@ def test_the_model_supplies_types_that_the_profile_lacks(
     assert found.category.values().tolist() == [category]
 
 
-def test_the_main_node_of_a_fused_operator_without_type() -> None:
+def test_a_fused_operator_without_type_has_the_type_of_its_main_node() -> None:
     model = model_of([Node("relu", "Relu", "x", "r0"), Node("conv", "Conv", "r0 c.weight", "r1")])
     found = pa.with_model(named("relu + conv"), model).operators
     assert found.type.values().tolist() == ["Conv"]
@@ -506,7 +516,7 @@ def test_a_model_can_only_be_added_to_a_profile_of_a_run() -> None:
     )
 
 
-def test_a_profile_of_megengine() -> None:
+def test_a_profile_of_megengine_gets_the_work_of_an_onnx_model() -> None:
     profile = pa.load(PROFILES / "smallcnn.json", wanted=("in_shapes", "out_shapes", "parameters"))
     found = pa.with_model(profile, pa.load(CLASSIFIERS / "smallcnn.onnx"))
     assert found.check() == ()

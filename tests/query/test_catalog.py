@@ -84,7 +84,7 @@ def _found(text: str) -> Column | None:
 
 
 @pytest.mark.parametrize(
-    ("text", "unit", "meaning", "detail"),
+    ("text", "unit", "meaning", "needed"),
     [
         ("param.stride_h", "", "the operator's parameter stride_h", "parameters"),
         ("name~^(l.)", "", "the part of name that ^(l.) finds", ""),
@@ -103,10 +103,12 @@ def _found(text: str) -> Column | None:
         ("wait.count", "1", "how many operators have a wait", ""),
     ],
 )
-def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> None:
+def test_derived_columns_have_a_unit_and_a_meaning(
+    text: str, unit: str, meaning: str, needed: str
+) -> None:
     column = find_column(text)
     assert (column.name, column.unit, column.meaning) == (text, unit, meaning)
-    assert optional_columns_of([text, "time"]) == {detail} - {""}
+    assert optional_columns_of([text, "time"]) == {needed} - {""}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         ),
     ],
 )
-def test_unknown_columns(text: str, advice: str) -> None:
+def test_unknown_columns_are_errors_with_advice(text: str, advice: str) -> None:
     with pytest.raises(UnknownColumnError) as caught:
         find_column(text)
     assert str(caught.value).startswith(f"there is no column {text!r}; {advice}")
@@ -152,12 +154,12 @@ def test_an_aggregate_has_one_name() -> None:
     assert find_column("time.p50.0").name == "time.p50"
 
 
-def test_an_invalid_pattern_in_a_column_name() -> None:
+def test_an_invalid_pattern_in_a_column_name_is_an_error() -> None:
     with pytest.raises(PatternError, match=r"pattern '\(', at character 2: missing \)"):
         find_column("name~(")
 
 
-def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
+def test_rows_can_be_ordered_and_grouped_by_these_columns() -> None:
     assert group_keys() == (
         *("name", "type", "category", "scope", "computation_source", "memory_source"),
         *(

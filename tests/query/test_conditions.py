@@ -22,8 +22,8 @@ RESNET = str(PROFILES / "resnet18.json")
 
 _ANOTHER = "there is another condition; repeat the option for each: all must hold"
 _NO_OR = (
-    "there is no OR: make one call for each condition, or write 'type ~ ^(A|B)$' for one of several "
-    "texts"
+    "there is no OR: make one call for each condition, or write 'type ~ ^(A|B)$' to match one of "
+    "several texts"
 )
 
 
@@ -93,7 +93,7 @@ def test_errors_name_the_position(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     "text", ["a 'x' and y", "name == 'A and time > 1'", "name ~ A and time > 1"]
 )
-def test_a_text_that_looks_like_another_condition(text: str) -> None:
+def test_a_text_that_looks_like_another_condition_stays_one_condition(text: str) -> None:
     quoted = text if "==" in text or "~" in text else f'name == "{text} == 3"'
     assert len(pa.Query(where=quoted).conditions) == 1
 
@@ -117,13 +117,13 @@ _GRAMMAR = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
         ("type in A", "did you mean 'type ~ A'?"),
     ],
 )
-def test_texts_that_are_not_conditions(text: str, advice: str) -> None:
+def test_texts_that_are_not_conditions_are_errors_with_advice(text: str, advice: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.Query(where=text)
     assert str(caught.value) == f"where: '{text}' is not a condition; {advice}"
 
 
-def test_conditions_on_groups() -> None:
+def test_conditions_on_groups_are_checked() -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.Query(by="type", having="name == x")
     assert str(caught.value) == "having: 'name == x', at character 1: groups have no name"
@@ -247,7 +247,7 @@ def test_values_that_cannot_be_compared_are_counted() -> None:
     )
 
 
-def test_a_key_with_a_pattern_is_written_in_a_condition_as_it_was_given() -> None:
+def test_a_condition_names_a_key_with_a_pattern_as_the_key_was_given() -> None:
     key = r"name~^conv\((l\.\d)"
     query = pa.Query(by=key, having=[f"{key} == l.6", f"{key} ~ l"])
     assert pa.run(query, pa.load(RESNET))[key].tolist() == ["l.6"]
@@ -270,7 +270,7 @@ def test_a_value_that_no_operator_has_gets_a_note_with_similar_values() -> None:
     assert pa.run(pa.Query(where="in_shapes == {1,512,7,7},{512,512,3,3}"), profile).notes == ()
 
 
-def test_a_column_without_values_is_the_first_answer() -> None:
+def test_the_note_on_a_column_without_values_comes_first() -> None:
     profile = in_memory([{"name": "a"}], [{"operator": 0, "duration_s": 1.0}])
     for condition in ("rank == 0", "flops > 1G"):
         first = pa.run(pa.Query(where=condition), profile).notes[0]
@@ -285,7 +285,7 @@ def test_a_column_without_values_is_the_first_answer() -> None:
         *("in_shapes == 1,512,1,1", "in_shapes ~ 1x512x1x1", "in_shapes ~ 1, 512, 1, 1"),
     ],
 )
-def test_a_shape_in_a_list_of_shapes(condition: str) -> None:
+def test_one_shape_of_a_list_gets_a_suggestion(condition: str) -> None:
     note = pa.run(pa.Query(where=condition), pa.load(RESNET)).notes[0]
     assert note.endswith("no operator has this value; did you mean 'in_shapes ~ 1,512,1,1'?")
 

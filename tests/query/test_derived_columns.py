@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,7 +10,12 @@ from profile_analyze.model.terms import SPLIT_KEYS
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
-from tests.in_memory import nested, profile_of
+from profile_analyze.readers.loading import load
+from tests.in_memory import profile_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.columns import Column
+    from profile_analyze.model.profile import Profile
 
 SCOPES: list[tuple[str, ...] | None] = [
     ("net", "block1", "conv"),
@@ -35,7 +40,7 @@ def groups(key: str) -> dict[Any, float]:
     return dict(zip(table[key].tolist(), table["time"].tolist(), strict=True))
 
 
-def test_the_first_levels_of_a_scope() -> None:
+def test_operators_can_be_grouped_by_the_first_levels_of_a_scope() -> None:
     assert groups("scope/1") == {("net",): 7.0, ("head",): 8.0, None: 16.0}
     assert groups("scope/2") == {
         ("net", "block1"): 3.0,
@@ -54,13 +59,30 @@ def test_the_first_levels_filter_and_order_operators() -> None:
     assert ordered["name"].tolist() == ["op3", "op0", "op1", "op2", "op4"]
 
 
-@pytest.mark.parametrize("name", [column.name for column in CATALOG if column.kind != "number"])
-def test_operators_can_be_grouped_by_a_part_of_any_text(name: str) -> None:
-    column = next(one for one in CATALOG if one.name == name)
-    if column.needs_base or column.needs_peaks:
-        return
+@pytest.fixture(scope="module")
+def trace() -> Profile:
+    return load("tests/fixtures/pytorch/gpu.json")
+
+
+TEXT_COLUMNS = [
+    column
+    for column in CATALOG
+    if column.kind != "number" and not column.needs_base and not column.needs_peaks
+]
+WITHOUT_VALUES = ("conv_kind", "parameters", "reused_weights", "sparsity_pattern")
+"""Columns that have no values in this trace."""
+
+
+@pytest.mark.parametrize("column", TEXT_COLUMNS, ids=lambda column: column.name)
+def test_rows_can_be_grouped_by_a_part_of_any_text(column: Column, trace: Profile) -> None:
+    name = column.name
     split_by = (name,) if name in SPLIT_KEYS else ()
-    whole = run(Query(split_by=split_by), nested())
-    values = {column.as_text(one)[:1] for one in whole[name].tolist() if one is not None}
-    parts = run(Query(by=f"{name}~^."), nested())
-    assert {one for one in parts[f"{name}~^."].tolist() if one is not None} == values
+    has_values = False
+    for level in ("operator", "kernel"):
+        whole = run(Query(split_by=split_by, level=level), trace)
+        values = {column.as_text(one)[:1] for one in whole[name].tolist() if one is not None}
+        parts = run(Query(by=f"{name}~^.", level=level), trace)
+        found = {one for one in parts[f"{name}~^."].tolist() if one is not None}
+        assert found == values - {""}
+        has_values |= bool(found)
+    assert has_values == (name not in WITHOUT_VALUES)

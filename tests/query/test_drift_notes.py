@@ -24,12 +24,12 @@ STEADY = [100.0 + 10 * index for index in range(12)]
 SLOWER = (
     "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.20: either "
     "the machine was slower, or all operators changed; profile both sides in turns to find out; "
-    "--correct-drift divides the times of the operators by the ratio that they share"
+    "--correct-drift removes the ratio that they share"
 )
 FASTER = (
     "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.800: either "
     "the machine was faster, or all operators changed; profile both sides in turns to find out; "
-    "--correct-drift divides the times of the operators by the ratio that they share"
+    "--correct-drift removes the ratio that they share"
 )
 
 
@@ -74,6 +74,69 @@ def test_a_note_if_nearly_all_operators_change_alike(
 ) -> None:
     comparison = pa.compare(side([new], "new"), side([STEADY[: len(new)]], "base"))
     assert notes_on(comparison, pa.Query(compared=True, by=by)) == notes
+
+
+def with_dtypes(profile: pa.Profile, dtypes: Sequence[str | None]) -> pa.Profile:
+    """Return the profile with the dtypes that its operators compute in."""
+    optional = {**profile.operators.optional, "compute_dtype": pa.Categorical.of([*dtypes])}
+    return profile.changed(operators=replace(profile.operators, optional=optional))
+
+
+HALF = (
+    "12 operators (100.0% of the time) are faster by similar ratios, with a median of 0.500: "
+    "probably because {}"
+)
+
+
+@pytest.mark.parametrize(
+    ("new", "cause"),
+    [
+        (["fp16"] * 12, "their dtype changed (fp32 to fp16)"),
+        (
+            ["int8", *["fp16"] * 9, "fp32", None],
+            "the dtype of 10 of them changed (mostly fp32 to fp16)",
+        ),
+        (["fp32"] * 4 + ["fp16"] * 8, "the dtype of 8 of them changed (fp32 to fp16)"),
+    ],
+)
+def test_another_dtype_is_a_probable_cause(new: list[str | None], cause: str) -> None:
+    comparison = pa.compare(
+        with_dtypes(side([scaled(STEADY, 0.5)], "new"), new),
+        with_dtypes(side([STEADY], "base"), ["fp32"] * 12),
+    )
+    change = pa.summarise(comparison).change
+    assert change is not None
+    (note,) = (one for one in change.notes if "similar" in one)
+    assert (note, note.importance.name) == (HALF.format(cause), "CONTEXT")
+    assert comparison.split(["track"]).changed_dtypes().values().tolist().count(None) == sum(
+        dtype in ("fp32", None) for dtype in new
+    )
+
+
+@pytest.mark.parametrize("new", [["fp32"] * 12, ["fp32"] * 8 + ["fp16"] * 4, [None] * 12])
+def test_the_machine_may_be_the_cause_if_the_dtype_of_few_operators_changed(
+    new: list[str | None],
+) -> None:
+    comparison = pa.compare(
+        with_dtypes(side([scaled(STEADY, 1.2)], "new"), new),
+        with_dtypes(side([STEADY], "base"), ["fp32"] * 12),
+    )
+    assert notes_on(comparison) == [SLOWER]
+
+
+def test_drift_correction_is_not_advised_if_the_dtype_changed() -> None:
+    runs = [scaled(STEADY, 1, **{f"op{n}": 9.0 for n in range(5)}), scaled(STEADY, 2)]
+    runs += [scaled(STEADY, 1.5, op11=20.0)]
+    for dtype, is_advised in (("fp32", True), ("fp16", False)):
+        comparison = pa.compare(
+            with_dtypes(side(runs, "new"), [dtype] * 12),
+            with_dtypes(side([STEADY] * 3, "base"), ["fp32"] * 12),
+        )
+        change = pa.summarise(comparison).change
+        assert change is not None
+        (note,) = (one for one in change.notes if "add up to" in one)
+        assert note.endswith("do not add up") == (not is_advised)
+        assert any(notes_on(comparison)) == is_advised
 
 
 def test_no_note_if_drift_is_corrected() -> None:

@@ -131,7 +131,7 @@ FORM = (
         ),
     ],
 )
-def test_invalid_conditions(text: str, message: str) -> None:
+def test_invalid_conditions_are_errors(text: str, message: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.FailCondition.parse(text, pa.Query(compared=True))
     assert str(caught.value).startswith(message)
@@ -253,7 +253,7 @@ def test_the_outcome_of_a_condition_and_its_reason(
     assert (found.outcome, found.reason) == (outcome, reason)
 
 
-def test_a_baseline_that_takes_no_time() -> None:
+def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:
     # The runs differ only in their start: otherwise, they would be copies.
     base = pa.join_runs(
         profile_of([Operator("a", "Conv", 0, start=run)], f"{run}.json") for run in range(4)
@@ -373,7 +373,7 @@ def test_a_baseline_that_takes_no_time() -> None:
         ),
     ],
 )
-def test_the_sentence_about_a_condition(
+def test_the_sentence_has_the_outcome_the_numbers_and_the_reason(
     text: str, new: list[float], base: list[float] | None, sentence: str
 ) -> None:
     assert gate_sentence(verdict(text, new, base)) == sentence
@@ -448,7 +448,7 @@ def test_p_is_corrected_for_the_number_of_conditions() -> None:
     assert p_values(slow, slow, unjudged)[:2] == [slow_alone, slow_alone]
 
 
-def test_too_few_runs_for_several_conditions() -> None:
+def test_several_conditions_need_more_runs_than_one() -> None:
     """With four runs a side, p is at least 2/70, which two conditions double."""
     base = runs_of("conv", BASE[:4], "base/")
     query = pa.Query(compared=True)

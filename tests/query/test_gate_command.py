@@ -60,7 +60,7 @@ UNCERTAIN = (
         2,
     ),
 )
-def test_exit_status_of_the_command(
+def test_conditions_decide_the_exit_status(
     files: dict[str, list[str]],
     side: str,
     conditions: list[str],
@@ -178,7 +178,7 @@ def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> N
             assert sentence in outcome.out
 
 
-def test_junit_whole(files: dict[str, list[str]]) -> None:
+def test_junit_has_a_test_case_for_each_condition(files: dict[str, list[str]]) -> None:
     options = ["total > +50%", "type=<b>&\x01\ufffe\uffff: time > +1%"]
     call = [*files["slow"], "--compare", *files["base"], "--print-only", "device"]
     conditions = [part for text in options for part in ("--fail-if", text)]
@@ -198,7 +198,7 @@ def test_junit_whole(files: dict[str, list[str]]) -> None:
     )
 
 
-def test_github_whole(files: dict[str, list[str]]) -> None:
+def test_github_has_an_annotation_for_each_condition(files: dict[str, list[str]]) -> None:
     options = ["total > +50%", "type=a\n::error::b: time > +1%"]
     call = [*files["slow"], "--compare", *files["base"], "--print-only", "device"]
     conditions = [part for text in options for part in ("--fail-if", text)]
@@ -249,7 +249,7 @@ def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
         (["--aggregate-by", "match"], "match needs a profile to compare with; add --compare FILE"),
     ],
 )  # fmt: skip
-def test_usage_errors(options: list[str], message: str) -> None:
+def test_wrong_options_are_usage_errors(options: list[str], message: str) -> None:
     outcome = run_command("no such file", *options)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == f"profile_analyze: error: {message}\n"
@@ -260,6 +260,14 @@ def test_a_profile_must_be_named() -> None:
         "profile_analyze: error: --compare took all files that are named; name the profile before it; "
         "write b --compare a\n"
     )
+    named = "profile_analyze: error: --compare took all files that are named; name the profile before it; "
+    for files, meant in (
+        (("a",), "FILE --compare a, with another profile as FILE"),
+        (("a", "./a"), "FILE --compare ./a, with another profile as FILE"),
+        (("a", "b", "a"), "a --compare b"),
+        (("a b", "c"), "c --compare 'a b'"),
+    ):
+        assert run_command("--compare", *files).err == f"{named}write {meant}\n"
     assert run_command().err == (
         "profile_analyze: error: the following arguments are required: FILE; see "
         "profile-analyze --help\n"

@@ -48,7 +48,7 @@ def test_no_condition_is_judged(name: str, reason: str, tmp_path: Path) -> None:
     assert outcome.code == 4
 
 
-def test_a_damaged_baseline(tmp_path: Path) -> None:
+def test_no_change_from_a_damaged_baseline_is_judged(tmp_path: Path) -> None:
     whole = FIXTURES / "tflite/xnnpack-new.txt"
     cut = tmp_path / "cut.txt"
     cut.write_bytes(whole.read_bytes()[:2500])

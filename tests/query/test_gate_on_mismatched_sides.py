@@ -87,7 +87,7 @@ def test_profiles_of_different_formats_are_judged_even_if_few_operators_match() 
 
 
 @pytest.mark.parametrize(("choice", "code"), [("unjudged", 4), ("no", 0)])
-def test_the_exit_status(choice: str, code: int) -> None:
+def test_the_exit_status_of_unjudged_conditions_can_be_chosen(choice: str, code: int) -> None:
     outcome = run_command(
         *(MOBILENET, "--compare", RESNET, "--fail-if", "total > +5%", "--notes", "none"),
         *("--print-only", "summary", "--format", "plain", "--fail-uncertain", choice),
@@ -96,7 +96,7 @@ def test_the_exit_status(choice: str, code: int) -> None:
     assert outcome.code == code
 
 
-def test_every_format_says_why() -> None:
+def test_formats_for_programs_say_why_nothing_is_judged() -> None:
     call = (MOBILENET, "--compare", RESNET, "--fail-if", "total > +5%", "--format")
     names = ("--columns", "name", "--print-only", "device", "-t", "1")
     reason = FEW_MATCH.format("total > +5%")
@@ -138,3 +138,26 @@ def test_two_different_models_that_have_not_run_are_judged(
     )
     assert outcome.out.splitlines()[-1] == verdict.format(file=file)
     assert outcome.code == code
+
+
+@pytest.mark.parametrize(
+    ("by", "called"),
+    [
+        ((), []),
+        (
+            ("--aggregate-by", "type"),
+            ["more work: ConvolutionForward", "faster: Elemwise", "more work: MatrixMul"],
+        ),
+    ],
+)
+def test_no_single_operator_of_another_model_is_called_slower(
+    by: Sequence[str], called: list[str]
+) -> None:
+    """Three operators of these models match by chance. Their kinds can still be compared."""
+    outcome = run_command(
+        *(str(FIXTURES / "runs/base"), "--compare", str(FIXTURES / "runs/mobilenet"), *by),
+        *("--print-only", "summary", "--format", "plain", "--notes", "none"),
+    )
+    starts = ("slower: ", "faster: ", "more work: ", "less work: ")
+    found = [line for line in outcome.out.splitlines() if line.startswith(starts)]
+    assert [line.partition(" +")[0].partition(" -")[0] for line in found] == called

@@ -19,7 +19,8 @@ RUN = str(FIXTURES / "runs/base/01.json.gz")
 ANY_LAYER = "verdict ~ slower|more: time > 50us"
 NONE_SLOWER = (
     "uncertain",
-    "no operator has this verdict; uncertain: 1 operator (100.0% of the time); take more runs",
+    "no operator has such a verdict, but 1 operator (100.0% of the time) is uncertain; take more "
+    "runs",
 )
 OPS = "abcde"
 RUNS = [103.0, 99, 102, 98, 101, 100, 104, 97]
@@ -39,8 +40,8 @@ def judged_in(source: pa.Comparison, text: str, **asked: Any) -> tuple[str, str]
     return found.outcome, found.reason
 
 
-def runs_with_new_operators(time_us: float, times: Sequence[float] = RUNS) -> pa.Comparison:
-    """Return a comparison in which the operator `rare` has no verdict: it ran twice."""
+def comparison_with_a_rare_operator(time_us: float, times: Sequence[float] = RUNS) -> pa.Comparison:
+    """Return a comparison in which `rare` has no verdict: it ran in only two runs of each side."""
     work = (1000, 100)
     rare = [Operator("rare", "Conv", time_us, work=work)]
     new, base = (
@@ -57,7 +58,7 @@ def runs_with_new_operators(time_us: float, times: Sequence[float] = RUNS) -> pa
 
 @pytest.mark.parametrize("text", [ANY_LAYER, "verdict != same: time > 50us"])
 def test_operators_with_the_verdict_are_judged(text: str) -> None:
-    # A limit on the change would be refused, so the reason suggests none.
+    # The reason suggests no limit on the change, because with a verdict, such a limit is an error.
     assert judged(text, SLOW) == ("met", CLEAR)
     assert judged(text.replace("50us", "1s"), SLOW)[0] == "passed"
 
@@ -77,7 +78,7 @@ def test_noise_does_not_add_operators(runs: int) -> None:
         query = pa.Query(compared=True)
         conditions = [pa.FailCondition.parse(text, query)]
         (found,) = pa.judge_conditions(conditions, query, source, strict=True)
-        assert (found.outcome, found.reason) == ("passed", "no operator has this verdict")
+        assert (found.outcome, found.reason) == ("passed", "no operator has such a verdict")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_noise_does_not_add_operators(runs: int) -> None:
 def test_a_condition_does_not_pass_if_no_single_layer_could_fail_it(
     runs: int, outcome: str
 ) -> None:
-    """With four runs a side, p is at least 2/70, and five operators are tested."""
+    """With four runs a side, p is at least 2/70: too large to judge one of five operators."""
 
     def side(name: str, factor: int = 1) -> pa.Profile:
         return pa.join_runs(
@@ -120,7 +121,7 @@ def test_a_condition_does_not_pass_if_no_single_layer_could_fail_it(
 
 def test_a_condition_passes_if_no_operator_with_much_time_may_have_the_verdict() -> None:
     same = [100 + run / 100 for run in range(8)]
-    assert judged(ANY_LAYER, same, same[::-1]) == ("passed", "no operator has this verdict")
+    assert judged(ANY_LAYER, same, same[::-1]) == ("passed", "no operator has such a verdict")
 
 
 @pytest.mark.parametrize(("value", "code"), [("unjudged", 0), ("yes", 4), ("not-ruled-out", 4)])
@@ -153,13 +154,13 @@ def test_the_operator_that_changed_most_is_named() -> None:
     (found,) = pa.judge_conditions([pa.FailCondition.parse(ANY_LAYER, query)], query, source)
     assert gate_sentence(found) == (
         "FAILED: verdict ~ slower|more: time > 50us: large +900 us, 2.00 times the baseline, and "
-        f"1 more operator; in all 1.91 ms (95 %: 1.90 ms to 1.91 ms): {CLEAR}"
+        f"1 more operator; together, their time is 1.91 ms (95 %: 1.90 ms to 1.91 ms): {CLEAR}"
     )
     one = pa.FailCondition.parse("verdict ~ slower|more: computation > 0", query)
     (found,) = pa.judge_conditions([one], query.changed(where=("name == small",)), source)
     assert gate_sentence(found) == (
         "FAILED: verdict ~ slower|more: computation > 0: small +50.0 us, 1.93 times the baseline; "
-        "1.00 FLO: beyond the limit"
+        "its computation is 1.00 FLO: beyond the limit"
     )
 
 
@@ -174,20 +175,20 @@ def test_where_can_select_operators_by_verdict() -> None:
 def test_a_condition_is_not_judged_without_verdicts() -> None:
     few = f"only 3 of the 4 required runs on each side{RECORD_BOTH}"
     assert judged(ANY_LAYER, SLOW[:3], BASE[:3]) == ("unjudged", few)
-    assert judged_in(runs_with_new_operators(90.0), ANY_LAYER) == (
+    assert judged_in(comparison_with_a_rare_operator(90.0), ANY_LAYER) == (
         "unjudged",
         "the verdict of 1 operator (47.2% of the time) is N/A",
     )
-    assert judged_in(runs_with_new_operators(1.0), ANY_LAYER) == (
+    assert judged_in(comparison_with_a_rare_operator(1.0), ANY_LAYER) == (
         "uncertain",
-        "no operator has this verdict; the verdict of 1 operator (1.0% of the time) is N/A; "
-        "uncertain: 1 operator (99.0% of the time); take more runs",
+        "no operator has such a verdict, but 1 operator (99.0% of the time) is uncertain; the "
+        "verdict of 1 operator (1.0% of the time) is N/A; take more runs",
     )
 
 
 def test_a_condition_does_not_pass_if_most_of_the_time_has_no_verdict() -> None:
     """One small operator with the verdict does not hide that the largest operator has none."""
-    slower = runs_with_new_operators(9000.0, [2 * time for time in RUNS])
+    slower = comparison_with_a_rare_operator(9000.0, [2 * time for time in RUNS])
     outcome, reason = judged_in(slower, "verdict ~ slower|more: time > 1s")
     assert (outcome, reason.partition(" (")[0]) == ("unjudged", "the verdict of 1 operator")
     assert judged_in(slower, ANY_LAYER)[0] == "met"
@@ -205,7 +206,7 @@ def test_verdicts_need_sides_that_belong_together() -> None:
 
 
 @pytest.mark.parametrize("subject", ["verdict == slowr", "verdict !~ Slow", "verdict ~ x|y"])
-def test_unknown_verdicts(subject: str) -> None:
+def test_unknown_verdicts_are_errors(subject: str) -> None:
     value = subject.rpartition(" ")[2]
     text = f"{subject}: time > 5ms"
     with pytest.raises(pa.QueryError) as caught:
@@ -216,7 +217,7 @@ def test_unknown_verdicts(subject: str) -> None:
     )
 
 
-def test_a_verdict_copied_from_a_table_in_markdown() -> None:
+def test_a_verdict_copied_from_a_table_in_markdown_gets_a_suggestion() -> None:
     with pytest.raises(pa.QueryError, match=r"removed; did you mean 'verdict ~ slower\|more'[?]$"):
         pa.FailCondition.parse(r"verdict ~ slower\|more: time > 0s", pa.Query(compared=True))
 
@@ -237,6 +238,7 @@ def test_noise_must_not_choose_the_operators(text: str, column: str) -> None:
         "meet the condition; select them by name, type or base, or write "
         "'verdict ~ slower|more: time > 0s' for any operator"
     )
+    # Noise does not change the work.
     pa.FailCondition.parse("ratio > 1.1: computation > +1%", pa.Query(compared=True))
 
 

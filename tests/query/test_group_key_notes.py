@@ -27,7 +27,7 @@ def profile(*operators: tuple[str, float], **columns: object) -> pa.Profile:
     )
 
 
-def test_operators_that_a_pattern_does_not_match() -> None:
+def test_operators_that_a_pattern_does_not_match_get_a_note() -> None:
     question = pa.Query(by=r"name~f\.\d+")
     (note,) = pa.run(question, profile(("f.1", 3.0), ("f.2", 2.0), ("g", 4.0), ("f", 1.0))).notes
     assert note == (
@@ -48,20 +48,20 @@ def test_a_pattern_with_a_quote_gets_no_condition() -> None:
 
 
 @pytest.mark.parametrize("key", ["scope", "scope/2"])
-def test_a_profile_without_scopes(key: str) -> None:
+def test_a_profile_without_scopes_gets_a_note(key: str) -> None:
     (note,) = pa.run(pa.Query(by=key), profile(("a", 1.0), ("b", 1.0))).notes
     assert (note, note.importance) == (NO_SCOPES.format(key), Importance.ANSWER)
 
 
 @pytest.mark.parametrize("key", ["scope", r"name~^(l\.\d+)"])
-def test_keys_that_suit_no_name_of_a_convolutional_network(key: str) -> None:
+def test_output_shapes_are_advised_if_a_key_is_unknown_for_all_operators(key: str) -> None:
     mobilenet = pa.load(str(PROFILES / "mobilenet.json"))
     (note, *_) = pa.run(pa.Query(by=key), mobilenet).notes
     assert note.startswith(f"{key}: the p")
     assert note.endswith("; --aggregate-by out_shapes groups by stage")
 
 
-def test_operators_without_a_scope() -> None:
+def test_operators_without_a_scope_get_a_note() -> None:
     with_scopes = profile_of(
         [
             {"name": name, "type": "Conv", "scope": scope}

@@ -56,6 +56,7 @@ def test_aggregating_a_few_runs_at_a_time_gives_the_same_values(
     profile = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
     whole = run(Query(by="type"), profile)
     monkeypatch.setattr(large_arrays, "_VALUES_AT_ONCE", 5)  # of 16: 2 operators in 8 runs
+    monkeypatch.setattr(large_arrays, "_FEWEST_RUNS", 2)
     few_at_a_time = run(Query(by="type"), profile)
     for column in ("time", "time_max", "spread", "share", "count"):
         np.testing.assert_array_equal(few_at_a_time.shown[column], whole.shown[column])

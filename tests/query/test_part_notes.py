@@ -1,4 +1,4 @@
-"""The note on a part of names whose group has nearly all of the time."""
+"""The note on grouping by a part of the names, if one group has nearly all of the time."""
 
 from __future__ import annotations
 

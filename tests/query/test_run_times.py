@@ -71,7 +71,7 @@ def explained(summary: Summary) -> tuple[float, ...]:
     return summary.wall_s, summary.outside_s, summary.explained
 
 
-def test_the_share_of_a_run_that_operators_explain() -> None:
+def test_the_share_of_a_run_that_operators_explain_by_hand() -> None:
     assert explained(summarise(iterations((3.0, 3.0), wall_s=4.0))) == (4.0, 1.0, 0.75)
     # rounding may make the operators longer than their run
     assert explained(summarise(iterations((4.002,), wall_s=4.0))) == (4.0, 0.0, 1.0)
@@ -121,6 +121,36 @@ def test_the_parts_of_a_wall_time_are_of_the_same_runs(
 def test_a_mean_wall_time_that_is_too_large_is_not_available() -> None:
     profile = runs_of((1e308, 1.0), (1.5e308, 2.0))
     assert all(map(isnan, explained(summarise(profile))))
+
+
+BUSY_HOST = (
+    "the host time is 2.5 times the device time, so the device probably waits for the host; "
+    "--show-host shows the host times"
+)
+
+
+def test_a_wall_time_belongs_to_all_runs_in_the_total() -> None:
+    assert all(map(isnan, explained(summarise(runs_of((4.0, 3.0), (nan, 1.0), (5.0, 3.0))))))
+    # Nobody knows how much of the second run is outside of its operators.
+    profile = runs_of((4.0, 3.0), (4.0, 9.0))
+    assert explained(summarise(profile)) == pytest.approx((4.0, nan, nan), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("host_s", "wall_s", "notes"),
+    [
+        (2.5, nan, (BUSY_HOST,)),
+        (2.5, 5.0, (BUSY_HOST,)),
+        (2.5, 1.9, ()),  # the device is busy for most of the run
+        (2.0, nan, ()),
+    ],
+)
+def test_a_host_that_takes_far_longer_than_the_device_has_a_note(
+    host_s: float, wall_s: float, notes: tuple[str, ...]
+) -> None:
+    rows = [{"operator": 0, "duration_s": host_s}, {"operator": 0, "duration_s": 1.0, "track": 1}]
+    profile = profile_of([{"name": "a"}], rows, tracks=(THREAD, STREAM), runs=[Run(wall_s=wall_s)])
+    assert summarise(profile).notes == notes
 
 
 def test_an_even_number_of_runs_has_two_runs_in_the_middle() -> None:

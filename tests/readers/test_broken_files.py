@@ -167,7 +167,9 @@ BY_SUFFIX = {
 
 
 @pytest.mark.parametrize("suffix", BY_SUFFIX)
-def test_reports_that_are_recognised_by_their_suffix(tmp_path: Path, suffix: str) -> None:
+def test_reports_of_nsight_tools_are_recognised_by_their_suffix(
+    tmp_path: Path, suffix: str
+) -> None:
     path = tmp_path / f"Report1{suffix}"
     path.write_bytes(b"\x01\x02\x03")
     assert failure(str(path), pa.UnknownFormatError) == BY_SUFFIX[suffix]
@@ -196,14 +198,14 @@ print("Inference timings in us: Init: ", HEAD)
 """
 
 
-def test_a_program_that_mentions_the_columns_is_no_benchmark(tmp_path: Path) -> None:
+def test_a_python_file_with_the_columns_of_a_benchmark_is_not_recognised(tmp_path: Path) -> None:
     reason = failure(write_bytes(tmp_path, PROGRAM), pa.UnknownFormatError)
     assert reason == f"is in no known format: it starts with 'import sys\\n#'; {SUPPORTED}"
 
 
 @pytest.mark.parametrize("line", [b"Total time: 1ms", b"node type, first, avg_ms, %"])
 def test_the_first_mebibyte_of_a_text_is_searched_for_a_line(line: bytes) -> None:
-    """The search stops there: searching all of a long head takes a second for each format."""
+    """Searching all of a long head would take a second for each format."""
     for before, is_found in ((1_000_000, True), (1_100_000, False)):
         content = b"log\n" * (before // 4) + line + b"\n" * 100_000
         readers = [reader for reader in READERS if reader.recognises(content, "log.txt")]
@@ -341,24 +343,28 @@ def test_a_truncated_file_with_control_characters_is_truncated(tmp_path: Path) -
     )
 
 
-def test_missing_files(tmp_path: Path) -> None:
+def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     assert failure(str(tmp_path / "nothing.json")) == "no such file"
     with pytest.raises(pa.InputError, match="is a directory; name a file in it"):
         pa.load(tmp_path)
     assert failure(str(tmp_path / "a\0b")) == "no such file: the name has a NUL character"
 
 
-def test_a_file_without_permission_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_permission_to_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_arguments: object, **_options: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("builtins.open", refuse)
     with pytest.raises(pa.InputError) as caught:
         pa.load(tmp_path / "secret.json")
-    assert caught.value.reason == "permission denied"
+    assert caught.value.reason == (
+        "permission denied; ask the owner for access, or run chmod u+r on it"
+    )
 
 
-def test_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(pa.InputError) as caught:
         pa.load("-")

@@ -128,7 +128,7 @@ def test_a_changed_file_is_decoded_again(load: Loader, tmp_path: Path) -> None:
     assert not load.decodes(file)
 
 
-def test_arguments_that_decide_what_is_read(load: Loader, tmp_path: Path) -> None:
+def test_other_arguments_or_another_path_decode_a_file_again(load: Loader, tmp_path: Path) -> None:
     model = FIXTURES / "models" / "quantized_qoperator.onnx"
     file = FILES["MegEngine"]
     assert load.decodes(file)
@@ -144,7 +144,7 @@ def test_arguments_that_decide_what_is_read(load: Loader, tmp_path: Path) -> Non
     assert not load.decodes(model)
 
 
-def test_the_sizes_of_a_models_inputs_decide_what_is_read(load: Loader) -> None:
+def test_a_model_is_decoded_once_for_each_size_of_its_inputs(load: Loader) -> None:
     file = FIXTURES / "models" / "cnn_script.onnx"
     assert load.decodes(file)
     for batch in (2, 3):
@@ -154,7 +154,7 @@ def test_the_sizes_of_a_models_inputs_decide_what_is_read(load: Loader) -> None:
         load(FILES["MegEngine"], inputs=pa.ModelInputs.of(dims={"batch": 1}))
 
 
-def test_columns_are_read_again_only_for_readers_that_look_at_them(load: Loader) -> None:
+def test_other_columns_decode_again_only_if_the_reader_asks_about_them(load: Loader) -> None:
     file = FILES["MegEngine"]
     assert [load.decodes(file, wanted=one) for one in ((), ["in_shapes"], ())] == [
         True,
@@ -181,6 +181,9 @@ def test_changes_of_files_beside_the_profile_are_noticed(load: Loader, tmp_path:
     assert not load.decodes(profile)
     changed_file(times, b"[ ]")
     assert load.decodes(profile)
+    metadata = changed_file(tmp_path / "a.metadata.json", b"[]")
+    assert load.decodes(profile)
+    metadata.unlink()
     times.unlink()
     assert not load.decodes(profile)  # the files are as they were at first
 
@@ -226,7 +229,7 @@ def test_files_that_another_process_is_writing_are_not_removed(load: Loader) -> 
 
 
 @pytest.mark.slow
-def test_processes_that_cache_a_profile_at_once(tmp_path: Path) -> None:
+def test_processes_that_cache_a_profile_at_once_give_the_same_answer(tmp_path: Path) -> None:
     code = (
         "import sys, profile_analyze as pa\n"
         "from profile_analyze.readers.source import Cache\n"
@@ -268,7 +271,7 @@ def test_only_large_files_are_cached(load: Loader, tmp_path: Path) -> None:
     file = changed_file(tmp_path / "run.json", data)
     packed = changed_file(tmp_path / "run.json.gz", gzip.compress(data))
     size, assumed = len(data), 20 * packed.stat().st_size
-    assert size < assumed  # the compressed file has more than a twentieth of the size
+    assert size < assumed  # a compressed file counts as 20 times its size
     for smallest, count in ((assumed + 20, 0), (assumed, 1), (size, 2)):
         for path in (file, packed):
             load(path, cache=load.cache._replace(smallest=smallest))
@@ -285,7 +288,7 @@ def test_a_profile_with_a_name_that_is_not_unicode_is_not_cached(
     assert load.cached == []
 
 
-def test_profiles_of_other_packages_are_not_cached(
+def test_profiles_from_readers_of_other_packages_are_not_cached(
     load: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import sys
 import tracemalloc
 from typing import TYPE_CHECKING
 
@@ -133,8 +134,10 @@ def test_wrong_limits_are_usage_errors(size: str, reason: str) -> None:
     assert outcome.err == f"profile_analyze: error: {message}\n"
 
 
-def test_zstd_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
+def test_zstd_without_its_package_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
     monkeypatch.setattr("sys.version_info", (3, 10))
     path = write_bytes(tmp_path, zstandard.ZstdCompressor().compress(TINY))
     assert failure(path) == (

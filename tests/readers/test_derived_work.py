@@ -88,7 +88,7 @@ IMAGES = {"format": "NCHW", "sparse": "DENSE"}
         ("Elemwise", ((4,), (4,)), ((4,),), ("Float32",), None, (0, 4, NAN)),
     ],
 )
-def test_derived_work(
+def test_work_is_derived_from_type_shapes_dtypes_and_parameters(
     type_: str, in_shapes: Any, out_shapes: Any, dtypes: Any, parameters: Any, work: Any
 ) -> None:
     pairs = None if parameters is None else tuple(parameters.items())
@@ -106,7 +106,7 @@ def amounts(choice: str) -> list[str]:
     return sorted(f"{count} {' '.join(key)}" for key, count in counts.items())
 
 
-def test_each_choice_of_work() -> None:
+def test_each_choice_of_work_decides_its_sources() -> None:
     assert amounts("measured") == [
         "1 Concat unknown unknown",
         "1 GetVarShape unknown unknown",
@@ -220,7 +220,7 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize("choice", OUTPUTS)
-def test_the_option_that_chooses_the_work(choice: str) -> None:
+def test_the_option_work_decides_values_and_notes(choice: str) -> None:
     answer = run_command(
         *(str(PROFILES / "int8.json"), "--work", choice, "--notes", "all", "--format", "csv"),
         *("--columns", "type,computation,memory", "--where", "share > 1%", "-t", "0"),
@@ -232,4 +232,5 @@ def test_measured_is_the_default_of_a_profile() -> None:
     path = str(PROFILES / "resnet18.json")
     columns = ("--columns", "name,computation,memory,flops,bandwidth", "-t", "0")
     answers = [run_command(path, *columns, *work) for work in ((), ("--work", "measured"))]
+    assert [answer.code for answer in answers] == [0, 0]
     assert answers[0].out == answers[1].out

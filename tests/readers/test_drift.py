@@ -34,7 +34,7 @@ def test_drift_is_the_slowdown_common_to_all_operators() -> None:
     assert drift_factors(np.zeros((2, 3))) is None
 
 
-def test_without_drift() -> None:
+def test_times_of_each_run_are_divided_by_its_drift_factor() -> None:
     profile = runs((10, 1), (20, 2), (5, 0.5))
     corrected = without_drift(profile)
     assert isinstance(corrected, pa.Profile)
@@ -54,6 +54,30 @@ def test_without_drift() -> None:
     assert result["ratio"].tolist() == [near(1.0), near(1.0)]
     alone = without_drift(runs((10, 1)))
     assert alone.notes == ("drift was not corrected: there is only one run",)
+
+
+def test_a_corrected_comparison_can_be_grouped_by_a_split_key() -> None:
+    def on_two_tracks(scale: float) -> pa.Profile:
+        rows = [
+            {
+                "operator": operator,
+                "run": run,
+                "track": track,
+                "duration_s": scale * 1.234567**operator,
+            }
+            for run in range(2)
+            for operator in range(2)
+            for track in range(2)
+        ]
+        tracks = [in_memory.STREAM, in_memory.STREAM._replace(name="stream 8")]
+        names = [{"name": "a"}, {"name": "b"}]
+        return in_memory.profile_of(names, rows, tracks=tracks, runs=[pa.Run(0), pa.Run(0)])
+
+    corrected = without_drift(pa.compare(on_two_tracks(2.0), on_two_tracks(1.0)))
+    for by in (("track",), ("track", "name")):
+        table = pa.run(pa.Query(by=by, compared=True), corrected)
+        assert table["ratio"].tolist() == [near(1.0)] * 2 * len(by)
+        assert table["ratio_low"].shape == (2 * len(by),)
 
 
 def test_corrected_times_beyond_the_range_of_floats_are_unknown() -> None:
@@ -196,7 +220,7 @@ def test_drift_is_not_corrected_if_the_operators_disagree() -> None:
     ("scale", "base_scale"),
     [(1e300, 1e-300), (1e-308, 1e308), (1e308, 1e308), (0.0, 1e308), (5e-324, 1.0)],
 )
-def test_times_at_the_ends_of_the_range_of_floats(
+def test_extreme_times_are_compared_without_warnings_inf_and_nan(
     scale: float, base_scale: float, by: tuple[str, ...]
 ) -> None:
     generator = np.random.default_rng(0)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 TINY = str(PROFILES / "tiny.json")
 
 
-def test_the_command_on_a_folder(tmp_path: Path) -> None:
+def test_the_files_in_a_folder_are_runs(tmp_path: Path) -> None:
     conv, relu = Operator("conv", "Conv", 10), Operator("relu", "Relu", 4)
     written(tmp_path / "1.json", [conv, relu])
     second = Path(written(tmp_path / "2.json", [Operator("conv", "Conv", 20), relu]))
@@ -108,7 +108,7 @@ def test_standard_input_can_be_one_of_the_runs() -> None:
     )
 
 
-def test_no_file_at_all() -> None:
+def test_no_file_at_all_is_an_error() -> None:
     with pytest.raises(pa.InputError) as caught:
         pa.load_runs([])
     assert (caught.value.file, caught.value.reason) == ("", "no profile was named")
@@ -181,7 +181,7 @@ def test_tables_of_the_graph_are_not_joined() -> None:
             profile.table(table)
 
 
-def test_many_files_are_read_by_several_processes(
+def test_the_command_uses_all_cores_unless_an_input_is_standard_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []

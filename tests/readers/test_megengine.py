@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         (b"", False),
     ],
 )
-def test_the_first_bytes_of_a_profile(head: bytes, recognised: bool) -> None:  # noqa: FBT001  # a parameter of the test
+def test_the_first_bytes_show_whether_a_file_is_a_profile(head: bytes, *, recognised: bool) -> None:
     assert MegEngineReader().recognises(head, "run.json") is recognised
 
 
@@ -65,12 +65,12 @@ def keys_of(profile: pa.Profile) -> list[int]:
     return list(profile.operators.key.tolist())
 
 
-def plain(values: list[float]) -> list[float | None]:
+def nan_as_none(values: list[float]) -> list[float | None]:
     return [None if value != value else value for value in values]
 
 
 @pytest.mark.parametrize("name", PROFILE_NAMES)
-def test_every_column_of_a_real_profile(name: str) -> None:
+def test_every_column_of_a_real_profile_equals_the_oracle(name: str) -> None:
     path = str(PROFILES / f"{name}.json")
     profile, expected = pa.load(path), oracle.read_file(path)
     assert profile.file == path
@@ -89,13 +89,13 @@ def test_every_column_of_a_real_profile(name: str) -> None:
     assert dtypes == [tuple(operator.dtypes) for operator in expected]
     for column in ("computation", "memory"):
         values = getattr(profile.operators, column).tolist()
-        assert plain(values) == [getattr(operator, column) for operator in expected]
+        assert nan_as_none(values) == [getattr(operator, column) for operator in expected]
     for side, time, wait in (("device", "time", "wait"), ("host", "host_time", "host_wait")):
         recorded = profile.recorded(side)  # type: ignore[arg-type]  # one of the two
         assert recorded.tolist() == [operator.recorded[side] for operator in expected]
         times, waits = profile.measured(time)[:, 0], profile.measured(wait)[:, 0]
-        assert plain(times.tolist()) == [one.time[side][0] for one in expected]
-        assert plain(waits.tolist()) == [one.wait[side][0] for one in expected]
+        assert nan_as_none(times.tolist()) == [one.time[side][0] for one in expected]
+        assert nan_as_none(waits.tolist()) == [one.wait[side][0] for one in expected]
 
 
 def test_comp_nodes_and_threads_are_tracks() -> None:

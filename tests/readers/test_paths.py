@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import profile_analyze as pa
 from profile_analyze.readers.paths import inputs_in
-from tests.conftest import PROFILES, run_command
+from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.readers.tiny_file import write_bytes
 from tests.small import Operator, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TINY = str(PROFILES / "tiny.json")
 
@@ -93,6 +91,83 @@ def test_files_that_describe_a_profile_beside_them_are_left_out(tmp_path: Path) 
         (tmp_path / name).touch()
     left = ("a.profile.json", "b.graph.json", "c.metadata.json", "profile.json")
     assert inputs_in([str(tmp_path)]).files == [str(tmp_path / name) for name in left]
+
+
+def test_files_that_belong_to_a_named_profile_are_no_profiles(tmp_path: Path) -> None:
+    profile, other = (
+        written(tmp_path / f"{name}.profile.json", [Operator("a", "A", 1)]) for name in "ab"
+    )
+    graph = str(tmp_path / "a.graph.json")
+    facts = str(tmp_path / "a.metadata.json.gz")
+    for file in (graph, facts):
+        Path(file).write_text("{}")
+    one, both = (
+        run_command(*files, "--format", "json", "--print-only", "summary")
+        for files in ((graph, profile, other), (profile, "--compare", graph, facts, other))
+    )
+    assert json.loads(one.out)["profile"]["files"] == [profile, other]
+    assert json.loads(one.out)["notes"][-1] == (
+        "not read as a profile: 1 file that belongs to a named profile, such as "
+        f"{graph}, which belongs to {profile}"
+    )
+    # The two sides of a comparison are apart.
+    assert both.err.startswith(f"profile_analyze: error: {graph}: ")
+    several = run_command(profile, graph, facts, other, "--format", "json")
+    assert json.loads(several.out)["notes"][-1] == (
+        "not read as profiles: 2 files that belong to a named profile, such as "
+        f"{graph}, which belongs to {profile}"
+    )
+
+
+def test_a_note_names_profiles_that_a_folder_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    written(tmp_path / "runs" / "a.json", [Operator("a", "A", 1)])
+    Path("runs/notes.txt").write_text("run on Monday")
+    Path("runs/empty.csv").touch()
+    Path("runs/link.csv").symlink_to("nowhere")
+
+    def notes(*arguments: str) -> list[str]:
+        outcome = run_command(*arguments, "--format", "json", "--print-only", "summary")
+        return [one for one in json.loads(outcome.out)["notes"] if "left out" in one]
+
+    assert notes("runs") == []
+    counters = (FIXTURES / "openvino" / "layers-f32-2026.4.csv.gz").read_bytes()
+    Path("runs/b.csv.gz").write_bytes(counters)
+    one = "left out runs/b.csv.gz, which may be a profile, because of its suffix; name it, too"
+    assert notes("runs") == notes("runs", "./runs") == [one]
+    assert notes("runs", "./runs/b.csv.gz") == []
+    assert notes("runs", "--label", "{day}.json") == [one]
+    pytest.importorskip("pyarrow")
+    exported = run_command("runs", "--export", "set")
+    assert exported.err == f"note: {one}\n"
+    Path("runs/c.csv").write_bytes(gzip.decompress(counters))
+    assert notes("runs/a.json", "--compare", "runs") == [
+        "left out 2 files that may be profiles, because of their suffixes: runs/b.csv.gz and 1 "
+        "more; name the files to read them, too"
+    ]
+
+
+def test_the_error_about_a_folder_names_subfolders_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("d/e/f/b.json.zst", "d/c.json.gz", "d/e/a.json", "it's/run.json"):
+        Path("all runs", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("all runs", name).touch()
+    for name in ("notes.txt", "list.csv.gz", "net.onnx"):
+        Path("all runs", name).touch()
+    start = "is a directory without profiles (*.json, *.json.gz, *.json.zst)"
+    with pytest.raises(pa.InputError) as caught:
+        inputs_in(["all runs"])
+    assert caught.value.reason == (
+        f"{start}; subfolders are not searched: name one, such as all runs/d or all runs/d/e, or "
+        "several: 'all runs/**/*.json.gz'; name files with other suffixes: "
+        "all runs/*.csv.gz all runs/*.txt; models in a folder are not read: name one, such as "
+        "all runs/net.onnx"
+    )
 
 
 def test_output_never_replaces_a_list_that_is_read(tmp_path: Path) -> None:

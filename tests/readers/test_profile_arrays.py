@@ -41,9 +41,9 @@ DATA = b"".join(pieces_of(nested(), None))
 
 
 @given(st.integers(0, len(DATA) - 1), st.integers(1, 255))
-def test_every_damaged_byte_is_noticed(place: int, change: int) -> None:
+def test_every_damaged_byte_is_noticed(index: int, change: int) -> None:
     damaged = bytearray(DATA)
-    damaged[place] ^= change
+    damaged[index] ^= change
     with pytest.raises(ValueError, match=r"no profile|damaged"):
         read_back(bytes(damaged))
 

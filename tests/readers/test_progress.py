@@ -119,7 +119,8 @@ def test_bytes_are_counted_after_a_second(monkeypatch: pytest.MonkeyPatch) -> No
 def test_decoding_a_large_file_is_announced_at_once(
     monkeypatch: pytest.MonkeyPatch,
     size: int,
-    is_shown: bool,  # noqa: FBT001  # a parameter of the test
+    *,
+    is_shown: bool,
 ) -> None:
     terminal = terminal_of_messages(monkeypatch)
     set_clock(monkeypatch, 0.0, 0.1, 0.2)

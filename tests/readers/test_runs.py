@@ -43,11 +43,11 @@ VALUES = np.array([[4.0, 1.0, nan, 3.0], [nan, nan, nan, nan], [nan, 2.0, nan, n
         ("max", [4.0, nan, 2.0]),
     ],
 )
-def test_the_statistics_of_runs(statistic: str, expected: list[float]) -> None:
+def test_statistics_of_runs_leave_out_unknown_values(statistic: str, expected: list[float]) -> None:
     np.testing.assert_array_equal(over_runs(VALUES, statistic), expected)
 
 
-def test_quantiles_and_spread_of_runs() -> None:
+def test_quantiles_and_spread_of_runs_leave_out_unknown_values() -> None:
     np.testing.assert_array_equal(quantile_of_runs(VALUES, 0.25), [2.0, nan, 2.0])
     np.testing.assert_allclose(spread_of_runs(VALUES), [0.25, nan, nan])
     many = np.array([np.random.default_rng(0).random(11)])
@@ -80,7 +80,9 @@ def test_group_times_are_computed_per_run() -> None:
     ("statistic", "time", "total"),
     [("mean", 4.0, 8.0), ("min", 1.0, 2.0), ("max", 10.0, 11.0)],
 )
-def test_other_run_statistics(statistic: str, time: float, total: float) -> None:
+def test_a_run_statistic_decides_the_times_of_rows_and_the_total(
+    statistic: str, time: float, total: float
+) -> None:
     profile = runs((10, 1), (1, 10), (1, 1))
     query = pa.Query(run_statistic=statistic)
     assert pa.run(query, profile)["time"].tolist() == [us(time), us(time)]
@@ -114,13 +116,31 @@ def test_operators_with_different_shapes_do_not_match() -> None:
     )
 
 
-def test_different_models_have_the_first_note() -> None:
+def test_the_note_on_different_models_comes_first() -> None:
     files = [str(PROFILES / name) for name in ("trace-dyn.json", "resnet18.json")]
     outcome = run_command(*files, "-t", "1", "--print-only", "device")
     assert outcome.err.splitlines()[0] == (
         "note: none of 115 operators are in all 2 runs: these look like different models, so the "
         "totals make no sense; --aggregate-by file shows each file on its own"
     )
+
+
+@pytest.mark.parametrize(
+    ("files", "what"),
+    [
+        (("trace-dyn.json", "resnet18.json"), "different models"),
+        (("resnet18.json", "../tensorrt/net.profile.json"), "different kinds of file"),
+    ],
+)
+def test_the_summary_says_that_totals_of_different_models_make_no_sense(
+    files: tuple[str, ...], what: str
+) -> None:
+    paths = [str(PROFILES / name) for name in files]
+    outcome = run_command(*paths, "--print-only", "summary", "--format", "plain")
+    runs = next(line for line in outcome.out.splitlines() if line.startswith("runs "))
+    assert runs.endswith(f"%); these look like {what}, so the totals make no sense")
+    same = run_command(paths[0], paths[0], "--print-only", "summary", "--format", "plain")
+    assert "these look like" not in same.out
 
 
 def test_a_repeated_operator_has_its_own_row(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def _openvino(sizes: list[int]) -> object:
         lambda sizes: EngineTensor(dims=sizes).tensor.shape,
     ],
 )
-def test_shapes_with_too_many_dimensions_or_elements(
+def test_shapes_with_too_many_dimensions_or_elements_are_unknown(
     shape_of: Callable[[list[int]], object],
 ) -> None:
     assert shape_of([1] * 64) == (1,) * 64

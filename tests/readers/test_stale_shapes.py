@@ -51,6 +51,20 @@ def test_shapes_that_changed_between_runs_are_counted(
         assert len(pa.load(write_bytes(tmp_path, text)).notes) == changed
 
 
+def test_impossible_times_give_the_note_without_a_warning(tmp_path: Path) -> None:
+    """The times of the device add up to more than the largest float."""
+    document = json.loads((PROFILES / "trace-dyn.json").read_text())
+    for devices in document["profiler"]["device"].values():
+        for times in devices.values():
+            times.update(start=0, kern=0, end=1.5e308)
+    notes = pa.load(write_bytes(tmp_path, json.dumps(document).encode())).notes
+    assert [note.partition(" (")[0] for note in notes if "changed between" in note] == [
+        "the shapes of 10 operators changed between runs: computation, memory and shapes are from "
+        "the first run, but times are from the last, so their FLOPS and bandwidth are wrong; "
+        "profile with one input shape"
+    ]
+
+
 def test_work_of_other_shapes_is_not_judged() -> None:
     profile = pa.load(PROFILES / "trace-dyn.json")
     peaks = pa.parse_peaks("100G:20G")

@@ -19,7 +19,7 @@ import profile_analyze as pa
 from profile_analyze.errors import without_secrets
 from profile_analyze.readers import many
 from profile_analyze.readers.content import display_name
-from profile_analyze.readers.paths import absolute_path, inputs_in
+from profile_analyze.readers.paths import Inputs, absolute_path, inputs_in
 from profile_analyze.readers.remote import RemotePath
 from profile_analyze.readers.source import Cache, Source
 from profile_analyze.readers.urls import folder_of, is_pattern, is_url, survives_fork, url_in
@@ -104,7 +104,7 @@ def test_processes_that_read_hdfs_are_not_forked() -> None:
     assert many._start_pool(paths, never_called, processes=2) is None
 
 
-def test_parts_of_urls() -> None:
+def test_urls_are_joined_and_split() -> None:
     assert url_in("s3://runs", "a.json") == url_in("s3://runs/", "a.json") == "s3://runs/a.json"
     assert folder_of("s3://runs/a?.json") == "s3://runs/"
     assert folder_of("https://host/runs/a.json?x=1/2") == "https://host/runs/"
@@ -158,7 +158,7 @@ def test_a_data_set_stands_for_itself() -> None:
     with in_memory({"set/_profile_analyze.json": b"{}", "set/a.json": TINY, "a.json": TINY}):
         names = ["memory://set", "memory://a.json", "memory://set/", "memory://nothing"]
         data_sets = ["memory://set", "memory://set/"]
-        assert inputs_in(names) == (names, names, data_sets)
+        assert inputs_in(names) == Inputs(names, names, data_sets, [])
 
 
 NAMES = st.text("ab", min_size=1, max_size=2)
@@ -270,14 +270,14 @@ def test_the_error_of_a_failing_driver_has_one_line(error: Exception, reason: st
         assert str(caught.value) == f"{shown}: {reason}"
         folder = URL.removesuffix("/a.json")
         if isinstance(error, FileNotFoundError):
-            assert inputs_in([folder]) == ([folder], [folder], [])
+            assert inputs_in([folder]) == Inputs([folder], [folder], [], [])
         else:
             with pytest.raises(pa.InputError) as caught:
                 inputs_in([folder])
             assert caught.value.file == "faulty://***@host"
 
 
-def test_drivers_that_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_driver_is_an_error_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "paramiko", None)
     for name in [one for one in sys.modules if one.startswith("fsspec.implementations.sftp")]:
         monkeypatch.delitem(sys.modules, name)
@@ -294,7 +294,9 @@ def test_drivers_that_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("is_old", [False, True])
-def test_fsspec_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch, *, is_old: bool) -> None:
+def test_without_a_recent_fsspec_the_error_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, *, is_old: bool
+) -> None:
     monkeypatch.delitem(sys.modules, "profile_analyze.readers.remote")
     if is_old:
         monkeypatch.delattr("fsspec.asyn.reset_after_fork")
@@ -321,7 +323,7 @@ def test_drivers_log_nothing_on_standard_error() -> None:
         assert done.stderr == logged
 
 
-def test_a_file_that_ends_too_early() -> None:
+def test_a_file_that_ends_too_early_is_refused_and_closed() -> None:
     truncated = pytest.raises(pa.MalformedProfileError, match="truncated: the JSON ends in the mid")
     with in_memory({"a.json": TINY}), faulty(content=TINY[:-9]), truncated:
         pa.load("faulty://a.json")

@@ -115,7 +115,7 @@ def test_profiles_on_a_server_give_the_same_answers(
     (tmp_path / "runs" / "a.json").write_bytes(content)
     (tmp_path / "runs" / "b.json.gz").write_bytes(gzip.compress(content))
     (tmp_path / "runs" / "one day" / "c d.json").write_bytes(content)
-    # The server sends whole files only, and this one is larger than a request for a part of a file.
+    # The server ignores ranges of bytes. This file is larger than the blocks that fsspec requests.
     (tmp_path / "large.json").write_bytes(content + b" " * 20_000_000)
     assert called(f"{tmp_path}/runs", "--export", f"{tmp_path}/set")[0] == 0
     for names, question in (
@@ -132,8 +132,10 @@ def test_profiles_on_a_server_give_the_same_answers(
         local = [name if name.startswith("-") else f"{tmp_path}/{name}" for name in names]
         code, out, err = called(*remote, *question)
         expected = called(*local, *question)
-        shown = out.replace(server, str(tmp_path)).replace("%20", " ")
-        assert (code, shown, err) == expected
+        shown, notes = (
+            text.replace(server, str(tmp_path)).replace("%20", " ") for text in (out, err)
+        )
+        assert (code, shown, notes) == expected
 
 
 @pytest.mark.slowest
@@ -211,7 +213,7 @@ def test_signatures_are_not_shown(tmp_path: Path, server: str, called: Called) -
     )
 
 
-def test_files_that_differ_in_their_queries_have_labels_of_their_own(
+def test_urls_that_differ_only_in_query_strings_have_labels_of_their_own(
     tmp_path: Path, server: str, called: Called
 ) -> None:
     urls = [f"{server}/secret.json?key=right&host={number}" for number in range(3)]
@@ -222,12 +224,15 @@ def test_files_that_differ_in_their_queries_have_labels_of_their_own(
     table.write_text("\n".join(lines))
     question = ["--label", str(table), "--sql", "from runs select host, day", "--format", "csv"]
     assert called(*urls, *question)[1] == "host,day\r\nh0,1\r\nh1,1\r\nh2,1\r\n"
-    # Without the bad file, only the labels that all named files share are known.
+    # The four URLs look the same without their query strings, so nobody knows which one is missing:
+    # each run gets only the labels that all four share.
     code, out, _ = called(bad, *urls, *question, "--skip-bad")
     assert (code, out) == (0, "host,day\r\n,1\r\n,1\r\n,1\r\n")
 
 
-def test_damaged_data_sets_on_a_server(tmp_path: Path, server: str, called: Called) -> None:
+def test_damaged_data_sets_on_a_server_are_refused(
+    tmp_path: Path, server: str, called: Called
+) -> None:
     profile = written(tmp_path / "run.json", [Operator("conv", "Conv", 3)])
     for name in ("endless", "lacking"):
         assert called(str(profile), "--export", str(tmp_path / name))[0] == 0

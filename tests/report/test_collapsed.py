@@ -25,7 +25,7 @@ def collapsed(profile: pa.Profile, **question: Any) -> str:
     return pa.render(pa.run(pa.Query(**question), profile), "collapsed")
 
 
-def test_a_trace_in_microseconds() -> None:
+def test_stacks_have_times_in_microseconds() -> None:
     assert collapsed(nested()) == "net;linear;addmm;gemm 3000\nnet;relu;relu_kernel 1000\n"
     assert collapsed(nested(), measure="host_time") == (
         "net 5000\nnet;linear 2000\nnet;linear;addmm 3000\nnet;relu 2000\n"
@@ -44,6 +44,15 @@ def test_a_name_stays_in_one_frame_and_equal_stacks_share_a_line() -> None:
         "x:y;unnamed;line\\nbreak 1\n"
         "x:y;unnamed;unnamed 1\n"
         "x:y;unnamed;卷积 \\x1b 1\n"
+    )
+
+
+def test_impossible_times_are_refused() -> None:
+    profile = profile_of([{"name": "a"}], [{"operator": 0, "duration_s": 1e303}], tracks=(CPU,))
+    with pytest.raises(pa.QueryError) as caught:
+        collapsed(profile)
+    assert str(caught.value) == (
+        "collapsed: the times are too large for microseconds; use another format"
     )
 
 
@@ -108,12 +117,13 @@ def test_a_note_on_what_a_level_leaves_out_is_only_for_selected_rows() -> None:
     assert left_out in some.err
 
 
-def test_the_host(tmp_path: Path) -> None:
+def test_host_stacks_are_written_if_only_the_host_is_printed(tmp_path: Path) -> None:
     file = tmp_path / "host.folded"
     outcome = run_command(TINY, "--print-only", "host", "-o", str(file))
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-    device = run_command(TINY, "--format", "collapsed").out
-    assert file.read_text() != device
+    stacks = "ADD 2\nconst<1>[2] 1\ndata 1\noutput_callback(ADD)[11] {}\n"
+    assert file.read_text() == stacks.format(2)
+    assert run_command(TINY, "--format", "collapsed").out == stacks.format(1)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +139,7 @@ def test_the_host(tmp_path: Path) -> None:
         (("--correct-sync",), "--correct-sync"),
     ],
 )
-def test_options_that_do_not_apply(options: tuple[str, ...], option: str) -> None:
+def test_options_that_do_not_apply_are_refused(options: tuple[str, ...], option: str) -> None:
     outcome = run_command(TINY, "--format", "collapsed", *options)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
@@ -138,7 +148,7 @@ def test_options_that_do_not_apply(options: tuple[str, ...], option: str) -> Non
     )
 
 
-def test_other_wrong_options() -> None:
+def test_other_wrong_calls_are_refused() -> None:
     model = str(FIXTURES / "models" / "branches.onnx")
     for call, message in (
         ((TINY, "--time-unit", "ms"), "collapsed has times in microseconds, so --time-unit has no "

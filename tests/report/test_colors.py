@@ -59,7 +59,7 @@ def test_verdicts_and_outcomes_have_colours(output_format: str) -> None:
         assert f" {cell} " in table
 
 
-def test_chosen_verdicts_in_boxes_have_colours() -> None:
+def test_a_chosen_column_of_verdicts_has_colours() -> None:
     report = comparison((), ())
     shown = pa.render(report, columns="verdict,name", display=pa.Display(color=True, width=60))
     assert f"│ {RED}slower{END}    │ conv_1 │" in shown

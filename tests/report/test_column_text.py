@@ -31,7 +31,9 @@ from profile_analyze.report.markdown import markdown_cell, markdown_text
         (r"name~l\.\d", r"name~l\.\d", r"name~l\.\d"),
     ],
 )
-def test_names_of_columns(name: str, header: str, export_name: str) -> None:
+def test_columns_have_headings_and_names_for_programs(
+    name: str, header: str, export_name: str
+) -> None:
     column = find_column(name)
     assert (heading(column), machine_name(column)) == (header, export_name)
 
@@ -58,7 +60,7 @@ def test_names_of_columns(name: str, header: str, export_name: str) -> None:
         (r"in_shapes~\d+", "12", "12"),
     ],
 )
-def test_values_as_text(name: str, value: Any, text: str) -> None:
+def test_the_text_of_a_value_depends_on_its_column(name: str, value: Any, text: str) -> None:
     assert value_text(find_column(name), value) == text
 
 
@@ -78,7 +80,7 @@ def test_values_as_text(name: str, value: Any, text: str) -> None:
         ("difference", "digits", ["+2.31211e+08", "N/A"]),
     ],
 )
-def test_values_in_other_styles(name: str, style: Style, texts: list[str]) -> None:
+def test_styles_change_digits_and_units(name: str, style: Style, texts: list[str]) -> None:
     column = find_column(name)
     assert [value_text(column, value, style) for value in (231211008.0, float("nan"))] == texts
 

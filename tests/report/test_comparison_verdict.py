@@ -1,4 +1,4 @@
-"""The sentence with the verdict of a comparison: how much work explains, and how many runs help."""
+"""The sentence after the verdict of a comparison: what work explains, and how many runs to take."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from math import isnan
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.report.sentence_parts import gate_sentence
 from tests.small import Operator, profile_of
 
 TIMES = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07)
@@ -59,7 +60,7 @@ def sentence(new: pa.Profile, base: pa.Profile) -> str:
             "slower than the baseline, with more work: 144.900 us instead of 103.500 us, +40.0%; "
             "more work explains +51.750 us",
         ),
-        (  # An operator that only one side has is work, too.
+        (  # The work of an added operator is more work, too.
             [CONV, Operator("more", "Conv", 50, work=(500, 1))],
             [CONV],
             "slower than the baseline, with more work: 155.250 us instead of 103.500 us, +50.0%; "
@@ -98,8 +99,8 @@ def test_an_uncertain_verdict_names_the_change_that_its_number_of_runs_assumes()
     new = side(CONV, times=(1.1, 1.3, 1.7, 1.8))
     assert sentence(new, base) == (
         f"{start}150.000 us instead of 130.000 us, +15.4%, which may be noise alone; changes from "
-        "-31.2% to +80.0% are possible; if the true change is +11.2%, about 167 runs a side "
-        "settle the question"
+        "-31.2% to +80.0% are possible; if the true change is +11.2% (the median change over all "
+        "pairs of runs), about 167 runs a side settle the question"
     )
     assert sentence(side(CONV, times=(1.01, 1.21, 1.39, 1.6)), base) == (
         f"{start}130.000 us instead of 130.000 us, 0.0%, which may be noise alone; changes from "
@@ -128,8 +129,8 @@ def test_an_uncertain_verdict_names_the_change_that_its_number_of_runs_assumes()
         (
             (1.05, 1.15, 0.91, 1.09, 0.95, 1.07, 1.16, 1.01),
             (0.87, 1.08, 1.09, 1.03, 1.08, 0.95, 1.07, 1.11),
-            "-0.9%, which may be noise alone; changes from -7.8% to +12.6% are possible; report the "
-            "verdict's estimate, +1.4%, which has less noise: the median change over all pairs of runs; if",
+            "-0.9%, which may be noise alone; changes from -7.8% to +12.6% are possible; a better "
+            "estimate is +1.4%, the median change over all pairs of runs, which has less noise; if",
         ),
     ],
 )
@@ -166,5 +167,22 @@ def test_different_models_get_no_verdict() -> None:
     assert isnan(change.runs_needed)
     text = pa.render(pa.Report.of(pa.summarise(pa.compare(*few)), ()), "plain")
     assert "N/A (these look like different models)\n" in text
-    # Fewer matches do not matter if one side has no operators at all.
+    # A side without operators does not count as a different model.
     assert sentence(side(CONV), side()).startswith("the baseline has none of these operators: ")
+
+
+def test_an_interval_without_an_upper_end_allows_changes_of_any_size() -> None:
+    """Two runs of the baseline took no time, so the ratio may be infinite."""
+    new = side(CONV, times=(1.0, 1.2, 1.4, 1.6, 0.5))
+    base = side(CONV, times=(0.0, 0.0, 1.0, 1.5, 2.0))
+    assert sentence(new, base) == (
+        "cannot tell whether the model is slower, faster or the same: 120.000 us instead of "
+        "125.000 us, -4.0%, which may be noise alone; changes of -66.7% or more are possible"
+    )
+    query = pa.Query(compared=True)
+    conditions = [pa.FailCondition.parse("total > +5%", query)]
+    (verdict,) = pa.judge_conditions(conditions, query, pa.compare(new, base))
+    assert gate_sentence(verdict) == (
+        "passed: total > +5%: -4.0%, 120 us against 125 us of the baseline: within the limit, but "
+        "changes of any size are not ruled out; take more runs"
+    )

@@ -105,7 +105,7 @@ a quarter is idle
 }
 
 
-def test_a_new_fact_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_fact_needs_only_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     totals = totals_facts.GROUP
     monkeypatch.setattr(totals_facts, "GROUP", totals._replace(facts=(*totals.facts, NEW)))
     report = pa.Report.of(pa.summarise(profile_of([Operator("a", "T", 1)])))
@@ -125,7 +125,7 @@ def test_a_new_fact_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
-def test_the_values_of_a_comparison() -> None:
+def test_json_has_the_values_of_a_comparison() -> None:
     comparison = json.loads(pa.render(REPORTS["types"](), "json"))["summary"]["comparison"]
     assert comparison["largest_differences_by"] == ["type"]
     assert [one["label"] for one in comparison["called"]] == ["Conv", "Relu"]

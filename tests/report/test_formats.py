@@ -257,7 +257,7 @@ def test_the_suffix_chooses_the_picture_format() -> None:
     )
 
 
-def test_unknown_columns() -> None:
+def test_unknown_columns_are_errors() -> None:
     result = pa.run(pa.Query(by="type"), pa.load(RESNET))
     with pytest.raises(
         pa.UnknownColumnError, match="groups have no column 'name'; add it to --aggregate-by"

@@ -105,10 +105,12 @@ def test_long_lines_of_the_help_keep_their_indent() -> None:
 def test_the_list_of_devices_fits_a_narrow_terminal() -> None:
     assert device_list(1000) == device_list()
     lines = device_list(80).splitlines()
-    assert lines[:6] == [
+    assert lines[:8] == [
         "Rates by dtype in TFLO/s (int8: tera-operations per second); bandwidth in GB/s.",
         "Write a name of the first column after --peaks. A dtype, as in h100-sxm:fp16, is",
-        "for operators whose dtype the profile does not say.",
+        "for operators whose dtype the profile does not say. The table has no CPUs:",
+        "--peaks here measures this machine, and --peaks auto shows the highest rates in",
+        "the profile of a CPU.",
         "",
         "--peaks         fp64   fp32   tf32    fp16    bf16     fp8    int8  GB/s",
         "v100-sxm2        7.8   15.7            125                           900",

@@ -32,7 +32,7 @@ def table_of(*arguments: str, folder: Path) -> Any:
     return pq.read_table(file)
 
 
-def test_a_whole_table(tmp_path: Path) -> None:
+def test_columns_have_types_units_and_meanings(tmp_path: Path) -> None:
     file = write(
         tmp_path,
         "small.json",
@@ -80,11 +80,10 @@ def test_parquet_and_json_lines_have_the_same_rows(
     assert table.column_names == names
     lines = run_command(TINY, *arguments, "--format", "jsonl", "--notes", "none").out.splitlines()
     for row, line in zip(table.to_pylist(), map(json.loads, lines), strict=True):
-        numbers = {name: value for name, value in row.items() if isinstance(value, float)}
-        assert numbers == {name: line[name] for name in numbers}
-        assert [line[name] for name, value in row.items() if value is None] == [None] * sum(
-            value is None for value in row.values()
-        )
+        for name, value in row.items():
+            # In Parquet, lists such as shapes are texts.
+            is_list = isinstance(value, str) and isinstance(line[name], list | dict)
+            assert is_list or value == line[name], name
 
 
 @pytest.mark.parametrize(
@@ -154,7 +153,7 @@ def test_a_pipe_gets_the_file() -> None:
     assert pq.read_table(io.BytesIO(outcome.out.encode("latin-1"))).num_rows > 0
 
 
-def test_the_library_writes_no_text() -> None:
+def test_the_library_cannot_render_parquet_as_text() -> None:
     message = "output_format: parquet is not text; `profile-analyze -o FILE.parquet` writes a file"
     with pytest.raises(pa.QueryError, match="parquet is not text") as caught:
         pa.render(pa.run(pa.Query(), pa.load(TINY)), "parquet")

@@ -43,7 +43,7 @@ PEAKS = pa.parse_peaks("100G:20G")
 def roofline(
     query: pa.Query, name: str = "resnet18", layout: Literal["constrained"] | None = None
 ) -> tuple[pa.Table, Axes]:
-    """Return the answer and its picture, by default without a layout, which takes long."""
+    """Return the answer and its picture. Computing a layout takes long: few tests need one."""
     profile = pa.load(str(PROFILES / f"{name}.json"))
     result = pa.run(query, profile)
     figure = Figure(figsize=(11, 7), layout=layout)
@@ -84,22 +84,72 @@ def test_types_beyond_the_first_nine_are_grey() -> None:
     assert all(max(color) - min(color) > 0.2 for color in colors)
 
 
-def test_the_roofs() -> None:
-    _, axes = roofline(pa.Query(peaks=pa.parse_peaks("a100-80gb-sxm")))
-    lines = [line.get_xydata() for line in axes.lines]
-    slope, *roofs = [np.asarray(line) for line in lines]
-    np.testing.assert_allclose(slope[:, 1] / slope[:, 0], 2039e9)
-    assert [line[0][1] for line in roofs] == [19.5e12, 156e12, 312e12, 624e12]
-    np.testing.assert_allclose([line[0][1] / line[0][0] for line in roofs], 2039e9)
-    texts = [text.get_text() for text in axes.texts]
-    assert texts[0] == "2039 GB/s"
-    assert texts[1:5] == [
-        *(
-            "fp32 19.50 TFLOPS",
-            "tf32 156.00 TFLOPS",
-            "fp16, bf16 312.00 TFLOPS",
-            "int8 624.00 TFLOPS",
+@pytest.mark.parametrize(
+    ("peaks", "dtypes", "expected"),
+    [
+        ("a100-80gb-sxm", ["fp16", "fp32", None], {"fp32": 19.5e12, "fp16": 312e12}),
+        ("a100-80gb-sxm", ["fp16", "bf16"], {"fp16, bf16": 312e12}),
+        ("a100-80gb-sxm:int8", [None], {"int8": 624e12}),
+        ("a100-80gb-sxm:tf32", ["fp32", "uint8"], {"tf32": 156e12, "int8": 624e12}),
+        ("100G:20G", ["fp16", None], {"": 100e9}),
+        # There is no rate of FP64, so all rates are drawn.
+        (
+            "a100-80gb-sxm",
+            ["fp64"],
+            {"fp32": 19.5e12, "tf32": 156e12, "fp16, bf16": 312e12, "int8": 624e12},
         ),
+    ],
+)
+def test_each_rate_that_operators_use_has_a_roof_with_its_name(
+    peaks: str, dtypes: list[str | None], expected: dict[str, float]
+) -> None:
+    work = {"computation": 1e9, "memory": 1e6}
+    moves = {"computation": 0.0, "memory": 1e6}  # the peak rate of FP8 does not limit it
+    profile = profile_of(
+        [*({"name": str(n)} | work for n in range(len(dtypes))), {"name": "copy"} | moves],
+        [{"operator": n, "duration_s": 1.0} for n in range(len(dtypes) + 1)],
+        columns={"optional": {"compute_dtype": pa.Categorical.of([*dtypes, "fp8"])}},
+    )
+    figure = Figure()
+    table = pa.run(pa.Query(peaks=pa.parse_peaks(peaks)), profile)
+    draw_roofline(figure, Chart("roofline", table))
+    axes = figure.axes[0]
+    assert table.query.peaks
+    slope, *roofs = [np.asarray(line.get_xydata()) for line in axes.lines]
+    bandwidth = table.query.peaks.bandwidth
+    np.testing.assert_allclose(slope[:, 1] / slope[:, 0], bandwidth)
+    assert [line[0][1] for line in roofs] == [*expected.values()]
+    np.testing.assert_allclose([line[0][1] / line[0][0] for line in roofs], bandwidth)
+    labels = [text.get_text().rsplit(" ", 2)[0] for text in axes.texts[1 : len(roofs) + 1]]
+    assert [label for label in labels if not label[:1].isdigit()] == [*filter(None, expected)]
+
+
+def test_long_rows_without_a_dot_are_in_the_list() -> None:
+    works = [(1e9, 1e6), (None, 1e6), (1e9, None), (0.0, 1e6), (1e9, 1e6), (None, 1e6)]
+    profile = profile_of(
+        [
+            {"name": f"op{n}", "computation": computation, "memory": memory}
+            for n, (computation, memory) in enumerate(works)
+        ],
+        [{"operator": n, "duration_s": 6.0 - n} for n in range(len(works))],
+    )
+    figure = Figure()
+    draw_roofline(figure, Chart("roofline", pa.run(pa.Query(peaks=PEAKS), profile)))
+    (listed,) = [text.get_text() for text in figure.axes[0].texts if "\n" in text.get_text()]
+    assert listed.splitlines() == [
+        "1  op0",
+        "     6.000 s, 28.6%",
+        "-  op1",
+        "     5.000 s, 23.8%",
+        "     no dot: computation unknown",
+        "-  op2",
+        "     4.000 s, 19.0%",
+        "     no dot: memory unknown",
+        "-  op3",
+        "     3.000 s, 14.3%",
+        "     no dot: no computation",
+        "2  op4",
+        "     2.000 s, 9.5%",
     ]
 
 
@@ -161,7 +211,7 @@ def test_the_title_says_if_one_dot_is_above_its_roof() -> None:
     assert "above" not in axes.get_title(loc="left")
 
 
-def test_ranked_times() -> None:
+def test_bars_show_the_longest_times_and_their_shares() -> None:
     result = pa.run(pa.Query(), pa.load(RESNET))
     figure = Figure()
     draw_times(figure, Chart("times", result))
@@ -169,6 +219,7 @@ def test_ranked_times() -> None:
     widths = [bar.get_width() for bar in bars.patches]  # type: ignore[attr-defined]
     assert widths == pytest.approx((result["time"][:30] * 1e3).tolist())
     assert bars.get_xlabel() == "device self time (ms)"
+    assert [text.get_text() for text in bars.texts][:3] == ["8.782", "8.270", "8.163"]
     texts = [label.get_text() for label in shares.get_yticklabels()]
     assert texts[:3] == [
         "8.5% (8.5% in sum)",
@@ -183,7 +234,7 @@ def test_ranked_times() -> None:
     )
 
 
-def test_bars_in_a_chosen_unit() -> None:
+def test_bars_have_the_chosen_unit() -> None:
     figure = Figure()
     draw_times(figure, Chart("times", pa.run(pa.Query(), pa.load(RESNET)), most_rows=2), "s")
     bars = figure.axes[0]
@@ -308,7 +359,9 @@ PEAKS_OPTIONS: tuple[list[str], ...] = ([], ["--peaks", "1T:1G"])
         5,
     ),
 )
-def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> None:
+def test_a_picture_is_written_beside_the_same_answer(
+    tmp_path: Path, suffix: str, start: bytes, peaks: list[str]
+) -> None:
     file = tmp_path / f"a.{suffix}"
     outcome = run_command(RESNET, "-t", "1", "--plot", str(file), *peaks)
     assert outcome.code == 0
@@ -390,7 +443,7 @@ def test_the_roofline_shows_the_device_if_the_host_is_printed(tmp_path: Path) ->
     assert first == second
 
 
-def test_an_unknown_suffix() -> None:
+def test_an_unknown_suffix_is_refused() -> None:
     outcome = run_command("none", "--plot", "a.gif")
     assert outcome.code == 2
     assert outcome.err.endswith(
@@ -518,7 +571,7 @@ def test_the_legend_has_the_styles_of_the_drawn_rows() -> None:
     assert list(by_style(amounts, ["slower", "slower"], "profile")) == ["slower"]
 
 
-def test_a_single_difference_in_the_title() -> None:
+def test_the_title_names_a_single_difference() -> None:
     figure = Figure()
     draw_times(figure, Chart("times", pa.run(pa.Query(compared=True), COMPARED), most_rows=1))
     assert figure.get_suptitle().endswith("the largest difference of 3 rows")
@@ -606,7 +659,7 @@ def test_pictures_do_not_count_constants_as_memory(tmp_path: Path) -> None:
     assert first == second
 
 
-def test_without_matplotlib(tmp_path: Path) -> None:
+def test_a_missing_matplotlib_is_an_error(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "from profile_analyze.cli.main import main\n"

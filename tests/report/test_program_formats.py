@@ -142,7 +142,7 @@ def test_a_line_of_csv_is_never_blank() -> None:
     assert out == "param.none\r\n" + '""\r\n' * 91
 
 
-def test_no_operators_at_all(tmp_path: Path) -> None:
+def test_a_profile_without_operators_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "empty.json"
     path.write_text('{"profiler": {}, "graph_exec": {"operator": {}}}')
     for output_format in TABLE_FORMATS:
@@ -157,7 +157,7 @@ def test_no_operators_at_all(tmp_path: Path) -> None:
                 check_report(json.loads(outcome.out))
 
 
-def test_numbers_and_texts_that_json_cannot_represent(tmp_path: Path) -> None:
+def test_numbers_that_json_cannot_represent_are_texts_or_errors(tmp_path: Path) -> None:
     document = json.loads((PROFILES / "resnet18.json").read_text())
     document["profiler"]["opr_footprint"]["324"]["param"] = {"big": 2**70, "none": None}
     path = tmp_path / "big.json"
@@ -200,7 +200,7 @@ def test_formats_without_a_summary_refuse_copy_times() -> None:
         assert run_command(*call).code == 0
 
 
-def test_totals_without_tables() -> None:
+def test_a_summary_alone_is_one_row() -> None:
     call = (RESNET, "--print-only", "summary", "--format")
     header, values = csv.reader(io.StringIO(run_command(*call, "csv").out))
     total = json.loads(run_command(*call, "jsonl").out)
@@ -244,7 +244,7 @@ def test_formats_for_programs_import_neither_tabulate_nor_regex() -> None:
     assert done.stdout.endswith("}\n0\n")  # JSON, and its exit status
 
 
-def test_data_frames() -> None:
+def test_tables_can_become_data_frames() -> None:
     import pandas as pd
     import polars as pl
 

@@ -136,7 +136,7 @@ id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per
 
 
 @pytest.mark.parametrize("output_format", EXPECTED)
-def test_whole_reports(output_format: str) -> None:
+def test_reports_match_the_expected_texts(output_format: str) -> None:
     two = profile([("conv", 300, 6000), ("relu", 100, None)])
     assert pa.render(report(two, pa.Query()), output_format) == EXPECTED[output_format]
 
@@ -199,7 +199,7 @@ def test_an_empty_name_is_an_empty_line() -> None:
     ]
 
 
-def test_copies_and_their_waits() -> None:
+def test_only_operators_of_the_type_copy_count_as_copies() -> None:
     content = Source.of_bytes(
         "copies",
         b"""{"profiler": {"device": {
@@ -248,7 +248,7 @@ def test_copy_times_of_several_runs_use_the_run_statistic() -> None:
 
 
 @pytest.mark.parametrize("output_format", TABLE_FORMATS)
-def test_a_profile_without_operators(output_format: str) -> None:
+def test_every_format_shows_a_profile_without_operators(output_format: str) -> None:
     text = pa.render(report(profile([]), pa.Query()), output_format)
     assert text[-1:] == ("" if output_format in ("jsonl", "github") else "\n")
     assert "nan" not in text

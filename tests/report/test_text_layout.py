@@ -216,7 +216,7 @@ def test_whole_tables_in_narrow_terminals(
 
 @pytest.mark.parametrize("rows_at_once", [1, 2, 3, 4, 5, 100])
 @pytest.mark.parametrize("style", ["fancy_grid", "grid"])
-def test_a_long_table_is_drawn_in_matching_parts(rows_at_once: int, style: str) -> None:
+def test_the_parts_of_a_long_table_equal_the_whole_table(rows_at_once: int, style: str) -> None:
     rows = [("a\nb", ""), ("", "wide cell\n卷积\nx"), ("widest of all", "1"), ("卷积\n", "2")]
     for right in ((), (1,)):
         layout: dict[str, Any] = {"style": style, "headers": ("first", "second"), "right": right}

@@ -89,6 +89,28 @@ def test_small_differences_in_sentences_have_their_own_unit(
         assert times.text(time_s) == in_s[1:]
 
 
+@pytest.mark.parametrize(
+    ("time_s", "in_us", "in_ms", "signed"),
+    [
+        (0.9999999994, "999999.999 us", "1000.000 ms", "+999999.999 us"),
+        (0.9999999996, "1000.000 ms", "1000.000 ms", "+1000.000 ms"),
+        (13.336315805, "13.336 s", "13336.316 ms", "+13.336 s"),
+        (-13.336315805, "-13.336 s", "-13336.316 ms", "-13.336 s"),
+        (2e6, "2000000.000 s", "2000000.000 s", "+2000000.000 s"),
+    ],
+)
+def test_a_time_of_many_digits_has_its_own_unit(
+    time_s: float, in_us: str, in_ms: str, signed: str
+) -> None:
+    """For example, a program may wait for seconds between kernels of microseconds."""
+    in_micros = times_for([1.76e-6], "auto")
+    assert (in_micros.text(time_s), in_micros.total(time_s)) == (in_us, in_us)
+    assert in_micros.text(time_s, signed=True) == signed
+    assert times_for([1.76e-3], "auto").text(time_s) == in_ms
+    assert times_for([1.76e-6], "us").text(time_s) == f"{time_s * 1e6:.3f} us"
+    assert times_for([2.3], "auto").text(time_s) == f"{time_s:.3f} s"
+
+
 def test_a_time_may_be_too_large_for_its_unit() -> None:
     assert Times("ns", 0).number(1.5e306) == "1.500e+315"
 

@@ -18,7 +18,7 @@ PEAKS = pa.Peaks("card", (("fp32", 1e12),), 1e11, "by hand")
 
 
 def roofline() -> pa.Report:
-    """Return operators below a roof: one bound by each rate, one that moves data, one without work."""
+    """Return a report on operators bound by each rate, one that moves data, and one without work."""
     profile = profile_of(
         [
             Operator("conv", "Conv", 400, shape=[2, 3], work=(10**8, 10**6)),

@@ -84,7 +84,7 @@ def work(
         ("data-dependent", [DATA], [INDICES], {}, nan, 288),
     ],
 )
-def test_kinds_without_macs(
+def test_the_work_of_kinds_without_macs_by_hand(
     kind: str,
     inputs: list[Tensor | None],
     outputs: list[Tensor | None],
@@ -146,7 +146,7 @@ def test_unknown_sizes_and_dtypes_make_work_unknown() -> None:
         ((8, 3, 3, 3), 1, "matmul", None),
     ],
 )
-def test_kinds_of_convolutions(
+def test_weights_and_groups_decide_the_kind_of_a_convolution(
     weight: tuple[int | None, ...], groups: int | None, kind: str, expected: str | None
 ) -> None:
     operation = Operation(kind, (DATA, Tensor(weight)), (DATA,), {"groups": groups})

@@ -80,10 +80,9 @@ def reads(window: dict[str, Any], at: tuple[int, ...], tap: tuple[int, ...]) -> 
 def test_convolutions(window: dict[str, Any], channels: int, filters: int, has_bias: int) -> None:
     groups, batch, output = window["groups"], window["batch"], outputs_of(window)
     all_taps = without_padding = biases = 0
-    for n, group, out_channel, *at in indices(batch, groups, filters, *output):
+    for _, _, _, *at in indices(batch, groups, filters, *output):
         biases += has_bias
-        for in_channel, *tap in indices(channels, *window["kernel"]):
-            assert (n, group, out_channel, in_channel) is not None
+        for _, *tap in indices(channels, *window["kernel"]):
             all_taps += 1
             without_padding += reads(window, tuple(at), tuple(tap))
     one = operation(
@@ -262,7 +261,8 @@ def test_recurrent_layers(
     assert work_of(peepholes).computation == 2 * macs + other + extra
 
 
-def both(one: Operation) -> list[float]:
+def gradient_macs(one: Operation) -> list[float]:
+    """Return the counts for gradients of inputs and weights, inputs, weights, and nothing."""
     return [
         backward_macs(one, input_gradients=a, weight_gradients=b)
         for a, b in [(True, True), (True, False), (False, True), (False, False)]
@@ -274,25 +274,24 @@ def test_gradients_of_a_product(m: int, k: int, n: int) -> None:
     of_a = sum(1 for _ in indices(m, k) for _ in range(n))
     of_b = sum(1 for _ in indices(k, n) for _ in range(m))
     one = operation("matmul", [(m, k), (k, n)], (m, n))
-    assert both(one) == [of_a + of_b, of_a, of_b, 0]
+    assert gradient_macs(one) == [of_a + of_b, of_a, of_b, 0]
 
 
 def test_gradients_of_attention_and_its_projection() -> None:
-    """The gradients of queries, keys, values and scores need four products; the call needs two.
+    """The backward pass of attention has four products of matrices, and the forward pass has two.
 
-    The gradient of the input needs these products, and so does the gradient of the projection's
-    weights.
+    The gradients of the projection's input and weights both need all four, but only once.
     """
     attributes = dict.fromkeys(("batch", "heads", "query_length", "key_length"), 2)
     core = operation("attention", [], (), {**attributes, "head_size": 3, "value_head_size": 5})
     macs = 2 * 2 * 2 * 2 * (3 + 5)
-    assert both(core) == [2 * macs, 2 * macs, 0, 0]
+    assert gradient_macs(core) == [2 * macs, 2 * macs, 0, 0]
     projected = core._replace(attributes={**core.attributes, "projection_macs": 100})
-    assert both(projected) == [2 * macs + 200, 2 * macs + 100, 2 * macs + 100, 0]
+    assert gradient_macs(projected) == [2 * macs + 200, 2 * macs + 100, 2 * macs + 100, 0]
 
 
 def test_operations_without_products_have_no_gradient_macs() -> None:
-    assert both(operation("elementwise", [(3,)], (3,))) == [0, 0, 0, 0]
+    assert gradient_macs(operation("elementwise", [(3,)], (3,))) == [0, 0, 0, 0]
 
 
 def test_the_work_of_deformable_convolutions_includes_interpolation() -> None:

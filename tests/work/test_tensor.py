@@ -29,7 +29,9 @@ if TYPE_CHECKING:
         (repeat(0), False),
     ],
 )
-def test_possible_shapes(sizes: Iterable[int | None], is_possible: bool) -> None:  # noqa: FBT001  # a parameter of the test
+def test_impossible_shapes_are_recognised(
+    sizes: Iterable[int | None], *, is_possible: bool
+) -> None:
     assert is_possible_shape(sizes) is is_possible
 
 
@@ -37,16 +39,16 @@ def test_possible_shapes(sizes: Iterable[int | None], is_possible: bool) -> None
     ("inputs", "outputs", "dtype"),
     [
         (["fp16", "fp32"], ["fp32"], "fp16"),
-        (["bool", "fp16", "fp16"], ["fp16"], "fp16"),  # a choice by a condition
+        (["bool", "fp16", "fp16"], ["fp16"], "fp16"),  # Where
         (["bool", "fp16", "fp16"], [], "fp16"),
-        (["bool", "int64"], ["bool"], None),  # conditions chosen by indices
+        (["bool", "int64"], ["bool"], None),  # Gather of conditions
         ([None, "int64"], ["fp32"], "fp32"),
         (["string", "int64"], ["int64"], "int64"),
         ([], ["fp32", "int64"], "fp32"),
         ([], [], None),
     ],
 )
-def test_the_dtype_of_the_computation(
+def test_inputs_and_outputs_decide_the_dtype_of_the_computation(
     inputs: list[str | None], outputs: list[str | None], dtype: str | None
 ) -> None:
     assert compute_dtype(inputs, outputs) == dtype

@@ -85,7 +85,7 @@ def test_costs_equal_the_counts_of_loops_over_tiles(
         (Operation("softmax", (Tensor((3, 5)),), (Tensor((3, 5)),)), None),
     ],
 )
-def test_sizes_of_products(
+def test_sizes_of_products_by_hand(
     operation: Operation, expected: tuple[int, int, int, int] | None
 ) -> None:
     product = product_of(operation, with_convolutions=True)
@@ -108,13 +108,15 @@ def test_a_convolution_is_one_product_for_each_group(
 
 
 @pytest.mark.parametrize("weight", [None, (None, 3, 1, 1), (0, 3, 1, 1), (4, None, 1, 1)])
-def test_a_convolution_of_unknown_or_zero_sizes(weight: tuple[int | None, ...] | None) -> None:
+def test_a_convolution_of_unknown_or_zero_sizes_is_no_product(
+    weight: tuple[int | None, ...] | None,
+) -> None:
     inputs = (Tensor((1, 3, 5, 5), "fp32"), Tensor(weight, "fp32"))
     operation = Operation("convolution", inputs, (Tensor((1, 4, 5, 5), "fp32"),))
     assert product_of(operation, with_convolutions=True) is None
 
 
-def test_which_kinds_have_products() -> None:
+def test_only_matmuls_and_some_convolutions_have_products() -> None:
     kinds = ("matmul", "convolution", "deformable convolution", "transposed convolution", "LSTM")
     assert [has_products(kind, with_convolutions=True) for kind in kinds] == [True] * 3 + [
         False

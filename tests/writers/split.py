@@ -94,7 +94,7 @@ def split(proto: Any, tile: str, **inputs: Any) -> WrittenModel:
 def model_of(
     nodes: Sequence[Any], arrays: Arrays, constants: Collection[str] = (), opset: int = 18
 ) -> Any:
-    """Return a model with the output `y`. `arrays` has its inputs and `constants`."""
+    """Return a model with the output `y`. It stores the `constants`. Other `arrays` are inputs."""
     ports = [
         helper.make_tensor_value_info(
             name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
@@ -200,7 +200,7 @@ def _added(
 
 
 def costs_of(proto: Any, tile: str) -> Counts:
-    """Return the same numbers from the columns of the original model, before the split."""
+    """Return the costs that the columns of the original model predict for tiles of this size."""
     source = Source.of_bytes("m.onnx", proto.SerializeToString())
     source.inputs = pa.ModelInputs.of(tile=tile)
     operators = read_profile(source, ()).operators

@@ -57,7 +57,7 @@ def alexnet(part: int) -> tuple[Any, Arrays]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", some_of([8, 1], 2))
-def test_the_linear_layers_of_alexnet(part: int) -> None:
+def test_the_linear_layers_of_alexnet_are_split(part: int) -> None:
     proto, arrays = alexnet(part)
     tile = 64, 1024 // part, 1024 // part
     text = ",".join(map(str, tile))
@@ -107,7 +107,7 @@ def transformer() -> tuple[Any, Arrays]:
 
 
 @pytest.mark.parametrize("tile", [(4, 4, 4), (5, 3, 7), (14, 12, 12), (1, 64, 64)])
-def test_a_transformer_block(tile: tuple[int, int, int]) -> None:
+def test_a_transformer_block_is_split(tile: tuple[int, int, int]) -> None:
     proto, arrays = transformer()
     text = ",".join(map(str, tile))
     written = split_and_compare(proto, arrays, text)
@@ -115,7 +115,7 @@ def test_a_transformer_block(tile: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("tile", ["4,4,4", "64,64,64"])
-def test_results_in_onnx_runtime(tile: str) -> None:
+def test_results_in_onnx_runtime_stay_the_same(tile: str) -> None:
     runtime = pytest.importorskip("onnxruntime")
     proto, arrays = transformer()
     split_proto = onnx.load_from_string(split(proto, tile).data)
@@ -141,7 +141,7 @@ SMALL = """g (float[2, 3] x) => (float[2, 4] y) <
 }"""
 
 
-def test_the_nodes_of_a_small_product() -> None:
+def test_the_nodes_of_a_small_split_product() -> None:
     written = onnx.load_from_string(split(model(SMALL), "2,3,2").data)
     assert [(node.op_type, [*node.input], [*node.output]) for node in written.graph.node] == [
         ("Constant", [], ["layer/a_0_sizes"]),
@@ -162,7 +162,7 @@ def test_the_nodes_of_a_small_product() -> None:
     ]
 
 
-def test_a_product_that_fits_is_left_as_it_is() -> None:
+def test_a_product_that_fits_stays_unchanged() -> None:
     proto = model(SMALL)
     written = split(proto, "2,4,3")
     assert onnx.load_from_string(written.data) == proto
@@ -216,7 +216,7 @@ def test_local_functions_are_inlined() -> None:
     assert [type_ for type_, _ in layers(written)].count("MatMul") == 2
 
 
-def test_layers_that_are_left_are_named() -> None:
+def test_layers_that_are_not_split_are_named() -> None:
     text = """g (float[N, 3] x, float[3, 4] w, uint8[2, 8] a, uint8[8, 2] b, float s, uint8 z,
         float[1, 1, 4, 4] image, float[1, 1, 3, 3] k, uint8[2] rows, float[2] scales)
         => (float[N, 4] y, uint8[2, 2] q, int32[2, 2] i, float[1, 1, 2, 2] out) {
@@ -250,7 +250,7 @@ def test_layers_that_are_left_are_named() -> None:
         ),
     ],
 )
-def test_a_bias_that_cannot_be_split(bias: str, reason: str) -> None:
+def test_a_product_whose_bias_cannot_be_split_stays_unchanged(bias: str, reason: str) -> None:
     text = f"""g (float[2, 3] x, float[3, 8] w, {bias} c) => (float[2, 8] y) {{
         [fc] y = Gemm (x, w, c)
     }}"""
@@ -260,7 +260,7 @@ def test_a_bias_that_cannot_be_split(bias: str, reason: str) -> None:
     assert written.notes[1] == f"not split in the written model: fc; {reason}"
 
 
-def test_products_of_constants_and_of_wrong_sizes_are_left() -> None:
+def test_products_of_constants_and_of_wrong_sizes_are_not_split() -> None:
     """The first product is computed before a run. The second cannot run with the given size."""
     text = """g (float[2, 3] x, float[2, N] z) => (float[2, 4] y, float[2, 4] r) <
         float[3, 4] v = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
@@ -293,7 +293,7 @@ def test_leading_sizes_become_rows_only_if_rows_are_split() -> None:
     ]
 
 
-def test_given_sizes_are_those_of_the_written_model() -> None:
+def test_the_written_model_has_the_given_sizes() -> None:
     text = """g (float[N, 3] x, float[1, 2] z, float[3, 4] w) => (float[N, 4] y, float[1, 2] r) {
         y = MatMul (x, w)
         r = Relu (z)
@@ -302,13 +302,13 @@ def test_given_sizes_are_those_of_the_written_model() -> None:
     onnx.checker.check_model(written, full_check=True)
     assert onnx.helper.printable_type(written.graph.input[0].type).split(",")[1:] == [" 9x3"]
     assert onnx.helper.printable_type(written.graph.output[0].type).split(",")[1:] == [" 9x4"]
-    # A size that replaces a fixed one removes the shapes of outputs, which are then inferred.
+    # If a given size replaces a fixed one, the shapes of outputs are inferred anew.
     other = onnx.load_from_string(split(model(text), "4,4,4", shapes={"z": (5, 2)}).data)
     onnx.checker.check_model(other, full_check=True)
     assert onnx.helper.printable_type(other.graph.output[1].type).split(",")[1:] == [" 5x2"]
 
 
-def test_a_model_with_too_many_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_tiles_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("profile_analyze.writers.splitter.MOST_PRODUCTS", 12)
     assert split(model(SMALL), "1,2,1").notes[0].startswith("the written model has 1 product split")
     with pytest.raises(QueryError) as caught:

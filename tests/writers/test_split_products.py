@@ -1,4 +1,4 @@
-"""Products of all forms, split into tiles: results and costs, on random inputs."""
+"""Matrix products, split into tiles: results and costs, on random inputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def numbers(*shape: int) -> NDArray[np.float32]:
 def check(proto: Any, arrays: dict[str, NDArray[Any]], tile: tuple[int, int, int]) -> None:
     text = ",".join(map(str, tile))
     written = split_and_compare(proto, arrays, text)
-    # In older versions, `onnx` cannot infer the result of a Reshape whose shape comes from a Cast.
+    # Before opset 9, `onnx` cannot infer the result of a Reshape whose shape comes from a Cast.
     if proto.opset_import[0].version >= 9:
         assert counts_of(written, tile) == costs_of(proto, text)
 
@@ -46,7 +46,7 @@ def gemms(draw: st.DrawFn) -> tuple[Any, dict[str, NDArray[Any]]]:
     }
     opset = draw(st.sampled_from([7, 9, 11, 13, 18]))
     biases = [(), (1,), (n,), (1, 1), (1, n), (m, 1), (m, n)]
-    # The bias is optional from version 11 on.
+    # The bias is optional from opset 11 on.
     bias = draw(st.sampled_from([*biases, *([None] if opset >= 11 else [])]))
     if bias is not None:
         arrays["c"] = np.asarray(numbers(*bias))
@@ -66,7 +66,9 @@ def gemms(draw: st.DrawFn) -> tuple[Any, dict[str, NDArray[Any]]]:
 
 @examples(150)
 @given(gemms(), tiles)
-def test_gemm(case: tuple[Any, dict[str, NDArray[Any]]], tile: tuple[int, int, int]) -> None:
+def test_a_split_gemm_has_the_same_results_and_costs(
+    case: tuple[Any, dict[str, NDArray[Any]]], tile: tuple[int, int, int]
+) -> None:
     check(*case, tile)
 
 
@@ -76,7 +78,7 @@ def matmuls(draw: st.DrawFn) -> tuple[Any, dict[str, NDArray[Any]]]:
     batch = draw(st.lists(st.integers(1, 3), max_size=2))
 
     def leading() -> list[int]:
-        """Return some of the last sizes of the batch, with 1 in place of some of them."""
+        """Return leading sizes that can be broadcast to `batch`."""
         kept = draw(st.integers(0, len(batch)))
         return [one if draw(flag) else 1 for one in batch[len(batch) - kept :]]
 
@@ -92,7 +94,9 @@ def matmuls(draw: st.DrawFn) -> tuple[Any, dict[str, NDArray[Any]]]:
 
 @examples(200)
 @given(matmuls(), tiles)
-def test_matmul(case: tuple[Any, dict[str, NDArray[Any]]], tile: tuple[int, int, int]) -> None:
+def test_a_split_matmul_has_the_same_results_and_costs(
+    case: tuple[Any, dict[str, NDArray[Any]]], tile: tuple[int, int, int]
+) -> None:
     check(*case, tile)
 
 
@@ -104,14 +108,14 @@ def test_matmul(case: tuple[Any, dict[str, NDArray[Any]]], tile: tuple[int, int,
     st.sampled_from(["", "a", "ab", "aB", "B"]),
     st.sampled_from([10, 13, 18]),
 )
-def test_matmul_of_integers(
+def test_a_split_matmul_of_integers_has_the_same_results(
     product: tuple[int, int, int],
     tile: tuple[int, int, int],
     leading: list[int],
     zero_points: str,
     opset: int,
 ) -> None:
-    """The zero points of B are one number (b), or one for each column (B)."""
+    """`zero_points`: `a` and `b` are one number for the matrix, `B` one for each column of b."""
     m, n, k = product
     rng = np.random.default_rng(0)
     arrays: dict[str, NDArray[Any]] = {

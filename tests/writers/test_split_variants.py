@@ -74,7 +74,7 @@ def fused(draw: st.DrawFn) -> Case:
 
 @examples(100)
 @given(fused(), tiles)
-def test_fused_products(case: Case, tile: tuple[int, int, int]) -> None:
+def test_fused_products_are_split(case: Case, tile: tuple[int, int, int]) -> None:
     text = ",".join(map(str, tile))
     written = split_and_compare(case.proto, case.arrays, text)
     tiles = [node for node in written.graph.node if node.domain == MICROSOFT]
@@ -159,7 +159,7 @@ def test_ties_are_rounded_as_before() -> None:
     st.sampled_from(["MatMulIntegerToFloat", "DynamicQuantizeMatMul"]),
     st.integers(0, 3),
 )
-def test_quantized_products_with_results_of_fp32(
+def test_quantized_products_with_results_of_fp32_are_split(
     product: tuple[int, int, int],
     tile: tuple[int, int, int],
     leading: list[int],
@@ -186,7 +186,7 @@ def test_quantized_products_with_results_of_fp32(
 SMALL = "uint8[2, 8] a, uint8[8, 3] b, float s, uint8 z, float[2] by_row, float[2, 8] x"
 
 
-def test_the_nodes_of_a_quantized_product() -> None:
+def test_the_nodes_of_a_split_quantized_product() -> None:
     text = f"g ({SMALL}) => (uint8[2, 3] y) {{ [fc] y = QLinearMatMul (a, s, z, b, s, z, s, z) }}"
     written = onnx.load_from_string(split(model(text), "2,3,4").data)
     assert [(node.op_type, [*node.input], [*node.output]) for node in written.graph.node] == [
@@ -226,7 +226,7 @@ def test_the_nodes_of_a_quantized_product() -> None:
         ('com.microsoft.FusedGemm <activation = "Relu"> (x, v)', "float[2, 3]", 18),
     ],
 )
-def test_variants_that_are_left(node: str, result: str, opset: int) -> None:
+def test_variants_that_cannot_be_split_stay_unchanged(node: str, result: str, opset: int) -> None:
     head = f'<ir_version: 8, opset_import: ["" : {opset}, "com.microsoft" : 1]>\n'
     inputs = f"{SMALL}, float[3, 2, 8] t, float[2, 8, 3] u, float[8, 3] v"
     proto = model(f"g ({inputs}) => ({result} y) {{ [fc] y = {node} }}", head)
@@ -235,7 +235,7 @@ def test_variants_that_are_left(node: str, result: str, opset: int) -> None:
 
 
 @pytest.mark.parametrize("type_", ["FusedMatMul", "QLinearMatMul", "MatMulIntegerToFloat"])
-def test_results_in_onnx_runtime(type_: str) -> None:
+def test_results_in_onnx_runtime_stay_the_same(type_: str) -> None:
     """ONNX Runtime scales sums in fp32, so a rounded result may differ by one step."""
     runtime = pytest.importorskip("onnxruntime")
     arrays = quantized((6, 7, 9), [2], "usu", by_column=False)

@@ -17,7 +17,7 @@ UNKNOWN = (
 )
 
 
-def test_the_long_name_of_the_domain_of_onnx() -> None:
+def test_the_long_name_of_the_domain_of_onnx_is_supported() -> None:
     proto = model(SMALL)
     proto.opset_import[0].domain = proto.graph.node[0].domain = "ai.onnx"
     written = onnx.load_from_string(split(proto, "1,2,2").data)
@@ -25,7 +25,7 @@ def test_the_long_name_of_the_domain_of_onnx() -> None:
     onnx.checker.check_model(written, full_check=True)
 
 
-def test_a_model_without_the_operators_of_onnx_is_left() -> None:
+def test_a_model_without_the_operators_of_onnx_stays_unchanged() -> None:
     text = SMALL.replace("MatMul", "com.microsoft.FusedMatMul")
     proto = model(text, '<ir_version: 8, opset_import: ["com.microsoft" : 1]>\n')
     assert onnx.load_from_string(split(proto, "1,2,2").data) == proto
@@ -49,7 +49,7 @@ def test_names_of_stored_shapes_are_not_given_to_new_values() -> None:
         SMALL.replace("float[2, 8] x", "float[3, 2, 8] x").replace("[2, 6] y", "[2, 2, 6] y"),
     ],
 )
-def test_shapes_that_contradict_each_other(text: str) -> None:
+def test_products_with_contradicting_shapes_are_not_split(text: str) -> None:
     """A file may state a wrong shape of a result. Tiles with wrong sizes could not run."""
     proto = model(text)
     written = split(proto, "1,2,2")
@@ -57,7 +57,7 @@ def test_shapes_that_contradict_each_other(text: str) -> None:
     assert written.notes[1:] == (UNKNOWN,)
 
 
-def test_a_wrong_order_of_the_sizes_of_a_result() -> None:
+def test_a_wrong_order_of_the_sizes_of_a_result_does_not_prevent_the_split() -> None:
     """The stated shape has the right number of elements, so the product is still split."""
     text = SMALL.replace("float[2, 8] x", "float[3, 2, 8] x").replace("[2, 6] y", "[2, 3, 6] y")
     proto = model(text)
@@ -70,7 +70,7 @@ def test_a_wrong_order_of_the_sizes_of_a_result() -> None:
     ("a", "b"),
     [((0, 8), (8, 6)), ((2, 0), (0, 6)), ((2, 8), (8, 0)), ((2, 3, 8), (8, 0))],
 )
-def test_products_without_elements_are_left(a: tuple[int, ...], b: tuple[int, ...]) -> None:
+def test_products_without_elements_stay_unchanged(a: tuple[int, ...], b: tuple[int, ...]) -> None:
     arrays = {"a": np.zeros(a, np.float32), "b": np.zeros(b, np.float32)}
     proto = model_of([helper.make_node("MatMul", ["a", "b"], ["y"])], arrays)
     assert split_and_compare(proto, arrays, "1,2,2") == proto

@@ -44,7 +44,7 @@ def read_executions(
     notes: list[FileNote] = []
     for side, intervals in times.items():
         columns, lanes, notes_on_side = _side_executions(side, intervals, decoded)
-        columns["track"] = columns["track"] + len(tracks)  # host tracks come last
+        columns["track"] = columns["track"] + len(tracks)  # numbered across both sides
         parts.append(columns)
         tracks += (track_of(name, side) for name in lanes)
         notes += notes_on_side

@@ -86,6 +86,7 @@ def _share(
     on_device = np.array([track.side == DEVICE for track in tracks], np.bool_)
     in_file = on_device[executions.track] & (executions.run == file)  # each file is one run
     duration_s = np.nan_to_num(executions.duration_s[in_file])
-    total_s = duration_s.sum()
-    chosen_s = duration_s[np.isin(executions.operator[in_file], operators)].sum()
-    return float(chosen_s / total_s) if total_s else np.nan
+    with np.errstate(all="ignore"):  # an impossible sum becomes infinite, and the share NaN or 0
+        total_s = duration_s.sum()
+        chosen_s = duration_s[np.isin(executions.operator[in_file], operators)].sum()
+        return float(chosen_s / total_s) if total_s else np.nan

@@ -68,9 +68,9 @@ def _after_steps(recording: Recording, pids: Indices, is_operator: Chosen) -> Ch
 
 
 def _remove_kernels(recording: Recording, pids: Indices, dropped: Chosen) -> None:
-    """Remove the kernels that ended after the first removed span of their process began.
+    """Remove the kernels that the removed spans may have launched.
 
-    A kernel stays if the operator that launched it stays.
+    A kernel stays if its launching operator stays, or if it ended before the first removed span.
     """
     spans, kernels = recording.spans, recording.kernels
     ids = np.array(spans.id)

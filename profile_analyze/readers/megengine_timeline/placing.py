@@ -169,10 +169,10 @@ def _runs(  # one argument for each column
 def _numbered_with_operators(
     pids: Indices, part: Indices, is_operator: NDArray[np.bool_]
 ) -> Indices:
-    """Return the number of each span's part, counted from 0 over all processes.
+    """Return the run of each span, numbered from 0 over all processes; -1 for none.
 
-    `part` numbers the parts of each process. Parts without operators are not counted, and their
-    spans have the number -1.
+    `part` counts the steps that ended before each span, or the iterations that began. Spans of one
+    process with the same count form a run if one of them is an operator.
     """
     order = np.lexsort((part, pids))
     is_new = np.ones(len(order), np.bool_)

@@ -38,7 +38,9 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
         except TooDeepError:
             raise MalformedProfileError(source.name, TOO_DEEP) from None
         if not any(facts >= 0 for facts in recording.spans.facts):
-            raise MalformedProfileError(source.name, _nothing(recording))
+            raise MalformedProfileError(
+                source.name, _nothing(recording, is_cut=not timeline.is_complete)
+            )
         incomplete = leave_out_incomplete(recording, is_cut=not timeline.is_complete)
         found = recorded(recording)
         operators = operators_of(found.rows, [*recording.facts])
@@ -57,8 +59,10 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
         )
 
 
-def _nothing(recording: Recording) -> str:
-    """Return why there is nothing to analyse."""
+def _nothing(recording: Recording, *, is_cut: bool) -> str:
+    """Return why there is nothing to analyse. `is_cut` says whether the file is truncated."""
+    if is_cut:
+        return "truncated: the file ends before the first whole operator; copy it again"
     what = "no operator" if recording.spans.name or recording.thread_names else "no event"
     return (
         f"has {what}: replays of trace() leave no events; profile traced code with GraphProfiler, "

@@ -49,7 +49,7 @@ def notes_on_file(reports: Sequence[Report], rows: Rows) -> Iterator[Note]:
             Importance.INCOMPLETE,
         )
     if rows.of == "summary":
-        lacks = "lacks" if reports[-1].instructions else "has no"
+        lacks = "lacks some" if reports[-1].instructions else "has no"
         yield Note(
             f"the rows are the groups of the report's summary, because the file {lacks} lines of "
             f"instructions; {_KEEP}",

@@ -84,7 +84,7 @@ class Listing:
             for position, name in enumerate(names)
             if not (
                 self._is_buffer(name)
-                or (position == written and self._is_output(name, instruction, bool(output)))
+                or (position == written and self._is_output(name, instruction))
             )
         ]
 
@@ -92,14 +92,14 @@ class Listing:
         source = self._by_name.get(name)
         return source is not None and _BUFFER.fullmatch(source.operator) is not None
 
-    def _is_output(self, name: str, instruction: Instruction, is_named: bool) -> bool:  # noqa: FBT001  # passed once
+    def _is_output(self, name: str, instruction: Instruction) -> bool:
         """Return whether the argument at the position of the output is a buffer for the output."""
         source = self._by_name.get(name)
         if source is None:
             return True  # the file lacks its line, and this argument is nearly always a buffer
         has_shape = source.shapes == instruction.shapes
         is_parameter = source.operator == PARAMETER and _OUTPUT_NAME.fullmatch(name) is not None
-        return is_named or (has_shape and is_parameter)
+        return bool(instruction.attribute("output_arg")) or (has_shape and is_parameter)
 
     def _is_constant(self, source: Instruction) -> bool:
         """Return whether the result of an instruction is a weight, or a view of a weight."""

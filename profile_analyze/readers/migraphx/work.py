@@ -178,7 +178,7 @@ def _elementwise(kernel: _Kernel) -> Operation | None:
     return kernel.operation(names.ELEMENTWISE, per_element=kernel.fused)
 
 
-def _only_itself(kernel: _Kernel) -> Operation | None:
+def _single_operator(kernel: _Kernel) -> Operation | None:
     kinds = kernel.contents.kinds
     return kernel.operation(next(iter(kinds))) if len(kinds) == prod(kinds.values()) == 1 else None
 
@@ -190,7 +190,7 @@ _TRANSLATIONS: Final[Mapping[str, Callable[[_Kernel], Operation | None]]] = {
     names.NORMALIZATION: _normalization,
     **dict.fromkeys(
         (names.RMS_NORMALIZATION, names.BATCH_NORMALIZATION, names.LOCAL_NORMALIZATION),
-        _only_itself,
+        _single_operator,
     ),
     names.SOFTMAX: _softmax,
     names.REDUCTION: _reduction,

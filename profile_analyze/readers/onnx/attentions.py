@@ -94,22 +94,22 @@ def grouped_query_attention(call: Call) -> Operation:
 
 def projected_attention(call: Call) -> Operation:
     """Translate com.microsoft Attention, which multiplies its input by weights first."""
-    return _projected(call, mask=3, past=4, added=5)
+    return _projected(call, mask=3, past=4, attention_bias=5)
 
 
 def quantized_attention(call: Call) -> Operation:
     """Translate com.microsoft QAttention, the quantized form of Attention."""
-    return _projected(call, mask=5, past=8, added=None)
+    return _projected(call, mask=5, past=8, attention_bias=None)
 
 
-def _projected(call: Call, *, mask: int, past: int, added: int | None) -> Operation:
+def _projected(call: Call, *, mask: int, past: int, attention_bias: int | None) -> Operation:
     batch, length, inputs = (call.size(0, axis) for axis in range(3))
     columns, heads = call.size(1, 1), call.attribute("num_heads")
     sizes = call.attribute("qkv_hidden_sizes")
     if not sizes or len(sizes) != 3:
         sizes = (quotient(columns, 3),) * 3
     past_length = call.size(past, 3) if call.has_input(past) else 0  # (2, B, heads, P, D)
-    if call.has_input(6) and added is not None:
+    if attention_bias is not None and call.has_input(6):  # `past_sequence_length`
         past_length = None
     return _attention(
         call,
@@ -119,7 +119,8 @@ def _projected(call: Call, *, mask: int, past: int, added: int | None) -> Operat
         key_length=total(length, past_length),
         head_size=quotient(sizes[0], heads),
         value_head_size=quotient(sizes[2], heads),
-        has_mask=call.has_input(mask) or (added is not None and call.has_input(added)),
+        has_mask=call.has_input(mask)
+        or (attention_bias is not None and call.has_input(attention_bias)),
         projection_macs=product(batch, length, inputs, columns),
         bias_elements=product(batch, length, columns) if call.has_input(2) else 0,
     )

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.types import Sizes
 
 
-def forget_contradictions(
+def record_contradictions(
     graph: GraphProto,
     scope: Scope,
     scope_of: Callable[[GraphProto], Scope],
     outer: MutableMapping[str, None] | None = None,
 ) -> Collection[str]:
-    """Find the nodes that cannot run, in a graph and its bodies. Return names of unknown values.
+    """Record in `Scope.contradictions` why nodes of a graph and its bodies cannot run.
 
-    The reasons are stored in `Scope.contradictions`. All values that depend on such a node become
-    unknown, because the nodes that compute these values do not run either. `outer` has the names of
+    All values that depend on such a node become unknown, because the nodes that compute these
+    values do not run either. Return the names of the unknown values. `outer` has the names of
     unknown values in the graphs around this graph.
     """
     unknown: MutableMapping[str, None] = {} if outer is None else ChainMap({}, outer)
@@ -39,7 +39,7 @@ def forget_contradictions(
         elif reason := _contradiction(node, scope):
             scope.contradictions[position] = reason
             _forget(node, scope, scope_of)
-        elif _has_contradiction_inside(node, scope_of, unknown):
+        elif _record_in_bodies(node, scope_of, unknown):
             _forget_outputs(node, scope)
         else:
             continue
@@ -47,19 +47,19 @@ def forget_contradictions(
     return unknown
 
 
-def _has_contradiction_inside(
+def _record_in_bodies(
     node: NodeProto, scope_of: Callable[[GraphProto], Scope], outer: MutableMapping[str, None]
 ) -> bool:
-    """Call `forget_contradictions` for the bodies of a node.
+    """Record the contradictions in the bodies of a node.
 
-    Return whether the contradictions make an output of a body unknown. Bodies that are never
-    executed are skipped, because they can be branches for other sizes.
+    Return whether they make an output of a body unknown. Bodies that are never executed are
+    skipped, because they can be branches for other sizes.
     """
     found = False
     for _, body in bodies_of(node):
         inner = scope_of(body)
         if inner.trip_count != 0:
-            unknown = forget_contradictions(body, inner, scope_of, outer)
+            unknown = record_contradictions(body, inner, scope_of, outer)
             found = found or any(output.name in unknown for output in body.output)
     return found
 

@@ -22,11 +22,7 @@ _OF_WINDOWS: Final[Mapping[str, int]] = {
 
 
 def with_defaults(node: Node, opsets: Mapping[str, int]) -> Mapping[str, Any]:
-    """Return the attributes of a node. Attributes that the file omits have their default values.
-
-    Some programs write attributes that have their default values, and other programs omit these
-    attributes. With this function, nodes of both programs have equal attributes.
-    """
+    """Return the attributes of a node. Attributes that the file omits have their default values."""
     known, names = _schema(node.type, node.domain, opsets.get(node.domain, 1))
     attributes = {**known, **node.attributes}
     kernel = attributes.get("kernel_shape")

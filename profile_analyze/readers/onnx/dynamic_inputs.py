@@ -126,12 +126,12 @@ class _Dims:
         value.type.CopyFrom(tensor_type(tensor.elem_type, shape))
 
     def _sizes_in_model(self, value: ValueInfoProto) -> tuple[int, ...]:
-        """Return the sizes of an input in the model. An open size gets its symbol's size, or 1."""
+        """Return the sizes of an input. An unknown size becomes its symbol's size, or 1."""
         sizes = sizes_of(value.type)
         if sizes is None:
             raise QueryError(
-                f"{self._file}: -1 stands for a size in the model, but the model has no shape for "
-                f"the input '{value.name}'; give all sizes, as in --input-shape {value.name}:8"
+                f"{self._file}: -1 stands for the shape in the model, but the model has no shape "
+                f"for the input '{value.name}'; give all sizes, as in --input-shape {value.name}:8"
             )
         return tuple(
             one if isinstance(one, int) else self._sizes.get(one or "", 1) for one in sizes
@@ -183,7 +183,7 @@ def _fits(value: float, elem_type: int) -> bool:
         return True
     try:
         dtype = helper.tensor_dtype_to_np_dtype(elem_type)
-    except KeyError:  # see `_name_of`
+    except KeyError:  # an unknown dtype
         return False
     if dtype.kind == "b":
         return value in (0, 1)
@@ -229,10 +229,10 @@ def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
 
 
 def _options_for(name: str, sizes: Sizes | None) -> Iterator[str]:
-    """Yield the command-line options that give sizes to the open axes of an input.
+    """Yield the command-line options that give the unknown sizes of an input.
 
-    Each symbol needs a `--dim`; an open axis without a symbol needs `--input-shape`. The options
-    have N instead of a size: users would copy a number such as 1, and get wrong results.
+    These are a `--dim` for each symbol; if an unknown size has no symbol, one `--input-shape`. The
+    options have N instead of a size: users would copy a number such as 1, and get wrong results.
     """
     if sizes is None:
         yield f"--input-shape {quote(name)}:SHAPE"

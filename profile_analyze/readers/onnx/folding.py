@@ -1,4 +1,4 @@
-"""Computes small constant tensors, such as the shapes that a model computes while it runs."""
+"""Computes small tensors that shapes depend on, such as the new shape for a Reshape node."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | No
     if function is None:
         return None
     try:
-        # Overflow and division by zero are allowed, as on the hardware. NumPy's warnings would
-        # only confuse users.
+        # Overflow and division of floats by zero are allowed, as on the hardware. NumPy's warnings
+        # would only confuse users.
         with np.errstate(all="ignore"):
             result = function(inputs, attributes)
     # These errors occur if an input is missing, or has an unsuitable shape, dtype or value.
@@ -126,14 +126,9 @@ def _slice(inputs: Inputs, attributes: Attributes) -> Array:
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         size = data.shape[axis]
         index = [slice(None)] * data.ndim
-        # With a negative step, an end below -size means "including the first element". In a slice
-        # of Python, such an end is None. A start below -size means the first element, but a slice
-        # of Python would select nothing.
-        index[axis] = (
-            slice(max(start, -size), None if end < -size else end, step)
-            if step < 0
-            else slice(start, end, step)
-        )
+        # With a negative step, a start below -size means the first element, but a slice of Python
+        # would select nothing.
+        index[axis] = slice(max(start, -size) if step < 0 else start, end, step)
         data = data[tuple(index)]
     return data
 

@@ -17,20 +17,21 @@ _SUMS_OF_PRODUCTS: Final = frozenset(
         *("Gemm", "FusedGemm", "GemmFastGelu", "GemmFloat8"),
     )
 )
-"""The types of operator that multiply their first two inputs. Their other inputs are added to the
-products, or select the elements to multiply."""
+"""The types of operator that multiply their first two inputs, the factors. Other inputs, such as a
+bias or a mask, are not factors."""
 
 
 class NeededGradients(NamedTuple):
     """How many gradients training computes for a row.
 
-    Each gradient costs as many multiply-adds as the operator itself.
+    Each gradient costs as many multiply-adds as the operator itself. If the type of the operator
+    has no factors, all inputs together count as one factor.
     """
 
     of_inputs: int
-    """The number of gradients of factors that depend on a weight, but are not constant."""
+    """The number of factors that depend on a weight, but are not constant."""
     of_weights: int
-    """The number of gradients of factors that are weights with a floating-point dtype."""
+    """The number of factors that are floating-point weights, or are computed from such weights."""
 
 
 def needed_gradients(tables: ModelTables) -> Iterator[NeededGradients]:
@@ -58,7 +59,7 @@ def needed_gradients(tables: ModelTables) -> Iterator[NeededGradients]:
 
 
 def _factors(placed: PlacedNode) -> tuple[int | None, ...] | None:
-    """Return the tensors that a row multiplies; None if it does not compute sums of products."""
+    """Return the factors of a row; None if the type of its operator has no factors."""
     if placed.node.type == "Einsum":
         return placed.inputs
     return placed.inputs[:2] if placed.node.type in _SUMS_OF_PRODUCTS else None

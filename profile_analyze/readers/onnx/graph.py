@@ -42,7 +42,7 @@ class Value(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A graph inside a node of type If, Loop or Scan."""
+    """A graph inside a node, such as a branch of If or the body of Loop."""
 
     attribute: str
     """The attribute of the node that contains the graph, such as `then_branch`."""
@@ -67,8 +67,8 @@ class Node(NamedTuple):
     is_constant: bool = False
     """Whether all inputs of the node, and all values that its bodies capture, are constant."""
     is_shape_arithmetic: bool = False
-    """Whether the node is Shape or Size, or computes only with constants and results of such nodes.
-    All outputs of such a node are integers or booleans. Constant nodes are excluded."""
+    """Whether the node is Shape or Size, or computes integers or booleans only from constants and
+    results of shape arithmetic. False for constant nodes."""
     bodies: tuple[Body, ...] = ()
     contradiction: str | None = None
     """Why the node cannot run with the shapes of its inputs; None if it can run."""

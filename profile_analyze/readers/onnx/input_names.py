@@ -65,9 +65,9 @@ def _messages(
 
 def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto]) -> str:
     """Return the message about a shape for an input that the model does not have."""
-    its_inputs = f"its inputs: {_listed(inputs.values())}"
+    listed = f"inputs: {_listed(inputs.values())}"
     if name:
-        return f"has no input '{name}'; {its_inputs}"
+        return f"has no input '{name}'; {listed}"
     shape = "x".join(map(str, wanted.shape or ()))
     fitting = [
         f"--input-shape {quote(f'{one.name}:{shape}')}"
@@ -75,7 +75,7 @@ def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto
         if len(sizes_of(one.type) or ()) == len(wanted.shape or ())
     ]
     form = " or ".join(fitting[:_MOST_NAMED]) or f"NAME:{shape}"
-    return f"the shape {shape} lacks the name of an input; write {form}; {its_inputs}"
+    return f"the shape {shape} lacks the name of an input; write {form}; {listed}"
 
 
 def _no_symbol(symbol: str, size: int, symbols: list[str]) -> str:

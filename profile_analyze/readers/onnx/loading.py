@@ -45,7 +45,7 @@ def read_model(source: Source) -> OnnxModel:
     """Return the model in `source`, with all shapes that can be inferred.
 
     Raises `MalformedProfileError` if the model is damaged or not supported. Raises `QueryError` if
-    the caller gives sizes to inputs or symbols that the model does not have.
+    the caller gives sizes that do not fit the model.
     """
     return read_with_proto(source)[1]
 

@@ -32,7 +32,7 @@ class Parsed(NamedTuple):
     proto: ModelProto
     """The model without local functions. Large tensors have dims and dtype, but no values."""
     stored: Mapping[str, Any]
-    """The large tensors with their values. The key is `doc_string` of the tensor in `proto`."""
+    """The large tensors with their values, by the `doc_string` of the tensor in `proto`."""
     opsets: Mapping[str, int]
 
     def complete(self, tensor: Any) -> Any:
@@ -93,7 +93,7 @@ def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
 
 
 def _inlined(proto: ModelProto, file: str) -> ModelProto:
-    """Return the model with the nodes of local functions instead of calls of the functions.
+    """Replace each call of a local function by the nodes of the function. Return the model.
 
     The names of these nodes get a number at the end, which makes them unique.
     """
@@ -143,7 +143,7 @@ def _is_large(tensor: TensorProto) -> bool:
 
 
 def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> None:
-    """Raise `MalformedProfileError` if a graph or its bodies read undefined values.
+    """Raise `MalformedProfileError` for undefined values or negative sizes in a graph and bodies.
 
     Inputs, initializers and the outputs of earlier nodes are defined. `outer` has the names that
     are defined so far in each graph around this graph.

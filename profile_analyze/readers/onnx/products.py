@@ -70,7 +70,7 @@ def _channels_second(operation: Operation) -> Operation:
 
 
 def _window(operation: Operation, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return strides, dilations and the padding before the data, as attributes of the operation.
+    """Return strides, dilations and the padding at the start of each axis, as attributes.
 
     The result is empty if the number of axes is unknown. The padding is None if it depends on
     unknown sizes.
@@ -108,7 +108,7 @@ def _window(operation: Operation, attributes: Mapping[str, Any]) -> dict[str, An
 def _same_padding(
     shapes: Sequence[Sequence[int | None] | None], windows: Sequence[Sequence[int]], *, rule: str
 ) -> tuple[int, ...] | None:
-    """Return the padding before the data for each axis of the kernel; None if a size is unknown.
+    """Return the padding at the start of each axis of the kernel; None if a size is unknown.
 
     Some nodes have a rule such as SAME_UPPER, or the shape of the result, instead of a padding. The
     padding then follows from the rule and the shapes.

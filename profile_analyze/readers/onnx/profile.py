@@ -115,7 +115,7 @@ def _costly_columns(
 
 
 def _notes_on_unknown_types(tables: ModelTables) -> Iterator[Note]:
-    """Yield a note if some operators have types without a formula."""
+    """Yield a note if operators have unknown types."""
     nodes = (placed.node for placed in tables.rows if not placed.node.is_constant)
     types = [
         f"{node.domain}.{node.type}" if node.domain else node.type
@@ -130,7 +130,8 @@ def _notes_on_unknown_types(tables: ModelTables) -> Iterator[Note]:
     if more > 0:
         which += f" and {more} more"
     yield Note(
-        f"work and shapes are N/A for {counted(len(types), 'operator')} of unknown type: {which}",
+        "work, and output shapes that the file does not store, are N/A for "
+        f"{counted(len(types), 'operator')} of unknown type: {which}",
         Importance.INCOMPLETE,
     )
 

@@ -1,6 +1,6 @@
 """Infers the types of outputs for operators that `onnx` cannot infer.
 
-These are old versions of ONNX operators, and operators of ONNX Runtime (`com.microsoft`).
+These are operators of ONNX Runtime, and old versions of Dropout.
 """
 
 from __future__ import annotations

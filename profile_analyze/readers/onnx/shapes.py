@@ -10,7 +10,7 @@ from onnx import ModelProto, numpy_helper, shape_inference
 
 from profile_analyze.readers.onnx import folding
 from profile_analyze.readers.onnx.bodies import infer_body_node
-from profile_analyze.readers.onnx.contradictions import forget_contradictions
+from profile_analyze.readers.onnx.contradictions import record_contradictions
 from profile_analyze.readers.onnx.shape_rules import standard_node, types_by_rule
 from profile_analyze.readers.onnx.types import (
     Scope,
@@ -59,7 +59,7 @@ class Inference:
             self.infer_graph(graph, scope)
         else:
             self._scopes[id(graph)] = (graph, scope)
-        forget_contradictions(graph, scope, self.scope_of)
+        record_contradictions(graph, scope, self.scope_of)
 
     def scope_of(self, graph: GraphProto) -> Scope:
         """Return what is known about the values of a graph or body of the model."""
@@ -153,7 +153,7 @@ def _folded(node: NodeProto, scope: Scope) -> Iterable[Array] | None:
     if sizes is not None and len(known) == len(sizes) and prod(known) > folding.LARGEST:
         return None
     attributes = attributes_of(node)
-    if node.op_type == "Split":  # before version 18, Split has no such attribute
+    if node.op_type == "Split":  # before version 18, Split has no attribute `num_outputs`
         attributes.setdefault("num_outputs", len(node.output))
     if any(value is None for value in attributes.values()):
         return None

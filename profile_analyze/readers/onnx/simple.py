@@ -21,11 +21,16 @@ def kind(name: str, *order: int, **attributes: Any) -> Translation:
 def of_all_inputs(extra: int = 0) -> Translation:
     """Return the translation of an operator such as Max, which combines n inputs.
 
-    The operator computes n - 1 + `extra` operations for each element.
+    The operator computes n - 1 + `extra` operations for each element. Without inputs, which ONNX
+    does not allow, the number of operations is unknown.
     """
-    return lambda call: call.as_operation(
-        "elementwise", attributes={"per_element": len(call.node.inputs) - 1 + extra}
-    )
+
+    def translate(call: Call) -> Operation:
+        count = len(call.node.inputs)
+        per_element = count - 1 + extra if count else None
+        return call.as_operation("elementwise", attributes={"per_element": per_element})
+
+    return translate
 
 
 def with_bias(call: Call) -> Operation:

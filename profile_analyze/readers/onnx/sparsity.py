@@ -92,7 +92,7 @@ def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
     matrix = zeros.reshape(len(zeros), -1)
     found = _count(matrix)
     share = found / matrix.size
-    if found * 100 <= _MOST_OUTSIDE * matrix.size:  # blocks of any shape would qualify
+    if found * 100 <= _MOST_OUTSIDE * matrix.size:  # all zeros may be outside of blocks
         return Sparsity(share)
     best = (1, 0, 1, 1, share)
     tall: NDArray[np.bool_] | None = matrix

@@ -60,8 +60,8 @@ class ModelTables:
         self.body_inputs: dict[int, list[int]] = {}
         """The inputs of all bodies of each row, by the index of the row."""
         self._returned: dict[int, list[tuple[int, int]]] = {}
-        """For each row with bodies, pairs of an output of the row and the tensor that a body
-        returns for this output. The key is the index of the last row inside the bodies."""
+        """For each output of a row with bodies, the tensors that the bodies return for it. The key
+        is the last row in the bodies, because roles are set from the last row to the first."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -144,8 +144,8 @@ class ModelTables:
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
         roles = dict.fromkeys((*constants, *of_bodies), terms.UNUSED)
-        # If the model returns a stored constant that no operator uses, the role of the constant
-        # stays `UNUSED`: no row can count its elements as parameters.
+        # A result of the model counts as a weight or a scalar. An initializer does not: if no
+        # operator uses it, no row can count its elements as parameters.
         for index in self._results & roles.keys():
             if self._roles[index] != terms.UNUSED or index in self._producer:
                 roles[index] = self._weight_or_scalar(index)
@@ -159,8 +159,8 @@ class ModelTables:
                     roles[index] = higher(roles.get(index, terms.UNUSED), roles[output])
             self._add_uses(self.rows[row], roles)
         for index in constants:
-            is_stored = index not in self._producer or _makes_values(self._producer[index].node)
-            self._roles[index] = roles[index] if is_stored else terms.DERIVED_CONSTANT
+            has_values = index not in self._producer or _makes_values(self._producer[index].node)
+            self._roles[index] = roles[index] if has_values else terms.DERIVED_CONSTANT
 
     def _weight_or_scalar(self, index: int) -> str:
         return terms.SCALAR if self.values[index].dims == () else terms.WEIGHT
@@ -184,18 +184,18 @@ class ModelTables:
         The weights of a constant node are counted in the rows that use its result. A row with
         bodies also has the weights that its bodies return.
         """
-        users: set[int] = set()
+        counted: set[int] = set()
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # If a constant node computes a result of the model, perhaps no other row uses this
-            # result. The weights of the result therefore count in the row of the constant node.
+            # Perhaps no other row uses a result of the model. So the row of the constant node that
+            # computes the result counts its weights.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:
                 own |= self.weights_behind(index)
-            yield WeightsOfRow(tuple(sorted(own - users)), tuple(sorted(own & users)))
-            users |= own
+            yield WeightsOfRow(tuple(sorted(own - counted)), tuple(sorted(own & counted)))
+            counted |= own
 
     def weights_behind(self, index: int | None) -> set[int]:
         """Return the weights from which a constant is computed; for a weight, the weight itself."""

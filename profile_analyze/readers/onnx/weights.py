@@ -60,9 +60,9 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
 
 
 def words_of(proto: Any, folder: Path | None) -> NDArray[Any] | None:
-    """Return a number for each value of a dense weight; None if its values are unavailable.
+    """Return an array that is 0 exactly where a dense weight is 0; None if it is unavailable.
 
-    Only zeros give 0. In a weight of integers, equal values give equal numbers.
+    For integer dtypes, equal elements of the weight are also equal in the array.
     """
     shape = tuple(proto.dims)
     if proto.data_type not in _BITS_OF_NUMBER:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 MOST_EVENTS: Final = 1_000_000
 """ONNX Runtime stops recording after this many events."""
 _KERNEL_TIME: Final = "_kernel_time"
-"""If an event has the time of a node, its name ends with this text. Other events of nodes mark
-fences."""
+"""If an event has the time of a node, its name ends with this text. Other events of nodes, such as
+`relu_fence_before`, are left out."""
 
 
 class _MainThread(msgspec.Struct, gc=False):

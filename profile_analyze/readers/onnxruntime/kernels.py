@@ -65,14 +65,14 @@ def _launched_by(events: Events, nodes: Nodes) -> Indices:
         by_name.setdefault(node_name(facts[nodes.facts[index]].name), []).append(index)
     before = np.searchsorted(nodes.rows, column(events.nodes_before_kernels)) - 1
     result = np.full(len(kernel_start_us), -1)
-    launched_from: dict[str, list[int]] = {}
+    rows_of_parent: dict[str, list[int]] = {}
     for row, kernel in enumerate(events.facts_of_kernels):
         if kernel.parent is not None:
-            launched_from.setdefault(kernel.parent, []).append(row)
+            rows_of_parent.setdefault(kernel.parent, []).append(row)
         elif before[row] >= 0 and facts[nodes.facts[before[row]]].type == kernel.type:
             # Older versions do not name the node, but write a kernel directly after it.
             result[row] = before[row]
-    for name, rows in launched_from.items():
+    for name, rows in rows_of_parent.items():
         named = np.array(by_name.get(name, []), np.int64)
         latest = np.searchsorted(start_us[named], kernel_start_us[rows], side="right") - 1
         # If no node started earlier, `latest` is -1, the index of the appended -1.

@@ -94,8 +94,8 @@ def tracks_of_nodes(
 ) -> Indices:
     """Return the index of the track of each execution of a node. Add new tracks to `tracks`.
 
-    A thread has a track for each device. Tracks are named by the number of their thread, not by
-    its id, because ids differ from process to process.
+    A thread has a track for each device. Names of tracks have a running number, because the ids of
+    threads differ from process to process.
     """
     threads = column(events.nodes.thread)[nodes.rows]
     device = devices.codes[nodes.facts]

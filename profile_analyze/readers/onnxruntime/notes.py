@@ -24,7 +24,8 @@ _BLOCKED: Final = "_nchwc"
 """The end of the name of a node whose images have their channels in blocks of 8 or 16."""
 
 _RENAMING: Final = (
-    "the optimiser of ONNX Runtime named nodes after tensors; --columns "
+    "the optimiser of ONNX Runtime named nodes after tensors; --model "
+    "model.onnx --columns time,name,param.nodes shows the nodes of the model, --columns "
     "name,type,in_shapes,out_shapes tells them apart, and a profile with ORT_DISABLE_ALL has the "
     "names of the model"
 )
@@ -34,8 +35,9 @@ _LAUNCHES: Final = (
     "profile the GPU record its kernels"
 )
 _PADDED: Final = (
-    "{} have channels in blocks of 8 or 16 (NCHWc), which may be padded: computation and memory "
-    "include the padding"
+    "{} have channels in blocks of 8 or 16 (NCHWc): computation and memory include channels that "
+    "only pad a block, and the names are those of tensors; --model model.onnx --columns "
+    "time,name,param.nodes shows the nodes of the model"
 )
 _NO_SHAPES: Final = (
     "the computation of {} is unknown without shapes; ONNX Runtime 1.14 and later record shapes"
@@ -47,8 +49,8 @@ _PACKED: Final = (
     "session.disable_prepacking=1 records these shapes"
 )
 _SEVERAL_SHAPES: Final = (
-    "{} are nodes with several shapes: each has a row for each of its shapes; the column in_shapes "
-    "tells them apart"
+    "{} belong to nodes with several shapes, which have a row for each shape; the column in_shapes "
+    "tells the rows apart"
 )
 
 

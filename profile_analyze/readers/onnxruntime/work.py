@@ -1,6 +1,7 @@
 """Derives what the nodes of a profile compute, from their types and shapes.
 
-The code for ONNX models translates the nodes. But a profile lacks some facts that a model has:
+`readers.onnx.operations` translates nodes into operations. A profile lacks some facts that an ONNX
+model has:
 
 - attributes
 - the positions of inputs, because optional inputs may be left out
@@ -191,11 +192,11 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> i
     return None
 
 
-def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-    """Complete a product with packed weights, whose columns are the columns of the result.
+def _packed_matmul(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
+    """Complete a product with a packed matrix, which has as many columns as the result.
 
-    The number of columns is the attribute N or, depending on `transB`, the attribute K. The profile
-    lacks `transB`, so both attributes get this number. Only one of them is read.
+    This number is the attribute N or, if `transB` is 0, the attribute K. The profile lacks
+    `transB`, so both attributes get the number. Only one of them is read.
     """
     result = known_shape(outputs[0])
     if not result:  # only in a damaged file
@@ -241,7 +242,7 @@ _COMPLETIONS: Final[Mapping[str, Completion]] = {
     **dict.fromkeys(("Gemm", "FusedGemm", "GemmFastGelu", "MatMulIntegerToFloat"), _matmul()),
     "DynamicQuantizeMatMul": _matmul(packed_dtype="int8"),
     **dict.fromkeys(("QLinearMatMul", "QGemm"), _matmul(3)),
-    **dict.fromkeys(("MatMulNBits", "MatMulBnb4"), _packed_by_bits),
+    **dict.fromkeys(("MatMulNBits", "MatMulBnb4"), _packed_matmul),
     "LSTM": _recurrent(4),
     "GRU": _recurrent(3),
     "RNN": _recurrent(1),

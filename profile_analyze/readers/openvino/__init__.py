@@ -1,1 +1,1 @@
-"""The readers of OpenVINO: execution graphs (XML) and counters (CSV and JSON)."""
+"""The readers of OpenVINO: execution graphs (XML) and performance counters (CSV and JSON)."""

@@ -1,4 +1,4 @@
-"""Reads the reports of counters that benchmark_app (Python or C++) writes as CSV or JSON."""
+"""Reads performance counters (times of layers), which benchmark_app writes as CSV or JSON."""
 
 from __future__ import annotations
 

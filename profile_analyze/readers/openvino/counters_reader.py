@@ -1,4 +1,4 @@
-"""The reader of reports of counters."""
+"""The reader of reports of performance counters."""
 
 from __future__ import annotations
 

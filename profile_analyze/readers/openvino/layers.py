@@ -107,7 +107,7 @@ def read_graph(source: Source) -> ExecutionGraph:
 
 
 def _refuse_declarations(*_: object) -> NoReturn:
-    # Entities may grow without end, or name files to read. The runtime declares none.
+    # XML entities may grow without end, or name files to read. OpenVINO declares none.
     raise _Unreadable("declares a document type, which no execution graph does")
 
 

@@ -18,9 +18,7 @@ _REDUCED: Final = ("bf16", "fp16")
 _KEEPS_FP32: Final = (
     "-infer_precision f32 of benchmark_app, or the property INFERENCE_PRECISION_HINT, keeps fp32"
 )
-_STORED_TEXT: Final = (
-    "the compute dtype of {} is {}, which inputs or constants of the model have, too"
-)
+_STORED_TEXT: Final = "the compute dtype of {} is {}, the dtype of inputs or constants of the model"
 _CHOSEN_TEXT: Final = (
     "the compute dtype of {} is {}, which OpenVINO chooses by itself on devices that support it; "
     + _KEEPS_FP32

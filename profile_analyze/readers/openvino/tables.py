@@ -81,10 +81,7 @@ class GraphTables:
         return layer.time_us is not None or not (is_end or layer.id in self._constant)
 
     def weights(self) -> list[list[Tensor]]:
-        """Return, for each row, the weights that no earlier row uses.
-
-        A tensor with a single number is not a weight.
-        """
+        """Return, for each row, the weights that no earlier row uses."""
         seen: set[tuple[str, str]] = set()
         result = []
         for layer in self.rows:

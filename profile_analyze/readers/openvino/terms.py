@@ -97,14 +97,14 @@ CONSTANTS: Final = frozenset(("const", "constant"))
 INPUTS: Final = frozenset(("input", "parameter"))
 RESULTS: Final = frozenset(("output", "result"))
 FUSED_TYPE: Final = "subgraph"
-"""The type of a layer that runs several operators in one, such as a softmax or an attention."""
+"""The type of a layer that fuses several operators, for example the parts of an attention."""
 
 DTYPES: Final = {
     "f64": "fp64",
     "f32": "fp32",
     "f16": "fp16",
     "bf16": "bf16",
-    **dict(zip(*[("fp64", "fp32", "fp16")] * 2, strict=True)),
+    **{name: name for name in ("fp64", "fp32", "fp16")},
     **dict.fromkeys(("f8e4m3", "f8e5m2", "f8e8m0"), "fp8"),
     **dict.fromkeys(("f4e2m1", "nf4"), "fp4"),
     **{f"i{bits}": f"int{bits}" for bits in (64, 32, 16, 8, 4, 2)},
@@ -155,5 +155,5 @@ def _device_kind(primitive: str) -> DeviceKind | None:
     """Return the kind of device that runs a primitive; None if its name does not show it."""
     if _OF_GPU.search(primitive):
         return GPU
-    # Only the names in the CPU plugin end with a dtype, such as `brgconv_avx512_f32`.
+    # Of the other names, only those in the CPU plugin end with a dtype: `brgconv_avx512_f32`.
     return None if dtype_of_primitive(primitive) is None else CPU

@@ -64,7 +64,7 @@ class Argument(NamedTuple):
 
     type: str
     """The dtype of a tensor, as the file names it, or `Scalar`, `ScalarList` or `TensorList`. It is
-    empty for a text, for an argument that is left out, and for an unknown argument."""
+    in `_ABSENT_TYPES` for a text, an argument that is left out, and an unknown argument."""
     tensors: tuple[Tensor, ...] | None = None
     """The tensor, or the tensors of a list; None for a value, or for a list of unknown tensors."""
     dtypes: tuple[str | None, ...] = ()

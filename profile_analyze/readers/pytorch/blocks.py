@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _LIST_START: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
-# JSON escapes quotes inside a text, so this pattern cannot match inside a text.
-BETWEEN_EVENTS: Final = re.compile(
-    rb'\}\s*,\s*(?=\{\s*(?:"(?:ph|name|cat|pid|tid|ts|dur|args)"\s*:|\}))'
-)
+BETWEEN_EVENTS: Final = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args)"\s*:)')
 """Matches the last brace of an event and the comma after it, if another event follows.
 
-The next event may be empty: `{}`.
+JSON escapes quotes inside a text, so the pattern cannot match inside a text. Empty events, `{}`,
+have no quotes. They stay with the event before them.
 """
 _LIST_END: Final = re.compile(rb"\s*,?\s*(\]|$)")
 _CLOSING: Final = re.compile(rb"(?<=\})\s*(\])")

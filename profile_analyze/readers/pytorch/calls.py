@@ -135,7 +135,7 @@ class Call:
         return found if len(found) == count and min(found, default=0) >= 0 else _unknown()
 
 
-def call_of(name: str, signatures: Sequence[str], arguments: Sequence[Argument]) -> Iterator[Call]:
+def calls_of(name: str, signatures: Sequence[str], arguments: Sequence[Argument]) -> Iterator[Call]:
     """Yield a call for each signature that fits the arguments, the likeliest signature first.
 
     A signature can fit even if there are more arguments than parameters, for two reasons:

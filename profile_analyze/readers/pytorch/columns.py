@@ -234,7 +234,7 @@ class Events:
         facts = map(self._facts_of_work.__getitem__, zip(*recorded, strict=True))
         self.work.facts.extend(array("q", [*facts]))
         moved = [args.moved_bytes for args in arguments]
-        is_missing = moved.count(NOTHING) == len(moved)  # in a block of kernels
+        is_missing = moved.count(NOTHING) == len(moved)  # the block has only kernels
         self.work.moved_bytes.extend([b""] * len(moved) if is_missing else map(bytes, moved))
 
     def _add_columns(

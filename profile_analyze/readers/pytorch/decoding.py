@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import MalformedProfileError
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 
 _TRUNCATED: Final = "truncated: ends before the end of the first event; copy or export it again"
+_EMPTY: Final = re.compile(rb"\A(?:[ \t\r\n,]|\{[ \t\r\n]*\})*")
+_REVERSED_EMPTY: Final = re.compile(rb"\A(?:[ \t\r\n,]|\}[ \t\r\n]*\{)*")
+"""Matches what `_EMPTY` matches, the bytes between events and empty events, in reversed order."""
 
 
 class Trace:
@@ -74,8 +78,8 @@ def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterato
     pieces = BETWEEN_EVENTS.split(block[1:-1])
     for number, piece in enumerate(pieces, 1):
         event = piece if number == len(pieces) else piece + b"}"
-        event = event.strip(b" \t\r\n,")
-        if not event or event == b"{}":
+        event = _without_empty_events(event)
+        if not event:
             continue
         try:
             yield decode_event(event)
@@ -85,7 +89,7 @@ def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterato
         # The file may have other fields after the list of events. `BETWEEN_EVENTS` matches only
         # between two objects, so the piece of the last event also has the `]` and these fields.
         size = object_size(event)
-        following = event[size:].lstrip(b" \t\r\n,") if size else b""
+        following = _without_empty_events(event[size:]) if size else b""
         found = repaired(event[: size or None])
         if found is None:
             events.broken += 1
@@ -97,3 +101,9 @@ def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterato
             blocks.has_end = True
             return
         events.broken += bool(following)
+
+
+def _without_empty_events(data: bytes) -> bytes:
+    """Return the events without the bytes and the empty events around them."""
+    without_start = _EMPTY.sub(b"", data)
+    return _REVERSED_EMPTY.sub(b"", without_start[::-1])[::-1]

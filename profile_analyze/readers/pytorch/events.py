@@ -36,8 +36,6 @@ class Arguments(msgspec.Struct, gc=False):
     sequence: _Id = _field("Sequence number", _NO_ID)
     forward_thread: _Id = _field("Fwd thread id", 0)
     # Arguments of kernels, copies and memsets:
-    device: Raw = NOTHING
-    stream: Raw = NOTHING
     grid: Raw = NOTHING
     block: Raw = NOTHING
     registers: Raw = _field("registers per thread", NOTHING)
@@ -95,21 +93,21 @@ class Metadata(msgspec.Struct, gc=False, tag_field="ph", tag="M"):
     args: _MetadataArguments | None = None
 
 
-# The reader does not need arrows between events, or counters. Their types have no fields, so
-# decoding skips the fields in the file.
-class Arrow(msgspec.Struct, gc=False, tag_field="ph", tag="s"):
-    """The start of an arrow."""
+# The reader does not need flow events, which viewers show as arrows, or counters. Their types have
+# no fields, so decoding skips the fields in the file.
+class FlowStart(msgspec.Struct, gc=False, tag_field="ph", tag="s"):
+    """The start of a flow."""
 
 
-class ArrowHead(msgspec.Struct, gc=False, tag_field="ph", tag="f"):
-    """The end of an arrow."""
+class FlowEnd(msgspec.Struct, gc=False, tag_field="ph", tag="f"):
+    """The end of a flow."""
 
 
 class _Counter(msgspec.Struct, gc=False, tag_field="ph", tag="C"):
     pass
 
 
-Event = Complete | Instant | Metadata | Arrow | ArrowHead | _Counter
+Event = Complete | Instant | Metadata | FlowStart | FlowEnd | _Counter
 EVENT_TYPES: Final[dict[str, type[Any]]] = {
     str(one.__struct_config__.tag): one for one in get_args(Event)
 }

@@ -42,11 +42,11 @@ _NOISE: Final = re.compile(
     r"|cublas|ScanTileState|ReduceByKeyScan|FixedDivisor|decltype|nullptr|true$|false$"
 )
 """The start of template arguments that do not distinguish kernels."""
-_PLAIN: Final = re.compile(
+_DTYPE: Final = re.compile(
     r"(?:(?:unsigned|signed|long|short) )*(?:float|double|half|bfloat16|Half|BFloat16|int|long"
     r"|short|char|bool|u?int\d+_t|__half|__nv_bfloat16|complex<\w+>|Float8_\w+)\d?"
 )
-_WHOLE: Final = re.compile(r"unsigned|signed|int|uint|long|short|char|bool")
+_INTEGER_DTYPE: Final = re.compile(r"unsigned|signed|int|uint|long|short|char|bool")
 
 
 def short_name(name: str) -> str:
@@ -141,7 +141,7 @@ def _parameter_of_lambda(text: str) -> list[str]:
     """
     parameters = text.rpartition("{lambda(")[2].partition(")")[0]
     first = parameters.partition(",")[0].strip()
-    return [first] if _PLAIN.fullmatch(first) else []
+    return [first] if _DTYPE.fullmatch(first) else []
 
 
 def _arguments(arguments: Sequence[str], budget: int, depth: int, most: int = 4) -> list[str]:
@@ -151,7 +151,7 @@ def _arguments(arguments: Sequence[str], budget: int, depth: int, most: int = 4)
     `budget` characters, but at most `most`. Without classes, return one dtype, a float if possible.
     """
     texts = [one.rstrip("*& ") for one in arguments if one[:1].isalpha() or one[:1] == "_"]
-    dtypes = [one for one in texts if _PLAIN.fullmatch(one)]
+    dtypes = [one for one in texts if _DTYPE.fullmatch(one)]
     kept: list[str] = []
     for one in texts:
         if one in dtypes or len(kept) == most:
@@ -167,7 +167,7 @@ def _arguments(arguments: Sequence[str], budget: int, depth: int, most: int = 4)
         budget -= len(found) + 2
     if kept or not dtypes:
         return kept
-    return [next((one for one in dtypes if not _WHOLE.match(one)), dtypes[0])]
+    return [next((one for one in dtypes if not _INTEGER_DTYPE.match(one)), dtypes[0])]
 
 
 _LENGTH: Final = re.compile(r"\d{1,4}")

@@ -1,4 +1,4 @@
-"""Reads the fields of a trace besides its events: version, devices, rank, options."""
+"""Reads the fields of a trace besides its events: version, devices and rank."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class DeviceProperties(msgspec.Struct):
 
 class _Distributed(msgspec.Struct):
     rank: int | None = None
-    world_size: int | None = None
 
 
 class Metadata(msgspec.Struct):
@@ -30,9 +29,6 @@ class Metadata(msgspec.Struct):
     schema_version: int | str | None = msgspec.field(default=None, name="schemaVersion")
     devices: list[DeviceProperties] = msgspec.field(default_factory=list, name="deviceProperties")
     distributed: _Distributed = msgspec.field(default_factory=_Distributed, name="distributedInfo")
-    record_shapes: int = 0
-    with_stack: int = 0
-    profile_memory: int = 0
 
 
 _decode = msgspec.json.Decoder(Metadata).decode

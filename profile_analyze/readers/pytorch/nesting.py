@@ -52,7 +52,7 @@ def innermost(rows: Indices, start: Indices, end: Indices, times: Indices) -> In
     """Return, for each of `times`, the innermost event that is open then, or -1, shape (times,).
 
     `rows` are the indices of the events of one thread, sorted by start. `start` and `end` have the
-    times of the events of all threads. No event must end after its parent: see `clipped`.
+    times of the events of all threads. No event may end after its parent: see `clipped`.
     """
     starts, ends = start[rows], end[rows]
     latest = np.searchsorted(starts, times, side="right") - 1
@@ -112,8 +112,8 @@ def _open_events(start: Indices, end: Indices) -> Indices:
     """Return, for each sorted event, how many earlier events are open when it starts."""
     index = np.arange(len(start))
     ended = np.searchsorted(np.sort(end), start, side="right")
-    # `ended` also counts events without a duration that start at the same time. Of these events,
-    # the event itself and all later ones are subtracted, because only earlier events count.
+    # `ended` also counts all events without a duration that start at the same time. Only earlier
+    # ones should count, so the event itself and later ones are subtracted.
     is_empty = end == start
     if is_empty.any():
         empty_before = np.concatenate([[0], np.cumsum(is_empty)])

@@ -41,7 +41,7 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
         )
     if events.untimed:
         yield Note(
-            f"left out {counted(events.untimed, 'event')} without a time or a duration",
+            f"left out {counted(events.untimed, 'event')} without a valid time or duration",
             Importance.INCOMPLETE,
         )
     if events.repaired:

@@ -64,12 +64,11 @@ def phases_of(
     """Return the phase of each event; N/A for events outside all phases.
 
     The phase of all events is N/A in a trace that has no backward operator and no node of the
-    autograd graph. `is_gradient` says which events are such nodes. The sequence numbers do not
-    suffice, because nodes that add up the gradients of a weight have none.
+    autograd graph. `is_gradient` says which events are such nodes, even without sequence numbers.
 
     If an outermost operator or an event inside it has a sequence number, the operator and all
-    events inside it have the forward phase. In backward operators, autograd nodes and optimizer
-    regions, events have the backward or the optimizer phase instead.
+    events inside it have the forward phase. In backward operators with a sequence number, autograd
+    nodes and optimizer regions, events have the backward or the optimizer phase instead.
     """
     if not (autograd.is_backward.any() or is_gradient.any()):
         return Categorical.missing(len(parent))

@@ -22,7 +22,7 @@ from profile_analyze.readers.pytorch.facts import (
     HostFacts,
 )
 from profile_analyze.readers.pytorch.steps import STEPS, step_number
-from profile_analyze.readers.pytorch.work import described
+from profile_analyze.readers.pytorch.work import COLLECTIVE, described
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     Indices: TypeAlias = NDArray[np.int64]
 
-_COMMUNICATION: Final = re.compile(r"(?:nccl|rccl|gloo|mpi|ucc|xccl|hccl|c10d):")
 _INSTANCE: Final = re.compile(r"_\d+$")
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 """The address of an object in the name of a function. Without it, equal calls share a row."""
@@ -59,7 +58,7 @@ class Row(NamedTuple):
 
 
 class HostKind(NamedTuple):
-    """The level, name and type of a row. Host events with the same facts have the same values."""
+    """The level, name and type of the row of a host event."""
 
     level: str
     name: str
@@ -71,7 +70,7 @@ class HostKind(NamedTuple):
 def host_kind(facts: HostFacts) -> HostKind:
     """Return the level, name and type of a host event."""
     name = facts.name or "unnamed"
-    if facts.kind == OPERATOR_EVENT or _COMMUNICATION.match(name):
+    if facts.kind == OPERATOR_EVENT or COLLECTIVE.match(name):
         return HostKind(OPERATOR, name, name, is_scope=False)
     if facts.kind == FUNCTION_EVENT:
         return HostKind(FRAME, _ADDRESS.sub("", name), "function", is_scope=False)

@@ -115,8 +115,8 @@ def _allocated_ns(events: Events, first_us: float) -> Indices:
 def _with_shorter_functions(events: Events, host: Spans) -> Spans:
     """Return the spans of host events. Shorten the functions of Python that overlap a region.
 
-    The `__enter__` of a region returns inside the region, so its end becomes the start of the
-    region. The `__exit__` returns after the region, so its end becomes the end of the region.
+    The call of `__enter__` that starts a region returns inside the region: it is cut at the start
+    of the region. The call of `__exit__` returns after the region: it is cut at the region's end.
     """
     kinds = [one.kind for one in events.host_facts]
     facts = integers(events.host.facts)

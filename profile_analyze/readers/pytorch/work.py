@@ -23,7 +23,7 @@ from profile_analyze.readers.pytorch import (
     work_reductions,
 )
 from profile_analyze.readers.pytorch.arguments import arguments_of, is_contiguous
-from profile_analyze.readers.pytorch.calls import Call, UnknownError, call_of, shape_of
+from profile_analyze.readers.pytorch.calls import Call, UnknownError, calls_of, shape_of
 from profile_analyze.readers.pytorch.costs import Cost, Entry, unknown, work_without_shapes
 from profile_analyze.readers.pytorch.facts import OPERATOR_EVENT
 from profile_analyze.readers.pytorch.kernel_names import category_by_words
@@ -50,19 +50,19 @@ _TABLE: Final[Mapping[str, Entry]] = {
     **work_movement.TABLE,
 }
 _BY_FLAT_NAME: Final = {name.replace("_", ""): entry for name, entry in _TABLE.items()}
-"""Entries by name without underscores. For example, the key `maxpool2dwithindices` is for the node
-`MaxPool2DWithIndicesBackward0`, without `Backward0` and in lower case."""
+"""Entries by name without underscores. The entry of the node `MaxPool2DWithIndicesBackward0` has
+the key `maxpool2dwithindices`."""
 _NAMESPACES: Final = frozenset(("", "aten", "mkldnn", "torchvision"))
 """The namespaces to which the signatures in `_TABLE` apply. In other namespaces, an operator of the
 same name can have other arguments."""
 _LISTS: Final = "_foreach_"
 _ENGINE: Final = "autograd::engine::evaluate_function: "
 _GRADIENT: Final = re.compile(r"([A-Z]\w*?)Backward\d+")
-"""The name of a node in the graph of gradients, such as `AddmmBackward0`. The node calls the
-operators that compute the gradients."""
+"""The name of a node of the autograd graph, such as `AddmmBackward0`. The node calls the operators
+that compute the gradients."""
 _ACCUMULATION: Final = "torch::autograd::AccumulateGrad"
 _BACKWARD: Final = "_backward"
-_COLLECTIVE: Final = re.compile(r"(?:nccl|gloo|mpi|ucc|xccl|hccl):")
+COLLECTIVE: Final = re.compile(r"(?:nccl|rccl|gloo|mpi|ucc|xccl|hccl|c10d):")
 """The start of the name of a region around a collective: the library that runs the collective."""
 _OPTIMIZER: Final = "Optimizer."
 _GENERATED: Final = "triton_"
@@ -76,7 +76,8 @@ class Described(NamedTuple):
     category: str
     """One of `terms.CATEGORIES`."""
     work: Work = Work()
-    """The work of one call. The operators inside can repeat this work: see `model.delegation`."""
+    """The work of one call. The rows of inner operators can include the same work: see
+    `model.delegation`."""
     in_shapes: Shapes | None = None
     in_strides: Strides | None = None
     """The strides of each input in elements, or None for a contiguous input. The tuple is empty if
@@ -115,14 +116,14 @@ def _of_region(name: str) -> Described:
 
     The work of a region around a collective is N/A instead: it depends on the group of ranks.
     """
-    if _COLLECTIVE.match(name):
+    if COLLECTIVE.match(name):
         return Described(terms.COMMUNICATION)
     is_optimizer = name.startswith(_OPTIMIZER)
     return Described(terms.ELEMENTWISE if is_optimizer else terms.OTHER, _NOTHING)
 
 
 def _category_of_gradient(name: str) -> str:
-    """Return the category of a node in the graph of gradients.
+    """Return the category of a node of the autograd graph.
 
     `ConvolutionBackward0` has the category of `convolution`.
     """
@@ -168,11 +169,10 @@ def _entry_by_words(name: str) -> Entry:
 def _of_call(name: str, entry: Entry, arguments: Sequence[Argument]) -> Described:
     """Describe a call by the first signature from which its cost follows.
 
-    If no signature fits, the work is N/A. Work that such operators never do is 0: for example, a
-    copy computes nothing.
+    If the cost follows from no signature, the call has the work of `work_without_shapes`.
     """
     likeliest: Call | None = None
-    for call in call_of(name, entry.signatures, arguments):
+    for call in calls_of(name, entry.signatures, arguments):
         likeliest = likeliest or call
         try:
             cost = entry.translate(call)

@@ -41,7 +41,7 @@ def windows(
         if stride <= 0:
             raise UnknownError
         steps, rest = divmod(size + 2 * pad - step * (side - 1) - 1, stride)
-        # A last window that is not full is counted only if it starts before the end padding.
+        # A last window that is not full counts only if it starts before the padding at the end.
         is_added = rounds_up and rest > 0 and (steps + 1) * stride < size + pad
         found.append(steps + 1 + is_added)
     return tuple(found)
@@ -145,7 +145,7 @@ def _deformable(call: Call) -> Cost:
 
 _DATA: Final = "Tensor input, Tensor weight"
 _PLAIN: Final = f"{_DATA}, Tensor? bias, stride, padding, dilation, groups"
-# Operators of a library, such as cuDNN, take the padding before the stride.
+# Most operators of libraries, such as cuDNN, take the padding before the stride.
 _SWAPPED: Final = f"{_DATA}, Tensor? bias, padding, stride, dilation, groups"
 _SWAPPED_TRANSPOSED: Final = "padding, output_padding, stride, dilation, groups"
 _SLOW: Final = f"{_DATA}, kernel_size, Tensor? bias, stride, padding"

@@ -98,8 +98,8 @@ def _norms_of_lists(call: Call) -> Cost:
 def _optimizer(per_element: int, *states: str) -> Translate:
     """Return a function that computes the cost of a fused optimizer.
 
-    `per_element` is the number of operations for each parameter. `states` are the names of the
-    arguments with a state for each parameter.
+    `per_element` is the number of operations for each element of a parameter. `states` are the
+    names of the arguments with the states of the optimizer.
     """
 
     def translate(call: Call) -> Cost:
@@ -209,5 +209,4 @@ TABLE: Final[Mapping[str, Entry]] = {
     "_fused_adagrad": Entry("optimizer step", (_ADAGRAD,), _optimizer(9, "state_sums")),
 }
 """The entry of each operator. Keys are names without the namespace, and without the underscore at
-the end of in-place operators. `_foreach_` is for operators on lists that have no entry of their
-own."""
+the end of in-place operators. `_foreach_` is the entry of all other operators on lists."""

@@ -156,7 +156,7 @@ _CONTROL: Final = (
     "set result_type promote_types can_cast item _local_scalar_dense is_nonzero is_same_size "
     "is_pinned _has_compatible_shallow_copy_type record_stream"
 )
-# The calls with these scales also have the size of the output. The size is enough.
+# Calls with these scales also have `output_size`, so the scales are not read.
 _SCALES: Final = "_scales_d, _scales_h, _scales_w"
 _RANDOM: Final = "normal uniform random bernoulli exponential log_normal cauchy geometric"
 

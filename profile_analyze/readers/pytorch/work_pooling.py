@@ -63,7 +63,7 @@ def _adaptive_pooling(call: Call) -> Cost:
 
 
 def _pooling_backward(call: Call) -> Cost:
-    """Return the cost of the gradient of a pooling: one operation for each value that is added."""
+    """Return the cost of the gradient: each addition to the input's gradient is one operation."""
     gradient, data = call.tensor("grad_output"), call.tensor("self")
     indices = call.optional("indices")
     if "adaptive_avg" in call.name:

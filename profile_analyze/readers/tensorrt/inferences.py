@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _Time: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
 
-_LATENCY: Final = "latency"
+LATENCY: Final = "latency"
 _PERCENTILES: Final = {"median": 50, "p90": 90, "p95": 95, "p99": 99}
 
 
@@ -47,7 +47,7 @@ def recorded_facts(inferences: list[Inference]) -> Iterator[RecordedFact]:
     latencies_s = np.array([one.latency_ms for one in inferences]) / MS_PER_S
     yield RecordedFact("inferences", float(len(inferences)), "", "inferences")
     for part, value_s in _distribution(latencies_s):
-        yield RecordedFact(f"latency_{part}_s", value_s, "s", _LATENCY, part)
+        yield RecordedFact(f"latency_{part}_s", value_s, "s", LATENCY, part)
 
 
 def _distribution(times_s: NDArray[np.float64]) -> Iterator[tuple[str, float]]:

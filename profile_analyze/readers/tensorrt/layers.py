@@ -21,11 +21,11 @@ _ONNX_LAYER: Final = re.compile(r"\[ONNX Layer: (.*?)\](?=[\x1e\x1f\s]*(?:\[|$))
 _OTHER_PROFILE: Final = re.compile(r" \[profile ([1-9][0-9]*)\]$")
 _IN_COLUMNS: Final = frozenset(("Name", "ParameterType", "Inputs", "Outputs", "Metadata"))
 """Keys that do not become parameters, because a column or another parameter has their values."""
-_LARGEST_SIDE: Final = 1 << 31
+_SIZE_LIMIT: Final = 1 << 31
 
 
 class Layer(msgspec.Struct, gc=False):
-    """A layer, with its name, its tensors, and values that depend on the type of layer."""
+    """A layer, with its name, its tensors, and all its keys in the file."""
 
     name: str = msgspec.field(name="Name")
     layer_type: str | None = msgspec.field(default=None, name="LayerType")
@@ -33,7 +33,7 @@ class Layer(msgspec.Struct, gc=False):
     inputs: list[EngineTensor] = msgspec.field(default_factory=list, name="Inputs")
     outputs: list[EngineTensor] = msgspec.field(default_factory=list, name="Outputs")
     values: dict[str, Any] = {}
-    """All keys of the layer in the file."""
+    """The value of each key of the layer in the file."""
 
     @property
     def type(self) -> str | None:
@@ -93,7 +93,7 @@ class Engine(msgspec.Struct):
 
     layers: list[Layer]
     bindings: list[str]
-    """The names of the inputs and outputs of the engine; empty in early versions."""
+    """The names of the inputs and outputs of the engine; empty for early versions of TensorRT."""
 
 
 class _Document(msgspec.Struct):
@@ -128,7 +128,7 @@ def read_engine(source: Source) -> Engine:
 
 
 def _is_size(value: Any) -> bool:
-    return type(value) is int and 0 <= value < _LARGEST_SIDE
+    return type(value) is int and 0 <= value < _SIZE_LIMIT
 
 
 def _text(value: Any) -> int | float | str | None:

@@ -18,7 +18,7 @@ from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import GPU, MEAN
 from profile_analyze.model.with_model import with_model
-from profile_analyze.readers.companions import descriptions_of, inference_times_of
+from profile_analyze.readers.companions import descriptions_of, inference_times_of, metadata_of
 from profile_analyze.readers.tensorrt import engine
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
 from profile_analyze.readers.tensorrt.inferences import (
@@ -27,7 +27,8 @@ from profile_analyze.readers.tensorrt.inferences import (
     recorded_facts,
 )
 from profile_analyze.readers.tensorrt.layers import scope_of
-from profile_analyze.units import MS_PER_S
+from profile_analyze.readers.tensorrt.metadata import Metadata, read_metadata
+from profile_analyze.units import MS_PER_S, counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -44,7 +45,7 @@ _DESCRIPTION: Final = "trtexec --exportLayerInfo=graph.json --profilingVerbosity
 
 
 class _Entry(msgspec.Struct, gc=False):
-    """An entry of the file: the first has the number of inferences, every other entry a layer."""
+    """An entry of the file. The first has the number of inferences, each later entry a layer."""
 
     count: Annotated[int, msgspec.Meta(ge=0)] | None = None
     name: str | None = None
@@ -95,7 +96,28 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
         processes=(source.name,),
         notes=tuple(notes),
     )
-    return _with_description(_with_inferences(profile, source), source, wanted)
+    profile = _with_inferences(_with_metadata(profile, source), source)
+    return _with_description(profile, source, wanted)
+
+
+def _with_metadata(profile: Profile, source: Source) -> Profile:
+    """Return the profile with the device and the latencies that files beside it name."""
+    found, notes = Metadata(), list(profile.notes)
+    for names in metadata_of(Path(source.name).name):
+        beside = _first_beside(source, names)
+        if beside is None:
+            continue
+        with beside:
+            try:
+                found = found.completed_by(read_metadata(beside))
+            except InputError as error:
+                text = f"no device or latencies from a file beside the profile: {error}"
+                notes.append(Note(text, Importance.CONTEXT))
+    return profile.changed(
+        origin=profile.origin._replace(hardware=found.hardware, recorded=found.recorded),
+        runs=(Run(wall_s=nan if found.mean_compute_s is None else found.mean_compute_s),),
+        notes=tuple(notes),
+    )
 
 
 def _with_inferences(profile: Profile, source: Source) -> Profile:
@@ -111,7 +133,12 @@ def _with_inferences(profile: Profile, source: Source) -> Profile:
             return profile.changed(notes=(*profile.notes, Note(text, Importance.CONTEXT)))
     if not found:
         return profile
+    note = Note(
+        f"the wall time and the latency are from {beside.name}: {counted(len(found), 'inference')}",
+        Importance.CONTEXT,
+    )
     return profile.changed(
+        notes=(*profile.notes, note),
         origin=profile.origin._replace(recorded=tuple(recorded_facts(found))),
         runs=(Run(wall_s=mean_compute_s(found)),),
     )

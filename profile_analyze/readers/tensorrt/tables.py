@@ -34,9 +34,9 @@ class EngineTables:
             read.update(one.name for one in layer.inputs)
             written.update(one.name for one in layer.outputs)
         bindings = _bindings(engine) if self._tensors.keys() >= _bindings(engine) else set()
-        # Early versions list no bindings, or a binding may not be a tensor of a layer. In both
-        # cases, the inputs are the tensors that no layer writes, and the results are the tensors
-        # that no layer reads.
+        # Early versions of TensorRT list no bindings, or a binding may not be a tensor of a layer.
+        # In both cases, the inputs are the tensors that no layer writes, and the results are the
+        # tensors that no layer reads.
         inputs = (bindings or self._tensors.keys()) - written
         results = (bindings or self._tensors.keys() - read) & written
         self._roles = {

@@ -1,4 +1,4 @@
-"""The tensors of an engine: their shapes, their dtypes, and the channels that formats add."""
+"""The tensors of an engine: their shapes, their dtypes, and the padding of their channels."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(layer: Layer) -> Cost:
-    """Return the cost of one call. The memory includes the channels that formats add."""
+    """Return the cost of one call. The memory includes padding channels of tensor formats."""
     operation = _TRANSLATIONS.get(layer.type or "", _simple)(layer)
     kind, work = KINDS[operation.kind], work_of(operation)
     if layer.type in _WITH_HIDDEN_WEIGHTS:
@@ -77,7 +77,7 @@ def cost_of(layer: Layer) -> Cost:
 
 
 def _padding_bytes(layer: Layer) -> float:
-    """Return the bytes of the channels that formats add to tensors of known shape."""
+    """Return the bytes of the padding channels of tensors of known shape."""
     names = {one.name or str(number): one for number, one in enumerate(_tensors(layer))}
     added = (one.stored.bytes - one.tensor.bytes for one in names.values())
     return sum(one for one in added if one > 0)

@@ -41,6 +41,8 @@ _MOST_DIGITS: Final = 15
 """A number with more digits does not count as an integer."""
 _LONGEST_ROW: Final = 1 << 16
 """A line with more characters is not read as a row, because splitting it would take much memory."""
+_ALL_PERCENT: Final = 99.9995
+"""The smallest share that is printed as 100.000%."""
 
 
 class Node(NamedTuple):
@@ -52,13 +54,15 @@ class Node(NamedTuple):
     """The mean time from the start of a run to the start of the node. NaN if the table lacks it, as
     all tables do since about 2021."""
     first_ms: float
-    """The time of the first call."""
+    """The time of the first call; in LiteRT's tables, the start of this call."""
     mean_ms: float
     """The mean time of a call."""
     share: float
     """The node's share of the time of all nodes in the table, from 0 to 1."""
+    cumulative_percent: float
+    """The share of the nodes up to this one, in per cent, with three decimals."""
     calls: int
-    """The number of calls in a run, rounded down."""
+    """The number of calls in a run, rounded down; in LiteRT's tables, the calls of all runs."""
 
 
 class Part:
@@ -71,7 +75,7 @@ class Part:
         """The number of nodes according to the file. A truncated table has fewer nodes."""
         self.runs: int | None = None
         self.mean_us = nan
-        """The mean time of all nodes in a run."""
+        """The time of all nodes together in a run, averaged over the runs."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -106,7 +110,8 @@ class Log(NamedTuple):
     sections: list[Section]
     """The sections with at least one node."""
     is_complete: bool
-    """Whether the last table in the file is complete."""
+    """Whether the last table in the file is complete: an empty line or another title follows it, or
+    its last row says that the rows have 100 % of the time."""
     unread: list[int]
     """The numbers of lines that are inside of tables, but are not rows."""
 
@@ -128,7 +133,9 @@ def read_log(text: str) -> Log:
         for section in reading.sections
         if any(part.nodes for part in section.parts.values())
     ]
-    return Log(sections, not reading.is_in_table, reading.unread)
+    # Without a final newline, the name in the last row may be truncated.
+    has_all_rows = reading.has_all_time and text.endswith("\n")
+    return Log(sections, has_all_rows or not reading.is_in_table, reading.unread)
 
 
 class _Reading:
@@ -141,6 +148,8 @@ class _Reading:
         self._title = ""
         self._columns: _Columns | None = None
         """The columns of the current table; None outside of tables."""
+        self.has_all_time = False
+        """Whether the last row ends the table: its cumulative share of the time is 100 %."""
         self._runs: int | None = None
         self._wall_us = nan
         self._threads: int | None = None
@@ -157,13 +166,14 @@ class _Reading:
         columns = _columns_of(body)
         if columns is not None:
             self._columns = columns
+            self.has_all_time = False
         elif self._columns is None:
             if not self._moves_on(body):
                 self._add_number(body)
         elif not body:
             self._columns = None
         elif not body.strip():
-            pass  # a truncated row
+            pass  # the file may end in the blanks before a row
         elif self._moves_on(body) or _EXECUTED.match(body):
             self._columns = None
         else:
@@ -177,6 +187,7 @@ class _Reading:
             return
         part = self.sections[-1].part(self._part)
         part.tables.setdefault(self._title, []).append(node)
+        self.has_all_time = node.cumulative_percent >= _ALL_PERCENT
 
     def _moves_on(self, body: str) -> bool:
         """If the line begins a section, a part or a table, move on to it and return True."""
@@ -244,12 +255,12 @@ def _node(body: str, columns: _Columns) -> Node | None:
         if calls is None or not all(map(_is_number, texts)):
             continue
         numbers = texts if columns.has_start else ["nan", *texts]
-        start_ms, first_ms, mean_ms, percent = map(_float, numbers[:4])
+        start_ms, first_ms, mean_ms, percent, cumulative = map(_float, numbers[:5])
         type_ = body[cells[0][1] : cells[index - before - 1][2]].strip()
         name = body[cells[index + 4][1] :].strip()
         if columns.is_csv:
             name = name.replace("\t", ",")  # in CSV, the writer replaces commas with tabs
-        return Node(type_, name, start_ms, first_ms, mean_ms, percent / 100, calls)
+        return Node(type_, name, start_ms, first_ms, mean_ms, percent / 100, cumulative, calls)
     return None
 
 

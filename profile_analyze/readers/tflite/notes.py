@@ -26,7 +26,7 @@ def notes_on(log: Log, section: Section, found: Rows) -> Iterator[Note]:
     if found.left_out:
         yield Note(
             f"left out {counted(found.left_out, 'node')} of subgraphs or inside of delegates: the "
-            "file does not say in which nodes they ran",
+            "node that ran them is unknown, or takes less time than they do",
             Importance.INCOMPLETE,
         )
     yield from _notes_on_rows(found.rows)
@@ -80,12 +80,12 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
     for is_affected, text, importance in (
         (
             is_closed,
-            "the file does not name the operators inside of delegates: {}",
+            "a delegate counts as one operator if the file does not name the operators inside: {}",
             Importance.INCOMPLETE,
         ),
         (
             np.isnan(time_s),
-            "the time of {} is unknown: the log lacks the number of calls, or the total time",
+            "the time of {} is unknown: the log lacks the number of runs, or the total time",
             Importance.INCOMPLETE,
         ),
     ):

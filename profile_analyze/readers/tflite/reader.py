@@ -56,7 +56,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
 
 
 def _section(file: str, log: Log) -> Section:
-    """Return the first section that is about runs. Raises `MalformedProfileError`."""
+    """Return the first section about runs. Raises `MalformedProfileError` if there is none."""
     for section in log.sections:
         if not section.is_initialisation:
             return section
@@ -67,7 +67,10 @@ def _section(file: str, log: Log) -> Section:
             "truncated: the file ends before the first row of the table of the runs; copy it again"
         )
     elif log.sections:
-        reason = f"has only the table of the initialisation, not the table of the runs; {_ADVICE}"
+        reason = (
+            "truncated: the file ends after the tables of the initialisation, before those of the "
+            "runs; copy the whole log"
+        )
     else:
         reason = f"has no table of nodes; {_ADVICE}"
     raise MalformedProfileError(file, reason)

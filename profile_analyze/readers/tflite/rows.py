@@ -31,7 +31,7 @@ class Row(NamedTuple):
     kind: Kind
     scope: tuple[str, ...]
     duration_s: float
-    """The mean time of all calls in a run; NaN if it is unknown."""
+    """The time of all calls together in a run, averaged over the runs; NaN if it is unknown."""
     calls: int
     start_s: float
     first_s: float
@@ -44,7 +44,7 @@ class Rows(NamedTuple):
 
     rows: list[Row]
     left_out: int
-    """How many nodes have no row, because the file does not say which nodes they ran inside."""
+    """How many nodes have no row, because `_parent` found no node that ran them."""
 
 
 def rows_of(section: Section, runs: int | None) -> Rows:
@@ -62,11 +62,11 @@ def rows_of(section: Section, runs: int | None) -> Rows:
             left_out += len(inner)
             continue
         scope = (rows[parent].name,) if is_inside_delegate else (rows[parent].name, name)
-        device = rows[parent].kind if is_inside_delegate else None
+        delegate = rows[parent].kind if is_inside_delegate else None
         for row in inner:
             kind = row.kind
-            if device is not None:
-                kind = kind._replace(device=device.device, device_kind=device.device_kind)
+            if delegate is not None:
+                kind = kind._replace(device=delegate.device, device_kind=delegate.device_kind)
             rows.append(row._replace(scope=scope, parent=parent, kind=kind))
     return Rows(rows, left_out)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 INSIDE: Final = "DelegateOpInvoke"
 """The type of nodes that ran inside of a delegate."""
 _INSIDE_NAME: Final = "Delegate/"
-"""The prefix of names of nodes inside of a delegate, or of operators that a delegate profiled."""
+"""The prefix of the names of nodes inside of a delegate."""
 CALLS_SUBGRAPHS: Final = frozenset(
     ("WHILE", "IF", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE", "STABLEHLO_COMPOSITE")
 )

@@ -29,7 +29,7 @@ def tensor(
     return [event("B", f"{kind} 5", at, **more), event("E", f"{kind} 5", at, args=args, **more)]
 
 
-def op(  # one argument for each property
+def op(
     name: str,
     id_: int,
     start: float,

@@ -31,18 +31,18 @@ def expected(path: Path) -> dict[str, float]:
 
 
 def expected_on_host(path: Path) -> dict[str, float]:
-    """Return the seconds by type on the workers, where operators do not contain others."""
+    """Return the seconds of each type on the threads of workers, where operators are not nested."""
     found: dict[str, float] = {}
     last_start: dict[tuple[int, str], float] = {}
     for event in events_in(path):
-        name, place = event["name"], (event["tid"], event["name"])
+        name, key = event["name"], (event["tid"], event["name"])
         if event["ph"] == "B" and event.get("cat") != "Kernel":
-            last_start[place] = event["ts"]
+            last_start[key] = event["ts"]
         elif (
             event["ph"] == "E"
             and event.get("cat") != "Kernel"
             and "__id__" in event.get("args", {})
             and name != "OpDispatch"
         ):
-            found[name] = found.get(name, 0.0) + (event["ts"] - last_start[place]) / 1e6
+            found[name] = found.get(name, 0.0) + (event["ts"] - last_start[key]) / 1e6
     return found

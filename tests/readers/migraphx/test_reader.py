@@ -35,7 +35,7 @@ def rows(folder: Path, content: bytes, *columns: str) -> list[tuple[Any, ...]]:
     "name",
     ["main:#output_0", "a: b", "in = x", "x -> y", "a,b", "f(x)", "x[0]", "(", "数据", "100%"],
 )
-def test_hostile_names_of_parameters(name: str, tmp_path: Path) -> None:
+def test_hostile_names_of_parameters_are_read(name: str, tmp_path: Path) -> None:
     content = report(
         f"{name} = @param:{name} -> {FLOAT}",
         f"@1 = gpu::code_object[symbol_name=relu_kernel,]({name},@0) -> {FLOAT}",
@@ -73,7 +73,7 @@ def test_hostile_names_of_parameters(name: str, tmp_path: Path) -> None:
         ("@2 = x[" + "[" * 9999 + " -> " + FLOAT, "x", ("[" * 10_000,), ()),
     ],
 )
-def test_parts_of_a_line(
+def test_a_line_has_an_operator_arguments_and_attributes(
     text: str, operator: str, arguments: tuple[str, ...], attributes: tuple[Any, ...]
 ) -> None:
     found = parsed(text)
@@ -83,7 +83,7 @@ def test_parts_of_a_line(
 
 
 @pytest.mark.parametrize("text", ["", "a = b", "@1 = ", "@1 = add(x) -> nothing", " -> " + FLOAT])
-def test_lines_without_an_instruction(text: str) -> None:
+def test_other_lines_are_not_instructions(text: str) -> None:
     assert parsed(text) is None
 
 
@@ -103,7 +103,7 @@ def test_lines_without_an_instruction(text: str) -> None:
         ("nothing", []),
     ],
 )
-def test_shapes(text: str, expected: list[Shape]) -> None:
+def test_shapes_are_parsed(text: str, expected: list[Shape]) -> None:
     assert list(shapes_of(text)) == expected
 
 
@@ -119,7 +119,7 @@ def test_shapes(text: str, expected: list[Shape]) -> None:
         ("uint64_type", (2, 0), (0, 1), 0, "uint64"),
     ],
 )
-def test_bytes_in_memory(
+def test_a_shape_has_its_bytes_in_memory_and_its_dtype(
     type_: str, lens: tuple[int, ...], strides: tuple[int, ...], size: float, dtype: str
 ) -> None:
     shape = Shape(type_, lens, strides)
@@ -167,8 +167,8 @@ def test_the_summary_replaces_incomplete_instructions(tmp_path: Path) -> None:
     assert rows(tmp_path, content, "name", "calls", "time") == [("neg", 5, pytest.approx(5e-6))]
     profile = pa.load(write_bytes(tmp_path, content))
     assert (
-        "the rows are the groups of the report's summary, because the file lacks lines of "
-        "instructions; keep the whole output of migraphx-driver perf"
+        "the rows are the groups of the report's summary, because the file lacks some lines "
+        "of instructions; keep the whole output of migraphx-driver perf"
     ) in profile.notes
 
 
@@ -217,13 +217,15 @@ def test_impossible_times_are_unknown(time: str, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_files_without_anything_to_analyse(content: str, reason: str, tmp_path: Path) -> None:
+def test_files_without_anything_to_analyse_are_refused(
+    content: str, reason: str, tmp_path: Path
+) -> None:
     path = write_bytes(tmp_path, content.encode())
     assert failure(path, pa.MalformedProfileError) == reason
 
 
 @pytest.mark.slow
-def test_truncation_at_every_byte(tmp_path: Path) -> None:
+def test_truncation_at_every_byte_is_noted_or_refused(tmp_path: Path) -> None:
     """Each truncated file is either read, with a note, or fails with one line of error."""
     content = (FIXTURES / "migraphx" / "old.txt").read_bytes()
     whole = content.index(b"Total time: ") + len("Total time: 0.0481ms")
@@ -251,17 +253,17 @@ def test_modules_that_run_each_other_make_no_cycle_of_parents(tmp_path: Path) ->
     assert [scope for (scope,) in rows(tmp_path, content, "scope")] == [("a",), ("b",)]
 
 
-def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf8_are_replaced(tmp_path: Path) -> None:
     content = report(f"x? = @param:x? -> {FLOAT}").replace(b"?", b"\xff")
     assert rows(tmp_path, content, "name") == [("x\ufffd",)]
 
 
-def test_a_summary_alone(tmp_path: Path) -> None:
+def test_a_summary_alone_has_rows_for_its_known_times(tmp_path: Path) -> None:
     content = b"gpu::gemm: nanms / 3 = nanms, 1%\nload: 0.002ms / 2 = 0.001ms, 9%\n"
     assert rows(tmp_path, content, "name", "calls") == [("load", 2)]
 
 
-def test_only_unknown_times(tmp_path: Path) -> None:
+def test_a_report_with_only_unknown_times_has_a_note(tmp_path: Path) -> None:
     content = report(f"@1 = neg(@0) -> {FLOAT}").replace(b"0.001ms", b"nanms")
     done = run_command(
         write_bytes(tmp_path, content + b"Total instructions time: 0.004ms\n"), "--notes", "all"

@@ -97,7 +97,7 @@ KEEP = "keep the whole output of migraphx-driver perf"
         ),
     ],
 )
-def test_notes(name: str, notes: list[str]) -> None:
+def test_each_sample_has_its_notes(name: str, notes: list[str]) -> None:
     assert list(pa.load(FOLDER / name).notes) == notes
 
 
@@ -127,13 +127,13 @@ def test_the_branch_of_an_if_counts_once() -> None:
     profile = at_level(pa.load(FOLDER / "branches.txt"))
     table = pa.run(pa.Query(), profile)
     rows = zip(table["name"], table["scope"], table["time"].tolist(), strict=True)
-    us = pytest.approx
+    near = pytest.approx
     assert list(rows)[:3] == [
-        ("main:If_0_then:@1", ("main:If_0_then",), us(22e-6)),
-        ("@3", None, us(15e-6)),
-        ("main:If_0_then:@0", ("main:If_0_then",), us(3e-6)),
+        ("main:If_0_then:@1", ("main:If_0_then",), near(22e-6)),
+        ("@3", None, near(15e-6)),
+        ("main:If_0_then:@0", ("main:If_0_then",), near(3e-6)),
     ]
-    assert profile.totals_s("time").tolist() == [us(45e-6)]
+    assert profile.totals_s("time").tolist() == [near(45e-6)]
 
 
 def test_what_the_runtime_printed_is_in_the_json() -> None:
@@ -164,7 +164,7 @@ def test_what_the_runtime_printed_is_in_the_json() -> None:
     assert document["summary"]["outside_operators_s"] is None
 
 
-def test_corrected_times() -> None:
+def test_correction_subtracts_the_wait_from_each_call() -> None:
     done = run_command(str(FOLDER / "current.txt"), "--correct-sync", "-t", "2", "--notes", "all")
     assert done.out.splitlines()[-2:] == [
         "               37.920  62.3%  48.39 GFLOPS  1.93 GiB/s  gpu::code_object::mlir_convolution_add_relu  @7",

@@ -79,7 +79,7 @@ CODE = "gpu::code_object::"
         ("ref::tanh", [(4, 3)], (4, 3), 0, 12),
     ],
 )
-def test_computation(
+def test_computation_follows_from_name_and_shapes(
     type_: str, inputs: list[Sizes], output: Sizes, macs: float, computation: float
 ) -> None:
     found = work(type_, inputs, output).work
@@ -142,7 +142,7 @@ def test_poolings_have_their_window_among_the_attributes() -> None:
         (CODE + "gelu_kernel", "elementwise", 96),
     ],
 )
-def test_category_and_memory(type_: str, category: str, memory: float) -> None:
+def test_each_name_has_its_category_and_memory(type_: str, category: str, memory: float) -> None:
     found = work(type_, [(4, 3)], (4, 3))
     assert (found.category, found.work.memory) == (category, memory)
 
@@ -184,7 +184,7 @@ def test_any_shapes_give_a_valid_answer(
     assert not found.work.memory < 0
 
 
-def test_every_name_has_a_kind_of_work() -> None:
+def test_names_of_fused_kernels_consist_of_known_kinds() -> None:
     for name in ("mlir_dot_add", "gpu::conv_bias_relu", "cpu::layernorm", "reduce_max"):
         contents = contents_of(name)
         assert contents.is_complete

@@ -35,7 +35,7 @@ class Network:
     def conv(
         self, name: str, data: str, channels: tuple[int, int], kernel: int = 3, **attributes: Any
     ) -> str:
-        """Add a convolution from one number of channels to another, padded to the same size."""
+        """Add a padded convolution. `channels` are the numbers of input and output channels."""
         per_group = channels[0] // attributes.get("group", 1)
         weights = self.weight(f"{name}.weight", channels[1], per_group, kernel, kernel)
         bias = self.weight(f"{name}.bias", channels[1])

@@ -1,11 +1,11 @@
 # mypy: ignore-errors
 # ruff: noqa: ANN001, ANN201, T201
-"""Makes the models in tests/fixtures/models, and records the shapes of all their values.
+"""Makes the models in tests/fixtures/models, and records the shapes of their values.
 
 ONNX Runtime computes the shapes: it runs each model without optimization, and returns the outputs
-of all nodes. The models are then stored without their weights. Run the script from the root of the
-repository, after `pip install torch onnx onnxscript onnxruntime`. The tests need neither torch nor
-ONNX Runtime. The arguments name the models to make. Without arguments, the script makes all models.
+of all nodes outside the bodies of If, Loop and Scan. The models are then stored without their
+weights. Run the script from the root of the repository, after `pip install torch onnx onnxscript
+onnxruntime`. The tests need neither torch nor ONNX Runtime. The arguments name the models to make. Without arguments, the script makes all models.
 """
 
 from __future__ import annotations
@@ -280,14 +280,14 @@ g (float[N, 6, H] x) => (float[A, B] y) {
     one = Constant <value = int64[1] {1}> ()
     two = Constant <value = int64[1] {2}> ()
     n = Gather (shape, zero)
-    three = Constant <value_int = 1> ()
-    six = Gather (shape, three)
+    at_one = Constant <value_int = 1> ()
+    six = Gather (shape, at_one)
     sixes = Unsqueeze (six, zero)
     start = Constant <value_int = 0> ()
     n0 = Squeeze (n)
     step = Constant <value_int = 2> ()
     range = Range (start, six, step)
-    steps = Range (start, n0, three)
+    steps = Range (start, n0, at_one)
     filled = ConstantOfShape <value = int64[1] {1}> (shape)
     cast = Cast <to = 1> (last)
     scale = Constant <value_float = 0.3> ()
@@ -452,7 +452,7 @@ MODELS: dict[str, Any] = {
 
 
 def recorded(model: Any, shapes: dict[str, Any]) -> dict[str, Any]:
-    """Return the shape of every output of every node."""
+    """Return the shape of every output of every node outside of bodies."""
     whole = onnx.ModelProto()
     whole.CopyFrom(model)
     names = [name for node in whole.graph.node for name in node.output if name]

@@ -138,7 +138,9 @@ def test_models_without_weights_have_the_figures(name: str) -> None:
         ),
     ],
 )
-def test_kinds_of_convolution(name: str, expected: list[tuple[str, int, float, float]]) -> None:
+def test_convolutions_are_grouped_by_kind(
+    name: str, expected: list[tuple[str, int, float, float]]
+) -> None:
     query = Query(by="conv_kind", types="Conv")
     rows = run(query, load(LIGHT / f"light_{name}.onnx")).rows
     columns = ("conv_kind", "count", "macs", "macs_without_padding")

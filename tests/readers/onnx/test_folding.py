@@ -62,7 +62,7 @@ def test_integers_are_divided_towards_zero() -> None:
     ]
 
 
-def test_a_backward_slice_from_before_the_first_element() -> None:
+def test_a_backward_slice_from_before_the_first_element_has_this_element() -> None:
     """By the ONNX standard, the slice has the first element. The reference returns no elements."""
     inputs = [np.array(one) for one in (INTS, [-10], [-(1 << 63)], [0], [-1])]
     assert [one.tolist() for one in fold("Slice", inputs, {}) or ()] == [INTS[:1]]

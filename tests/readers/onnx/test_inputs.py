@@ -52,13 +52,13 @@ def test_sizes_reach_all_shapes(shapes: object, dims: object, expected: list[obj
 
 
 ERRORS = {
-    "--input-shape x:2x3": "FILE: has no input 'x'; its inputs: " + INPUTS,
+    "--input-shape x:2x3": "FILE: has no input 'x'; inputs: " + INPUTS,
     "--input-shape 2x3x4x5": (
-        "FILE: the shape 2x3x4x5 lacks the name of an input; write --input-shape image:2x3x4x5; its "
+        "FILE: the shape 2x3x4x5 lacks the name of an input; write --input-shape image:2x3x4x5; "
         "inputs: " + INPUTS
     ),
     "--input-shape 2x3": (
-        "FILE: the shape 2x3 lacks the name of an input; write NAME:2x3; its inputs: " + INPUTS
+        "FILE: the shape 2x3 lacks the name of an input; write NAME:2x3; inputs: " + INPUTS
     ),
     "--dim 2": (
         "FILE: the size 2 lacks a symbol; write --dim batch=2 or --dim height=2 or --dim s18=2 or "
@@ -111,8 +111,8 @@ def test_wrong_sizes_give_one_line_with_the_names_in_the_model(
         (
             helper.make_tensor_type_proto(TensorProto.FLOAT, None),
             "x:-1",
-            "-1 stands for a size in the model, but the model has no shape for the input 'x'; give "
-            "all sizes, as in --input-shape x:8",
+            "-1 stands for the shape in the model, but the model has no shape for the input 'x'; "
+            "give all sizes, as in --input-shape x:8",
         ),
         (
             helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)),
@@ -195,7 +195,7 @@ def test_sizes_in_python_may_be_numbers_of_numpy() -> None:
     assert repr(inputs) == repr(pa.ModelInputs.of(["x:2x3"], ["n=4"]))
 
 
-def test_a_profile_has_no_inputs() -> None:
+def test_sizes_of_inputs_are_refused_for_a_profile() -> None:
     file = str(PROFILES / "tiny.json")
     outcome = run_command(file, "--dim", "batch=2")
     assert (outcome.code, outcome.out, outcome.err) == (
@@ -228,7 +228,7 @@ def test_a_note_suggests_input_shape_for_axes_without_a_symbol() -> None:
     )
 
 
-def test_an_input_with_a_colon_in_its_name() -> None:
+def test_the_name_of_an_input_may_have_a_colon() -> None:
     inputs = pa.ModelInputs.of(["input:0:1x3", "a:i64:2:1.5e3"])
     assert [*inputs.shapes] == ["input:0", "a"]
     assert inputs.shapes["a"] == ((2,), "int64", 1500.0)

@@ -27,7 +27,7 @@ def read(text: str, head: str = HEAD, **arrays: object) -> OnnxModel:
     return read_model(Source.of_bytes("m", proto.SerializeToString()))
 
 
-def test_constants_and_shape_arithmetic() -> None:
+def test_constants_and_shape_arithmetic_are_recognised() -> None:
     found = read(
         """g (float[2, 3] x) => (float[A, B] y) {
             shape = Shape (x)

@@ -159,7 +159,7 @@ def test_the_domain_of_onnx_may_be_spelled_out() -> None:
         ),
     ],
 )
-def test_products_of_onnx(
+def test_products_have_their_kind_and_multiply_adds(
     type_: str,
     domain: str,
     inputs: list[Shape | str],
@@ -209,7 +209,7 @@ def test_which_input_is_a_bias(
         ({"dilations": [2]}, (0, 0), "full", nan),
     ],
 )
-def test_windows_of_convolutions(
+def test_padding_and_kind_of_a_convolution_follow_from_its_attributes(
     attributes: dict[str, Any], before: tuple[int, int], kind: str, without_padding: float
 ) -> None:
     operation = translated("Conv", [(1, 3, 6, 6), (4, 3, 3, 3)], [(1, 4, 2, 2)], attributes)
@@ -233,7 +233,7 @@ def test_windows_of_convolutions(
         ("ConvTranspose", {"output_shape": [5], "strides": [2]}, (3, 3, 5), (1,)),
     ],
 )
-def test_padding_that_follows_from_shapes(
+def test_automatic_padding_follows_from_shapes(
     type_: str,
     attributes: dict[str, Any],
     sides: tuple[int | None, int, int],
@@ -313,7 +313,7 @@ def test_padding_that_follows_from_shapes(
         ),
     ],
 )
-def test_attentions(
+def test_attentions_have_multiply_adds_and_operations(
     type_: str,
     domain: str,
     inputs: list[Shape | str],
@@ -327,7 +327,7 @@ def test_attentions(
     assert work_of(operation)[:2] == (macs, 2 * macs + 6 * scores)
 
 
-def test_linear_attentions() -> None:
+def test_the_work_of_linear_attentions_depends_on_the_update_rule() -> None:
     shapes: list[Shape | str] = [(2, 5, 12), (2, 5, 6), (2, 5, 8)]
     heads = {"q_num_heads": 4, "kv_num_heads": 2}
     plain = translated("LinearAttention", shapes, [(2, 5, 16)], {**heads, "update_rule": "linear"})
@@ -414,7 +414,7 @@ def test_linear_attentions() -> None:
         ("LinearClassifier", "ai.onnx.ml", [(1, 64)], [None], {}, "other", nan),
     ],
 )
-def test_other_operators(
+def test_other_operators_have_their_kind_and_computation(
     type_: str,
     domain: str,
     inputs: list[Shape | str],
@@ -520,7 +520,7 @@ def test_the_keys_of_shared_buffers_are_unknown() -> None:
 @pytest.mark.parametrize(
     ("type_", "attributes"), [("NhwcConv", {}), ("QLinearConv", {"channels_last": 1})]
 )
-def test_data_with_channels_last(type_: str, attributes: dict[str, Any]) -> None:
+def test_convolutions_may_have_their_channels_last(type_: str, attributes: dict[str, Any]) -> None:
     weight = (4, 1, 3, 3)
     inputs: list[Shape | str] = [(1, 6, 6, 4), weight]
     if type_ == "QLinearConv":

@@ -76,7 +76,7 @@ def test_a_weight_used_twice_counts_at_its_first_user() -> None:
     assert table["output_bytes"].tolist() == [0.0, 144.0, 144.0, 144.0]
 
 
-def test_roles() -> None:
+def test_each_tensor_has_a_role() -> None:
     made = shared_weight()
     assert roles_of(made) == {
         "x": "input",
@@ -143,7 +143,7 @@ def loop(trip_count: int | None) -> Profile:
     )
 
 
-def test_bodies() -> None:
+def test_operators_in_bodies_have_rows_and_a_scope() -> None:
     made = loop(5)
     rows = run(Query(order="+id"), made).rows
     assert [(row["name"], row["scope"], row["macs"], row["params"]) for row in rows] == [

@@ -104,7 +104,7 @@ def test_quantized_models_have_the_same_products_and_weights(name: str) -> None:
         ("scans", "x:7x5", [("body", 0.0, 7), ("body", 0.0, 5)], 0.0, 0.0),
     ],
 )
-def test_work_in_bodies_of_control_flow(
+def test_bodies_of_control_flow_have_work_and_trip_counts(
     name: str, shape: str, bodies: list[tuple[object, ...]], macs: float, executed: float
 ) -> None:
     facts = asked(name, shape)[1]
@@ -132,7 +132,7 @@ def test_a_body_counts_as_often_as_it_is_executed(tmp_path: Path) -> None:
 ENCODER = str(MODELS / "encoder_dynamo.onnx")
 
 
-def test_a_dynamic_transformer_without_sizes() -> None:
+def test_a_dynamic_transformer_without_sizes_has_unknown_work() -> None:
     outcome = run_command(
         ENCODER, "-t", "0", "--format", "csv", "--columns", "type,macs,out_shapes"
     )
@@ -148,14 +148,13 @@ def test_a_dynamic_transformer_without_sizes() -> None:
 @pytest.mark.parametrize(
     "sizes", [("--input-shape", "x:2x6x16"), ("--dim", "s77=2", "--dim", "s27=6")]
 )
-def test_a_dynamic_transformer_with_sizes(sizes: tuple[str, ...]) -> None:
+def test_a_dynamic_transformer_with_sizes_has_known_work(sizes: tuple[str, ...]) -> None:
     outcome = run_command(ENCODER, "--print-only", "summary", *sizes)
     assert "N/A" not in outcome.out
     # Each of the two layers has 12 tokens, four projections to 16 values, two linear layers between
     # 16 and 32 values, and the two products of its attention.
     macs = 2 * (12 * 16 * (4 * 16 + 2 * 32) + 2 * 2 * 2 * 6 * 6 * 8)
-    assert macs == 53_760
-    assert "MACs                  53.76 K\n" in outcome.out
+    assert f"MACs                  {macs / 1000:.2f} K\n" in outcome.out
 
 
 def test_external_data_is_opened_only_for_sparsity(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_shapes_of_all_nodes_equal_the_shapes_of_onnx_runtime(name: str) -> None
 @pytest.mark.parametrize(
     "sizes", ["K = 8, N = 12", "K = 8, N = 12, transB = 1", "K = 12, N = 8, transB = 0"]
 )
-def test_products_with_packed_weights(sizes: str) -> None:
+def test_products_with_packed_weights_have_a_shape(sizes: str) -> None:
     text = f"""g (float[2, 6, 8] x, uint8[48] packed, float[6] scales) => (float[2, 6, 12] y) {{
         product = com.microsoft.MatMulBnb4 <{sizes}> (x, packed, scales)
         y = Relu (product)

@@ -50,12 +50,12 @@ def stored(dtype: str, dims: list[int], **fields: Any) -> TensorProto:
         pytest.param("UINT2", b"\x84", [1, 0, 1, 0], marks=NEEDS_INT2),
     ],
 )
-def test_zeros_of_each_dtype(dtype: str, raw: bytes, zeros: list[int]) -> None:
+def test_zeros_of_each_dtype_are_found(dtype: str, raw: bytes, zeros: list[int]) -> None:
     found = zeros_of(stored(dtype, [2, 2], raw_data=raw), None)
     np.testing.assert_array_equal(found, np.reshape(zeros, (2, 2)) == 1)
 
 
-def test_an_odd_number_of_half_bytes() -> None:
+def test_zeros_among_an_odd_number_of_half_bytes_are_found() -> None:
     found = zeros_of(stored("INT4", [3, 1], raw_data=b"\x10\x00"), None)
     np.testing.assert_array_equal(found, [[True], [False], [True]])
 
@@ -78,13 +78,13 @@ def test_zeros_are_unknown_if_values_are_missing(proto: TensorProto) -> None:
     assert zeros_of(proto, None) is None
 
 
-def test_zeros_of_values_stored_as_a_list() -> None:
+def test_zeros_of_values_stored_as_a_list_are_found() -> None:
     found = zeros_of(stored("FLOAT", [3], float_data=[0, -0.0, 2]), None)
     np.testing.assert_array_equal(found, [True, True, False])
 
 
 @pytest.mark.parametrize("indices", [[1, 4], [[0, 1], [1, 1]]])
-def test_a_sparse_weight(indices: list[Any]) -> None:
+def test_a_sparse_weight_is_zero_where_it_stores_no_value(indices: list[Any]) -> None:
     sparse = helper.make_sparse_tensor(
         numpy_helper.from_array(np.array([5, 0], np.float32), "w"),
         numpy_helper.from_array(np.array(indices, np.int64)),
@@ -126,7 +126,7 @@ def test_external_data_is_read_from_the_folder_of_the_model_only(tmp_path: Path)
     assert zeros_of(external("data", 8), None) is None
 
 
-def test_examples_of_patterns() -> None:
+def test_zeros_in_a_row_or_a_column_form_blocks() -> None:
     none = np.zeros((4, 4), np.bool_)
     assert str(sparsity_of(none)) == str(Sparsity(0.0))
     assert sparsity_of(~none) == Sparsity(1.0, "4x4", 1.0)
@@ -197,7 +197,7 @@ def model(folder: Path, *, location: str | None = None) -> str:
 
 
 @pytest.mark.parametrize("location", [None, "weights.bin"])
-def test_sparsity_columns_of_a_model(tmp_path: Path, location: str | None) -> None:
+def test_operators_have_the_sparsity_of_their_weights(tmp_path: Path, location: str | None) -> None:
     path = model(tmp_path, location=location)
     answer = run_command(path, "-t", "0", "--columns", COLUMNS, "--format", "csv")
     assert answer.out.replace("\r", "") == (
@@ -289,7 +289,7 @@ ROW = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], np.float32)
          [1.0, "1099511627776x1", 1.0]),
     ],
 )  # fmt: skip
-def test_weights_that_simple_nodes_make(
+def test_weights_that_simple_nodes_make_have_a_sparsity(
     tmp_path: Path, nodes: str, arrays: dict[str, Any], expected: list[object]
 ) -> None:
     np.testing.assert_equal(sparsity_behind(tmp_path, nodes, **arrays), expected)

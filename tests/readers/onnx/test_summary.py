@@ -68,7 +68,8 @@ def test_the_summary_says_what_the_totals_leave_out(tmp_path: Path) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (
         0,
         SUMMARY,
-        "note: work and shapes are N/A for 1 operator of unknown type: own.Mine\n"
+        "note: work, and output shapes that the file does not store, are N/A for 1 operator of "
+        "unknown type: own.Mine\n"
         "note: totals leave out 2 operators in bodies of If, Loop or Scan; their rows show the "
         "work of one execution of the body\n",
     )

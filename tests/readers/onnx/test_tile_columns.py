@@ -50,7 +50,7 @@ MACS = 8 * 6 * 6 * 4
         ),
     ],
 )
-def test_tiles_of_all_kinds_of_products(
+def test_all_kinds_of_products_have_tiles(
     node: str, dtype: str, shape: str, sizes: tuple[float, float, float, float]
 ) -> None:
     a, b, result, partial = sizes

@@ -76,7 +76,7 @@ def test_the_multiply_adds_of_operators_with_packed_weights() -> None:
     assert macs_of("quirks-1.31.json", "LSTM") == (6 + 14) * 8 * 4 * (16 + 8)
 
 
-def test_nested_scopes_and_several_runs() -> None:
+def test_a_loop_in_several_runs_has_nested_scopes() -> None:
     profile = pa.load(FOLDER / "loop-1.31.json.gz")
     assert (len(profile.processes), [run.step for run in profile.runs]) == (1, [1, 2, 3])
     table = pa.run(pa.Query(by="scope"), profile)
@@ -87,12 +87,13 @@ def test_nested_scopes_and_several_runs() -> None:
     ]
 
 
-def test_a_pattern_that_matches_no_name_of_an_optimised_model() -> None:
+def test_a_pattern_that_matches_no_name_of_an_optimised_model_has_a_note() -> None:
     file = str(FOLDER / "squeezenet-1.31.json.gz")
     why = (
         "there are r1_nchwc, r2_nchwc, r4_nchwc and 37 more; the optimiser of ONNX Runtime named "
-        "nodes after tensors; --columns name,type,in_shapes,out_shapes tells them apart, and a "
-        "profile with ORT_DISABLE_ALL has the names of the model\n"
+        "nodes after tensors; --model model.onnx --columns time,name,param.nodes shows the nodes "
+        "of the model, --columns name,type,in_shapes,out_shapes tells them apart, and a profile "
+        "with ORT_DISABLE_ALL has the names of the model\n"
     )
     for arguments, expected in (
         (("--where", "name ~ fire"), f"note: name ~ fire: no operator has this value; {why}"),

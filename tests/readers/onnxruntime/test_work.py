@@ -1,4 +1,4 @@
-"""What nodes compute, although weights, optional inputs and attributes are missing."""
+"""The work of nodes in profiles, which lack attributes and some weights and optional inputs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def work(type_: str, inputs: list[Shape], outputs: list[Shape]) -> NodeWork:
         ("Relu", [(2, 3)], [(2, 3)], 0, 0),
     ],
 )
-def test_multiply_adds(
+def test_multiply_adds_follow_from_shapes(
     type_: str, inputs: list[Shape], outputs: list[Shape], macs: float, packed_bytes: float
 ) -> None:
     found = work(type_, inputs, outputs)
@@ -102,7 +102,7 @@ def test_a_gather_of_rows_reads_as_much_as_it_writes() -> None:
     assert work("Gather", [], [(2, 3, 4)]).category == "data movement"
 
 
-def test_tensors_in_json() -> None:
+def test_tensors_in_json_are_parsed() -> None:
     assert tensors_of(b'[{"float":[1,3]},{"int64":[]}]') == (("float", (1, 3)), ("int64", ()))
     assert (tensors_of(b""), tensors_of(b"[]"), tensors_of(b'"x"')) == (None, (), None)
     assert tensor("float", (2, -1)) == Tensor((2, None), "fp32")
@@ -113,6 +113,7 @@ shapes = st.lists(st.lists(st.integers(0, 5), max_size=5).map(tuple), max_size=9
 
 
 @example("MatMulNBits", [()], [()])
+@example("Max", [], [()])
 @given(st.sampled_from(TYPES), shapes, shapes)
 def test_any_shapes_give_a_valid_answer(
     type_: str, inputs: list[Shape], outputs: list[Shape]

@@ -110,7 +110,7 @@ def test_several_streams_are_runs_of_one_process(tmp_path: Path) -> None:
         assert len(profile.processes) == 1
 
 
-def test_layers_that_look_alike(tmp_path: Path) -> None:
+def test_layers_that_look_alike_stay_apart(tmp_path: Path) -> None:
     content = report(row("a", "Relu", 0.001), row("a", "Relu", 0.002))
     profile = pa.load(write_bytes(tmp_path, content))
     assert profile.measured("time").tolist() == [[1e-6], [2e-6]]
@@ -134,7 +134,7 @@ def test_a_gpu_has_host_times(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("primitives", "device"),
     [
-        (("jit_avx512_f32", "brgconv_avx512_f32"), "CPU"),  # one time was rounded differently
+        (("jit_avx512_f32", "brgconv_avx512_f32"), "CPU"),  # the times of `a` are rounded
         (("DPU", "Shave"), "N/A"),  # an NPU
         (("jit_avx512_f32", "convolution_gpu_bfyx__f16"), "N/A"),  # the device HETERO
     ],
@@ -174,7 +174,7 @@ def test_the_names_of_primitives_decide_the_device(
         ),
     ],
 )
-def test_notes_on_files(content: bytes, note: str, tmp_path: Path) -> None:
+def test_odd_files_have_notes(content: bytes, note: str, tmp_path: Path) -> None:
     out, notes = shown(tmp_path, content)
     assert out == ANSWER
     assert notes.splitlines()[0] == f"note: {note}"
@@ -183,7 +183,7 @@ def test_notes_on_files(content: bytes, note: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["a;b", "a;Status.EXECUTED;c", "Total", '"a', "a,b", "\u202e", "", "layerName"]
 )
-def test_hostile_names(name: str, tmp_path: Path) -> None:
+def test_hostile_names_are_read(name: str, tmp_path: Path) -> None:
     profile = pa.load(write_bytes(tmp_path, report(row(name, "Relu", 0.001))))
     assert profile.operators.name.values().tolist() == [name]
     profile = pa.load(
@@ -192,7 +192,7 @@ def test_hostile_names(name: str, tmp_path: Path) -> None:
     assert profile.operators.name.values().tolist() == [name]
 
 
-def test_shapes_of_an_execution_graph(tmp_path: Path) -> None:
+def test_counters_get_the_shapes_of_an_execution_graph(tmp_path: Path) -> None:
     """Names of types differ: counters use the operators' names, graphs use the plugin's names."""
     image, small = ("FP32", (1, 3, 8, 8)), ("FP32", (1, 3, 4, 4))
     layers = (
@@ -252,13 +252,13 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("content", "reason"), BROKEN)
-def test_broken_files(content: bytes, reason: str, tmp_path: Path) -> None:
+def test_broken_files_are_refused(content: bytes, reason: str, tmp_path: Path) -> None:
     assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == reason
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("content", [report(*ROWS), document(), SORTED])
-def test_truncation_at_every_byte(content: bytes, tmp_path: Path) -> None:
+def test_truncation_at_every_byte_is_noted_or_refused(content: bytes, tmp_path: Path) -> None:
     for end in range(0, len(content.rstrip()), 1 if IS_FULL else 23):
         done = run_command(write_bytes(tmp_path, content[:end]))
         assert (done.code, done.out == "") in ((0, False), (1, True)), end

@@ -76,7 +76,7 @@ def test_a_whole_answer(tmp_path: Path) -> None:
     )
 
 
-def test_tensors_and_their_uses(tmp_path: Path) -> None:
+def test_tensors_have_roles_and_uses(tmp_path: Path) -> None:
     profile = pa.load(write_bytes(tmp_path, GRAPH))
     assert profile.operators.name.values().tolist() == ["conv", "sub", "view"]
     tensors, uses = profile.table("tensors"), profile.table("uses")
@@ -131,14 +131,14 @@ KEEPS_FP32 = (
             *("FP32", "FP16"),
             "bf16, which OpenVINO chooses by itself on devices that support it; " + KEEPS_FP32,
         ),
-        ("FP32", "BF16", "bf16, which inputs or constants of the model have, too"),
+        ("FP32", "BF16", "bf16, the dtype of inputs or constants of the model"),
         ("I32", "UNSPECIFIED", f"bf16; if the model is in fp32, {KEEPS_FP32}"),
     ],
 )
-def test_a_precision_that_openvino_chose(
+def test_a_precision_that_openvino_chose_has_a_note(
     input_: str, weight: str, note: str, tmp_path: Path
 ) -> None:
-    """OpenVINO also chooses the precision of tensors between operators: it is not the model's."""
+    """OpenVINO also chooses the precision between operators, so it does not show the model's."""
     reduced = {"runtimePrecision": "bf16", "primitiveType": "brgconv_avx512_bf16"}
     content = graph(
         layer(0, "data", "Input", outs=[(input_, (1, 3))]),
@@ -166,7 +166,9 @@ def test_a_precision_that_openvino_chose(
         ("ocl:ref:any__f16", ("GPU", "gpu")),
     ],
 )
-def test_the_device(primitive: str, device: tuple[str | None, str | None], tmp_path: Path) -> None:
+def test_the_name_of_the_primitive_decides_the_device(
+    primitive: str, device: tuple[str | None, str | None], tmp_path: Path
+) -> None:
     content = graph(layer(0, "a", "Relu", 1, primitiveType=primitive))
     (track,) = pa.load(write_bytes(tmp_path, content)).tracks
     assert (track.device, track.device_kind) == device
@@ -200,14 +202,14 @@ def test_a_graph_without_times_is_a_model(tmp_path: Path) -> None:
     )
 
 
-def test_sizes_that_change_from_run_to_run(tmp_path: Path) -> None:
+def test_sizes_that_change_from_run_to_run_are_unknown(tmp_path: Path) -> None:
     port = ("FP32", (-1, 8))
     content = graph(layer(0, "a", "Softmax", 3, ins=[port], outs=[port]))
     found = rows(content, tmp_path, "in_shapes", "computation", "category")
     assert found == [(None, pytest.approx(float("nan"), nan_ok=True), "softmax")]
 
 
-def test_hostile_names_and_nesting(tmp_path: Path) -> None:
+def test_hostile_names_and_nesting_are_read(tmp_path: Path) -> None:
     name = 'a<b>&"\n\t\u202e'
     found = rows(graph(layer(0, name, "Relu", 1)), tmp_path, "name")
     assert found == [(name,)]
@@ -263,11 +265,13 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("content", "reason"), BROKEN)
-def test_broken_files(content: bytes, reason: str, tmp_path: Path) -> None:
+def test_broken_files_are_refused(content: bytes, reason: str, tmp_path: Path) -> None:
     assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == reason
 
 
-def test_white_space_before_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_white_space_before_the_document_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("profile_analyze.readers.source.Source.chunks.__defaults__", (2,))
     assert rows(b" \n\r\n\t" + GRAPH, tmp_path, "name") == [("conv",), ("sub",)]
     for content, reason in (
@@ -282,7 +286,7 @@ def test_white_space_before_the_document(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_truncation_at_every_byte(tmp_path: Path) -> None:
+def test_truncation_at_every_byte_is_refused(tmp_path: Path) -> None:
     for end in range(0, len(GRAPH) - 1, 1 if IS_FULL else 23):
         done = run_command(write_bytes(tmp_path, GRAPH[:end]))
         assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), end

@@ -60,7 +60,7 @@ def test_the_multiply_adds_of_many_types(precision: str) -> None:
     operators = at_level(pa.load(FOLDER / f"layers-{precision}-2026.4.xml.gz")).operators
     macs = dict(zip(operators.name.values(), operators.numbers("macs").tolist(), strict=True))
     image = 16 * 16
-    assert {name: count for name, count in macs.items() if count} == {
+    assert {name: count for name, count in macs.items() if count > 0} == {
         "conv": 16 * image * 16 * 9,
         "group": 16 * image * 4 * 9,
         "depthwise": 16 * image * 9,
@@ -69,12 +69,10 @@ def test_the_multiply_adds_of_many_types(precision: str) -> None:
         "product": 32 * 32 * 24,
         "lstm": 6 * 2 * 32 * (16 + 8),
         "gru": 6 * 2 * 24 * (16 + 8),
-    } | {
-        name: pytest.approx(float("nan"), nan_ok=True) for name in macs if macs[name] != macs[name]
     }
 
 
-def test_counters_joined_with_the_graph() -> None:
+def test_counters_joined_with_the_graph_have_multiply_adds() -> None:
     profile = at_level(pa.load(FOLDER / "resnet50-2026.4.csv.gz"))
     joined = pa.with_model(profile, pa.load(FOLDER / "resnet50-2026.4.xml.gz"))
     macs = joined.operators.numbers("macs")
@@ -89,7 +87,7 @@ def test_requests_of_several_streams_are_runs() -> None:
     assert profile.origin.times == "mean"
 
 
-def test_a_report_that_the_tool_cut(tmp_path: Path) -> None:
+def test_a_report_that_the_tool_cut_is_refused_or_noted(tmp_path: Path) -> None:
     with pytest.raises(pa.MalformedProfileError) as error:
         pa.load(FOLDER / "layers-average-2026.4.json.gz")
     assert error.value.reason == (

@@ -52,7 +52,7 @@ def work(type_: str, inputs: list[Shape], outputs: list[Shape]) -> LayerWork:
         ("Gather", [(9, 4), (2,), ()], [(2, 4)], 0, 0),
     ],
 )  # fmt: skip
-def test_multiply_adds(
+def test_multiply_adds_follow_from_shapes(
     type_: str, inputs: list[Shape], outputs: list[Shape], macs: float, computation: float
 ) -> None:
     found = work(type_, inputs, outputs)
@@ -86,7 +86,7 @@ def test_every_type_maps_to_a_known_kind_of_operator() -> None:
     assert all(type_ == type_.lower() for type_ in _KINDS)
 
 
-def test_ports() -> None:
+def test_ports_have_shapes_and_dtypes() -> None:
     assert tensor_of(LayerPort("0", "FP32", (2, None))) == Tensor((2, None), "fp32")
     assert tensor_of(LayerPort("0", "UNSPECIFIED", (0,))) is None
     assert tensor_of(LayerPort("0", "BOOLEAN", (1 << 40, 1 << 40))) == Tensor(None, "bool")

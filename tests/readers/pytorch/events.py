@@ -31,7 +31,7 @@ def op(name: Any, start: Any = 0, length: Any = 5, **args: Any) -> Event:
 
 
 def call(start: int, correlation: Any, **args: Any) -> Event:
-    """Return a call of the driver that launches a kernel. The call takes one microsecond."""
+    """Return a call of the CUDA runtime that launches a kernel. It takes one microsecond."""
     return event("cuda_runtime", "cudaLaunchKernel", start, 1, correlation=correlation, **args)
 
 

@@ -81,5 +81,5 @@ def test_memory_of_devices_has_a_column_of_its_own() -> None:
     assert allocated([*events, _memory(11, 8)]) == {"outer": (8, 0), "inner": (0, 512)}
 
 
-def test_a_trace_without_allocations() -> None:
+def test_allocations_are_unknown_if_the_trace_has_none() -> None:
     assert allocated([_event("outer", 10, 50)]) == {"outer": (None, None)}

@@ -27,7 +27,7 @@ def parsed(shapes: Any, types: Any, strides: Any = None, values: Any = None) -> 
     return list(arguments_of(HostFacts(OPERATOR_EVENT, "aten::any", *texts)))
 
 
-def test_tensors_lists_and_values() -> None:
+def test_tensors_lists_and_values_are_parsed() -> None:
     assert parsed(
         [[2, 3], [[4], [5, 6]], [], [], [], []],
         ["c10::Half", "TensorList", "ScalarList", "Scalar", "", "double"],
@@ -43,7 +43,7 @@ def test_tensors_lists_and_values() -> None:
     ]  # fmt: skip
 
 
-def test_lists_with_dtypes() -> None:
+def test_lists_may_have_a_dtype_for_each_tensor() -> None:
     assert parsed([[[4], []]], [["float", "long int"]]) == [
         Argument(
             "TensorList",
@@ -91,12 +91,12 @@ def test_undefined_tensors_are_absent() -> None:
         (3, 3),
     ],
 )
-def test_values(text: Any, value: Any) -> None:
+def test_values_are_parsed(text: Any, value: Any) -> None:
     (found,) = parsed([[]], ["Scalar"], [[]], [text])
     assert (found.value, type(found.value)) == (value, type(value))
 
 
-def test_a_value_that_is_not_a_number() -> None:
+def test_the_text_nan_is_parsed_as_a_float() -> None:
     (found,) = parsed([[]], ["Scalar"], [[]], ["nan"])
     assert isinstance(found.value, float)
     assert isnan(found.value)
@@ -122,7 +122,7 @@ def test_invalid_lists_give_no_arguments(text: bytes) -> None:
     assert arguments_of(HostFacts(OPERATOR_EVENT, "aten::add", text, text, text, text)) == ()
 
 
-def test_missing_types() -> None:
+def test_arguments_without_types_keep_their_shapes() -> None:
     assert parsed([[2], []], None) == [
         Argument("", (Tensor((2,)),), (None,), (None,)),
         Argument(""),
@@ -140,7 +140,7 @@ def test_missing_types() -> None:
         *(("c10::quint8", "uint8"), ("my::Type", "my::Type"), ("", None), (None, None)),
     ],
 )
-def test_dtypes(name: str | None, dtype: str | None) -> None:
+def test_dtypes_get_canonical_names(name: str | None, dtype: str | None) -> None:
     assert canonical_dtype(name) == dtype
 
 
@@ -157,7 +157,9 @@ def test_dtypes(name: str | None, dtype: str | None) -> None:
         ((), (), True),
     ],
 )
-def test_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], *, expected: bool) -> None:
+def test_strides_show_whether_a_tensor_is_contiguous(
+    shape: tuple[int, ...], strides: tuple[int, ...], *, expected: bool
+) -> None:
     assert is_contiguous(shape, strides) == expected
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 A, B = op("a"), op("b", 10)
 ENDS = "the file ends in the middle, so events are missing; copy or export it again"
 NOT_JSON = "left out {} without valid JSON"
-NO_TIME = "left out {} without a time or a duration"
+NO_TIME = "left out {} without a valid time or duration"
 WRONG_TYPE = "left out fields that have a wrong type in {}"
 REPAIRED = "read {} whose texts are not valid JSON, because torch did not escape them"
 NOTHING = "has no operator and no kernel; record with activities=[ProfilerActivity.CPU]"
@@ -48,6 +48,10 @@ BOTH: Found = {"a": 5, "b": 5}
 CASES: list[tuple[str, bytes, Found, list[str]]] = [
     # the layout of the file
     ("an empty event last", document(A, B, {}), BOTH, []),
+    ("empty events everywhere", document({}, {}, A, {}, op("x", None), {}, {}, B, {}), BOTH,
+        [NO_TIME.format(ONE), WRONG_TYPE.format(ONE)]),
+    ("a name with braces", document(op("f({}, {})"), op("x", None), op("g([{}, {}], {})", 10)),
+        {"f({}, {})": 5, "g([{}, {}], {})": 5}, [NO_TIME.format(ONE), WRONG_TYPE.format(ONE)]),
     ("a comma too many", document(A, json.dumps(B) + ","), BOTH, []),
     ("CRLF", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, indent=1)
         .replace("\n", "\r\n").encode(), BOTH, []),
@@ -124,6 +128,14 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
 ]  # fmt: skip
 
 
+def test_braces_in_names_end_no_event_of_a_large_trace(tmp_path: Path) -> None:
+    """The reader cuts a file of several MiB into blocks between events."""
+    events = [op("f({}, {})", 10.0 * index) for index in range(20_000)]
+    times, notes = read(document(*events), tmp_path)
+    assert times == {"f({}, {})": 100_000}
+    assert [note for note in notes if "left out" in note] == []
+
+
 @pytest.mark.parametrize(
     ("content", "found", "notes"),
     [case[1:] for case in CASES],
@@ -179,7 +191,12 @@ def test_a_trace_that_ends_at_any_byte_is_read_or_refused(tmp_path: Path) -> Non
     assert set(rows) == {0, 1, 2, 3, 4}
     assert all(re.fullmatch(r"[^\n]{10,300}", reason) for reason in reasons)
     done = run_command(write_bytes(tmp_path, whole[:last_byte]))
-    assert (done.code, done.err) == (0, f"note: {ENDS}\n")
+    assert (done.code, done.err) == (
+        0,
+        f"note: {ENDS}\n"
+        "note: the host time is 3.3 times the device time, so the device probably waits for the "
+        "host; --show-host shows the host times\n",
+    )
 
 
 @pytest.mark.parametrize("size", [1 << 10, 1 << 20])

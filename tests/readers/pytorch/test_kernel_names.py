@@ -130,7 +130,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names_and_categories(name: str) -> None:
+def test_kernels_have_short_names_and_categories(name: str) -> None:
     assert (short_name(name), kernel_category(name, "kernel")) == NAMES[name]
 
 

@@ -99,6 +99,7 @@ def test_outputs_equal_the_outputs_that_torch_returned(name: str) -> None:
         if row["name"] == name:
             found = described(facts(name, *row["arguments"]))
             if found.out_shapes is not None:
+                assert found.out_shapes, row["call"]
                 outputs = shapes_of(row, "outputs")
                 assert found.out_shapes == outputs[: len(found.out_shapes)], row["call"]
 
@@ -152,7 +153,7 @@ def test_each_tensor_is_read_or_written_once() -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_operations_for_each_element(name: str) -> None:
+def test_operators_have_a_fixed_number_of_operations_for_each_element(name: str) -> None:
     per_element, side = OPERATIONS[name]
     rows = [row for row in RECORDED if row["name"] == f"aten::{name}"]
     assert rows
@@ -232,7 +233,7 @@ def test_fused_functions_are_counted_in_their_convolution() -> None:
 
 
 @pytest.mark.parametrize(("text", "out"), [("same", (2, 8, 9, 7)), ("valid", (2, 8, 7, 5))])
-def test_padding_by_name(text: str, out: tuple[int, ...]) -> None:
+def test_padding_by_name_decides_the_output(text: str, out: tuple[int, ...]) -> None:
     found = call("aten::conv2d", DATA, WEIGHT, NONE, ONES, ([], "", text), ONES, value("2"))
     assert found.out_shapes == (out,)
 
@@ -253,7 +254,9 @@ def test_padding_whose_name_the_file_lacks_is_unknown() -> None:
         ("[False, False, True]", 0, ((8,),)),
     ],
 )
-def test_requested_gradients_of_a_convolution(mask: str, products: int, out: Any) -> None:
+def test_only_requested_gradients_of_a_convolution_are_counted(
+    mask: str, products: int, out: Any
+) -> None:
     options = [value("[8]"), TWOS, ONES, ONES, value("False"), ZEROS, value("2"), value(mask)]
     found = call("aten::convolution_backward", tensor(2, 8, 5, 4), DATA, WEIGHT, *options)
     memory = 4 * (320 + 504 + 144 + sum(map(prod, out)))
@@ -298,13 +301,15 @@ def test_a_deformable_convolution() -> None:
         ("_efficient_attention_forward", [tensor(2, 5, 3, 8), tensor(2, 7, 3, 8), tensor(2, 7, 3, 6), *[NONE] * 3, *[value("1")] * 5], ((2, 5, 3, 6),), (2940, 7140, 4 * (240 + 336 + 252 + 180))),
     ],
 )  # fmt: skip
-def test_products(name: str, arguments: list[Any], out: Any, expected: tuple[float, ...]) -> None:
+def test_products_have_outputs_and_work(
+    name: str, arguments: list[Any], out: Any, expected: tuple[float, ...]
+) -> None:
     found = call(f"aten::{name}", *arguments)
     assert found.out_shapes == out
     assert numbers(found) == pytest.approx(expected, nan_ok=True)
 
 
-def test_recurrent_layers() -> None:
+def test_recurrent_layers_have_outputs_and_work() -> None:
     """An LSTM with two layers in two directions, and its first layer as mkldnn runs it."""
     weights = [[20, 6], [20, 5], [20], [20]] * 2 + [[20, 10], [20, 5], [20], [20]] * 2
     states = ([[4, 2, 5], [4, 2, 5]], "TensorList")
@@ -352,7 +357,7 @@ QUERIES = [tensor(2, 3, 5, 8), tensor(2, 3, 7, 8), tensor(2, 3, 7, 6)]
         ),
     ],
 )
-def test_attention(name: str, arguments: list[Any], masked: int) -> None:
+def test_attention_has_outputs_and_work(name: str, arguments: list[Any], masked: int) -> None:
     found = call(f"aten::{name}", *QUERIES, *arguments)
     assert (found.category, found.out_shapes) == ("attention", ((2, 3, 5, 6),))
     memory = 4 * (240 + 336 + 252 + 180 + 35 * masked)
@@ -405,7 +410,7 @@ def test_packed_sequences_have_unknown_lengths() -> None:
         ("_fused_adam_", [([[2, 3]], "TensorList")] * 4, (0, 84, nan)),
     ],
 )  # fmt: skip
-def test_operators_without_products(
+def test_operators_without_products_have_operations_and_bytes(
     name: str, arguments: list[Any], expected: tuple[float, ...]
 ) -> None:
     assert numbers(call(f"aten::{name}", *arguments)) == pytest.approx(expected, nan_ok=True)
@@ -471,7 +476,9 @@ NOTHING, UNKNOWN = (0, 0, 0), (nan, nan, nan)
         ("triton_per_fused_sum_0", "reduction", (nan, nan, 0)),
     ],
 )
-def test_operators_without_shapes(name: str, category: str, expected: tuple[float, ...]) -> None:
+def test_without_shapes_the_name_decides_category_and_work(
+    name: str, category: str, expected: tuple[float, ...]
+) -> None:
     found = described(HostFacts(OPERATOR_EVENT, name))
     assert found._replace(work=Work()) == Described(category)._replace(work=Work())
     assert numbers(found) == pytest.approx(expected, nan_ok=True)
@@ -490,11 +497,14 @@ def test_a_generated_kernel_moves_its_arguments() -> None:
         (REGION_EVENT, "Optimizer.step#SGD.step", "elementwise", NOTHING),
         (REGION_EVENT, "nccl:all_reduce", "communication", UNKNOWN),
         (REGION_EVENT, "gloo:all_reduce", "communication", UNKNOWN),
+        (REGION_EVENT, "rccl:all_reduce", "communication", UNKNOWN),
         (REGION_EVENT, "## all2all wait() ##", "other", NOTHING),
         (MODULE_EVENT, "Conv2d_0", "other", NOTHING),
     ],
 )
-def test_regions(kind: str, name: str, category: str, expected: tuple[float, ...]) -> None:
+def test_regions_do_no_work_unless_they_are_collectives(
+    kind: str, name: str, category: str, expected: tuple[float, ...]
+) -> None:
     found = described(HostFacts(kind, name))
     assert found.category == category
     assert numbers(found) == pytest.approx(expected, nan_ok=True)

@@ -52,7 +52,9 @@ LACKS = "no types, shapes or work, because the description cannot be read"
         ),
     ],
 )
-def test_a_description_that_cannot_be_read(tmp_path: Path, graph: bytes, reason: str) -> None:
+def test_a_description_that_cannot_be_read_has_an_error_or_a_note(
+    tmp_path: Path, graph: bytes, reason: str
+) -> None:
     """A description alone cannot be loaded. Beside a profile, a note gives the same reason."""
     path = written(tmp_path, times(("a", 1.0, 1.0)), graph)
     beside = tmp_path / "net.graph.json"
@@ -69,7 +71,9 @@ def test_a_description_that_cannot_be_read(tmp_path: Path, graph: bytes, reason:
         (times(("a", 0.0, 0.0), count=0), "has layers, but no inference (count 0)"),
     ],
 )
-def test_a_profile_without_inferences(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_profile_without_inferences_is_refused(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
     advice = "run trtexec again with --separateProfileRun and at least one inference"
     found = failure(str(written(tmp_path, content)), pa.MalformedProfileError)
     assert found == f"{reason}; {advice} (--iterations=10)"
@@ -89,7 +93,7 @@ def test_a_profile_without_inferences(tmp_path: Path, content: bytes, reason: st
         (b'[{"count": ' + b"[" * 100_000, "is nested too deeply for a profile"),
     ],
 )
-def test_damaged_times(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_damaged_times_are_refused(tmp_path: Path, content: bytes, reason: str) -> None:
     assert failure(str(written(tmp_path, content)), pa.MalformedProfileError) == reason
 
 
@@ -104,7 +108,7 @@ def test_damaged_times(tmp_path: Path, content: bytes, reason: str) -> None:
         "tab\tname",
     ],
 )
-def test_names_that_are_not_escaped(tmp_path: Path, name: str) -> None:
+def test_names_that_are_not_escaped_are_read(tmp_path: Path, name: str) -> None:
     """trtexec escapes the names in neither file."""
     raw = description({**CONV, "Name": "NAME"}).replace(b"NAME", name.encode())
     path = written(tmp_path, times((name, 1.0, 1.0), ("next", 2.0, 2.0)), raw)
@@ -113,14 +117,14 @@ def test_names_that_are_not_escaped(tmp_path: Path, name: str) -> None:
     assert macs(profile) == [3888, -1]
 
 
-def test_names_that_another_program_escaped(tmp_path: Path) -> None:
+def test_names_that_another_program_escaped_are_read(tmp_path: Path) -> None:
     content = rb'[{"count": 1}, {"name": "a \"b\" \u001e", "averageMs": 1}]'
     profile = pa.load(written(tmp_path, content))
     assert profile.operators.name.values().tolist() == ['a "b" \x1e']
 
 
 @pytest.mark.slow
-def test_truncation_at_every_byte(tmp_path: Path) -> None:
+def test_truncation_at_every_byte_is_refused(tmp_path: Path) -> None:
     """A truncated file is read only if nothing but its last line break is missing.
 
     All other truncated files give an error of one line.
@@ -142,7 +146,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names(tmp_path: Path, name: str) -> None:
+def test_hostile_names_cause_no_error(tmp_path: Path, name: str) -> None:
     graph = description({**CONV, "Name": name, "Metadata": name, "TacticName": name})
     path = written(tmp_path, times((name, 1.0, 1.0)), graph)
     done = run_command(str(path), "--format", "jsonl", "--columns", "all")
@@ -174,7 +178,7 @@ VALUES: Sequence[Any] = (
 @pytest.mark.parametrize(
     "key", ["Kernel", "Stride", "Groups", "Weights", "Bias", "Activation", "Metadata", "Dimensions"]
 )
-def test_hostile_values(tmp_path: Path, key: str, value: Any) -> None:
+def test_hostile_values_cause_few_lines_of_messages(tmp_path: Path, key: str, value: Any) -> None:
     """Unexpected values count as unknown: other kinds of layers may use a key differently."""
     path = tmp_path / "graph.json"
     changed = {**CONV, key: value}
@@ -198,7 +202,7 @@ def test_hostile_values(tmp_path: Path, key: str, value: Any) -> None:
         '{"Layers": [["a"]]}',
     ],
 )
-def test_documents_of_another_shape(tmp_path: Path, document: str) -> None:
+def test_documents_of_another_structure_are_refused(tmp_path: Path, document: str) -> None:
     path = tmp_path / "run.json"
     path.write_text(document)
     done = run_command(str(path))

@@ -47,6 +47,14 @@ def test_a_whole_answer(name: str, tmp_path: Path) -> None:
     )
 
 
+def test_a_note_names_the_file_of_the_wall_time(tmp_path: Path) -> None:
+    content = json.dumps(INFERENCES).encode()
+    found = pa.load(profile_beside(tmp_path, "net.times.json", content))
+    assert found.notes[0] == (
+        f"the wall time and the latency are from {tmp_path}/net.times.json: 4 inferences"
+    )
+
+
 def test_layers_that_take_longer_than_an_inference_are_explained(tmp_path: Path) -> None:
     file = profile_beside(tmp_path, "net.times.json", b'[{"computeMs": 3.5, "latencyMs": 4}]')
     lines = run_command(file, "--print-only", "summary").out.splitlines()

@@ -35,7 +35,7 @@ OTHERS = (
 CONV = convolution("a", [tensor("x", [1, 3, 8, 8])], [tensor("y", [1, 4, 6, 6])], [3, 3], 108)
 
 
-def test_a_profile_with_the_description_beside_it() -> None:
+def test_a_profile_uses_the_description_beside_it() -> None:
     done = run_command(PROFILE, "-t", "3", "--notes", "all")
     assert done.out == (
         "total device time  102.800 us\n"
@@ -85,7 +85,7 @@ def test_the_columns_of_each_layer() -> None:
     )
 
 
-def test_shapes_dtypes_and_parameters() -> None:
+def test_shapes_dtypes_and_parameters_are_from_the_description() -> None:
     operators = pa.load(PROFILE).operators
     found = {name: operators.categorical(name).values() for name in OPTIONAL_COLUMNS}
     row = 4  # conv3 + add + relu3
@@ -114,7 +114,7 @@ def test_shapes_dtypes_and_parameters() -> None:
     )
 
 
-def test_a_description_on_its_own() -> None:
+def test_a_description_on_its_own_is_a_model() -> None:
     done = run_command(GRAPH, "-t", "2", "--notes", "all")
     assert done.out == (
         "total computation     537.09 KFLO, unknown for 3 operators\n"
@@ -150,7 +150,7 @@ def test_a_description_says_where_the_times_are(tmp_path: Path) -> None:
     assert note == NO_TIMES.replace("net.profile.json", "net.profile.json.gz")
 
 
-def test_a_note_on_ordering_by_an_unknown_time() -> None:
+def test_ordering_by_an_unknown_time_has_a_note() -> None:
     done = run_command(GRAPH, "-t", "1", "--order-by", "time", "--print-only", "device")
     assert done.err.splitlines()[1] == (
         "note: time is N/A in all rows, so ordering by it has no effect; the file has no times, so "
@@ -197,7 +197,7 @@ def test_a_profile_without_description_says_what_to_pass() -> None:
     ]
 
 
-def test_the_origin() -> None:
+def test_a_profile_has_mean_times_and_a_description_has_none() -> None:
     profile = pa.load(PROFILE)
     assert (profile.origin.format, profile.origin.times) == ("TensorRT profile", "mean")
     assert profile.origin.averaged_over == 200
@@ -217,7 +217,7 @@ def test_the_origin() -> None:
         ("net.profile.json", "other.graph.json", False),
     ],
 )
-def test_names_of_descriptions_that_are_found(
+def test_a_description_is_found_by_its_name(
     tmp_path: Path, profile: str, graph: str, *, expected: bool
 ) -> None:
     for name, content in ((profile, times(("a", 1.0, 1.0))), (graph, description(CONV))):
@@ -226,7 +226,7 @@ def test_names_of_descriptions_that_are_found(
     assert macs(pa.load(tmp_path / profile)) == ([3888] if expected else [-1])
 
 
-def test_a_description_of_another_engine(tmp_path: Path) -> None:
+def test_a_description_of_another_engine_has_a_note(tmp_path: Path) -> None:
     path = written(tmp_path, times(("b", 1.0, 1.0)), description(CONV))
     beside = tmp_path / "net.graph.json"
     assert pa.load(path).notes == (
@@ -256,7 +256,7 @@ def test_the_second_optimization_profile_has_its_own_layers(tmp_path: Path) -> N
     assert summary.macs == 3888
 
 
-def test_times_of_several_optimization_profiles(tmp_path: Path) -> None:
+def test_only_the_first_of_several_optimization_profiles_is_counted(tmp_path: Path) -> None:
     """An inference uses one optimization profile: the first, if the file has its layers."""
     content = times(("a", 3.0, 3.0), ("a [profile 1]", 1.0, 1.0), ("b [profile 2]", 1.0, 1.0))
     path = str(written(tmp_path, content))
@@ -277,7 +277,7 @@ def test_times_of_several_optimization_profiles(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lack", [b"nan", b"-nan", b"inf", b"-nan(ind)", b"nan(snan)"])
-def test_times_that_are_missing(lack: bytes, tmp_path: Path) -> None:
+def test_times_that_are_missing_are_unknown(lack: bytes, tmp_path: Path) -> None:
     """Early versions write sums instead of means, and `nan` for a layer that was never timed."""
     content = times(("a", 1.0, None), ("b", 2.0, None), with_mean=False).replace(
         b'"timeMs" : 20', b'"timeMs" : %b' % lack

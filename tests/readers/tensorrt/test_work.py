@@ -108,7 +108,7 @@ def typed(type_: str, ins: list[dict[str, Any]], outs: list[dict[str, Any]], **m
         (layer("one", "", [], []), "other", None, None, 0),
     ],
 )  # fmt: skip
-def test_the_work_of_a_layer(
+def test_each_layer_has_its_category_and_work(
     tmp_path: Path,
     one: dict[str, Any],
     category: str,
@@ -147,7 +147,9 @@ def test_the_work_of_a_layer(
         ("Float", [1 << 62, 4], nan),
     ],
 )
-def test_the_bytes_of_a_tensor(tmp_path: Path, format_: str, dims: list[int], size: float) -> None:
+def test_the_format_decides_the_bytes_of_a_tensor(
+    tmp_path: Path, format_: str, dims: list[int], size: float
+) -> None:
     path = tmp_path / "graph.json"
     path.write_bytes(description(layer("one", "NoOp", [tensor("x", dims, format_)], [])))
     profile = pa.load(path)

@@ -58,10 +58,13 @@ def _table(title: str, rows: list[Row], total: float, layout: Layout) -> list[st
     lines = [f"{'=' * 30} {title} {'=' * 30}", _joined(_without(columns, has_start), layout)]
     start = 0.0
     for row in rows:
-        share = 100 * _time(row) / total if total else float("nan")
+        share, cumulative = (
+            100 * time / total if total else float("nan")
+            for time in (_time(row), start + _time(row))
+        )
         first = row.mean if row.first is None else row.first
         cells = [row.type, *map(_number, (start, first, row.mean))]
-        cells += [f"{_number(share)}%", f"{_number(share)}%", "0.000", str(row.calls)]
+        cells += [f"{_number(share)}%", f"{_number(cumulative)}%", "0.000", str(row.calls)]
         name = row.name.replace(",", "\t") if layout == "csv" else row.name
         lines.append(_joined([*_without(cells, has_start), name], layout))
         start += _time(row)

@@ -1,4 +1,4 @@
-"""Advice on options that do not exist: the option that the user probably meant, with its value."""
+"""Advice on wrong options and choices: what the user probably meant. Only errors need it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,26 @@ from profile_analyze.analysis.devices import DTYPES
 from profile_analyze.analysis.peaks import names_of_devices
 from profile_analyze.cli.option_values import column_names, condition
 from profile_analyze.cli.option_words import (
-    ABSENT_OPTIONS,
     CHOOSING_A_VIEW,
     OPTION_WORDS,
     OPTION_WORDS_OF_VALUE,
     SIZES_OF_A_PROFILE,
+    absent_option,
 )
-from profile_analyze.cli.options import OPTIONS
+from profile_analyze.cli.options import OPTION_OF, OPTIONS
 from profile_analyze.column_words import meant_column
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import CATALOG, find_column, split_names
-from profile_analyze.readers.paths import MODEL_SUFFIX, SUFFIXES
-from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, likely_names, plain_name
+from profile_analyze.readers.suffixes import MODEL_SUFFIX, SUFFIXES
+from profile_analyze.suggestions import (
+    CHOICE_WORDS,
+    LONGEST_ADVISED,
+    UNIT_WORDS,
+    did_you_mean,
+    likely_names,
+    plain_name,
+    suggestion,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +48,47 @@ _LONG_NAME: Final = 8
 """For a wrong name of at least this length, only very similar options are suggested: `confidence`
 and `confluence` differ in two letters, but have different meanings."""
 
-_OPTION_OF: Final = {flag: option for option in OPTIONS for flag in option.flags}
+
+_NO_PART: Final = ("none", "nothing", "no", "off", "gate", "fail_if", "verdict", "verdicts")
+_ONLY_VERDICTS: Final = (
+    "write --format github for the verdicts of --fail-if alone, or --print-only summary for these "
+    "and the totals"
+)
+"""The advice for `--print-only none` and similar calls."""
+_CHOICE_WORDS: Final = {**UNIT_WORDS, **CHOICE_WORDS}
+
+
+def advice_on_choice(value: str, choices: Sequence[str], help_text: str) -> str:
+    """Return what to write instead of a wrong choice; empty if nothing is likely.
+
+    `choices` and `help_text` belong to the option that got `value`.
+    """
+    if "summary" in choices and plain_name(value) in _NO_PART:
+        return _ONLY_VERDICTS
+    # `svg` is similar to `csv`, but stands for a picture.
+    near = "" if value == "svg" else suggestion(value, choices, _CHOICE_WORDS)
+    meanings = _meanings(choices, help_text)
+    return near or _option_with_choice(value) or meanings or _advice_on_word(value)
+
+
+def _option_with_choice(value: str) -> str:
+    """Return advice to write the only option that has `value` as a choice.
+
+    If there is no such option, `value` may be a group key.
+    """
+    with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
+    if len(with_value) == 1:
+        return did_you_mean([f"{with_value[0].flags[-1]} {value}"])
+    for key in (column.name for column in CATALOG if column.is_key):
+        if plain_name(value) in (key, f"{key}s"):
+            return did_you_mean([f"--aggregate-by {key}"])
+    return ""
+
+
+def _meanings(choices: Sequence[str], help_text: str) -> str:
+    """Return what the choices mean, from the help of the option; empty unless it explains all."""
+    starts = [help_text.find(f" {choice}: ") for choice in choices]
+    return help_text[min(starts) + 1 :].rpartition(" (default")[0] if min(starts) >= 0 else ""
 
 
 def check_unknown(unknown: Sequence[str], arguments: Sequence[str]) -> None:
@@ -54,16 +102,18 @@ def check_unknown(unknown: Sequence[str], arguments: Sequence[str]) -> None:
 def check_abbreviations(arguments: Sequence[str]) -> None:
     """Raise `QueryError` if an abbreviation was probably meant as an option of another tool.
 
-    Such an abbreviation is another tool's word for an option. In addition, this tool's options do
-    not fit: several begin with the abbreviation, or the only one that does rejects the value.
+    Two conditions must hold:
+
+    - `OPTION_WORDS` has the abbreviation.
+    - It is ambiguous here, or it stands for one option that does not accept the value.
     """
     for index, argument in enumerate(arguments):
         name = argument.partition("=")[0]
         if argument == "--":
             return
-        if not name.startswith("--") or name in _OPTION_OF or plain_name(name) not in OPTION_WORDS:
+        if not name.startswith("--") or name in OPTION_OF or plain_name(name) not in OPTION_WORDS:
             continue
-        meant = [_OPTION_OF[flag] for flag in _OPTION_OF if flag.startswith(name)]
+        meant = [OPTION_OF[flag] for flag in OPTION_OF if flag.startswith(name)]
         value = _value(argument, arguments[index:])
         if len(meant) > 1 or (meant and value and not _takes(meant[0], value)):
             raise _no_option(argument, _advice(argument, arguments))
@@ -72,19 +122,19 @@ def check_abbreviations(arguments: Sequence[str]) -> None:
 def _takes(option: Option, value: str) -> bool:
     """Return whether `value` can follow the option.
 
-    An option that takes a value must accept `value`. After another option, `value` can be the name
-    of a file, but not a list of columns.
+    An option that takes a value must accept `value`. If the option takes none, `value` must be the
+    name of a file, so a list of columns cannot follow.
     """
     if option.takes_values:
         return option.accepts(value)
     return not {*value.split(",")} <= {column.name for column in CATALOG}
 
 
-def advice_on_word(word: str) -> str:
+def _advice_on_word(word: str) -> str:
     """Return the option to write for a word of another tool; empty for other words."""
     plain = plain_name(word)
-    if plain in ABSENT_OPTIONS:
-        return ABSENT_OPTIONS[plain]
+    if advice := absent_option(plain):
+        return advice
     # A single letter is an option only after a hyphen.
     is_word = len(plain) > 1 and plain in OPTION_WORDS
     return did_you_mean([_with_value(OPTION_WORDS[plain], "")]) if is_word else ""
@@ -106,24 +156,45 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     # argparse may have split an argument such as `-xt5`, so `argument` may not be in `arguments`.
     start = arguments.index(argument) if argument in arguments else len(arguments)
     value = _value(argument, arguments[start:])
-    if meant := _meant_with_value(plain, value):
+    if meant := _meant_with_value(plain, value) or _reversed_order(plain, arguments):
         return did_you_mean([meant])
     if advice := _advice_on_rate(plain, value, arguments) or _advice_on_absent(plain, value):
         return advice
-    if plain not in OPTION_WORDS and f"--{plain}" not in _OPTION_OF:
+    if plain not in OPTION_WORDS and f"--{plain}" not in OPTION_OF:
         for column in CATALOG:
             if column.name == plain:
                 return _advice_on_column(column, value)
     cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
-    names = likely_names(name, _OPTION_OF, OPTION_WORDS, cutoff=cutoff)
+    names = likely_names(name, OPTION_OF, OPTION_WORDS, cutoff=cutoff)
     return did_you_mean(_completed(names, value))
+
+
+def _reversed_order(word: str, arguments: Sequence[str]) -> str:
+    """Return the `--order-by` of the call in the direction that `word` asks for.
+
+    Empty if `word` is no direction, such as `reverse`, or if the call has no `--order-by`.
+    """
+    direction = OPTION_WORDS.get(word, "")
+    found = [n for n, one in enumerate(arguments) if one.partition("=")[0] == "--order-by"]
+    if direction not in ("--order-by +time", "--order-by time") or not found:
+        return ""
+    columns = split_names(_value(arguments[found[0]], arguments[found[0] :]))
+    if len("".join(columns)) > LONGEST_ADVISED:
+        return ""
+    ascending = direction.endswith("+time")
+    is_toggle = word in ("reverse", "r")
+    order = ",".join(
+        f"{'+' * (not one.startswith('+') if is_toggle else ascending)}{one.removeprefix('+')}"
+        for one in columns
+    )
+    return f"--order-by {shlex.quote(order)}"
 
 
 def _advice_on_absent(word: str, value: str) -> str:
     """Return the advice on an option that has no counterpart here; empty for other words."""
-    if word in CHOOSING_A_VIEW and (advice := advice_on_word(value)):
+    if word in CHOOSING_A_VIEW and (advice := _advice_on_word(value)):
         return advice
-    return ABSENT_OPTIONS.get(word, "")
+    return absent_option(word)
 
 
 def _advice_on_rate(word: str, value: str, arguments: Sequence[str]) -> str:
@@ -232,12 +303,12 @@ def _peaks_with(value: str) -> list[str]:
 
 def _with_value(meant: str, value: str) -> str:
     """Return `meant`, an entry of `OPTION_WORDS`, with the user's value or with an example."""
-    option = _OPTION_OF[meant.partition(" ")[0]]
+    option = OPTION_OF[meant.partition(" ")[0]]
     # After an option without a value, `value` may be the profile.
     is_profile = value.endswith(SUFFIXES) and not option.names_file
     if is_profile or len(value) > LONGEST_ADVISED or not option.accepts(value):
         value = ""
-    if meant not in _OPTION_OF:
+    if meant not in OPTION_OF:
         safe = value if shlex.quote(value) == value else ""
         return re.sub(r"\{(.+?)\}", safe or r"\1", meant)
     if not option.takes_values:

@@ -1,0 +1,66 @@
+"""The note on rows whose times do not add up to the total, because medians do not add up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.large_arrays import blocks_of_rows, run_by_run
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.numbers import totals
+from profile_analyze.model.terms import LABEL
+from profile_analyze.query.aggregates import DEFAULT_AGGREGATE
+from profile_analyze.units import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.query.filters import Selection
+    from profile_analyze.query.group_rows import GroupRows
+    from profile_analyze.query.rows import OperatorRows
+
+_TOLERATED: Final = 0.05
+"""There is a note if the sum of the rows differs from the total by more than this share."""
+_STATISTICS: Final = {"median": "median", "min": "minimum", "max": "maximum"}
+"""For each run statistic whose results do not add up, the noun for it."""
+
+
+def row_sum_notes(
+    operators: OperatorRows, rows: OperatorRows | GroupRows, selection: Selection
+) -> Iterator[Note]:
+    """Yield a note if the times of all rows do not add up to the total.
+
+    The total is the run statistic, such as the median, of the totals of the runs. The time of each
+    row is the same statistic of its own times, so the sum may be smaller or larger. There is no
+    note if filters leave out operators, or if rows are split by labels and therefore cover
+    different runs.
+    """
+    query, runs = operators.query, len(operators.profile.runs)
+    statistic = _STATISTICS.get(query.run_statistic)
+    adds_up = not query.grouped or query.aggregate == DEFAULT_AGGREGATE
+    if runs < 2 or statistic is None or not adds_up or operators.comparison is not None:
+        return
+    is_split = any(key.startswith(LABEL) for key in operators.profile.split_by)
+    if is_split or len(selection.operators) < selection.recorded:
+        return
+    in_runs_s = operators.per_run("time")
+    # Not `total_s`: rows of modules overlap, so even in one run, their sum is not the total.
+    whole_s = operators.over_runs(run_by_run(lambda times_s: totals(times_s)[None], in_runs_s)[0])
+    share = float(np.nansum(rows["time"])) / whole_s if whole_s > 0 else np.nan
+    if not abs(share - 1) > _TOLERATED:
+        return
+    is_partial = any(
+        bool((known.any(axis=1) & ~known.all(axis=1)).any())
+        for known in (~np.isnan(times_s) for (times_s,) in blocks_of_rows(in_runs_s))
+    )
+    over = (
+        f"those of the {runs} runs in which the row ran"
+        if is_partial
+        else f"the {runs} runs; with --run-stat mean, they add up to it"
+    )
+    yield Note(
+        f"all rows add up to {percent(share)} of the total: each time is the {statistic} over "
+        f"{over}",
+        Importance.CONTEXT,
+    )

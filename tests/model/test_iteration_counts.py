@@ -1,0 +1,193 @@
+"""Comparisons of runs with different numbers of iterations, and of sides with and without scopes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.executions import Run
+from profile_analyze.model.profile import Origin
+from tests.conftest import FIXTURES, run_command
+from tests.in_memory import CPU, profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from profile_analyze.model.profile import Profile
+
+SHAPES = FIXTURES / "pytorch/cnn-shapes.json.gz"  # two iterations, with modules
+PLAIN = FIXTURES / "pytorch/cnn-plain.json.gz"  # one iteration
+MEANING = "the sides probably have different numbers of iterations in a run"
+ITERATIONS = (
+    "operators with {} of the time were called {} times as often in a run as in the baseline: "
+    f"{MEANING}; record equally many iterations on both sides; if both sides have a module or "
+    "region for each iteration, --step-region NAME makes each execution of it a run"
+)
+SCOPES = (
+    "only the {0} has scopes, so an operator of the {1} may be several operators of the {0}, of "
+    "which at most one is matched; --aggregate-by name compares them by name"
+)
+
+
+def test_a_trace_of_two_iterations_is_not_judged_against_one_of_one() -> None:
+    outcome = run_command(
+        *(str(SHAPES), "--compare", str(PLAIN), "--fail-if", "total > +5%", "--fail-if"),
+        *("total > 1s", "--print-only", "summary", "--format", "plain"),
+    )
+    reason = ITERATIONS.format("100.0%", 2)
+    assert outcome.code == 4
+    lines = outcome.out.splitlines()
+    assert f"verdict               N/A ({MEANING})" in lines
+    assert f"no verdict, because {MEANING}: 3.910 ms instead of 2.520 ms, +55.2%" in lines
+    assert lines[-2] == f"cannot be judged: total > +5%: {reason}"
+    assert not lines[-1].startswith(f"cannot be judged: total > 1s: {reason}")
+    notes = outcome.err.splitlines()
+    assert notes[:2] == [f"note: {reason}", f"note: {SCOPES.format('profile', 'baseline')}"]
+
+
+def noisy(file: Path, folder: Path) -> str:
+    """Write six traces with other durations than `file`, and return their folder."""
+    folder.mkdir()
+    trace = json.loads(gzip.decompress(file.read_bytes()))
+    durations = [event.get("dur") for event in trace["traceEvents"]]
+    for copy in range(6):
+        for event, duration in zip(trace["traceEvents"], durations, strict=True):
+            if duration is not None:
+                event["dur"] = duration * (1 - copy / 1000)
+        (folder / f"{folder.name}{copy}.json").write_text(json.dumps(trace))
+    return str(folder)
+
+
+@pytest.mark.parametrize("call", [(), ("--aggregate-by", "name")])
+def test_no_operator_is_called_slower_after_more_iterations(
+    call: Sequence[str], tmp_path: Path
+) -> None:
+    """The total, and the time of most operators, changed beyond noise."""
+    new, old = noisy(SHAPES, tmp_path / "new"), noisy(PLAIN, tmp_path / "old")
+    outcome = run_command(
+        *(new, "--compare", old, "--print-only", "summary", "--format", "plain"),
+        *("--fail-if", "total > +5%", *call),
+    )
+    assert outcome.code == 4
+    lines = outcome.out.splitlines()
+    assert f"verdict               N/A ({MEANING})" in lines
+    starts = ("slower: ", "faster: ", "more work: ", "less work: ")
+    assert not [line for line in lines if line.startswith(starts)]
+
+
+def profile(*calls: Mapping[str, int], file: str = "new.json", time_s: float = 1.0) -> Profile:
+    """Return a profile of runs. `calls` has how often each operator was called in each run."""
+    names = list(dict.fromkeys(name for run in calls for name in run))
+    return profile_of(
+        [{"name": name} for name in names],
+        [
+            {"operator": names.index(name), "run": number, "duration_s": time_s, "calls": count}
+            for number, run in enumerate(calls)
+            for name, count in run.items()
+        ],
+        tracks=[CPU],
+        runs=[Run(0, number) for number in range(len(calls))],
+        processes=[file],
+    )
+
+
+USUAL = {f"conv{n}": 2 for n in range(8)} | {"pool": 1, "fc": 3}
+
+
+def times(factor: float, **others: int) -> dict[str, int]:
+    return {name: int(count * factor) for name, count in USUAL.items()} | others
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "found"),
+    [
+        ([times(2)], [USUAL], ("100.0%", "2")),
+        ([times(3)], [times(2)], ("100.0%", "1.50")),
+        ([USUAL], [times(4)], ("100.0%", "0.250")),
+        ([times(12)], [USUAL], ("100.0%", "12")),
+        # Work outside of the iterations is called as often as before.
+        ([times(2, load=1)], [{**USUAL, "load": 1}], ("90.9%", "2")),
+        # The median run decides.
+        ([times(2), times(2), {"fc": 3}], [USUAL], ("100.0%", "2")),
+        ([USUAL], [USUAL], None),
+        # A few layers that are really called more often are no iterations.
+        ([times(1, conv0=4, conv1=4)], [USUAL], None),
+        ([times(2, conv0=2, conv1=3, conv2=5)], [USUAL], None),
+        ([{**times(2), **{f"new{n}": 1 for n in range(4)}}], [USUAL], None),
+        ([USUAL], [{**times(2), **{f"old{n}": 1 for n in range(4)}}], None),
+    ],
+)
+def test_iterations_are_counted_by_the_calls_of_most_operators(
+    ours: list[dict[str, int]], theirs: list[dict[str, int]], found: tuple[str, str] | None
+) -> None:
+    comparison = pa.compare(profile(*ours), profile(*theirs, file="old.json"))
+    text = None if found is None else ITERATIONS.format(*found)
+    mismatch = comparison.mismatch
+    assert (mismatch and f"{mismatch}; {mismatch.advice}") == text
+    assert [note for note in comparison.notes if "iterations" in note] == [text] * bool(text)
+
+
+def test_calls_are_not_compared_without_times_or_between_formats() -> None:
+    new, base = profile(times(2)), profile(USUAL, file="old.json")
+    assert pa.compare(new, base).mismatch is not None
+    nothing = profile(USUAL, file="old.json", time_s=0.0)
+    assert pa.compare(new, nothing).mismatch is None
+    other = base.changed(origin=Origin("another runtime"))
+    assert pa.compare(new, other).mismatch is None
+
+
+def test_a_network_with_twice_as_many_layers_has_no_more_iterations() -> None:
+    """Its layers take nearly all time, but its first and last operators run as often as before."""
+
+    def network(layers: int, file: str) -> Profile:
+        calls = {"attention": layers, "linear": layers, "norm": 2 * layers + 1, "embedding": 1}
+        return profile_of(
+            [{"name": name} for name in calls],
+            [
+                {"operator": n, "duration_s": 0.01 if n > 1 else 1.0, "calls": count}
+                for n, count in enumerate(calls.values())
+            ],
+            processes=[file],
+        )
+
+    assert pa.compare(network(24, "new.json"), network(12, "old.json")).mismatch is None
+
+
+def test_rows_of_one_name_count_together() -> None:
+    """Only one side tells the layers of a module apart."""
+    rows = [{"name": "conv", "scope": (f"layer{n}",)} for n in range(3)]
+    ran = [{"operator": n, "duration_s": 1.0, "calls": 2} for n in range(3)]
+    merged = profile_of([{"name": "conv"}], [{"operator": 0, "duration_s": 3.0, "calls": 3}])
+    comparison = pa.compare(profile_of(rows, ran), merged)
+    assert str(comparison.mismatch).startswith("operators with 100.0% of the time were called 2 ")
+    once = pa.compare(profile_of(rows, [{**one, "calls": 1} for one in ran]), merged)
+    assert once.mismatch is None
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "by", "note"),
+    [
+        (("layer",), None, (), SCOPES.format("profile", "baseline")),
+        (None, ("layer",), (), SCOPES.format("baseline", "profile")),
+        (("layer",), None, ("name",), ""),
+        (("layer",), ("other",), (), ""),
+        (None, None, (), ""),
+    ],
+)
+def test_scopes_on_one_side_only_have_a_note(
+    ours: tuple[str, ...] | None, theirs: tuple[str, ...] | None, by: tuple[str, ...], note: str
+) -> None:
+    new, base = (
+        profile_of([{"name": "conv", "scope": scope}], [{"operator": 0, "duration_s": 1.0}])
+        for scope in (ours, theirs)
+    )
+    query = pa.Query(compared=True, by=by)
+    notes = [str(one) for one in pa.summarise(pa.compare(new, base), judged_by=query).notes]
+    assert [one for one in notes if "scopes" in one] == [note] * bool(note)
+    other = base.changed(origin=Origin("another runtime"))
+    assert not [one for one in pa.summarise(pa.compare(new, other)).notes if "scopes" in one]

@@ -1,0 +1,137 @@
+"""Totals, and notes, of runs that did no work or hardly any work."""
+
+from __future__ import annotations
+
+from math import isnan, nan
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.executions import Run
+from tests.in_memory import CPU, STREAM, THREAD, profile_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+
+LEFT_OUT = (
+    "{} no device time, so totals, host times and wall times leave out {}; --aggregate-by run "
+    "shows each run"
+)
+UNEQUAL = (
+    "runs are very unequal: {} times of fewer than a tenth of the operators of another run; "
+    "--aggregate-by run shows each run"
+)
+
+
+def runs_of(
+    *runs: tuple[float, float, float], process: tuple[int, ...] = (), start_s: float = 0.0
+) -> Profile:
+    """Return a profile from the host time, the device time and the wall time of each run."""
+    owner = process or (0,) * len(runs)
+    return profile_of(
+        [{"name": "conv"}],
+        [
+            {"operator": 0, "run": run, "track": track, "duration_s": time_s, "start_s": start_s}
+            for run, times_s in enumerate(runs)
+            for track, time_s in enumerate(times_s[:2])
+            if not isnan(time_s)
+        ],
+        tracks=(THREAD, STREAM),
+        runs=[Run(owner[n], n + 1, wall_s=wall_s) for n, (_, _, wall_s) in enumerate(runs)],
+        processes=[f"{n}.json" for n in range(max(owner) + 1)],
+    )
+
+
+def totals(summary: pa.Summary) -> tuple[float, ...]:
+    return summary.device_time_s, summary.host_time_s, summary.wall_s, summary.runs
+
+
+def test_all_totals_are_of_the_runs_with_a_device_time() -> None:
+    """The second step of this trace launched no kernel."""
+    summary = pa.summarise(runs_of((3.0, 2.0, 4.0), (0.5, nan, 0.25)))
+    assert totals(summary) == (2.0, 3.0, 4.0, 1)
+    assert (summary.outside_s, summary.explained) == (1.0, 0.75)
+    assert summary.notes == (LEFT_OUT.format("1 of 2 runs (run 2) has", "this run"),)
+
+
+def test_several_runs_without_a_device_time_have_one_note() -> None:
+    profile = runs_of(*((0.5, nan, 1.0), (3.0, 2.0, 4.0), (0.5, nan, 1.0)), process=(0, 1, 1))
+    summary = pa.summarise(profile)
+    assert totals(summary) == (2.0, 3.0, 4.0, 1)
+    assert summary.notes == (
+        LEFT_OUT.format("2 of 3 runs (such as run 1 of 0.json) have", "these runs"),
+    )
+
+
+def test_the_numbers_of_runs_in_the_note_include_skipped_runs() -> None:
+    profile = runs_of((3.0, 2.0, 4.0), (3.0, 2.0, 4.0), (0.5, nan, 1.0))
+    assert LEFT_OUT.format("1 of 2 runs (run 3) has", "this run") in (
+        pa.summarise(pa.without_first_runs(profile, 1)).notes
+    )
+
+
+def test_without_any_device_time_no_run_is_left_out() -> None:
+    summary = pa.summarise(runs_of((3.0, nan, 4.0), (1.0, nan, 2.0)))
+    assert totals(summary) == pytest.approx((nan, 2.0, 3.0, 2), nan_ok=True)
+    assert not any("leave out" in note for note in summary.notes)
+
+
+def test_totals_of_rows_split_by_run_are_of_all_runs() -> None:
+    profile = runs_of((3.0, 2.0, 4.0), (0.5, nan, 0.25))
+    summary = pa.summarise(profile, judged_by=pa.Query(by="run"))
+    assert totals(summary) == (2.0, 3.5, 4.0, 2)
+    assert not any("leave out" in note for note in summary.notes)
+
+
+def test_a_baseline_with_an_empty_run_has_a_note() -> None:
+    comparison = pa.compare(runs_of((3.0, 2.0, 4.0)), runs_of((3.0, 2.0, 4.0), (0.5, nan, 0.25)))
+    expected = "baseline: " + LEFT_OUT.format("1 of 2 runs (run 2) has", "this run")
+    assert expected in pa.summarise(comparison).notes
+
+
+@pytest.mark.parametrize(
+    ("operators", "process", "notes"),
+    [
+        ((20, 1), (0, 0), (UNEQUAL.format("1 of 2 runs (run 2) has"),)),
+        ((20, 2), (0, 0), ()),
+        ((1, 20, 1), (0, 0, 0), (UNEQUAL.format("2 of 3 runs (such as run 1) have"),)),
+        ((20, 1), (0, 1), ()),  # other files may be of other networks
+        ((20, 20, 1), (0, 1, 1), (UNEQUAL.format("1 of 3 runs (run 2 of 1.json) has"),)),
+    ],
+)
+def test_runs_with_hardly_any_work_have_a_note(
+    operators: tuple[int, ...], process: tuple[int, ...], notes: tuple[str, ...]
+) -> None:
+    profile = profile_of(
+        [{"name": f"conv{n}"} for n in range(20)],
+        [
+            {"operator": operator, "run": run, "duration_s": 20 / count}
+            for run, count in enumerate(operators)
+            for operator in range(count)
+        ],
+        tracks=[CPU],
+        runs=[Run(one) for one in process],
+        processes=[f"{n}.json" for n in range(max(process) + 1)],
+    )
+    assert pa.summarise(profile).notes == notes
+
+
+@pytest.mark.parametrize(
+    ("start_s", "reason"),
+    [
+        (0.0, "(operators take longer: some ran before or after it)"),
+        (nan, "(operators take longer: measured one by one, or in other runs)"),
+    ],
+)
+def test_operators_that_take_longer_than_their_run_have_the_true_reason(
+    start_s: float, reason: str
+) -> None:
+    """Work after a step of a trace counts in this step. Times of a whole run exclude this work."""
+    summary = pa.summarise(runs_of((6.0, 2.0, 4.0), start_s=start_s))
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    assert f"wall time of a run  4.000 s {reason}\n" in text
+    # The reason is about the runs of the wall time. Here, this is the run in the middle.
+    several = runs_of((3.0, 2.0, 4.0), (3.0, 2.0, 5.0), (9.0, 2.0, 8.0), start_s=start_s)
+    text = pa.render(pa.Report.of(pa.summarise(several), ()), "plain")
+    assert "wall time of a run  5.000 s (operators: 60.0%, outside of them: 2.000 s)\n" in text

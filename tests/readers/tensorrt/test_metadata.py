@@ -1,0 +1,105 @@
+"""The device and the latencies in files of trt-engine-explorer beside a profile."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import profile_analyze as pa
+from tests.conftest import run_command
+from tests.readers.tensorrt.files import times
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+A100 = "NVIDIA A100 80GB PCIe"
+RUN = {
+    "performance_summary": {
+        "Throughput": 240.0,
+        "Latency": [5.0, 7.0, 5.75, 5.5, 6.97],
+        "GPU Compute Time": [4.0, 6.0, 4.75, 4.5, 5.97],
+    },
+    "inference_options": {"Iterations": "10"},
+    "device_information": {"Selected Device": A100, "SMs": 108.0},
+}
+
+
+def profile_with(folder: Path, **files: Any) -> str:
+    """Return the path of a profile. `files` are beside it: `profile_metadata`, `metadata`."""
+    (folder / "net.profile.json").write_bytes(times(("a", 3.0, 3.0), ("b", 1.0, 1.0)))
+    for name, content in files.items():
+        file = folder / f"net.{name.replace('_', '.')}.json"
+        file.write_text(json.dumps(content))
+    return str(folder / "net.profile.json")
+
+
+def test_a_whole_answer(tmp_path: Path) -> None:
+    file = profile_with(tmp_path, profile_metadata=RUN)
+    outcome = run_command(file, "--peaks", "auto", "--columns", "time,name", "--notes", "none")
+    assert (outcome.code, outcome.out) == (
+        0,
+        "total device time   4.000 ms\n"
+        "total host time     N/A\n"
+        "wall time of a run  4.750 ms (operators: 84.2%, outside of them: 0.750 ms)\n"
+        "latency             min 5.000 ms, median 5.500 ms, max 7.000 ms\n"
+        "peaks               A100 80GB PCIe, 1935 GB/s\n"
+        "memory known        0.0%\n"
+        "judged              0.0%\n"
+        "efficiency, judged  N/A\n"
+        "lost                N/A\n"
+        "peaks: PyTorch Lightning's, PyTorch's and nsys-ai's tables; at least two sources agree\n"
+        "\n"
+        "device self time (ms)  name\n"
+        "                3.000  a\n"
+        "                1.000  b\n",
+    )
+
+
+def test_the_times_of_inferences_are_more_exact(tmp_path: Path) -> None:
+    file = profile_with(
+        tmp_path, profile_metadata=RUN, times=[{"computeMs": 4.25, "latencyMs": 5.25}]
+    )
+    profile = pa.load(file)
+    assert profile.origin.hardware == A100
+    assert [run.wall_s for run in profile.runs] == [0.00425]
+    assert [fact.name for fact in profile.origin.recorded][:2] == ["inferences", "latency_min_s"]
+
+
+def test_a_list_of_devices_names_the_device_if_all_are_equal(tmp_path: Path) -> None:
+    titan = {"Name": "TITAN RTX"}
+    for devices, named in (([titan], "TITAN RTX"), ([titan] * 2, "TITAN RTX"), ([], None)):
+        assert pa.load(profile_with(tmp_path, metadata=devices)).origin.hardware == named
+    file = profile_with(tmp_path, metadata=[titan, {"Name": A100}])
+    assert pa.load(file).origin.hardware is None
+
+
+def test_the_run_says_more_exactly_which_device_it_used(tmp_path: Path) -> None:
+    file = profile_with(tmp_path, metadata=[{"Name": "TITAN RTX"}], profile_metadata=RUN)
+    assert pa.load(file).origin.hardware == A100
+    nameless = {**RUN, "device_information": {}}
+    profile = pa.load(profile_with(tmp_path, profile_metadata=nameless))
+    assert profile.origin.hardware == "TITAN RTX"
+    assert len(profile.origin.recorded) == 3
+
+
+def test_a_compressed_file_is_read(tmp_path: Path) -> None:
+    file = profile_with(tmp_path)
+    (tmp_path / "net.profile.metadata.json.gz").write_bytes(gzip.compress(json.dumps(RUN).encode()))
+    assert pa.load(file).origin.hardware == A100
+
+
+def test_a_note_names_a_damaged_file(tmp_path: Path) -> None:
+    damaged = {"performance_summary": {"Latency": [5.0]}}
+    file = profile_with(tmp_path, profile_metadata=damaged, metadata=[{"Name": A100}])
+    profile = pa.load(file)
+    assert profile.notes[0] == (
+        "no device or latencies from a file beside the profile: "
+        f"{tmp_path}/net.profile.metadata.json: at $.performance_summary.Latency: "
+        "expected `array` of length >= 4"
+    )
+    assert (profile.origin.hardware, profile.origin.recorded) == (A100, ())
+
+
+def test_the_device_that_built_an_engine_may_be_another(tmp_path: Path) -> None:
+    assert pa.load(profile_with(tmp_path, build_metadata=RUN)).origin.hardware is None
