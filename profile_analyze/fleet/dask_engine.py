@@ -100,7 +100,7 @@ class DaskEngine:
         try:
             client = self._cluster
             if not isinstance(client, Client):
-                client = Client(client, timeout=_CONNECT_S, set_as_default=False)
+                client = _ClosingClient(client)
                 self._exit_stack.callback(_close, client)
             _check_workers(client, self._name)
         except (OSError, ValueError, TypeError, RuntimeError, DaskTimeoutError) as error:
@@ -109,6 +109,25 @@ class DaskEngine:
                 "that `dask scheduler` runs there"
             ) from None
         return client
+
+
+class _ClosingClient(Client):
+    """A client of an existing cluster that closes if it cannot start.
+
+    Dask leaves such a client open after some errors, such as an address without a port. If the
+    garbage collector finds it while Dask starts the thread of another client, that thread waits
+    for a lock that Dask holds until the thread has started. Dask gives up after 10 s.
+    """
+
+    def __init__(self, address: str) -> None:
+        Client.__init__(self, address, timeout=_CONNECT_S, set_as_default=False)
+
+    def start(self, **kwargs: Any) -> None:
+        try:
+            Client.start(self, **kwargs)
+        except BaseException:
+            Client.close(self)
+            raise
 
 
 @contextmanager

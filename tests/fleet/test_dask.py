@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -416,6 +417,16 @@ def test_clusters_that_cannot_be_used_are_errors(
         assert refused("--engine", f"dask:{address}", folder=folder) == (
             f"Dask at {address}: has no workers; start some with `dask worker {address}`"
         )
+
+
+def test_a_client_without_a_cluster_leaves_no_thread(folder: Path) -> None:
+    before = set(threading.enumerate())
+    with pytest.raises(pa.EngineError) as raised:
+        pa.load_runs([folder], engine=pa.DaskEngine("127.0.0.1"))
+    assert "missing port number" in str(raised.value)
+    # The exception still refers to the client, so the garbage collector did not close it.
+    started = set(threading.enumerate()) - before
+    assert not [thread.name for thread in started if "loop" in thread.name]
 
 
 def test_other_versions_on_the_cluster_are_errors(
