@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.analysis.pair_differences import ordered_differences
 from profile_analyze.analysis.statistics import by_known_runs
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ _OUTSIDE: Final = (1 - CONFIDENCE) / 2
 _MOST_EXACT: Final = 2500
 """Up to this many pairs of runs, such as 50 runs against 50, the distribution of rank sums is
 counted exactly."""
-_VALUES_AT_ONCE: Final = 1 << 22
-"""The most differences in one array. An array of this length takes 32 MiB."""
 _QUANTILES_OF_T: Final = {4: 3.182446, 5: 2.776445}
 """The 97.5 % quantiles of Student's t for a mean of four and of five values."""
 
@@ -57,18 +56,11 @@ def shift(values: Floats, base: Floats) -> Shift:
     for rows, ours, theirs in by_known_runs(values, base):
         pairs = ours.shape[1] * theirs.shape[1]
         outside = _pairs_outside(ours.shape[1], theirs.shape[1])
-        step = max(_VALUES_AT_ONCE // pairs, 1)
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            with np.errstate(invalid="ignore"):
-                differences = ours[part, :, np.newaxis] - theirs[part, np.newaxis, :]
-                # Two infinite values, such as two logarithms of 0, are equal.
-                differences = np.where(np.isnan(differences), 0.0, differences)
-                ascending = np.sort(differences.reshape(-1, pairs), axis=1)
-                middle = ascending[:, (pairs - 1) // 2] / 2 + ascending[:, pairs // 2] / 2
-            estimate[rows[part]] = middle
-            low[rows[part]] = ascending[:, outside]
-            high[rows[part]] = ascending[:, pairs - 1 - outside]
+        middle = (pairs - 1) // 2, pairs // 2
+        found = ordered_differences(ours, theirs, (outside, *middle, pairs - 1 - outside)).T
+        low[rows], high[rows] = found[0], found[-1]
+        with np.errstate(invalid="ignore"):  # -inf and inf
+            estimate[rows] = found[1] / 2 + found[2] / 2
     return Shift(estimate, low, high)
 
 

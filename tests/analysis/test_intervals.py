@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from profile_analyze.analysis import intervals
+from profile_analyze.analysis import intervals, pair_differences
 from profile_analyze.analysis.intervals import Shift, median_interval, shift
 from profile_analyze.analysis.statistics import LEAST_RUNS
 
@@ -134,7 +134,7 @@ def test_intervals_do_not_depend_on_the_size_of_the_parts(
     values, base = generator.random((7, 6)), generator.random((7, 5))
     values[1:3, 0] = nan
     whole = shift(values, base)
-    monkeypatch.setattr(intervals, "_VALUES_AT_ONCE", at_once)
+    monkeypatch.setattr(pair_differences, "_VALUES_AT_ONCE", at_once)
     np.testing.assert_array_equal(shift(values, base), whole)
 
 
