@@ -188,7 +188,8 @@ COLUMNS: Final = (
         "slower, faster, same, uncertain, more work, less work, added or removed; more work: "
         "slower and with more work, but the time per unit of work did not rise beyond noise and "
         "threshold; less work: faster and with less work, but the time per unit of work did not "
-        "fall beyond noise and threshold; N/A with fewer than four runs on a side",
+        "fall beyond noise and threshold; N/A with fewer than four runs on a side, unless the row "
+        "was added or removed",
         kind="text",
         worked="from {test} times: ratio {ratio} ({ratio_low} to {ratio_high}), relative ratio "
         "{relative_ratio} ({relative_low} to {relative_high}), {p_value}, {threshold} and "

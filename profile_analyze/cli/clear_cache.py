@@ -20,7 +20,9 @@ def clear_cache(arguments: argparse.Namespace) -> str:
     cannot be removed.
     """
     if arguments.files or arguments.compare:
-        raise QueryError("--clear-cache answers no question; leave it out, or leave out the files")
+        raise QueryError(
+            "--clear-cache only removes decoded profiles; leave it out, or leave out the files"
+        )
     if arguments.no_cache:
         raise QueryError("--no-cache uses no folder, so --clear-cache has nothing to clear")
     folder = cache_folder(arguments)

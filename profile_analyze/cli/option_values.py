@@ -117,7 +117,8 @@ def model_file(text: str) -> str:
     """Check that the name of a new model has the suffix .onnx, and return it unchanged."""
     if not text.lower().endswith(".onnx"):
         raise argparse.ArgumentTypeError(
-            f"{text!r} does not end with .onnx; models are written as ONNX, so name it split.onnx"
+            f"{text!r} does not end with .onnx; models are written as ONNX, so name it, for "
+            "example, split.onnx"
         )
     return text
 
@@ -126,7 +127,7 @@ def label_source(text: str) -> str:
     """Check that a text is a pattern with a label, or the name of a table; return it unchanged."""
     if "{" not in text and not text.endswith(".csv"):
         raise argparse.ArgumentTypeError(
-            f"{text!r} has no label; write its name in braces, such as "
+            f"{text!r} has no label; write the names of labels in braces, as in "
             "'nightly/{date}/{host}/*.json', or name a table, such as labels.csv"
         )
     return text
@@ -144,7 +145,7 @@ def engine(text: str) -> str:
 
 
 def dask_address(engine: str) -> str:
-    """Return the address in an engine; empty if there is none."""
+    """Return the address in `dask:ADDRESS`; empty if `engine` has none."""
     return engine.partition(":")[2]
 
 
@@ -177,17 +178,20 @@ def step_range(text: str) -> tuple[int, int]:
 
 
 def column_names(text: str) -> str:
-    """Return a list of columns. The original's name `opr_id` is replaced by `id`."""
+    """Return the names of columns, separated by commas.
+
+    The name `opr_id` of the original tool (docs/compatibility.md) is replaced by `id`.
+    """
     return ",".join(re.sub(r"^(\+?)opr_id$", r"\1id", name) for name in split_names(text))
 
 
 def condition(text: str) -> str:
-    """Return a condition. The original's name `opr_id` at its start is replaced by `id`."""
+    """Return a condition. Like in `column_names`, `opr_id` at its start is replaced by `id`."""
     return re.sub(r"^(\s*)opr_id\b", r"\1id", text)
 
 
 def row_count(text: str) -> int:
-    """Return the number of rows in a text. Like the original, accept what `int` accepts."""
+    """Return the number of rows in a text. Like the original tool, accept what `int` accepts."""
     try:
         count = int(text)
     except ValueError:

@@ -210,7 +210,7 @@ def _peaks(
 ) -> tuple[Peaks | None, Callable[[], Peaks] | None, Callable[[Profile], Peaks] | None]:
     """Return the peaks, and the functions of `Request` that find them later.
 
-    Measuring takes seconds, so `measure_peaks` is called after all other checks. The device of the
+    Measuring takes seconds, so `measure_peaks` is called after all checks. The device of the
     profile is known only after reading. Until then, the peaks are a placeholder.
     """
     if spec is None:
@@ -230,7 +230,8 @@ def _peaks(
 
 
 _MEASURING: Final = (
-    "measuring the peaks of this machine takes up to 10 s for each number of threads; leave it idle"
+    "measuring the peaks takes up to 10 s for each number of threads that is tried; leave the "
+    "machine idle"
 )
 
 

@@ -109,8 +109,8 @@ def _notes_on_engine(request: Request, sources: Sources) -> Iterator[Note]:
     is_needed = sources.data_sets or max(len(sources.files), len(sources.baseline)) > 1
     if request.engine != LOCAL and not is_needed:
         yield Note(
-            "--engine has no effect: each profile is a single file, and only several files of a "
-            "profile are divided among workers",
+            "--engine has no effect: workers share the reading of several files, and there is only "
+            f"one{' on each side' if sources.baseline else ''}",
             Importance.CONTEXT,
         )
 

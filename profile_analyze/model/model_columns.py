@@ -140,8 +140,8 @@ _SPARSITY: Final = (
         "sparsity_pattern",
         "",
         "the shape of the blocks of zeros in the weight, such as 1x4; N/A if sparsity is at most "
-        "10 %; blocks are as large as possible, with powers of two as sides, but at most 10 % of "
-        "the weight's elements are zeros outside of them",
+        "10 %; blocks have powers of two as sides, and are as large as possible while all zeros "
+        "but a few (10 % of the weight's elements) are in blocks of zeros",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",

@@ -90,8 +90,8 @@ class Change(NamedTuple):
     """The verdict on the total. None if there are too few runs. With a `mismatch`, the verdict is
     `added`, `removed` or None."""
     estimate: float
-    """The ratio that `p_value`, `verdict` and `runs_needed` are based on: the median over all pairs
-    of runs, one of each side. `ratio` may differ, because it is the ratio of two medians."""
+    """The ratio that `p_value`, `verdict` and `runs_needed` are based on: the median ratio of all
+    pairs of runs, one of each side. `ratio` may differ, because it is the ratio of two medians."""
     limits_outliers: bool
     """Whether `estimate` is of several operators, so that outliers are limited first: see
     `row_tests.limited_times`."""
@@ -110,7 +110,8 @@ class Change(NamedTuple):
     """At most three groups, the largest differences first. `by` has the keys of the groups."""
     called: tuple[Contribution, ...]
     """At most three rows of the question with one of the verdicts in `CALLED`, the largest
-    differences first. Empty with a `mismatch`, except for groups of different models."""
+    differences first. Empty with a `mismatch`, unless the mismatch is that the sides are different
+    models and the rows are groups."""
     verdicts: tuple[VerdictCount, ...]
     """How many rows of the question (operators or groups) have each verdict, including N/A."""
     threshold: float
@@ -120,7 +121,7 @@ class Change(NamedTuple):
     by: tuple[str, ...]
     """The keys that `contributions` are grouped by: the keys of the question, or else `type`."""
     of_corrected: bool
-    """Whether the rows of the question, unlike the summary, have times corrected for drift."""
+    """Whether the table of the answer, unlike this summary, has times corrected for drift."""
     unit: str
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     notes: tuple[Note, ...]
@@ -174,12 +175,15 @@ def _mismatch(comparison: Comparison) -> Mismatch | None:
 
 
 class _Answers(NamedTuple):
-    """The tables of the summary, each about all operators, with the times as measured."""
+    """The tables of the summary, each about all operators, with the times as measured.
+
+    Filters of the question do not apply.
+    """
 
     whole: Table
     """One row for all operators together."""
     rows: Table
-    """The rows of the question."""
+    """A row for each operator, or for each group if the question has keys."""
     operators: Table
     groups: Table
     """The groups of the question, or else a group for each type."""
@@ -272,7 +276,8 @@ def _contributions(
 
 def _called(rows: Table, whole_s: float, mismatch: Mismatch | None) -> Iterator[Contribution]:
     """Yield `Change.called`."""
-    # Few operators of different models match, and these by chance. Their kinds can be compared.
+    # Of different models, few operators match, and only by chance. Groups, such as types, can be
+    # compared.
     if mismatch is None or (rows.query.grouped and mismatch.kind == "models"):
         yield from _contributions(rows, whole_s, CALLED)
 

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 def hint_on(condition: FailCondition, table: Table) -> str:
     """Return advice on a condition that is probably a mistake; empty if it looks right."""
     if not table.matched:
-        # `FailCondition.about` appends the subject, so it is the last condition of the question.
+        # `FailCondition.about` appends the subject to the conditions of the question, so the last
+        # condition is the subject.
         is_advised = condition.subject and not conditions_on_verdicts(table.query)
         return advice_on_last_condition(table) if is_advised else ""
     if table.shown.profile.model is not None:
         return f"; a model that has not run has no times: {condition.on_work}"
     is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
-    # Rows that are selected by their verdict cannot have a limit on the change.
+    # A condition that selects rows by their verdict may not limit the change of a time: see
+    # `FailCondition.check_selection`. So `> +LIMIT` is no advice for it.
     may_be_relative = is_absolute and not conditions_on_verdicts(table.query)
     base = table.shown.per_unit("base") if may_be_relative else np.empty((1, 0))
     if condition.above and median(base) > condition.limit:

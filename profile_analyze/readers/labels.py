@@ -47,7 +47,7 @@ class LabelPattern(NamedTuple):
         names = [token[1:-1] for token in tokens if token[0] == "{" and token != "{"]
         if not names or any(token in ("{", "}") for token in tokens):
             raise QueryError(
-                f"{text!r} has no label; write its name in braces, such as "
+                f"{text!r} has no label; write the names of labels in braces, as in "
                 "'nightly/{date}/{host}/*.json', or name a table, such as labels.csv"
             )
         for name in names:

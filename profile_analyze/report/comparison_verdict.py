@@ -38,8 +38,7 @@ def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
     return (
         f"{in_words}{reason}: {times.text(time_s)} "
         f"instead of {times.text(change.base_time_s)}"
-        f"{relative}{_possible_changes(change)}"
-        f"{_basis(change)}{_needed_runs(change)}"
+        f"{relative}{_basis(change)}{_possible_changes(change)}{_needed_runs(change)}"
         f"{_explained_by_work(change, times)}{iterations_remark(change.unit)}"
     )
 
@@ -58,12 +57,14 @@ def _possible_changes(change: Change) -> str:
     if change.verdict != UNCERTAIN:
         return ""
     is_significant = change.p_value <= SIGNIFICANT
-    noise = "" if is_significant else ", which may be noise alone"
+    noise = ""
+    if not is_significant:
+        noise = f"{'; either' if _basis(change) else ', which'} may be noise alone"
     excludes_0 = change.low > 1 or change.high < 1
     if excludes_0 != is_significant and not isnan(change.low):
         p = f"p is {'at most' if is_significant else 'over'} {SIGNIFICANT}"
         verb = "excludes" if excludes_0 else "includes"
-        noise += f" ({p}, but the interval, from another test, {verb} a change of 0%)"
+        noise += f"; {p}, although the interval, from another test, {verb} a change of 0%"
     if isnan(change.low):
         return noise
     low, high = (signed(end - 1, percent) for end in (change.low, change.high))
@@ -75,7 +76,7 @@ def _basis(change: Change) -> str:
     """Return which change the verdict uses, if the change of the medians is far from it."""
     if change.verdict is None or not (_is_far(change) and _says_more(change)):
         return ""
-    return f"; a better estimate is {_estimate(change)}, {_pairs(change)}, which has less noise"
+    return f"; a better estimate is {_estimate(change)} ({_pairs(change)}, which has less noise)"
 
 
 def _is_far(change: Change) -> bool:

@@ -165,9 +165,10 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
         up_to = "of any size"
     of_pairs = option = ""
     if not isnan(verdict.over_pairs):
-        limiting = f"{AFTER_LIMITING}, " if verdict.limits_outliers else ""
+        limiting = f" {AFTER_LIMITING}" if verdict.limits_outliers else ""
         change = to_text(verdict.over_pairs)
-        of_pairs = f"{limiting}the median change over all pairs of runs, {change}, is beyond it; "
+        pairs = f"the median change over all pairs of runs{limiting}"
+        of_pairs = f"a better estimate, {change} ({pairs}), is beyond it; "
         option = (
             "; --fail-uncertain not-ruled-out makes this uncertain"
             if verdict.outcome == "passed"

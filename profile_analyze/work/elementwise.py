@@ -1,4 +1,4 @@
-"""Kinds of operator without multiply-adds that compute a few operations for each element."""
+"""Kinds of operator that compute a few operations for each element, none of them multiply-adds."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ KINDS: Final = (
         terms.ELEMENTWISE,
         _per_output,
         "3 FLO for each rotated element: two products and a sum",
-        _PER_ELEMENT,
+        "any; per_element (3 if all elements are rotated, less if only a part is)",
         "ONNX RotaryEmbedding",
     ),
     _of(
@@ -171,7 +171,8 @@ KINDS: Final = (
         "RMS normalization",
         terms.NORMALIZATION,
         _with_parameters(3, optional=(1, 2, 3, 4)),
-        "3 FLO for each element (square, sum, product), 1 more each for scale and added inputs",
+        "3 FLO for each element (square, sum, product), 1 more each for scale, bias, and inputs "
+        "that are added first",
         "data, scale, bias, added inputs",
         "ONNX RMSNormalization; also LpNormalization",
     ),
@@ -189,7 +190,7 @@ KINDS: Final = (
         nothing,
         _embedding_normalization,
         _memory_with_tables,
-        "indices, scale, bias (the tables are not among the inputs); tables (how many are read)",
+        "indices, scale, bias, but not the embedding tables; tables (how many tables are read)",
         "7 FLO for each element (5 as in layer normalization, 1 each for scale and bias), 1 more "
         "for each table after the first; bytes: inputs, outputs, and for each table as many bytes "
         "as the output",

@@ -91,7 +91,7 @@ def test_the_cache_can_be_cleared(home: Path, large: str, tmp_path: Path) -> Non
         ),
         (
             ["run.json", "--clear-cache"],
-            "--clear-cache answers no question; leave it out, or leave out the files",
+            "--clear-cache only removes decoded profiles; leave it out, or leave out the files",
         ),
         (
             ["--clear-cache", "--no-cache"],

@@ -85,7 +85,7 @@ def test_models_without_products_are_refused(
         (
             ("--write-model", "s.pb", *TILE),
             "argument --write-model: 's.pb' does not end with .onnx; models are written as ONNX, so "
-            "name it split.onnx",
+            "name it, for example, split.onnx",
         ),
         (
             (DIGITS, "--write-model", "s.onnx", *TILE),

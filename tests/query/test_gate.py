@@ -325,8 +325,8 @@ def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:
             [105, 115, 91, 109, 95, 107, 116, 101],
             [87, 108, 109, 103, 108, 95, 107, 111],
             "passed: total > +1%: -0.9% (95 %: -7.8% to +12.6%), 106 us against 107 us of the "
-            "baseline: within the limit, but the median change over all pairs of runs, +1.4%, is "
-            "beyond it; changes up to +12.6% are not ruled out; take more runs; --fail-uncertain "
+            "baseline: within the limit, but a better estimate, +1.4% (the median change over all pairs of "
+            "runs), is beyond it; changes up to +12.6% are not ruled out; take more runs; --fail-uncertain "
             "not-ruled-out makes this uncertain",
         ),
         (

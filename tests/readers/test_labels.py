@@ -49,7 +49,10 @@ def test_patterns_take_labels_from_paths(
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("nightly/*.json", "'nightly/.*' has no label; write its name in braces, such as 'nightl"),
+        (
+            "nightly/*.json",
+            "'nightly/.*' has no label; write the names of labels in braces, as in 'nightl",
+        ),
         (
             "{}/*.json",
             r"'\{\}/.*': \{\} is not a label; write one name in braces, a letter followe",

@@ -117,20 +117,20 @@ def test_an_uncertain_verdict_names_the_change_that_its_number_of_runs_assumes()
         (
             (1.07, 1.19, 1.25, 1.04, 0.98, 1.18),
             (1.17, 0.94, 0.93, 1.04, 0.95, 0.97),
-            "+17.2%, which may be noise alone (p is over 0.05, but the interval, from another "
-            "test, excludes a change of 0%); changes from +0.9% to +26.9% are possible; if",
+            "+17.2%, which may be noise alone; p is over 0.05, although the interval, from another "
+            "test, excludes a change of 0%; changes from +0.9% to +26.9% are possible; if",
         ),
         (
             (1.13, 1.04, 1.15, 1.02, 1.08, 1.12),
             (1.04, 1.0, 0.95, 0.97, 1.05, 1.0),
-            "+10.0% (p is at most 0.05, but the interval, from another test, includes a "
-            "change of 0%); changes from 0.0% to +17.9% are possible; if",
+            "+10.0%; p is at most 0.05, although the interval, from another test, includes a "
+            "change of 0%; changes from 0.0% to +17.9% are possible; if",
         ),
         (
             (1.05, 1.15, 0.91, 1.09, 0.95, 1.07, 1.16, 1.01),
             (0.87, 1.08, 1.09, 1.03, 1.08, 0.95, 1.07, 1.11),
-            "-0.9%, which may be noise alone; changes from -7.8% to +12.6% are possible; a better "
-            "estimate is +1.4%, the median change over all pairs of runs, which has less noise; if",
+            "-0.9%; a better estimate is +1.4% (the median change over all pairs of runs, which has "
+            "less noise); either may be noise alone; changes from -7.8% to +12.6% are possible; if",
         ),
     ],
 )
