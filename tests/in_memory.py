@@ -167,7 +167,7 @@ def averages() -> Profile:
 
 
 def synchronised() -> Profile:
-    """Return means of a runtime that waited for each operator, and printed its own totals."""
+    """Return mean times from a runtime that waited for each operator and printed its own totals."""
     recorded = (
         RecordedFact("batch_size", 4.0, "", "batch size"),
         RecordedFact("p50_s", 2.0e-3, "s", "latencies", "p50"),
@@ -191,7 +191,7 @@ def synchronised() -> Profile:
 
 
 def two_devices() -> Profile:
-    """Return a process on two devices, with an operator that ran on both."""
+    """Return a profile of one process on two devices, with an operator that ran on both."""
     return profile_of(
         [
             {"name": "embed", "type": "Gather", "category": "embedding", "memory": 1e6},

@@ -79,7 +79,10 @@ def joined_at_once(documents: Sequence[dict[str, Any]]) -> pa.Profile:
 
 
 def runs_of(name: str, times_us: Sequence[float], folder: str = "") -> pa.Profile:
-    """Return a profile of one operator, with a run for each time. The files are in `folder`."""
+    """Return a profile of one operator, with a run for each time.
+
+    The names of the files begin with `folder`, such as `a/`.
+    """
     return pa.join_runs(
         profile_of([Operator(name, "Conv", time_us)], f"{folder}{index}.json")
         for index, time_us in enumerate(times_us)

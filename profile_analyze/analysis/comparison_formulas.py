@@ -53,16 +53,16 @@ def _base(rows: OperatorRows) -> Floats:
 def _difference(rows: Rows) -> Floats:
     """Return time - base.
 
-    If only one side has a row, the difference is its time, negated if that side is the baseline.
+    If a row is on only one side, the difference is its time there, negated for the baseline.
     """
     return _difference_of(rows, "time", "base")
 
 
 def _difference_of(rows: Rows, column: str, base_column: str) -> Floats:
-    """Return `column` - `base_column`. If a row is on only one side, its whole value counts."""
+    """Return `column` - `base_column`, where N/A is 0 for a row that is on only one side."""
     in_profile, in_base = rows.on_sides
     both = difference(rows[column], rows[base_column])
-    # 0 - 0 is 0; -0 would be printed with its sign.
+    # `0 - x` instead of `-x`: the negative of 0.0 is -0.0, which is printed with its sign.
     return np.where(in_base, np.where(in_profile, both, 0 - rows[base_column]), rows[column])
 
 

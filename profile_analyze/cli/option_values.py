@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _AMBIGUOUS: Final = 0.1
 """A number of at least this size needs a per cent sign: `0.5` could mean 50 % or 0.5 %."""
 _LONGEST_STEPS: Final = 40
-"""The most characters in a range of steps. Python refuses numbers of several thousand digits."""
+"""The most characters in a range of steps, which is more than any step needs. Without a limit,
+`int` would fail for numbers of several thousand digits."""
 LOCAL: Final = "local"
 """The engine that reads files in processes of this machine, without Dask."""
 _DASK: Final = "dask"

@@ -55,7 +55,7 @@ class Request(NamedTuple):
     sources: Sources
     """The files that were found, before the options on labels choose among them."""
     max_size: int
-    """The largest decompressed size of a file, in bytes."""
+    """The largest decompressed size that a file may have, in bytes."""
     cache: str | None
     """The folder that keeps the decoded profiles of large files; None if none are kept."""
     inputs: ModelInputs

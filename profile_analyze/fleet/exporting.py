@@ -66,10 +66,11 @@ def export(
     files_per_part: int = FILES_PER_PART,
     **options: Any,
 ) -> Exported:
-    """Add all profiles in `files` to a data set, or none. Make the data set if it does not exist.
+    """Add the profiles in `files` to a data set, which is made if it does not exist.
 
-    A file is left out if the data set has its content already. `labels` maps names of files to
-    their labels. `options` are further options of `readers.many.load_runs`.
+    If an error is raised, no profile is added. A file is left out if the data set has its content
+    already. `labels` maps names of files to their labels. `options` are further options of
+    `readers.many.load_runs`.
 
     Raises these errors:
 
@@ -164,17 +165,17 @@ class _Export:
             self._progress = None  # files that are read again were counted before
             staged, self._staged = self._staged, []
             for part in staged:
-                left = [one for one in part.files if one.source.digest not in repeated]
+                remaining = [one for one in part.files if one.source.digest not in repeated]
                 self.repeated += [
                     one.source.name for one in part.files if one.source.digest in repeated
                 ]
-                is_same = len(left) == len(part.files)
-                self._staged += [part] if is_same else self._written(left, part.labels)
+                is_same = len(remaining) == len(part.files)
+                self._staged += [part] if is_same else self._written(remaining, part.labels)
 
     def _written(
         self, files: Sequence[_NewFile], labels: Mapping[str, str]
     ) -> Iterator[_StagedPart]:
-        """Yield the part with the files. Yield nothing if none of them can be read."""
+        """Write a part with the files, and yield it. Yield nothing if no file can be read."""
         joiner = RunJoiner()
         self.bad += add_runs(
             joiner,
@@ -195,8 +196,8 @@ class _Export:
         except UnicodeEncodeError as error:
             raise InputError(
                 files[0].source.name,
-                "a data set cannot hold this file or one of the next files, because of a name that "
-                f"is not valid Unicode: {error.object!r}",
+                "a data set cannot hold this file, or one of the files after it, because of a name "
+                f"that is not valid Unicode: {error.object!r}",
             ) from None
 
 
@@ -213,7 +214,8 @@ def _with_same_labels(
     if len(groups) > _MOST_GROUPS:
         raise QueryError(
             f"argument --label: the files have {len(groups):,} different combinations of labels, "
-            f"and an export may have {_MOST_GROUPS:,}; leave out labels that few files share"
+            f"and an export may have at most {_MOST_GROUPS:,}; leave out labels that few files "
+            "share"
         )
     return [(dict(key), names) for key, names in groups.items()]
 

@@ -1,7 +1,8 @@
 """The tables of a profile for SQL. `operators` has a row for each operator and run.
 
-The columns of `operators` come from the catalog, with their names in CSV and JSON. Columns that
-compare rows or runs, such as `share` and `spread`, are left out: a query can compute them.
+The columns of `operators` come from the catalog, and have the same names as in CSV and JSON.
+Columns that compare rows or runs, such as `share` and `spread`, are left out: a query can compute
+them.
 """
 
 from __future__ import annotations
@@ -62,11 +63,12 @@ COLUMNS: Final[tuple[Column, ...]] = tuple(
     and column.name not in _LEFT_OUT
     and not (column.needs_peaks or column.needs_base or column.needs_split_rows)
 )
-"""The columns of the catalog that `operators` has."""
+"""The columns of the catalog that `operators` has. Columns whose groups have the rule `SAME`
+compare rows or runs."""
 
 _RUN_FIELDS: Final = (
-    Field("operator", ROW, "the number of the operator, as in executions"),
-    Field("run", ROW, "the number of the run, as in runs; null for a model that has not run"),
+    Field("operator", ROW, "the number of the operator in the table executions"),
+    Field("run", ROW, "the number of the run in the table runs; null for a model that has not run"),
     Field("file", CATEGORIES, "the file that the run was read from"),
     Field("step", COUNT, "the number that the file gives the run, such as the training step"),
 )
@@ -92,13 +94,13 @@ MEANINGS: Final = {
     "executions": "a row for one call or several calls of an operator on a track",
     "tracks": "a row for each thread, stream or the like",
     "runs": "a row for each iteration of the network",
-    "origin": "one row: the format of the files, and what their times are",
+    "origin": "one row: the format of the files, and whether times are single, means or absent",
 }
 """What the rows of each table are."""
 
 
-class _Cells(NamedTuple):
-    """The rows of `operators`."""
+class _OperatorRuns(NamedTuple):
+    """The operator and the run of each row of the table `operators`."""
 
     operator: NDArray[np.int64]
     """The index of the operator of each row."""
@@ -139,10 +141,10 @@ def _labels(profile: Profile) -> dict[str, Categorical[str]]:
 def _operators_table(profile: Profile, labels: Mapping[str, Categorical[str]]) -> pa.Table:
     rows = OperatorRows(profile, Query())
     if profile.origin.times == ABSENT:  # a model that has not run
-        cells = _Cells(np.arange(len(profile)), np.zeros(len(profile), np.int64))
+        cells = _OperatorRuns(np.arange(len(profile)), np.zeros(len(profile), np.int64))
         run = np.full(len(profile), -1)
     else:
-        cells = _Cells(*np.nonzero(~np.isnan(profile.calls())))
+        cells = _OperatorRuns(*np.nonzero(~np.isnan(profile.calls())))
         run = cells.run
     files = Categorical.of(profile.run_files)
     columns = {
@@ -162,7 +164,7 @@ def _operators_table(profile: Profile, labels: Mapping[str, Categorical[str]]) -
     return table_of([field for field in fields if field.name in columns], columns)
 
 
-def _values(rows: OperatorRows, column: Column, cells: _Cells) -> pa.Array | None:
+def _values(rows: OperatorRows, column: Column, cells: _OperatorRuns) -> pa.Array | None:
     """Return the values of a column; None if all are N/A."""
     values: Any = rows.per_run(column.name) if column.timed else _of_each_run(rows, column)
     if isinstance(values, Categorical):

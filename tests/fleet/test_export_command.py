@@ -177,8 +177,8 @@ def test_a_name_that_is_not_valid_unicode_is_refused(folder: Path) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (
         1,
         "",
-        f"{ERROR}\\udcff.json: a data set cannot hold this file or one of the next files, because "
-        "of a name that is not valid Unicode: '\\udcff.json'\n",
+        f"{ERROR}\\udcff.json: a data set cannot hold this file, or one of the files after it, "
+        "because of a name that is not valid Unicode: '\\udcff.json'\n",
     )
 
 

@@ -57,10 +57,10 @@ def test_all_default_values_are_numbers_texts_or_tuples() -> None:
 
 
 def test_two_exports_of_one_network_match() -> None:
-    old, new = (str(FIXTURES / "models" / f"cnn_{name}.onnx") for name in ("dynamo", "script"))
+    base, other = (str(FIXTURES / "models" / f"cnn_{name}.onnx") for name in ("dynamo", "script"))
     sizes = ("--input-shape", "x:4x3x16x16", "--where", "macs > 0", "--format", "plain")
     columns = ("--columns", "match,macs,base_macs,name", "--print-only", "device", "-t", "4")
-    outcome = run_command(new, "--compare", old, *sizes, *columns)
+    outcome = run_command(other, "--compare", base, *sizes, *columns)
     assert (outcome.code, outcome.out) == (
         0,
         """\
