@@ -261,7 +261,7 @@ BROKEN = [
         document_with({"type": "x", "name": "y"}, "graph_exec", "operator", "9" * 30),
         f"at $.graph_exec.operator: the operator id '{'9' * 30}' is not a whole number",
     ),
-    (TINY + b" {}", f"is not valid JSON: trailing characters (byte {len(TINY) + 2})"),
+    (TINY + b" }", f"is not valid JSON: trailing characters (byte {len(TINY) + 2})"),
     (
         b'{"profiler": {"device": {"6": NaN}}, "graph_exec": {"operator": {}}}',
         "is not valid JSON: invalid character (byte 30)",

@@ -24,6 +24,7 @@ from profile_analyze.readers.megengine.sections import (
     decode_document,
     decode_times,
 )
+from profile_analyze.readers.second_document import advice_to_split, second_document
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -79,8 +80,9 @@ class MegEngineReader(Reader, BatchReader):
                     return _read_file(source.name, escaped, wanted, note)
             except BrokenValueError as error:
                 failure = error
-            reason = visible(_explain(failure, data), "utf-8")
-            raise MalformedProfileError(source.name, reason)
+            second = second_document(data, repaired=escaped)
+            reason = _explain(failure, data) if second is None else advice_to_split(second)
+            raise MalformedProfileError(source.name, visible(reason, "utf-8"))
 
     def read_together(
         self, sources: Sequence[Source], wanted: Collection[str]

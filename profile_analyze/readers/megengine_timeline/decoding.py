@@ -9,6 +9,7 @@ import msgspec
 
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
+from profile_analyze.readers.second_document import advice_to_split, second_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,6 +54,8 @@ class Timeline:
 
     def __init__(self, source: Source) -> None:
         self._source = source
+        self._opened = b""
+        self._position = 0  # of the bytes in the file that are decoded next
         self.is_complete = True
         """Whether the list of events has an end. Valid only after `parts` has yielded all parts."""
 
@@ -61,11 +64,19 @@ class Timeline:
         start = _START.match(self._source.head())
         try:
             if start is None:
-                yield _decode_document(self._source.content()).events
+                yield self._decoded_document()
             else:
                 yield from self._streamed()
         except DECODING_ERRORS as error:
             raise MalformedProfileError(self._source.name, _reason(error)) from None
+
+    def _decoded_document(self) -> Sequence[Event]:
+        data = self._source.content()
+        try:
+            return _decode_document(data).events
+        except DECODING_ERRORS:
+            self._check_single(data)
+            raise
 
     def _streamed(self) -> Iterator[Sequence[Event]]:
         rest = bytearray()
@@ -75,25 +86,43 @@ class Timeline:
             rest += chunk
             if is_first:
                 found = _START.match(rest)
-                del rest[: found.end() if found else 0]
+                self._position = found.end() if found else 0
+                self._opened = b"[" if rest.lstrip().startswith(b"[") else b'{"":['
+                del rest[: self._position]
                 is_first = False
             end = rest.rfind(_BETWEEN, searched)
             if end > 0:
-                yield _decoded(rest[: end + 1])
+                yield self._decoded(rest[: end + 1])
                 del rest[: end + len("},")]
+                self._position += end + len("},")
         yield self._last(bytes(rest))
 
     def _last(self, rest: bytes) -> Sequence[Event]:
         """Return the last events. If the file is truncated, leave out an incomplete event."""
         end = _END.search(rest, max(0, len(rest) - _LONGEST_END))
         if end is not None:
-            return _decoded(rest[: end.start()])
+            return self._decoded(rest[: end.start()])
+        self._check_single(rest)
         self.is_complete = False
         for _ in range(_MOST_CUTS):
             if (events := _decoded_or_none(rest)) is not None:
                 return events
             rest = rest[: max(0, rest.rfind(b"},{") + 1)]
         return _decoded(rest)
+
+    def _decoded(self, events: bytes | bytearray) -> Sequence[Event]:
+        try:
+            return _decoded(events)
+        except DECODING_ERRORS:
+            self._check_single(events)
+            raise
+
+    def _check_single(self, data: bytes | bytearray) -> None:
+        """Raise `MalformedProfileError` if a second document begins in `data`."""
+        second = second_document(bytes(data), opened=self._opened)
+        if second is not None:
+            reason = advice_to_split(self._position + second)
+            raise MalformedProfileError(self._source.name, reason)
 
 
 def _decoded_or_none(events: bytes) -> Sequence[Event] | None:

@@ -10,6 +10,11 @@ import msgspec
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
 from profile_analyze.readers.onnxruntime.events import Events, decode_event, decode_events
+from profile_analyze.readers.second_document import (
+    NEXT_DOCUMENT,
+    advice_to_split,
+    second_document,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,24 +30,32 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _AROUND_EVENTS: Final = b" \t\r,"
 # The bracket that ends the list of events follows two braces, or starts a line. The bracket that
 # ends a list of shapes does neither.
-_END: Final = re.compile(rb"(?:^|\n|\}\s*\})\s*\]$")
+_LAST_BRACKET: Final = rb"(?:^|\n|\}\s*\})\s*\]"
+_END: Final = re.compile(_LAST_BRACKET + rb"$")
+_SECOND: Final = re.compile(_LAST_BRACKET + NEXT_DOCUMENT)
 
 
 def read_events(source: Source) -> Events:
-    """Return the events in `source`. Raises `MalformedProfileError` if none can be decoded."""
+    """Return the events in `source`.
+
+    Raises `MalformedProfileError` if none can be decoded, or if the file has a second document.
+    """
     events = Events()
     failure: Exception | None = None
     line = 1
+    position = 1  # the bracket before the first part is left out
     for part in _parts(source, events):
         decoded = None
         try:
             decoded = decode_events(b"[%b]" % part.strip(b" \t\r\n,"))
         except DECODING_ERRORS as error:
             failure = failure or error
+            _check_single(source.name, part, position)
         if decoded is None or _is_doubtful(part, decoded):
             decoded = _decoded_lines(part, line, events)
         events.add(decoded)
         line += part.count(b"\n")
+        position += len(part)
     if events.repaired_lines and events.doubtful_lines:
         # A repaired line shows that the writer does not escape names. In `C:\new`, `\n` is then no
         # line break.
@@ -54,6 +67,19 @@ def read_events(source: Source) -> Events:
     if events.broken_lines and not events.count:
         raise MalformedProfileError(source.name, _reason(failure))
     return events
+
+
+def _check_single(file: str, part: bytes, position: int) -> None:
+    """Raise `MalformedProfileError` if a second document begins in a part that is not valid JSON.
+
+    The part begins at byte `position` of the file.
+    """
+    second = second_document(part, opened=b"[")
+    if second is None:  # a name in the part may not be valid JSON
+        border = _SECOND.search(part)
+        second = None if border is None else border.end()
+    if second is not None:
+        raise MalformedProfileError(file, advice_to_split(position + second))
 
 
 def _is_doubtful(part: bytes, decoded: Sequence[Event]) -> bool:

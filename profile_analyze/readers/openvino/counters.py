@@ -10,6 +10,7 @@ import msgspec
 
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.readers.json_errors import TOO_DEEP, detail_of, problem_and_path
+from profile_analyze.readers.second_document import advice_to_split, second_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,13 +92,20 @@ def read_report(source: Source) -> Report:
         problem, path = problem_and_path(error)
         reason = f"at ${path}: {problem}" if path else problem
     except msgspec.DecodeError as error:
-        text = detail_of(error)
-        reason = f"is not valid JSON: {text[:1].lower()}{text[1:]}"
+        reason = _reason(error, data)
     except UnicodeDecodeError:
         reason = "is not valid JSON: a text in it is not UTF-8"
     except RecursionError:
         reason = TOO_DEEP
     raise MalformedProfileError(source.name, reason)
+
+
+def _reason(error: msgspec.DecodeError, data: bytes) -> str:
+    second = second_document(data)
+    if second is not None:
+        return advice_to_split(second)
+    text = detail_of(error)
+    return f"is not valid JSON: {text[:1].lower()}{text[1:]}"
 
 
 def _of_csv(text: str) -> Report:

@@ -27,6 +27,8 @@ _TRIED: Final = 100
 """In a damaged file, how many of the last `}]` are tried as the end of the list of events."""
 _SEARCHED: Final = 1 << 16
 """How many bytes at the end are searched first for the last border between two events."""
+_MOST_AFTER: Final = 1 << 24
+"""How many bytes after the list of events are read at most."""
 _OVERLAP: Final = 1 << 10
 """How many bytes before and after the border of two chunks are searched for the end of an event.
 The comma and the white space between two events are usually shorter."""
@@ -46,17 +48,24 @@ class Blocks:
         self.before = b""
         """The JSON before the list of events; empty until the first block was yielded."""
         self.after = b""
-        """The JSON after the list of events; empty until the last block was yielded."""
+        """The JSON after the list of events, up to `_MOST_AFTER` bytes; empty until the last block
+        was yielded."""
+        self.after_start = 0
+        """The byte of the file at which `after` begins."""
         self.has_end = False
         """Whether the list of events is closed; false until the last block was yielded."""
+        self._read_size = 0  # bytes of the file that were read
+        self._unread: Iterator[bytes] = iter(())  # chunks
+        self._kept = b""  # bytes that were read, and belong to later blocks
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield blocks of about 1 MiB. Each block is a JSON list of whole events."""
-        chunks = self._source.chunks(BLOCK_SIZE)
+        chunks = self._unread = self._counted(self._source.chunks(BLOCK_SIZE))
         rest = _Rest()
         for chunk in chain([self._start_of_list(chunks)], chunks):
             end = _last_end(chunk)
             if end:
+                self._kept = chunk[end:]
                 yield b"".join((b"[", rest.whole(), memoryview(chunk)[:end], b"]"))
                 rest = _Rest(chunk[end:].lstrip(_BETWEEN))
                 continue
@@ -66,9 +75,31 @@ class Blocks:
             if _last_end(overlap + chunk[:_OVERLAP]):
                 whole = rest.whole()
                 end = _last_end(whole)
+                self._kept = whole[end:]
                 yield b"[%b]" % whole[:end]
                 rest = _Rest(whole[end:].lstrip(_BETWEEN))
+        self._kept = b""
         yield b"[%b]" % self._last_block(rest.whole())
+
+    def close_inside(self, block_end: bytes) -> None:
+        """Store that the list of events was closed inside the block that was yielded last.
+
+        `block_end` has the bytes of the block after the list.
+        """
+        self.has_end = True
+        self._set_after(block_end + self._kept)
+        while len(self.after) < _MOST_AFTER and (chunk := next(self._unread, b"")):
+            self.after += chunk
+
+    def _set_after(self, after: bytes) -> None:
+        """Store the JSON after the list of events, which ends with the last byte that was read."""
+        self.after = after
+        self.after_start = self._read_size - len(after)
+
+    def _counted(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        for chunk in chunks:
+            self._read_size += len(chunk)
+            yield chunk
 
     def _start_of_list(self, chunks: Iterator[bytes]) -> bytes:
         """Store the JSON before the list of events. Return the bytes of the list that were read.
@@ -102,7 +133,7 @@ class Blocks:
         if closing is None:
             return rest
         self.has_end = bool(closing[1])
-        self.after = rest[closing.end() :]
+        self._set_after(rest[closing.end() :])
         return rest[: closing.start()]
 
 

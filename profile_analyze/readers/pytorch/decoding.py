@@ -12,6 +12,7 @@ from profile_analyze.readers.pytorch.columns import Events
 from profile_analyze.readers.pytorch.events import decode_event, decode_events
 from profile_analyze.readers.pytorch.repairs import repaired
 from profile_analyze.readers.pytorch.wrong_times import leave_out_wrong_times
+from profile_analyze.readers.second_document import advice_to_split, second_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ class Trace:
 def read_trace(source: Source, *, with_functions: bool = False) -> Trace:
     """Return the trace in `source`. It has functions of Python if `with_functions` is true.
 
-    Raises `MalformedProfileError` if no event can be decoded.
+    Raises `MalformedProfileError` if no event can be decoded, or if the file has a second document.
     """
     events, blocks = Events(with_functions=with_functions), Blocks(source)
     failure: Exception | None = None
@@ -55,6 +56,7 @@ def read_trace(source: Source, *, with_functions: bool = False) -> Trace:
         events.add(decoded)
         if blocks.has_end:
             break
+    _check_single(source.name, blocks)
     if not blocks.has_end and events.broken:
         events.broken -= 1  # the file ends inside this event
     leave_out_wrong_times(events)
@@ -62,6 +64,16 @@ def read_trace(source: Source, *, with_functions: bool = False) -> Trace:
         is_cut = not blocks.has_end and not events.broken
         raise MalformedProfileError(source.name, _TRUNCATED if is_cut else _reason(failure))
     return Trace(events, blocks)
+
+
+def _check_single(file: str, blocks: Blocks) -> None:
+    """Raise `MalformedProfileError` if another document precedes or follows the trace."""
+    second = second_document(blocks.before)
+    if second is None and blocks.has_end:
+        after = second_document(blocks.after, opened=b'{"":[]')
+        second = None if after is None else blocks.after_start + after
+    if second is not None:
+        raise MalformedProfileError(file, advice_to_split(second))
 
 
 def _reason(failure: Exception) -> str:
@@ -73,14 +85,15 @@ def _reason(failure: Exception) -> str:
 def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterator[Event]:
     """Yield the events of a block that can be read. Count broken and repaired events.
 
-    Set `blocks.has_end` if the list of events ends inside the block.
+    Close the list of events in `blocks` if it ends inside the block.
     """
-    pieces = BETWEEN_EVENTS.split(block[1:-1])
-    for number, piece in enumerate(pieces, 1):
-        event = piece if number == len(pieces) else piece + b"}"
-        event = _without_empty_events(event)
+    for start, end in _pieces(block):
+        event = _without_empty_events(block[start:end])
         if not event:
             continue
+        if event.startswith(b"]"):  # the list has no events
+            _close(blocks, block[start:])
+            return
         try:
             yield decode_event(event)
             continue
@@ -98,12 +111,30 @@ def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterato
             events.mistyped += found.is_valid_json and not following
             yield found.event
         if following.startswith(b"]"):
-            blocks.has_end = True
+            _close(blocks, _without_empty_start(block[start:])[size:])
             return
         events.broken += bool(following)
 
 
+def _close(blocks: Blocks, block_end: bytes) -> None:
+    """Close the list of events. `block_end` is the rest of the block after the last event."""
+    after = _without_empty_start(block_end)
+    blocks.close_inside(after.removeprefix(b"]")[: -len("]")])  # the block has a bracket of its own
+
+
+def _pieces(block: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where each event of a block begins and ends, without the brackets of the block."""
+    start = 1
+    for border in BETWEEN_EVENTS.finditer(block):
+        yield start, border.start() + 1
+        start = border.end()
+    yield start, len(block) - 1
+
+
 def _without_empty_events(data: bytes) -> bytes:
     """Return the events without the bytes and the empty events around them."""
-    without_start = _EMPTY.sub(b"", data)
-    return _REVERSED_EMPTY.sub(b"", without_start[::-1])[::-1]
+    return _REVERSED_EMPTY.sub(b"", _without_empty_start(data)[::-1])[::-1]
+
+
+def _without_empty_start(data: bytes) -> bytes:
+    return _EMPTY.sub(b"", data)

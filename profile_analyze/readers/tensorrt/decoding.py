@@ -14,6 +14,7 @@ from profile_analyze.readers.json_errors import (
     detail_of,
     problem_and_path,
 )
+from profile_analyze.readers.second_document import advice_to_split, second_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,10 +44,13 @@ def decoded(source: Source) -> Any:
         return msgspec.json.decode(data)
     except DECODING_ERRORS as error:
         failure = error
+    repaired = _repaired(data.decode("utf-8", "replace"))
     try:
-        return msgspec.json.decode(_repaired(data.decode("utf-8", "replace")))
+        return msgspec.json.decode(repaired)
     except DECODING_ERRORS:
-        raise MalformedProfileError(source.name, _reason(failure, data)) from None
+        second = second_document(data, repaired=repaired.encode())
+        reason = _reason(failure, data) if second is None else advice_to_split(second)
+        raise MalformedProfileError(source.name, reason) from None
 
 
 def converted(value: Any, type_: type[T], file: str, place: str = "$") -> T:
