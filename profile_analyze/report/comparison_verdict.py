@@ -9,7 +9,12 @@ from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
 from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.change_causes import WORK_CAUSES
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
-from profile_analyze.report.sentence_parts import AFTER_LIMITING, iterations_remark, signed
+from profile_analyze.report.sentence_parts import (
+    AFTER_LIMITING,
+    comparable_times,
+    iterations_remark,
+    signed,
+)
 from profile_analyze.units import NOT_AVAILABLE, percent
 
 if TYPE_CHECKING:
@@ -35,9 +40,9 @@ def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
     in_words = _small_change(change) or _IN_WORDS[change.verdict]
     reason = f", because {change.mismatch}" if is_left_out else ""
     relative = "" if isnan(change.change) else f", {signed(change.change, percent)}"
+    to_text = comparable_times(times)
     return (
-        f"{in_words}{reason}: {times.text(time_s)} "
-        f"instead of {times.text(change.base_time_s)}"
+        f"{in_words}{reason}: {to_text(time_s)} instead of {to_text(change.base_time_s)}"
         f"{relative}{_basis(change)}{_possible_changes(change)}{_needed_runs(change)}"
         f"{_explained_by_work(change, times)}{iterations_remark(change.unit)}"
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.peaks import AS_GIVEN, DEFAULT_DTYPE, TF32
 from profile_analyze.model.visible import visible
+from profile_analyze.report.sentence_parts import comparable_times
 from profile_analyze.units import counted, percent, small_percent
 
 if TYPE_CHECKING:
@@ -155,9 +156,10 @@ def _total_at_roof(total_s: float, summary: Summary, times: Times) -> str:
     """
     if not summary.device_time_s > summary.wall_s:
         return f"the model would take {times.text(total_s)}"
+    to_text = comparable_times(times)
     return (
-        f"the operators' times would add up to {times.text(total_s)} instead of "
-        f"{times.text(summary.device_time_s)}"
+        f"the operators' times would add up to {to_text(total_s)} instead of "
+        f"{to_text(summary.device_time_s)}"
     )
 
 

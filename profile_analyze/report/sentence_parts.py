@@ -77,6 +77,15 @@ def runs_and_spread(runs: int, processes: int, copies: int, spread: float) -> st
     return count if isnan(spread) else f"{count} (spread: half within +-{percent(spread)})"
 
 
+def comparable_times(times: Times) -> Callable[[float], str]:
+    """Return how to write times that a sentence compares with each other.
+
+    The original has no such sentences. If times are written as the original writes them, without
+    zeros at the end, a time in a sentence has three digits and the unit that suits it: `40.0 ms`.
+    """
+    return short_time if times.as_original else times.text
+
+
 def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return the verdict on one condition: the outcome, the condition, and the reason."""
     outcome = _OUTCOMES[verdict.outcome]
@@ -85,8 +94,7 @@ def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
 
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for a condition, and the reason for the verdict."""
-    # The original has no `--fail-if` to imitate, so each time has the unit that suits its size.
-    to_text = short_time if times.as_original else times.text
+    to_text = comparable_times(times)
     reason = visible(verdict.reason, "utf-8")  # it may contain names from the profile
     if verdict.condition.is_of_work:
         measured = _amounts(verdict)

@@ -267,11 +267,11 @@ def test_two_tests_of_a_group_share_the_error_rate(groups: int, *, has_note: boo
 @pytest.mark.parametrize(
     ("new", "base", "sentence"),
     [
-        (NEW, [], "the baseline has none of these operators: 0.000175 s instead of N/A"),
+        (NEW, [], "the baseline has none of these operators: 175 us instead of N/A"),
         (
             [],
             BASE,
-            "the profile has none of the operators of the baseline: N/A instead of 0.000125 s",
+            "the profile has none of the operators of the baseline: N/A instead of 125 us",
         ),
     ],
 )
@@ -282,6 +282,26 @@ def test_the_summary_says_which_side_has_no_operators(
     outcome = run_command(files[0], "--compare", files[1], "--print-only", "summary")
     assert outcome.code == 0
     assert sentence in outcome.out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("format_", "times"),
+    [
+        ("table", "40.0 ms instead of 35.0 ms"),
+        ("wiki", "40.0 ms instead of 35.0 ms"),
+        ("plain", "40.000 ms instead of 35.000 ms"),
+    ],
+)
+def test_both_times_of_the_verdict_have_the_same_digits(
+    tmp_path: Path, format_: str, times: str
+) -> None:
+    new = written(tmp_path / "new.json", [Operator("a", "Conv", 40_000)])
+    base = written(tmp_path / "base.json", [Operator("a", "Conv", 35_000)])
+    arguments = ("--compare", base, "--print-only", "summary", "--format", format_)
+    outcome = run_command(new, *arguments)
+    assert f"no verdict: {times}, +14.3%" in outcome.out.splitlines()
+    in_seconds = run_command(new, *arguments, "--time-unit", "s").out.splitlines()
+    assert "no verdict: 0.040000 s instead of 0.035000 s, +14.3%" in in_seconds
 
 
 def test_names_in_any_script_are_shown(tmp_path: Path) -> None:
