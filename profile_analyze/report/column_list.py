@@ -97,7 +97,8 @@ _FAMILIES: Final = """\
 - By default, csv, json, jsonl and parquet show these columns of operators: id, name, type, time,
   share, computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes.
   `--level kernel` adds full_name and launched_by. For groups, these formats show the keys, count,
-  the times, share, computation, flops, memory and bandwidth.
+  the times, share, computation, flops, memory and bandwidth. If an operator of the profile has
+  several calls in a run, calls is the last column.
 - For a model that has not run, these formats show macs, params, memory and other columns of work
   instead of times.
 - Several runs add spread. `--peaks` adds bound, efficiency, lost and gain. `--compare` adds base,

@@ -152,8 +152,13 @@ def filled_columns(
     return tuple(name for name in names if name in filled or name in table.query.by)
 
 
+def calls_column(table: Table) -> tuple[str, ...]:
+    """Return the column `calls` if operators have several calls in a run; otherwise none."""
+    return ("calls",) if table.several_calls else ()
+
+
 def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
-    calls = ("calls",) if table.several_calls else ()
+    calls = calls_column(table)
     if table.has_times:
         work = (*_work_compared(table), *_tile_columns(table))
     else:

@@ -11,6 +11,7 @@ from profile_analyze.model.visible import escaped_in_json
 from profile_analyze.model.wording import machine_name
 from profile_analyze.report.default_columns import (
     WORK_COMPARED,
+    calls_column,
     columns_beside_time,
     group_columns,
     model_columns,
@@ -106,12 +107,16 @@ def shown_columns(section: TableSection) -> list[str]:
     """Return the names of the columns to show: the chosen ones, or else the default ones."""
     table = section.table
     chosen = table.query.columns if section.columns == ALL_COLUMNS else section.columns
-    names = chosen or (
-        model_columns(table)
-        if table.is_of_model
-        else program_columns(table.query, several_runs=table.several_runs)
-    )
+    names = chosen or _default_columns(table)
     return [table.column(name).name for name in names]  # resolves aliases
+
+
+def _default_columns(table: Table) -> tuple[str, ...]:
+    """Return the default columns of a table. `calls` is last, so that it moves no other column."""
+    if table.is_of_model:
+        return model_columns(table)
+    columns = program_columns(table.query, several_runs=table.several_runs)
+    return tuple(dict.fromkeys((*columns, *calls_column(table))))
 
 
 def relation_values(column: RelationColumn) -> list[Any]:

@@ -15,6 +15,7 @@ import profile_analyze as pa
 from profile_analyze.model.visible import visible
 from profile_analyze.report.comma_separated import csv_cell
 from tests.conftest import PROFILE_NAMES, PROFILES, TABLE_FORMATS, run_command, some_of
+from tests.in_memory import profile_of
 from tests.report.json_schema import check_report
 from tests.small import Operator, written
 
@@ -120,6 +121,36 @@ def test_csv_refuses_tables_with_different_columns() -> None:
         pa.render(pa.Report.of(None, tables), "csv")
     text = pa.render(pa.Report.of(None, tables), "csv", columns=["time", "share"])
     assert text.splitlines()[0] == "measure,time_s,share"
+
+
+@pytest.mark.parametrize(
+    ("calls", "heading", "rows"),
+    [
+        (1, "", ["a,1,2.0,0.4", "b,1,3.0,0.6"]),
+        (7, ",calls", ["a,1,2.0,0.4", "b,1,3.0,0.6"]),
+    ],
+)
+def test_calls_are_the_last_column_if_an_operator_has_several(
+    calls: int, heading: str, rows: list[str]
+) -> None:
+    profile = profile_of(
+        [{"name": "a", "type": "a"}, {"name": "b", "type": "b"}],
+        [
+            {"operator": 0, "duration_s": 2.0, "calls": calls},
+            {"operator": 1, "duration_s": 3.0},
+        ],
+    )
+    table = pa.run(pa.Query(by="type", order="+time"), profile)
+    ends = [f",,,,,{calls}.0", ",,,,,1.0"] if calls > 1 else [",,,,", ",,,,"]
+    expected = [
+        f"type,count,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s{heading}",
+        *(f"{row}{end}" for row, end in zip(rows, ends, strict=True)),
+    ]
+    assert pa.render(table, "csv").splitlines() == expected
+    names = json.loads(pa.render(table, "json"))["tables"][0]["columns"]
+    assert [one["name"] for one in names] == expected[0].split(",")
+    [first, _] = pa.render(table, "jsonl").splitlines()
+    assert [*json.loads(first)] == ["measure", *expected[0].split(",")]
 
 
 def test_negative_parameters_stay_numbers_in_csv(tmp_path: Path) -> None:
