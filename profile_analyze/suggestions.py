@@ -130,13 +130,27 @@ def similar_names(
 
 
 def similar_texts(text: str, known: Iterable[str]) -> list[str]:
-    """Return up to `MOST_SIMILAR_TEXTS` known texts that contain `text`, ignoring case.
+    """Return up to `MOST_SIMILAR_TEXTS` known texts that `text` may stand for.
 
-    If no known text contains `text`, return known texts with a similar spelling.
+    Case, hyphens and underscores are ignored: `Conv2D` stands for `CONV_2D`. The first rule that
+    finds a text decides: texts that are equal to `text`, that contain it, that are spelt similarly.
     """
-    texts = list(known)
-    containing = [one for one in texts if text.lower() in one.lower()] if text else []
-    return containing[:MOST_SIMILAR_TEXTS] or similar_names(text, texts)
+    wanted = _letters(text)
+    # Two texts may have the same letters.
+    texts_of: dict[str, list[str]] = {}
+    for one in known:
+        texts_of.setdefault(_letters(one), []).append(one)
+    if wanted in texts_of:
+        letters = [wanted]
+    else:
+        containing = [one for one in texts_of if wanted and wanted in one]
+        letters = containing[:MOST_SIMILAR_TEXTS] or similar_names(wanted, texts_of)
+    return [meant for one in letters for meant in texts_of[one]][:MOST_SIMILAR_TEXTS]
+
+
+def _letters(text: str) -> str:
+    """Return `text` in lower case, without hyphens and underscores."""
+    return text.lower().replace("-", "").replace("_", "")
 
 
 def likely_names(

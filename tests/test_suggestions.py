@@ -1,0 +1,45 @@
+"""Suggestions in place of wrong names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from profile_analyze.suggestions import similar_texts
+from tests.conftest import run_command
+from tests.small import Operator, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TYPES = ("CONV_2D", "DEPTHWISE_CONV_2D", "ADD", "RESIZE_NEAREST_NEIGHBOR", "Conv-2d")
+
+
+@pytest.mark.parametrize(
+    ("text", "similar"),
+    [
+        ("Conv2D", ["CONV_2D", "Conv-2d"]),
+        ("conv-2d", ["CONV_2D", "Conv-2d"]),
+        ("DepthwiseConv2d", ["DEPTHWISE_CONV_2D"]),
+        ("resizenearest", ["RESIZE_NEAREST_NEIGHBOR"]),
+        ("conv", ["CONV_2D", "Conv-2d", "DEPTHWISE_CONV_2D"]),
+        ("add", ["ADD"]),
+        ("Cnov2D", ["CONV_2D", "Conv-2d"]),
+        ("Softmax", []),
+        ("_", []),
+        ("", []),
+    ],
+)
+def test_similar_texts_differ_in_case_hyphens_and_underscores(
+    text: str, similar: list[str]
+) -> None:
+    assert similar_texts(text, TYPES) == similar
+
+
+def test_a_type_in_another_spelling_is_suggested(tmp_path: Path) -> None:
+    operators = [Operator("a", "CONV_2D", 3.0), Operator("b", "ADD", 1.0)]
+    done = run_command(written(tmp_path / "run.json", operators), "--type", "Conv2D")
+    assert done.err.splitlines()[0] == (
+        "note: type Conv2D: the profile has no such operator; did you mean CONV_2D?"
+    )
