@@ -45,6 +45,7 @@ from profile_analyze.model.executions import Executions
 from profile_analyze.model.fused_layers import FUSED_NAMES
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
 from profile_analyze.model.runs import IDENTITY, Partial
 from profile_analyze.model.terms import LABEL, LABEL_NAME
 from profile_analyze.query.catalog import CATALOG
@@ -86,6 +87,7 @@ CATEGORIES_OF: Final[Mapping[str, Any]] = {
     "input_dtypes": tuple[str | None, ...],
     "parameters": tuple[tuple[str, Any], ...],
     FUSED_NAMES: tuple[str, ...],
+    CHANNEL_BLOCKS: tuple[int, ...],
     "group_size": int,
     **dict.fromkeys(("compute_dtype", "full_name", "launched_by", "grid", "block"), str),
     **dict.fromkeys(("collective", "conv_kind"), str),

@@ -143,6 +143,7 @@ def compare(
       and input shapes match first, then the others in the order of execution.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
       execution. If one side has fewer of these, the operators around them decide which ones match.
+      Shapes may differ by channels that only pad a block: see `padded_channels`.
     - `shapes`: operators match if category, first input shape and first output shape are the same.
       Both sides must have the same number of these operators. They match in order of execution.
       Names and types may differ, so this rule works across runtimes.
@@ -154,8 +155,7 @@ def compare(
     Raises `QueryError` in these cases:
 
     - `match` is not one of `MATCHES`.
-    - A profile was loaded without shapes or parameters.
-    - A profile does not have the level.
+    - A profile lacks the level, or was loaded without shapes or parameters.
     - Only one of the two is a model.
     """
     if match not in MATCHES:

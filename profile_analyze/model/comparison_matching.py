@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.model.common_subsequence import common_subsequence
-from profile_analyze.model.identity import identities, in_order_of_execution
+from profile_analyze.model.identity import FIRST_SHAPES, identities, in_order_of_execution
 from profile_analyze.model.model_names import ONE_KIND
-from profile_analyze.model.terms import ADDED, CONTROL, OTHER, TELLING_APART
+from profile_analyze.model.padded_channels import blocked_shapes, largest_block
+from profile_analyze.model.terms import ADDED, CONTROL, OTHER, SHAPES, TELLING_APART
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.padded_channels import BlockedShapes
     from profile_analyze.model.profile import Profile
 
 _BY_NAME: Final = ("name", "name", "type")
@@ -75,9 +77,7 @@ def matched_rows(
     for step, *columns in _with_stricter_names(steps, profile, base):
         if not {"in_shapes", "in_shape"}.isdisjoint(columns) and not _have_shapes(profile, base):
             continue  # without shapes, all operators of one type would look the same
-        # By identity alone, one missing layer would shift the matches of all later equal layers.
-        ways = (_by_neighbours, _by_identity) if step == _BY_STRUCTURE[0] else (_by_identity,)
-        for way in ways:
+        for way in _WAYS.get(step, (_by_identity,)):
             found = way(profile, base, base_row_of, columns)
             for row in np.flatnonzero(found >= 0).tolist():
                 how[row] = step
@@ -88,28 +88,80 @@ def matched_rows(
 def _by_neighbours(
     profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
 ) -> NDArray[np.int64]:
+    """Match operators with equal values that are in the same order in both networks: `_aligned`.
+
+    For each operator, return the row in `base`. It is -1 for operators without a match, and for
+    operators that an earlier step has matched.
+    """
+
+    def values(side: Profile, rows: NDArray[np.int64]) -> list[tuple[Any, ...]]:
+        return [one[:-1] for one in identities(side, columns, rows)]
+
+    rest, base_rest = _unmatched(base_row_of, len(base))
+    if not len(rest) or not len(base_rest):
+        return np.full(len(profile), -1)
+    return _aligned(profile, base, base_row_of, values(profile, rest), values(base, base_rest))
+
+
+def _by_padding(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
+) -> NDArray[np.int64]:
+    """Match operators whose shapes differ only by channels that pad a block: `_aligned`.
+
+    Apart from the shapes, their values in `columns` must be equal. If categories are compared
+    instead of types, an operator must fit only one other operator.
+
+    For each operator, return the row in `base`. It is -1 for operators without a match, and for
+    operators that an earlier step has matched.
+    """
+    found = np.full(len(profile), -1)
+    size = largest_block(profile, base)
+    rest, base_rest = _unmatched(base_row_of, len(base))
+    if not size or not len(rest) or not len(base_rest):
+        return found
+    others = [name for name in columns if name not in (*SHAPES, *FIRST_SHAPES)]
+    shapes, base_shapes = blocked_shapes(profile), blocked_shapes(base)
+    values = _rounded_values(profile, rest, others, [shapes[row] for row in rest], size)
+    base_values = _rounded_values(
+        base, base_rest, others, [base_shapes[row] for row in base_rest], size
+    )
+    if "category" in others:
+        values, base_values = _single(values), _single(base_values)
+    candidates = _aligned(profile, base, base_row_of, values, base_values)
+    for row in np.flatnonzero(candidates >= 0).tolist():
+        one, other = shapes[row], base_shapes[candidates[row]]
+        if one and other and (one.pads(other) or other.pads(one)):
+            found[row] = candidates[row]
+    return found
+
+
+def _aligned(
+    profile: Profile,
+    base: Profile,
+    base_row_of: NDArray[np.int64],
+    values: Sequence[Hashable],
+    base_values: Sequence[Hashable],
+) -> NDArray[np.int64]:
     """Match operators with equal values that are in the same order in both networks.
 
-    The operators of each side form a sequence, in the order of execution. Two operators are equal
-    if an earlier step has matched the two, or if they have equal values. The matches are the
-    longest common subsequence. For example, one network may have two equal layers, and the
-    other network only one such layer. The layers around it then decide which of the two matches.
+    `values` and `base_values` are the values of the operators that no earlier step has matched. The
+    operators of each side form a sequence, in the order of execution. Two operators are equal if an
+    earlier step has matched the two, or if they have equal values. The matches are the longest
+    common subsequence. For example, one network may have two equal layers, and the other network
+    only one such layer. The layers around it then decide which of the two matches.
 
     For each operator, return the row in `base`. It is -1 for operators without a match, and for
     operators that an earlier step has matched.
     """
     found = np.full(len(profile), -1)
     rest, base_rest = _unmatched(base_row_of, len(base))
-    if not len(rest) or not len(base_rest):
-        return found
     order, base_order = (in_order_of_execution(side).tolist() for side in (profile, base))
     # The element for a matched operator is its row in `base`. For all other operators, the element
     # is replaced below by their values.
-    elements: dict[int, Any] = dict(enumerate(base_row_of.tolist()))
-    base_elements: dict[int, Any] = dict(enumerate(range(len(base))))
-    for side, rows, chosen in ((profile, rest, elements), (base, base_rest, base_elements)):
-        values = (one[:-1] for one in identities(side, columns, rows))
-        chosen.update(zip(rows.tolist(), values, strict=True))
+    elements: dict[int, Hashable] = dict(enumerate(base_row_of.tolist()))
+    base_elements: dict[int, Hashable] = dict(enumerate(range(len(base))))
+    elements.update(zip(rest.tolist(), values, strict=True))
+    base_elements.update(zip(base_rest.tolist(), base_values, strict=True))
     is_rest = set(rest.tolist())
     for index, base_index in common_subsequence(
         [elements[row] for row in order], [base_elements[row] for row in base_order]
@@ -117,6 +169,32 @@ def _by_neighbours(
         if order[index] in is_rest:
             found[order[index]] = base_order[base_index]
     return found
+
+
+def _rounded_values(
+    side: Profile,
+    rows: NDArray[np.int64],
+    columns: Sequence[str],
+    shapes: Sequence[BlockedShapes | None],
+    size: int,
+) -> list[Hashable]:
+    """Return the values of `rows` in `columns`, and their `shapes` rounded to blocks of `size`.
+
+    Operators of unknown shapes get values equal to nothing else. If categories are compared, so do
+    operators of unknown category, and those in `_NOT_BY_SHAPES`.
+    """
+    values = (one[:-1] for one in identities(side, columns, rows))
+    left_out = (None, *_NOT_BY_SHAPES) if columns[0] == "category" else ()
+    return [
+        object() if one is None or value[0] in left_out else (value, one.rounded(size))
+        for value, one in zip(values, shapes, strict=True)
+    ]
+
+
+def _single(values: Sequence[Hashable]) -> list[Hashable]:
+    """Return the values. Those that occur several times are replaced: they are equal to nothing."""
+    counts = Counter(values)
+    return [one if counts[one] == 1 else object() for one in values]
 
 
 def _by_identity(
@@ -136,6 +214,14 @@ def _by_identity(
     found = np.full(len(profile), -1)
     found[rest] = [base_rows.get(one, -1) for one in identities_of_rest]
     return found
+
+
+_WAYS: Final = {
+    # By identity alone, one missing layer would shift the matches of all later equal layers.
+    _BY_STRUCTURE[0]: (_by_neighbours, _by_identity, _by_padding),
+    _BY_SHAPES[0][0]: (_by_identity, _by_padding),
+}
+"""How operators are matched in a step. Other steps match by identity alone."""
 
 
 def _unmatched(

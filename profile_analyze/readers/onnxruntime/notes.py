@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnxruntime.events import Events
     from profile_analyze.readers.onnxruntime.executions import Recorded
 
-_BLOCKED: Final = "_nchwc"
-"""The end of the name of a node whose images have their channels in blocks of 8 or 16."""
-
 _RENAMING: Final = (
     "the optimiser of ONNX Runtime named nodes after tensors; --model "
     "model.onnx --columns time,name,param.nodes shows the nodes of the model, --columns "
@@ -98,7 +95,7 @@ def renaming(found: Recorded) -> str:
 
     Nodes with blocked layouts show that the optimiser renamed nodes.
     """
-    return _RENAMING if any(row.name.endswith(_BLOCKED) for row in found.operators) else ""
+    return _RENAMING if any(row.is_blocked for row in found.operators) else ""
 
 
 def notes_on_operators(found: Recorded) -> Iterator[Note]:
@@ -119,7 +116,7 @@ def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importa
     is_node = np.array([row.level != KERNEL for row in rows], np.bool_)
     if is_node.all():
         yield found.is_launch, _LAUNCHES, Importance.WRONG
-    is_blocked = np.array([row.name.endswith(_BLOCKED) for row in rows], np.bool_)
+    is_blocked = np.array([row.is_blocked for row in rows], np.bool_)
     yield is_blocked, _PADDED, Importance.WRONG
     has_shapes = np.array([row.inputs is not None for row in rows], np.bool_)
     is_unknown = np.array([np.isnan(row.cost.work.computation) for row in rows], np.bool_)

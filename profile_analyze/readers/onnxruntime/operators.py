@@ -6,13 +6,14 @@ A node has several rows if it ran with several shapes or sizes, or inside severa
 from __future__ import annotations
 
 from math import isnan, nan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
 from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED, OPERATOR, OTHER
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.onnxruntime.events import node_name
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     Tensors = tuple[tuple[str, tuple[int, ...]], ...]
 
 
+_BLOCKED: Final = "_nchwc"
+"""The end of the name of a node whose images have their channels in blocks."""
+_BLOCKS: Final = (8, 16)
+"""The size of a block depends on the CPU: 8 with AVX2, and 16 with AVX-512."""
+
+
 class Operator(NamedTuple):
     """A row of the table."""
 
@@ -41,6 +48,11 @@ class Operator(NamedTuple):
     constant_bytes: float = nan
     output_bytes: float = nan
     cost: NodeWork = NodeWork(OTHER)
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the channels of the images are in blocks (NCHWc)."""
+        return self.name.endswith(_BLOCKED)
 
     @property
     def memory(self) -> float:
@@ -112,6 +124,7 @@ def operators_of(rows: Sequence[Operator]) -> Operators:
             "out_shapes": Categorical.of([_shapes(row.outputs) for row in rows]),
             "input_dtypes": Categorical.of([_dtypes(row.inputs) for row in rows]),
             "compute_dtype": Categorical.of([_compute_dtype(row) for row in rows]),
+            CHANNEL_BLOCKS: Categorical.of([_BLOCKS if row.is_blocked else None for row in rows]),
             "macs": floats(row.cost.work.macs for row in rows),
             "input_bytes": floats(row.input_bytes for row in rows),
             "output_bytes": floats(row.output_bytes for row in rows),

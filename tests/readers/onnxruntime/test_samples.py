@@ -10,6 +10,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.levels import at_level
+from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
 from tests.conftest import PROFILES, run_command
 from tests.readers.onnxruntime.independent import (
     events_in,
@@ -119,3 +120,13 @@ def test_the_note_on_renamed_nodes_follows_only_patterns_of_names() -> None:
     assert of_type.startswith("note: type ~ fire: no operator has this value; there are ")
     assert "optimiser" not in of_type
     assert "optimiser" not in run_command(plain, "--where", "name ~ fire").err
+
+
+def test_nodes_with_channels_in_blocks_are_marked() -> None:
+    operators = pa.load(FOLDER / "squeezenet-1.31.json.gz").operators
+    blocks = operators.categorical(CHANNEL_BLOCKS).values().tolist()
+    names = operators.name.values().tolist()
+    assert dict(zip(names, blocks, strict=True)) == {
+        name: (8, 16) if name.endswith("_nchwc") else None for name in names
+    }
+    assert blocks.count((8, 16)) == 29
