@@ -19,6 +19,7 @@ from profile_analyze.model.iterations import copies_in, required_noun, unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.change_causes import causes_of, work_change
+from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
 from profile_analyze.query.few_units import few_units_notes, units_of
@@ -64,6 +65,9 @@ class VerdictCount(NamedTuple):
     rows: int
     share: float
     """The share of the profile's device time that these rows take; NaN for removed rows."""
+    without_time: int
+    """How many of these rows took no time, if they are added or removed. Causes do not count them.
+    0 for all other verdicts."""
 
 
 class Change(NamedTuple):
@@ -284,11 +288,13 @@ def _called(rows: Table, whole_s: float, mismatch: Mismatch | None) -> Iterator[
 
 def _verdict_counts(rows: Table) -> Iterator[VerdictCount]:
     row_verdicts = np.array(rows.texts("verdict"), dtype=object)
+    took_no_time = np.abs(rows["difference"]) <= TIME_TOLERANCE_S
     for verdict in (*ALL_VERDICTS, NOT_AVAILABLE):
         chosen = row_verdicts == verdict
         if chosen.any():
             share = np.nan if verdict == REMOVED else share_of(rows.shown, chosen)
-            yield VerdictCount(verdict, int(chosen.sum()), share)
+            without_time = chosen & took_no_time & (verdict in (ADDED, REMOVED))
+            yield VerdictCount(verdict, int(chosen.sum()), share, int(without_time.sum()))
 
 
 def _notes(

@@ -32,7 +32,7 @@ from profile_analyze.units import NOT_AVAILABLE, counted, p_text, percent, three
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from profile_analyze.query.comparison_summary import Change, Contribution
+    from profile_analyze.query.comparison_summary import Change, Contribution, VerdictCount
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
 
@@ -144,11 +144,18 @@ def _verdict_counts(summary: Summary, _: Times) -> Iterator[str]:
     )
     first = next((one for one in change.verdicts if not isnan(one.share)), None)
     counts = ", ".join(
-        f"{one.verdict} {one.rows}"
-        f"{in_brackets(percent(one.share) + (' of the time' if one is first else ''))}"
+        f"{one.verdict} {one.rows}{in_brackets(_of_verdict(one, is_first=one is first))}"
         for one in change.verdicts
     )
     yield f"verdicts on {rows}: {counts}{iterations_remark(change.unit)}"
+
+
+def _of_verdict(count: VerdictCount, *, is_first: bool) -> str:
+    """Return the share of the time of these rows, and how many of them took no time."""
+    share = "" if isnan(count.share) else percent(count.share)
+    whole = f"{share} of the time" if is_first else share
+    without_time = f"{count.without_time} took no time" if count.without_time else ""
+    return ", ".join(filter(None, (whole, without_time)))
 
 
 _CONTRIBUTION_SCHEMA: Final = {

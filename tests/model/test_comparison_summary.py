@@ -177,6 +177,32 @@ device self time (us)  base (us)  difference (us)  change  ratio  verdict  share
     )
 
 
+def test_rows_that_only_one_side_has_and_that_took_no_time_are_counted_apart() -> None:
+    new = [*NEW, Operator("idle", "NoOp", 0), Operator("free", "NoOp", 0)]
+    base = [*BASE, Operator("gone", "Copy", 0)]
+    comparison = pa.compare(profile_of(new), profile_of(base))
+
+    def shown(*by: str) -> list[str]:
+        summary = pa.summarise(comparison, judged_by=pa.Query(compared=True, by=by))
+        lines = pa.render(pa.Report.of(summary, ()), "plain").splitlines()
+        return [line for line in lines if line.startswith(("difference by", "verdicts"))]
+
+    causes = (
+        "difference by cause: unknown work +48.000 us (2 operators, the largest conv +50.000 us), "
+        "added +7.000 us (new), removed -5.000 us (old)"
+    )
+    assert shown() == [
+        causes,
+        "verdicts on 7 operators with a time: added 3 (4.0% of the time, 2 took no time), "
+        "removed 2 (1 took no time), N/A 2 (96.0%)",
+    ]
+    assert shown("type") == [
+        causes,
+        "verdicts on 6 groups: added 2 (4.0% of the time, 1 took no time), "
+        "removed 2 (1 took no time), N/A 2 (96.0%)",
+    ]
+
+
 def test_summaries_for_programs_have_the_verdict(tmp_path: Path) -> None:
     new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
     call = [new, "--compare", base, "--print-only", "summary"]
