@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from profile_analyze.model.iteration_counts import factor_of_calls
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import BASELINE, Importance, Note
 from profile_analyze.model.terms import CONTROL
 from profile_analyze.units import counted, percent, three_digits
 
@@ -63,7 +63,7 @@ def mismatch_of(comparison: Comparison) -> Mismatch | None:
 
 def notes_of(base: Profile) -> Iterator[Note]:
     """Return the notes on the baseline."""
-    return (note.about("baseline") for note in (*base.notes, *base.notes_on_runs))
+    return (note.about(BASELINE) for note in (*base.notes, *base.notes_on_runs))
 
 
 def _same_runs(comparison: Comparison) -> Mismatch | None:
@@ -97,7 +97,7 @@ def _shared_files(shared: SharedRuns) -> Iterator[str]:
 def notes_on(comparison: Comparison) -> Iterator[Note]:
     """Yield the notes on how the two sides fit together."""
     if same_runs := _same_runs(comparison):
-        yield Note(str(same_runs), Importance.WRONG)
+        yield Note(str(same_runs), Importance.ANSWER)
     mismatch = comparison.mismatch
     if mismatch is not None and mismatch.kind == "iterations":
         yield Note(f"{mismatch}; {mismatch.advice}", Importance.ANSWER)
@@ -105,7 +105,7 @@ def notes_on(comparison: Comparison) -> Iterator[Note]:
         yield Note(
             f"the two sides are of different formats, {comparison.profile.origin.format} and "
             f"{comparison.base.origin.format}: their times may differ in kind",
-            Importance.WRONG,
+            Importance.ANSWER,
         )
     yield from _notes_on_matching(comparison)
 

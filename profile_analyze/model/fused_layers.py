@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import BASELINE, Importance, Note, operators_and_share
 from profile_analyze.model.work_sources import share_of_time
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def with_parts(
     of_profile = _layer_rows(profile, base_row_of, base)
     if not of_base and not of_profile:
         return None
-    notes = (*_notes(profile, of_profile), *(n.about("baseline") for n in _notes(base, of_base)))
+    notes = (*_notes(profile, of_profile), *(n.about(BASELINE) for n in _notes(base, of_base)))
     return _added(profile, of_profile), _added(base, of_base), notes
 
 

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from profile_analyze.units import counted, percent, short_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 _MOST_IMPORTANT: Final = 3
 _NOTEWORTHY_SHARE: Final = 0.001
 """Notes about a smaller share of the time are never among the most important notes."""
 _SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """The placeholder for the share of the time in `Note.pattern`."""
+
+BASELINE: Final = "baseline"
+"""The subject of notes on the baseline: see `Note.about`."""
+_BOTH: Final = "on both sides"
+"""The subject of a note that stands for two notes: one on the profile, and one on the baseline."""
 
 NO_SCOPE: Final = ("has no scope", "have no scope")
 """The words for one operator without a scope, and for several of them."""
@@ -139,15 +144,32 @@ def time_and_share(time_s: float) -> str:
 def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
     """Return the notes without repetitions, the most important first.
 
-    Equally important notes are ordered by their share of the time, the largest first. Notes without
-    a known share come last.
+    If the profile and the baseline have the same note, one note stands for both. Equally important
+    notes are ordered by their share of the time, the largest first. Notes without a known share
+    come last.
     """
     return tuple(
         sorted(
-            dict.fromkeys(notes),
+            _once_for_both_sides(dict.fromkeys(notes)),
             key=lambda note: (note.importance, isnan(note.share), -note.share),
         )
     )
+
+
+def _once_for_both_sides(notes: Collection[Note]) -> Iterator[Note]:
+    """Yield the notes. Instead of equal notes on the profile and the baseline, yield one note.
+
+    The shares of the two notes may differ. The new note has their mean.
+    """
+    found = {note.pattern: note for note in notes}
+    of_base = {pattern: found.get(note.about(BASELINE).pattern) for pattern, note in found.items()}
+    merged = {other.pattern for other in of_base.values() if other is not None}
+    for note in notes:
+        other = of_base[note.pattern]
+        if other is not None:
+            yield note.with_share((note.share + other.share) / 2).about(_BOTH)
+        elif note.pattern not in merged:
+            yield note
 
 
 def chosen_notes(notes: Iterable[Note], which: NoteChoice) -> tuple[Note, ...]:

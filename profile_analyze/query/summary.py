@@ -10,7 +10,7 @@ import numpy as np
 from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.iterations import by_unit, copies_in
 from profile_analyze.model.levels import at_level
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import BASELINE, Importance, Note
 from profile_analyze.model.numbers import any_known, over_runs, quantile_of_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.ranks import notes_on_incomplete_runs
@@ -290,7 +290,7 @@ def _notes_on_times(
 ) -> Iterator[Note]:
     yield from _notes_on_times_of(profile, by_run)
     if not isinstance(source, Profile):
-        yield from (note.about("baseline") for note in _notes_on_times_of(source.base, by_run))
+        yield from (note.about(BASELINE) for note in _notes_on_times_of(source.base, by_run))
 
 
 def _notes_on_times_of(profile: Profile, by_run: list[str]) -> Iterator[Note]:

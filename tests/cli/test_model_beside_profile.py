@@ -65,7 +65,7 @@ def test_both_sides_of_a_comparison_have_the_model() -> None:
         PROFILE, "--model", MODEL, "--compare", PROFILE, "--fail-if", "macs > +0",
         "--print-only", "summary",
     )  # fmt: skip
-    assert f"note: {MATCHED}\nnote: baseline: {MATCHED}\n" in outcome.err
+    assert f"note: on both sides: {MATCHED}\n" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,37 @@ def test_the_most_important_notes_come_first() -> None:
     assert most_important([MISSING, MINOR]) == (MISSING,)
 
 
+def test_one_note_stands_for_both_sides() -> None:
+    def blocked(count: int, share: float) -> Note:
+        text = f"{operators_and_share(count)} are in blocks"
+        return Note(text, Importance.WRONG, share)
+
+    here, there = blocked(29, 0.9), blocked(29, 0.8).about("baseline")
+    (both,) = by_importance([here, there])
+    assert both == "on both sides: 29 operators (85.0% of the time) are in blocks"
+    assert both.importance == Importance.WRONG
+    assert both.share == pytest.approx(0.85)
+    other = blocked(28, 0.8).about("baseline")
+    assert by_importance([here, other]) == (here, other)
+    assert by_importance([there]) == (there,)
+    unknown = UNKNOWN.about("baseline")
+    assert by_importance([unknown, EMPTY, UNKNOWN]) == (EMPTY, "on both sides: some are wrong")
+    # Without the merging, the notes on both sides would take all three places.
+    few = most_important([here, there, UNKNOWN, unknown, MISSING])
+    assert few == (both, "on both sides: some are wrong", MISSING)
+
+
+def test_notes_that_doubt_a_comparison_come_first() -> None:
+    path = str(PROFILES.parent / "onnxruntime/squeezenet-1.31.json.gz")
+    notes = run_command(path, "--compare", path).err.splitlines()
+    assert [note.partition(" (")[0] for note in notes] == [
+        f"note: 1 file on both sides, such as {path}: the same runs are compared with themselves",
+        "note: on both sides: 29 operators",
+        "note: on both sides: run 1 took 1.6 times the median; --skip-runs 1 leaves it out",
+        "note: --notes all also shows 2 less important notes",
+    ]
+
+
 def test_all_verdicts_are_printed() -> None:
     verdicts = tuple(Note(f"FAILED: {number}", Importance.VERDICT) for number in range(5))
     assert most_important([LARGE, *verdicts]) == (*verdicts, LARGE)

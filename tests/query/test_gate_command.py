@@ -302,8 +302,8 @@ its own process, and name them all
 """
     )
     assert outcome.err.startswith(
-        "note: probably copies: 4 files with exactly the times of another; totals count copies, "
-        "verdicts do not; name each run once\n"
+        "note: on both sides: probably copies: 4 files with exactly the times of another; totals "
+        "count copies, verdicts do not; name each run once\n"
     )
     assert outcome.code == 4
 
