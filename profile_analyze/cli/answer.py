@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from profile_analyze.cli.answer_notes import notes_on_answer
 from profile_analyze.cli.delivery import check_destinations, deliver, files_written
 from profile_analyze.cli.left_out_files import notes_on_left_out
-from profile_analyze.cli.missing_files import check_that_files_exist
+from profile_analyze.cli.missing_files import check_that_files_exist, check_that_listed_files_exist
 from profile_analyze.cli.model_options import check_options_on_times
 from profile_analyze.cli.queries import naming_option
 from profile_analyze.cli.sources import (
@@ -66,6 +66,7 @@ def answer(request: Request) -> Report:
     if not request.skip_bad:
         check_that_files_exist(sources.named)
         check_that_files_exist(sources.named_baseline)
+        check_that_listed_files_exist(sources.listed)
     check_that_files_exist(sources.models)
     left_out = notes_on_left_out(sources.left_out, sources.all)
     sources = sources._replace(notes=(*sources.notes, *left_out))

@@ -39,6 +39,8 @@ class Sources(NamedTuple):
     options are reported first, so `answer` raises this error."""
     left_out: list[str]
     """Files in named folders that the folders do not stand for, because of their suffixes."""
+    listed: list[tuple[str, str]]
+    """Each name in a list, with the name of the list."""
     notes: tuple[Note, ...] = ()
     """Notes on the choice of the files."""
 
@@ -85,22 +87,29 @@ def find_sources(arguments: argparse.Namespace) -> Sources:
         models=models,
         error=next(iter(errors), None),
         left_out=[*profiles.left_out, *baseline.left_out],
+        listed=[*profiles.listed, *baseline.listed],
         notes=tuple(_note_on_companions(one) for one in companions if one),
     )
 
 
 def _found(names: Iterable[str], max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs:
     """Return the inputs that `names` stand for. Add the error of each wrong name to `errors`."""
-    found = Inputs([], [], [], [])
-    for name in names:
-        try:
-            of_name = inputs_in([name], max_size=max_size)
-        except InputError as error:
-            errors.append(error)
-            continue
-        for whole, part in zip(found, of_name, strict=True):
-            whole.extend(part)
-    return found
+    found = [*filter(None, (_inputs_of(name, max_size, errors) for name in names))]
+    return Inputs(
+        [one for inputs in found for one in inputs.names],
+        [one for inputs in found for one in inputs.files],
+        [one for inputs in found for one in inputs.data_sets],
+        [one for inputs in found for one in inputs.left_out],
+        [one for inputs in found for one in inputs.listed],
+    )
+
+
+def _inputs_of(name: str, max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs | None:
+    try:
+        return inputs_in([name], max_size=max_size)
+    except InputError as error:
+        errors.append(error)
+        return None
 
 
 def _note_on_companions(companions: Mapping[str, str]) -> Note:

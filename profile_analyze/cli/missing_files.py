@@ -18,7 +18,7 @@ from profile_analyze.readers.urls import is_pattern, is_url, remote_path
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 """Characters that look like a hyphen. Word processors put them in place of one or two hyphens."""
@@ -86,6 +86,14 @@ def check_that_files_exist(names: Sequence[str]) -> None:
             or _advice_on_value(name, names)
         )
         raise InputError(name, f"no such file; {advice}" if advice else "no such file")
+
+
+def check_that_listed_files_exist(listed: Iterable[tuple[str, str]]) -> None:
+    """Raise `InputError` if a file does not exist. Each name comes with the list that has it."""
+    for name, of_list in listed:
+        if name != "-" and not _exists(name):
+            folder = "" if os.path.isabs(name) else "; its names are relative to the current folder"
+            raise InputError(name, f"no such file; the list {of_list} names it{folder}")
 
 
 def _exists(name: str) -> bool:

@@ -56,6 +56,8 @@ class Inputs(NamedTuple):
     left_out: list[str]
     """Files in local folders that may be profiles, but are not in `files` because of their suffix,
     such as `.csv`."""
+    listed: list[tuple[str, str]]
+    """Each name in a list, with the name of the list: `("a.json", "@list.txt")`."""
 
 
 class _Input(NamedTuple):
@@ -83,10 +85,13 @@ def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
     """
     known: list[str] = []
     found: list[_Input] = []
+    listed: list[tuple[str, str]] = []
     for name in names:
         if name.startswith(LIST):
             known.append(name)
-            found += _listed(name, max_size)
+            inside = _names_in_list(name, max_size)
+            listed += ((one, name) for one in inside)
+            found += chain.from_iterable(map(_expand_folder, inside))
         elif is_url(name) and is_pattern(name):
             matching = remote_path(name).matching() or [name]
             known += matching
@@ -100,6 +105,7 @@ def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
         [one.name for one in found if not one.is_left_out],
         [one.name for one in found if one.is_data_set],
         [one.name for one in found if one.is_left_out],
+        listed,
     )
 
 
@@ -126,8 +132,8 @@ def absolute_path(file: str | PathLike[str]) -> str:
     return os.path.abspath(file)  # `Path.resolve` follows links
 
 
-def _listed(name: str, max_size: int) -> Iterator[_Input]:
-    """Yield what the names in a list stand for. `name` begins with `LIST`."""
+def _names_in_list(name: str, max_size: int) -> list[str]:
+    """Return the names in a list. `name` begins with `LIST`."""
     try:
         content = Source(name.removeprefix(LIST), max_size=max_size).content()
     except InputError as error:
@@ -144,7 +150,7 @@ def _listed(name: str, max_size: int) -> Iterator[_Input]:
         if listed_name.startswith(LIST):
             reason = f"contains the list {listed_name}; write the names in that list instead"
             raise InputError(name, reason)
-        yield from _expand_folder(listed_name)
+    return listed_names
 
 
 def _expand_folder(name: str) -> Iterator[_Input]:

@@ -52,6 +52,35 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
         inputs_in(["@nowhere"])
 
 
+def test_a_missing_file_of_a_list_is_reported_with_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("list.txt").write_text(f"# mine\n{TINY}\nno.json\n")
+    Path("absolute.txt").write_text(f"{tmp_path}/no.json\n")
+    relative = (
+        "profile_analyze: error: no.json: no such file; the list @list.txt names it; its names are "
+        "relative to the current folder\n"
+    )
+    for arguments, message in (
+        (["@list.txt"], relative),
+        ([TINY, "--compare", "@list.txt"], relative),
+        (
+            ["@absolute.txt"],
+            f"profile_analyze: error: {tmp_path}/no.json: no such file; the list @absolute.txt "
+            "names it\n",
+        ),
+    ):
+        done = run_command(*arguments)
+        assert (done.code, done.out, done.err) == (1, "", message)
+    left_out = run_command("@list.txt", "--skip-bad", "--format", "json")
+    assert json.loads(left_out.out)["profile"]["left_out"] == [
+        {"file": "no.json", "reason": "no such file"}
+    ]
+    Path("list.txt").write_text("-\n")
+    assert run_command("@list.txt", stdin=Path(TINY).read_bytes()).code == 0
+
+
 def test_quoted_patterns_stand_for_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for number, name in enumerate(["x/b.json", "x/a.json", "x/y/c.json", "[z].json"]):

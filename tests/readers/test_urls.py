@@ -158,7 +158,7 @@ def test_a_data_set_stands_for_itself() -> None:
     with in_memory({"set/_profile_analyze.json": b"{}", "set/a.json": TINY, "a.json": TINY}):
         names = ["memory://set", "memory://a.json", "memory://set/", "memory://nothing"]
         data_sets = ["memory://set", "memory://set/"]
-        assert inputs_in(names) == Inputs(names, names, data_sets, [])
+        assert inputs_in(names) == Inputs(names, names, data_sets, [], [])
 
 
 NAMES = st.text("ab", min_size=1, max_size=2)
@@ -270,7 +270,7 @@ def test_the_error_of_a_failing_driver_has_one_line(error: Exception, reason: st
         assert str(caught.value) == f"{shown}: {reason}"
         folder = URL.removesuffix("/a.json")
         if isinstance(error, FileNotFoundError):
-            assert inputs_in([folder]) == Inputs([folder], [folder], [], [])
+            assert inputs_in([folder]) == Inputs([folder], [folder], [], [], [])
         else:
             with pytest.raises(pa.InputError) as caught:
                 inputs_in([folder])
