@@ -37,8 +37,9 @@ def ordered_differences(values: Floats, base: Floats, ranks: Sequence[int]) -> F
         return _sorted(values, base, ranks)
     found = np.empty((len(values), len(ranks)))
     for row, (ours, theirs) in enumerate(zip(values, base, strict=True)):
-        ends = np.array([ours[0] - theirs[-1], ours[-1] - theirs[0]])
-        if np.isfinite(ends).all():
+        with np.errstate(invalid="ignore", over="ignore"):
+            span = (ours[-1] - ours[0]) + (theirs[-1] - theirs[0])
+        if np.isfinite(span):
             found[row] = [_searched(ours, theirs, rank) for rank in ranks]
         else:
             found[row] = _sorted(values[[row]], base[[row]], ranks)
