@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.readers.computed_once import computed_once
 from profile_analyze.readers.migraphx.shapes import SHAPE_START, shapes_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Instruction(NamedTuple):
         return next((str(value) for key, value in self.attributes if key == name), "")
 
 
+@computed_once
 def parsed(text: str) -> Instruction | None:
     """Return the instruction in a line without its time; None if the line has no instruction."""
     name, declaration, rest = text.partition(_DECLARATION)

@@ -118,11 +118,11 @@ def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importa
         yield found.is_launch, _LAUNCHES, Importance.WRONG
     is_blocked = np.array([row.is_blocked for row in rows], np.bool_)
     yield is_blocked, _PADDED, Importance.WRONG
-    has_shapes = np.array([row.inputs is not None for row in rows], np.bool_)
-    is_unknown = np.array([np.isnan(row.cost.work.computation) for row in rows], np.bool_)
+    has_shapes = np.array([row.call.in_shapes is not None for row in rows], np.bool_)
+    is_unknown = np.array([np.isnan(row.call.cost.work.computation) for row in rows], np.bool_)
     yield is_node & is_unknown & ~has_shapes, _NO_SHAPES, Importance.INCOMPLETE
     yield is_node & is_unknown & has_shapes, _UNKNOWN, Importance.INCOMPLETE
-    is_packed = np.array([bool(row.cost.packed_bytes) for row in rows], np.bool_)
+    is_packed = np.array([bool(row.call.cost.packed_bytes) for row in rows], np.bool_)
     yield is_packed, _PACKED, Importance.CONTEXT
     nodes = Counter((row.scope, row.name, row.type) for row in rows)
     varies = np.array([nodes[row.scope, row.name, row.type] > 1 for row in rows], np.bool_)

@@ -15,6 +15,7 @@ from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
 from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED, OPERATOR, OTHER
+from profile_analyze.readers.computed_once import computed_once
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.onnxruntime.events import node_name
 from profile_analyze.readers.onnxruntime.tensors import tensor, tensors_of
@@ -24,10 +25,8 @@ from profile_analyze.work.tensor import LARGEST_SIZE, compute_dtype
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from profile_analyze.model.operators import Dtypes, Shapes
     from profile_analyze.readers.onnxruntime.events import NodeFacts
-
-    Tensors = tuple[tuple[str, tuple[int, ...]], ...]
-
 
 _BLOCKED: Final = "_nchwc"
 """The end of the name of a node whose images have their channels in blocks."""
@@ -35,24 +34,19 @@ _BLOCKS: Final = (8, 16)
 """The size of a block depends on the CPU: 8 with AVX2, and 16 with AVX-512."""
 
 
-class Operator(NamedTuple):
-    """A row of the table."""
+class Call(NamedTuple):
+    """What one call of a node reads, writes, moves and computes. Sizes are in bytes."""
 
-    name: str
-    type: str | None
-    scope: tuple[str, ...] = ()
-    level: str = OPERATOR
-    inputs: Tensors | None = None
-    outputs: Tensors | None = None
+    in_shapes: Shapes | None = None
+    """The shapes of the inputs; None if the file lacks them."""
+    out_shapes: Shapes | None = None
+    input_dtypes: Dtypes | None = None
+    """The dtypes of the inputs, as the file names them."""
+    compute_dtype: str | None = None
     input_bytes: float = nan
     constant_bytes: float = nan
     output_bytes: float = nan
     cost: NodeWork = NodeWork(OTHER)
-
-    @property
-    def is_blocked(self) -> bool:
-        """Whether the channels of the images are in blocks (NCHWc)."""
-        return self.name.endswith(_BLOCKED)
 
     @property
     def memory(self) -> float:
@@ -74,26 +68,51 @@ class Operator(NamedTuple):
         return not (isnan(measured) or self.cost.moves_nothing or self.cost.packed_bytes)
 
 
+class Operator(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    type: str | None
+    scope: tuple[str, ...] = ()
+    level: str = OPERATOR
+    call: Call = Call()
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the channels of the images are in blocks (NCHWc)."""
+        return self.name.endswith(_BLOCKED)
+
+
 def node(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:
     """Return the row of a node. `scope` names the nodes that it ran inside, outermost first."""
-    inputs, outputs = tensors_of(facts.inputs), tensors_of(facts.outputs)
-    shapes = (
-        None if found is None else [tensor(*one) for one in found] for found in (inputs, outputs)
-    )
-    input_bytes, constant_bytes, output_bytes = map(_bytes, facts.sizes)
     type_ = facts.type or None
-    return Operator(
-        node_name(facts.name) or type_ or "unnamed",
-        type_,
-        scope,
-        OPERATOR,
-        inputs,
-        outputs,
+    call = _call(type_, facts.inputs, facts.outputs, *facts.sizes)
+    return Operator(node_name(facts.name) or type_ or "unnamed", type_, scope, call=call)
+
+
+@computed_once
+def _call(type_: str | None, inputs: bytes, outputs: bytes, *sizes: str | None) -> Call:
+    """Return the call of a node. All arguments but `type_` are fields of `NodeFacts`."""
+    read, written = tensors_of(inputs), tensors_of(outputs)
+    tensors = [
+        None if one is None else [tensor(*parts) for parts in one] for one in (read, written)
+    ]
+    dtypes = ([one.dtype for one in of_side or ()] for of_side in tensors)
+    input_bytes, constant_bytes, output_bytes = map(_bytes, sizes)
+    return Call(
+        _shapes(read),
+        _shapes(written),
+        None if read is None else tuple(dtype for dtype, _ in read),
+        compute_dtype(*dtypes),
         input_bytes,
         constant_bytes,
         output_bytes,
-        work_of_node(type_, *shapes),
+        work_of_node(type_, *tensors),
     )
+
+
+def _shapes(tensors: Sequence[tuple[str, tuple[int, ...]]] | None) -> Shapes | None:
+    return None if tensors is None else tuple(shape for _, shape in tensors)
 
 
 def _bytes(text: str | None) -> float:
@@ -105,44 +124,33 @@ def _bytes(text: str | None) -> float:
 
 def operators_of(rows: Sequence[Operator]) -> Operators:
     """Return the table of operators."""
-    is_measured = np.array([row.memory_is_measured for row in rows], np.bool_)
+    calls = [row.call for row in rows]
+    works = [call.cost.work for call in calls]
+    is_measured = np.array([call.memory_is_measured for call in calls], np.bool_)
+    computation = floats(work.computation for work in works)
     return Operators.of(
         key=Categorical.of(distinct_keys("/".join((*row.scope, row.name)) for row in rows)),
         name=Categorical.of([row.name for row in rows]),
         type=Categorical.of([row.type for row in rows]),
         category=Categorical.of(
-            [None if row.level == KERNEL else row.cost.category for row in rows]
+            [None if row.level == KERNEL else row.call.cost.category for row in rows]
         ),
         level=Categorical.of([row.level for row in rows]),
         scope=Categorical.of([row.scope or None for row in rows]),
-        computation=floats(row.cost.work.computation for row in rows),
-        memory=floats(row.memory for row in rows),
+        computation=computation,
+        memory=floats(call.memory for call in calls),
         source=DERIVED,
         memory_source=Categorical(is_measured.astype(np.int64), (DERIVED, MEASURED)),
         optional={
-            "in_shapes": Categorical.of([_shapes(row.inputs) for row in rows]),
-            "out_shapes": Categorical.of([_shapes(row.outputs) for row in rows]),
-            "input_dtypes": Categorical.of([_dtypes(row.inputs) for row in rows]),
-            "compute_dtype": Categorical.of([_compute_dtype(row) for row in rows]),
+            "in_shapes": Categorical.of([call.in_shapes for call in calls]),
+            "out_shapes": Categorical.of([call.out_shapes for call in calls]),
+            "input_dtypes": Categorical.of([call.input_dtypes for call in calls]),
+            "compute_dtype": Categorical.of([call.compute_dtype for call in calls]),
             CHANNEL_BLOCKS: Categorical.of([_BLOCKS if row.is_blocked else None for row in rows]),
-            "macs": floats(row.cost.work.macs for row in rows),
-            "input_bytes": floats(row.input_bytes for row in rows),
-            "output_bytes": floats(row.output_bytes for row in rows),
-            "derived_computation": floats(row.cost.work.computation for row in rows),
-            "derived_memory": floats(row.cost.work.memory for row in rows),
+            "macs": floats(work.macs for work in works),
+            "input_bytes": floats(call.input_bytes for call in calls),
+            "output_bytes": floats(call.output_bytes for call in calls),
+            "derived_computation": computation,
+            "derived_memory": floats(work.memory for work in works),
         },
-    )
-
-
-def _shapes(tensors: Tensors | None) -> tuple[tuple[int, ...], ...] | None:
-    return None if tensors is None else tuple(shape for _, shape in tensors)
-
-
-def _dtypes(tensors: Tensors | None) -> tuple[str, ...] | None:
-    return None if tensors is None else tuple(dtype for dtype, _ in tensors)
-
-
-def _compute_dtype(row: Operator) -> str | None:
-    return compute_dtype(
-        *([tensor(*one).dtype for one in tensors or ()] for tensors in (row.inputs, row.outputs))
     )

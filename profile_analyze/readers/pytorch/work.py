@@ -11,6 +11,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.model import terms
+from profile_analyze.readers.computed_once import computed_once
 from profile_analyze.readers.pytorch import (
     work_attention,
     work_convolutions,
@@ -25,7 +26,7 @@ from profile_analyze.readers.pytorch import (
 from profile_analyze.readers.pytorch.arguments import arguments_of, is_contiguous
 from profile_analyze.readers.pytorch.calls import Call, UnknownError, calls_of, shape_of
 from profile_analyze.readers.pytorch.costs import Cost, Entry, unknown, work_without_shapes
-from profile_analyze.readers.pytorch.facts import OPERATOR_EVENT
+from profile_analyze.readers.pytorch.facts import OPERATOR_EVENT, HostFacts
 from profile_analyze.readers.pytorch.kernel_names import category_by_words
 from profile_analyze.work.operation import Work
 from profile_analyze.work.tensor import all_known, compute_dtype
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.operators import Dtypes, Parameters, Shapes, Strides
     from profile_analyze.readers.pytorch.arguments import Argument, Value
-    from profile_analyze.readers.pytorch.facts import HostFacts
     from profile_analyze.work.tensor import Tensor
 
 _TABLE: Final[Mapping[str, Entry]] = {
@@ -92,16 +92,7 @@ class Described(NamedTuple):
 
 def described(facts: HostFacts) -> Described:
     """Return the category, work and tensors of one call of an operator or region."""
-    if facts.kind != OPERATOR_EVENT:
-        return _of_region(facts.name)
-    arguments = arguments_of(facts)
-    name = facts.name.removeprefix(_ENGINE)
-    if name != facts.name or name == _ACCUMULATION or _GRADIENT.fullmatch(name):
-        return _with_arguments(Described(_category_of_gradient(name), _NOTHING), arguments)
-    namespace, _, last = name.rpartition("::")
-    if namespace in _NAMESPACES and not name.startswith(_GENERATED):
-        return _of_call(last, _entry(last) or _entry_by_words(name), arguments)
-    return _with_arguments(_of_custom(name, last, arguments), arguments)
+    return _of_operator(*facts[1:]) if facts.kind == OPERATOR_EVENT else _of_region(facts.name)
 
 
 def follows_from_shapes(name: str) -> bool:
@@ -109,6 +100,19 @@ def follows_from_shapes(name: str) -> bool:
     namespace, _, last = name.rpartition("::")
     entry = _entry(last) if namespace in _NAMESPACES else None
     return entry is not None and entry.translate is not unknown
+
+
+@computed_once
+def _of_operator(full_name: str, *texts: bytes) -> Described:
+    """Describe a call of an operator. `texts` are the fields of `HostFacts` from `shapes` on."""
+    arguments = arguments_of(HostFacts(OPERATOR_EVENT, full_name, *texts))
+    name = full_name.removeprefix(_ENGINE)
+    if name != full_name or name == _ACCUMULATION or _GRADIENT.fullmatch(name):
+        return _with_arguments(Described(_category_of_gradient(name), _NOTHING), arguments)
+    namespace, _, last = name.rpartition("::")
+    if namespace in _NAMESPACES and not name.startswith(_GENERATED):
+        return _of_call(last, _entry(last) or _entry_by_words(name), arguments)
+    return _with_arguments(_of_custom(name, last, arguments), arguments)
 
 
 def _of_region(name: str) -> Described:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from profile_analyze.readers.computed_once import computed_once
 from profile_analyze.work.tensor import Tensor, all_known, is_possible_shape
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ class EngineTensor(msgspec.Struct, gc=False):
     @property
     def dtype_name(self) -> str | None:
         """The name of the dtype in the file; None if the file has no dtype."""
-        found = _DTYPE.search(self.format)
-        return None if found is None else found[1]
+        return _dtype_name(self.format)
 
     @property
     def shape(self) -> Shape | None:
@@ -60,17 +60,26 @@ class EngineTensor(msgspec.Struct, gc=False):
         shape = self.shape
         if shape is None or len(shape) < _LEAST_RANK_OF_IMAGES:
             return self.tensor
-        block = self._channel_block()
+        block = _channel_block(self.format)
         return self.tensor._replace(shape=(shape[0], -(-shape[1] // block) * block, *shape[2:]))
-
-    def _channel_block(self) -> int:
-        """Return the block size. The format rounds up the channels to a multiple of this size."""
-        if found := _WIDTH.search(self.format):
-            return _WIDTHS[found[1].lower()]
-        found = _MULTIPLE.search(self.format)
-        return 1 if found is None else int(found[1])
 
 
 def canonical_dtype(name: str | None) -> str | None:
     """Return the canonical name of a dtype; None if the dtype is unknown."""
     return None if name is None else _DTYPES.get(name.lower())
+
+
+@computed_once
+def _dtype_name(format_: str) -> str | None:
+    """Return the name of the dtype in a format; None if the format has no dtype."""
+    found = _DTYPE.search(format_)
+    return None if found is None else found[1]
+
+
+@computed_once
+def _channel_block(format_: str) -> int:
+    """Return the block size. The format rounds up the channels to a multiple of this size."""
+    if found := _WIDTH.search(format_):
+        return _WIDTHS[found[1].lower()]
+    found = _MULTIPLE.search(format_)
+    return 1 if found is None else int(found[1])
