@@ -16,7 +16,7 @@ from profile_analyze.readers.recognition import first_reader, reader_among
 from profile_analyze.readers.source import Cache, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from os import PathLike
     from typing import TypeAlias
 
@@ -49,7 +49,8 @@ READERS: Final[tuple[Reader, ...]] = (
     DeferredReader(
         "MegEngine timeline",
         module="profile_analyze.readers.megengine_timeline.reader",
-        pattern=rb'[\[{].*?"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
+        # Without a match, `.*` takes a quarter of the time of `.*?`.
+        pattern=rb'[\[{].*"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
     ),
     DeferredReader(
         "PyTorch trace",
@@ -209,10 +210,12 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
     if any(source.inputs != NO_INPUTS for source in sources):
         return None  # reading one by one shows which file has no inputs
     # Only the first 64 KiB are searched. The few files that need a longer head are read one by one.
-    reader, *others = (first_reader(READERS, source.head(), source.name) for source in sources)
-    if reader is None or any(other is not reader for other in others):
+    found: Iterator[object] = (first_reader(READERS, one.head(), one.name) for one in sources)
+    reader = next(found)
+    # If the first reader cannot read several sources, nobody needs the readers of the others.
+    if not isinstance(reader, BatchReader) or any(other is not reader for other in found):
         return None
-    together = reader.read_together(sources, wanted) if isinstance(reader, BatchReader) else None
+    together = reader.read_together(sources, wanted)
     if together is None:
         return None
     try:
