@@ -10,10 +10,11 @@ from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cases import DATA, JSON_LOAD, OURS, ROOT, Case, ours, python
+from benchmarks.events import SOURCE as ONNX_RUNTIME
 from benchmarks.generate import SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 RUNS = ROOT / "tests" / "fixtures" / "runs" / "base"
@@ -40,6 +41,12 @@ def many() -> Iterator[Case]:
         if count > 1000:
             commands[THOUSAND] = ours(str(_runs(1000)), "--aggregate-by", "type")
         yield Case(f"{count:,} x 154 KB", "by type", commands)
+    folder = str(_repeated(1000, "onnx-runtime", [ONNX_RUNTIME], _events_at_speed))
+    commands = {
+        OURS: ours(folder, "--aggregate-by", "type"),
+        JSON_LOAD: python(_JSON_OF_FOLDER, folder),
+    }
+    yield Case("1,000 x 111 KB", "ONNX Runtime, by type", commands)
 
 
 def data_sets() -> Iterator[Case]:
@@ -67,19 +74,26 @@ def engines() -> Iterator[Case]:
 
 
 def _runs(count: int) -> Path:
-    """Return a folder with `count` files: the real runs of one model, repeated at other speeds.
+    """Return a folder with `count` files: the real runs of one model, repeated at other speeds."""
+    return _repeated(count, "runs", sorted(RUNS.glob("*.json.gz")), _at_speed)
+
+
+def _repeated(
+    count: int, name: str, sources: Sequence[Path], at_speed: Callable[[Any, float], Any]
+) -> Path:
+    """Return a folder with `count` files: real profiles, repeated at other speeds.
 
     No two files are equal, because copies of a file count once in statistics and in data sets.
     """
-    folder = DATA / f"{count}-runs"
+    folder = DATA / f"{count}-{name}"
     folder.mkdir(parents=True, exist_ok=True)
-    real = [gzip.decompress(path.read_bytes()) for path in sorted(RUNS.glob("*.json.gz"))]
+    real = [gzip.decompress(path.read_bytes()) for path in sources]
     generator = random.Random(SEED)
     for number in range(count):
         speed = generator.uniform(1 - _VARIATION, 1 + _VARIATION)
         path = folder / f"{number:05}.json"
         if not path.exists():
-            path.write_text(json.dumps(_at_speed(json.loads(real[number % len(real)]), speed)))
+            path.write_text(json.dumps(at_speed(json.loads(real[number % len(real)]), speed)))
     return folder
 
 
@@ -90,3 +104,8 @@ def _at_speed(document: dict[str, Any], speed: float) -> dict[str, Any]:
             for times in executions.values():
                 times.update({name: seconds / speed for name, seconds in times.items()})
     return document
+
+
+def _events_at_speed(events: list[dict[str, Any]], speed: float) -> list[dict[str, Any]]:
+    """Return the events of an ONNX Runtime profile with all times divided by `speed`."""
+    return [{**one, "ts": one["ts"] / speed, "dur": one["dur"] / speed} for one in events]
