@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+import numpy as np
+
+from profile_analyze.large_arrays import run_by_run
 from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.notes import BASELINE, Importance, Note
+from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.model.terms import CONTROL
 from profile_analyze.units import counted, percent, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
@@ -21,6 +27,11 @@ _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
 share is relative to the side with fewer operators. Graph optimisation leaves about this share of
 the operators unchanged."""
+
+
+_MUCH_UNMATCHED: Final = 0.1
+"""If operators without a match take at least this share of the time of a side, the note on the
+matching is among the most important notes."""
 
 
 class Mismatch(NamedTuple):
@@ -142,11 +153,33 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
     both = int((in_profile & in_base).sum())
     added, removed = int((~in_base).sum()), int((~in_profile).sum())
     if added or removed:
+        added_share = _share_of_time(comparison.profile, ~in_base)
+        removed_share = _share_of_time(comparison.base, ~in_profile)
+        largest = max(np.nan_to_num([added_share, removed_share]).tolist())
         yield Note(
-            f"{counted(both, 'operator')} matched with the baseline, {added} added, {removed} "
-            "removed; the column match says how",
-            Importance.CONTEXT,
+            f"{counted(both, 'operator')} matched with the baseline, "
+            f"{added} added{_of_time(added_share, 'the time')}, "
+            f"{removed} removed{_of_time(removed_share, 'the time of the baseline')}; the column "
+            "match says how",
+            Importance.ANSWER if largest >= _MUCH_UNMATCHED else Importance.CONTEXT,
         )
+
+
+def _share_of_time(side: Profile, chosen: NDArray[np.bool_]) -> float:
+    """Return the share of the time that the chosen operators take: the median over the runs."""
+
+    def chosen_totals_s(times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        return totals(np.where(chosen[:, np.newaxis], times_s, 0.0))[np.newaxis]
+
+    chosen_s = run_by_run(chosen_totals_s, side.measured("time"))[0]
+    totals_s = side.totals_s("time")
+    shares = ratio(chosen_s, np.where(totals_s > 0, totals_s, np.nan))
+    return float(over_runs(shares[np.newaxis], "median")[0])
+
+
+def _of_time(share: float, whole: str) -> str:
+    """Return the share of `whole` in brackets; empty if it is unknown or nothing."""
+    return f" ({percent(share)} of {whole})" if share > 0 else ""
 
 
 def _other_model(comparison: Comparison) -> Mismatch | None:

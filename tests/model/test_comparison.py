@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import profile_analyze as pa
 from profile_analyze.cli.parser import parser
 from profile_analyze.model.comparison_matching import MATCHES
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.query.catalog import CATALOG, orderable_names
 from profile_analyze.query.question import DEFAULT_THRESHOLD
@@ -130,7 +131,8 @@ def test_a_comparison_needs_a_compared_query() -> None:
 def test_notes_say_how_many_operators_matched() -> None:
     comparison = pa.compare(profile_of(NEW, "new.json"), profile_of(BASE))
     assert comparison.notes == (
-        "2 operators matched with the baseline, 1 added, 1 removed; the column match says how",
+        "2 operators matched with the baseline, 1 added (4.0% of the time), 1 removed (4.0% of "
+        "the time of the baseline); the column match says how",
     )
     other = pa.compare(profile_of(NEW, "new.json"), profile_of([Operator("z", "Pool", 1)]))
     assert other.notes == (
@@ -150,12 +152,47 @@ def test_notes_say_how_many_operators_matched() -> None:
 
 
 @pytest.mark.parametrize(
+    ("added", "removed", "shown", "importance"),
+    [
+        (9, 0, "1 added (9.0% of the time), 0 removed", Importance.CONTEXT),
+        (10, 0, "1 added (9.9% of the time), 0 removed", Importance.CONTEXT),
+        (0, 11, "0 added, 1 removed (10.8% of the time of the baseline)", Importance.ANSWER),
+        (
+            25,
+            1,
+            "1 added (21.6% of the time), 1 removed (1.1% of the time of the",
+            Importance.ANSWER,
+        ),
+    ],
+)
+def test_the_note_on_matching_is_important_if_much_time_is_not_matched(
+    added: int, removed: int, shown: str, importance: Importance
+) -> None:
+    def side(name: str, time: int) -> pa.Profile:
+        conv = Operator("conv", "Conv", 91)
+        return profile_of([conv, Operator(name, name, time)] if time else [conv], f"{name}.json")
+
+    (note,) = pa.compare(side("new", added), side("old", removed)).notes
+    assert f"1 operator matched with the baseline, {shown}" in note
+    assert isinstance(note, Note)
+    assert note.importance == importance
+
+
+@pytest.mark.parametrize(
     ("shared", "constants", "note"),
     [
         (0, 9, "none of 6 operators matched with the baseline, not counting"),
         (1, 9, "only 1 of 7 operators matched with the baseline, not counting"),
-        (2, 0, "2 operators matched with the baseline, 6 added, 30 removed; the column match"),
-        (2, 9, "11 operators matched with the baseline, 6 added, 30 removed; the column match"),
+        (
+            *(2, 0),
+            "2 operators matched with the baseline, 6 added (75.0% of the time), 30 removed (93.8% "
+            "of the time of the baseline); the column match",
+        ),
+        (
+            *(2, 9),
+            "11 operators matched with the baseline, 6 added (67.4% of the time), 30 removed "
+            "(91.2% of the time of the baseline); the column match",
+        ),
     ],
 )
 def test_models_that_share_few_operators_except_constants_look_different(

@@ -172,8 +172,8 @@ device self time (us)  base (us)  difference (us)  change  ratio  verdict  share
     assert outcome.err == (
         "note: verdicts are N/A: they need 4 runs or more on each side; the profile has 1, the "
         "baseline 1; with so few, large differences often occur by chance\n"
-        "note: 2 operators matched with the baseline, 1 added, 1 removed; the column match says "
-        "how\n"
+        "note: 2 operators matched with the baseline, 1 added (4.0% of the time), 1 removed (4.0% "
+        "of the time of the baseline); the column match says how\n"
     )
 
 
