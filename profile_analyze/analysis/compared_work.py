@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WORK_VERDICTS: Final = (*VERDICTS, MORE_WORK, LESS_WORK)
 """The verdicts on rows that both sides have."""
-CALLED: Final = (SLOWER, FASTER, MORE_WORK, LESS_WORK)
+CHANGED: Final = (SLOWER, FASTER, MORE_WORK, LESS_WORK)
 """The verdicts on times that changed beyond noise."""
 _MORE: Final = WORK_VERDICTS.index(MORE_WORK)
 _LESS: Final = WORK_VERDICTS.index(LESS_WORK)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.compared_work import CALLED, WORK_VERDICTS
+from profile_analyze.analysis.compared_work import CHANGED, WORK_VERDICTS
 from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import ratios_of
 from profile_analyze.analysis.statistics import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 _MOST_CONTRIBUTIONS: Final = 3
-ALL_VERDICTS: Final = (*CALLED, ADDED, REMOVED, SAME, UNCERTAIN)
+ALL_VERDICTS: Final = (*CHANGED, ADDED, REMOVED, SAME, UNCERTAIN)
 """All verdicts, in the order in which the summary counts them."""
 
 
@@ -112,8 +112,8 @@ class Change(NamedTuple):
     """The parts of the difference. They add up to the whole difference."""
     contributions: tuple[Contribution, ...]
     """At most three groups, the largest differences first. `by` has the keys of the groups."""
-    called: tuple[Contribution, ...]
-    """At most three rows of the question with one of the verdicts in `CALLED`, the largest
+    changed: tuple[Contribution, ...]
+    """At most three rows of the question with one of the verdicts in `CHANGED`, the largest
     differences first. Empty with a `mismatch`, unless the mismatch is that the sides are different
     models and the rows are groups."""
     verdicts: tuple[VerdictCount, ...]
@@ -160,7 +160,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),
         contributions=tuple(_contributions(groups, difference_s)),
-        called=tuple(_called(rows, difference_s, mismatch)),
+        changed=tuple(_changed(rows, difference_s, mismatch)),
         verdicts=verdicts,
         threshold=query.threshold,
         of_groups=rows.query.grouped,
@@ -278,12 +278,12 @@ def _contributions(
         )
 
 
-def _called(rows: Table, whole_s: float, mismatch: Mismatch | None) -> Iterator[Contribution]:
-    """Yield `Change.called`."""
+def _changed(rows: Table, whole_s: float, mismatch: Mismatch | None) -> Iterator[Contribution]:
+    """Yield `Change.changed`."""
     # Of different models, few operators match, and only by chance. Groups, such as types, can be
     # compared.
     if mismatch is None or (rows.query.grouped and mismatch.kind == "models"):
-        yield from _contributions(rows, whole_s, CALLED)
+        yield from _contributions(rows, whole_s, CHANGED)
 
 
 def _verdict_counts(rows: Table) -> Iterator[VerdictCount]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.compared_work import CALLED, WORK_VERDICTS
+from profile_analyze.analysis.compared_work import CHANGED, WORK_VERDICTS
 from profile_analyze.analysis.statistics import (
     LEAST_RUNS,
     SUGGESTED_RUNS,
@@ -79,7 +79,7 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
     uncertain = verdicts.where(one == UNCERTAIN for one in verdicts.categories) & ~met & may_hold
     rest = f"the verdict of {_in_words(table, unknown)} is N/A" if unknown.any() else ""
     unjudged = "" if not rest or share_of_time(table, unknown) <= MOST_UNKNOWN else rest
-    if not unjudged and not selected.isdisjoint(CALLED):
+    if not unjudged and not selected.isdisjoint(CHANGED):
         hidden = hidden_of(source, table)
         if share_of_time(table, hidden.rows & uncertain) > MOST_UNKNOWN:
             unjudged = hidden.reason

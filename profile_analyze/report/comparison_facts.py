@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.compared_work import CALLED
+from profile_analyze.analysis.compared_work import CHANGED
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from profile_analyze.model.visible import visible
 from profile_analyze.report.cause_facts import FACTS as CAUSE_FACTS
@@ -97,7 +97,7 @@ def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
         return
     # Shares of the difference make sense only if the difference is more than noise, and if all
     # shares are between 0 and 1.
-    with_shares = change.verdict in (*CALLED, None) and all(0 <= one.share <= 1 for one in clear)
+    with_shares = change.verdict in (*CHANGED, None) and all(0 <= one.share <= 1 for one in clear)
     remark = _measured_remark(change)
     largest = "; ".join(_contribution_text(one, times, with_share=with_shares) for one in clear)
     yield f"largest differences{remark} by {visible(', '.join(change.by), 'utf-8')}: {largest}"
@@ -117,10 +117,10 @@ def _contribution_text(contribution: Contribution, times: Times, *, with_share: 
     )
 
 
-def _called_sentences(summary: Summary, times: Times) -> Iterator[str]:
+def _changed_sentences(summary: Summary, times: Times) -> Iterator[str]:
     change = _change(summary)
     remark = iterations_remark(change.unit)
-    for one in change.called if _is_known(summary) else ():
+    for one in change.changed if _is_known(summary) else ():
         difference = times.text(one.difference_s, signed=True) + _measured_remark(change)
         label = f"{one.label}{in_brackets(one.detail)}"
         is_of_work = one.verdict in (MORE_WORK, LESS_WORK)
@@ -292,15 +292,15 @@ GROUP: Final = FactGroup(
             shown_with="largest_differences",
         ),
         Fact(
-            # These rows have one of the verdicts in `CALLED`. Programs read the name of this fact,
+            # These rows have one of the verdicts in `CHANGED`. Programs read the name of this fact,
             # so it must not change.
             "called",
             "At most three rows that changed beyond noise, the largest differences first. Empty "
             "for the operators of two different models, and for sides that probably have different "
             "numbers of iterations in a run.",
-            lambda summary: list(map(_contribution_record, _change(summary).called)),
+            lambda summary: list(map(_contribution_record, _change(summary).changed)),
             list_schema(_CONTRIBUTION_SCHEMA),
-            sentences=_called_sentences,
+            sentences=_changed_sentences,
         ),
         Fact(
             "verdicts",

@@ -171,7 +171,7 @@ def test_verdicts_distinguish_more_work_from_slower(
     change = pa.summarise(comparison).change
     assert change is not None
     assert change.verdict == verdict
-    assert [one.verdict for one in change.called] == ([verdict] if verdict != "same" else [])
+    assert [one.verdict for one in change.changed] == ([verdict] if verdict != "same" else [])
 
 
 AMOUNTS = st.sampled_from([0.0, 1.0, 1.005, 1.5, 2.0, NAN])

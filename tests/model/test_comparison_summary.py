@@ -222,7 +222,7 @@ def test_rows_with_a_verdict_are_listed_by_name() -> None:
     comparison = pa.compare(side(SLOW), side(FAST))
     summary = pa.summarise(comparison, judged_by=pa.Query(compared=True))
     assert summary.change is not None
-    assert [(one.label, one.verdict) for one in summary.change.called] == [("conv", "slower")]
+    assert [(one.label, one.verdict) for one in summary.change.changed] == [("conv", "slower")]
     text = pa.render(pa.Report.of(summary, ()), "plain")
     assert (
         "slower: conv +10.000 us, 1.10 times the baseline\n"
