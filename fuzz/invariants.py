@@ -18,14 +18,19 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree as ET
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.natural_order import natural_sort_key
 from profile_analyze.model.wording import machine_name
 from profile_analyze.query.catalog import find_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeAlias
 
     from fuzz.cases import Case
     from fuzz.running import Outcome
+
+    _Order: TypeAlias = tuple[int, bool, Callable[[Any], Any]]
+    """The index of a column, whether the smallest value comes first, and the sort key."""
 
 SCHEMA: Final = Path(__file__).parent.parent / "docs" / "report.schema.json"
 
@@ -191,9 +196,9 @@ def out_of_order(table: dict[str, Any]) -> Iterator[str]:
         column = _column_index(text.removeprefix("+"), names, table["query"]["aggregates"])
         if column is None:  # rows may be ordered by a column that is not shown
             break
-        orders.append((column, text.startswith("+")))
+        orders.append((column, text.startswith("+"), _sort_key_of(names[column])))
     for before, after in pairwise(table["rows"]):
-        if any(_is_before(after[column], before[column], up=up) for column, up in orders[:1]):
+        if any(_is_before(after, before, order) for order in orders[:1]):
             yield f"not ordered by {table['query']['order']}: {before} before {after}"
             return
         if not _in_order(before, after, orders):
@@ -201,19 +206,29 @@ def out_of_order(table: dict[str, Any]) -> Iterator[str]:
             return
 
 
-def _in_order(before: list[Any], after: list[Any], orders: list[tuple[int, bool]]) -> bool:
-    for column, up in orders:
-        if before[column] != after[column]:
-            return not _is_before(after[column], before[column], up=up)
+def _in_order(before: list[Any], after: list[Any], orders: list[_Order]) -> bool:
+    for order in orders:
+        if before[order[0]] != after[order[0]]:
+            return not _is_before(after, before, order)
     return True
 
 
-def _is_before(one: Any, other: Any, *, up: bool) -> bool:
-    """Return whether `one` must come before `other`. Equal values may come in any order."""
+def _is_before(one_row: list[Any], other_row: list[Any], order: _Order) -> bool:
+    """Return whether `one_row` must come first. Rows with equal values may come in any order."""
+    column, up, sort_key = order
+    one, other = one_row[column], other_row[column]
     if one is None or other is None:
         return one is not None and other is None
-    one_key, other_key = (isinstance(one, str), one), (isinstance(other, str), other)
-    return bool(one_key < other_key if up else one_key > other_key)
+    return bool(sort_key(one) < sort_key(other) if up else sort_key(one) > sort_key(other))
+
+
+def _sort_key_of(shown: str) -> Callable[[Any], Any]:
+    """Return the sort key of the values in a column: see `Column.has_natural_order`."""
+    try:
+        is_natural = find_column(shown).has_natural_order
+    except QueryError:  # the unit is a part of the name, as in `time_s`
+        is_natural = False
+    return natural_sort_key if is_natural else lambda value: (isinstance(value, str), value)
 
 
 def _column_index(name: str, names: list[str], aggregates: list[str]) -> int | None:

@@ -209,6 +209,12 @@ def test_rows_out_of_order_are_found(order: list[str], rows: list[Any], *, is_fo
     assert bool(list(invariants.out_of_order(table))) == is_found
 
 
+@pytest.mark.parametrize(("ids", "is_found"), [(["v10", "v2"], False), (["v2", "v10"], True)])
+def test_texts_with_numbers_have_natural_order(ids: list[str], *, is_found: bool) -> None:
+    table = {"columns": [{"name": "id"}], "query": {"order": ["id"], "aggregates": []}}
+    assert bool(list(invariants.out_of_order(table | {"rows": [[one] for one in ids]}))) == is_found
+
+
 def test_every_invariant_of_calls_has_an_outcome_that_breaks_it() -> None:
     assert {invariant for invariant, _, _ in BROKEN} == set(CALL_INVARIANTS)
 

@@ -136,9 +136,9 @@ CACHE: Final = OptionGroup(
             metavar="DIR",
             example="/var/tmp/profiles",
             help="the folder that keeps decoded profiles, so that the next question about a file "
-            "is fast. It keeps files of 100 MB and more (5 MB if compressed), and at most 5 GB: "
-            "the least recently used are removed first (default: profile_analyze/profiles in the "
-            "user's cache folder)",
+            "is fast: the decoded profiles of files of 100 MB and more (5 MB if compressed). The "
+            "folder takes at most 5 GB: the least recently used profiles are removed first "
+            "(default: profile_analyze/profiles in the user's cache folder)",
         ),
         Option.of(
             "--no-cache",

@@ -35,10 +35,10 @@ def notes_on_left_out(files: Iterable[str], named: Iterable[str]) -> Iterator[No
         return
     first = display_name(found[0])
     if len(found) == 1:
-        text = f"left out {first}, which may be a profile, because of its suffix; name it, too"
+        text = f"{first} may be a profile, but was left out because of its suffix; name it, too"
     else:
         text = (
-            f"left out {len(found)} files that may be profiles, because of their suffixes: "
+            f"{len(found)} files may be profiles, but were left out because of their suffixes: "
             f"{first} and {len(found) - 1} more; name the files to read them, too"
         )
     yield Note(text, Importance.ANSWER)

@@ -140,8 +140,8 @@ _SPARSITY: Final = (
         "sparsity_pattern",
         "",
         "the shape of the blocks of zeros in the weight, such as 1x4; N/A if sparsity is at most "
-        "10 %; blocks have powers of two as sides, and are as large as possible while all zeros "
-        "but a few (10 % of the weight's elements) are in blocks of zeros",
+        "10 %; the sides of a block are powers of two; the block is the largest for which the "
+        "zeros outside of all-zero blocks are at most 10 % of the weight's elements",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",

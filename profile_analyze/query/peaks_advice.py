@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def tf32_advice(rows: OperatorRows) -> str:
-    """Return the advice if operators in FP32 are faster than their roof on a device with TF32."""
+    """Return the advice for operators in FP32 that are faster than their roof.
+
+    The peaks must have a rate of TF32.
+    """
     assert rows.peaks is not None, "this advice is about peak rates"
     return (
         f"operators in {DEFAULT_DTYPE} probably ran in {TF32}, and "

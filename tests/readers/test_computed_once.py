@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
 import pytest
@@ -10,12 +9,8 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.readers import computed_once as module
 from profile_analyze.readers.computed_once import LONGEST_TEXTS, computed_once
-from profile_analyze.readers.recognition import first_reader
 from tests.conftest import FIXTURES
 from tests.readers.same_profiles import difference
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -66,16 +61,3 @@ def test_only_the_latest_results_are_kept(monkeypatch: pytest.MonkeyPatch) -> No
     kept = computed_once(function)
     assert "".join(map(kept, "abacab")) == "ABACAB"
     assert "".join(call.args[0] for call in function.call_args_list) == "abcb"
-
-
-def test_only_one_file_is_recognised_if_its_reader_reads_no_files_together(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    content = (FIXTURES / "onnxruntime/quirks-1.31.json").read_text()
-    paths = [tmp_path / f"{number}.json" for number in range(3)]
-    for number, path in enumerate(paths):
-        path.write_text(content + "\n" * number)
-    recognised = Mock(wraps=first_reader)
-    monkeypatch.setattr("profile_analyze.readers.loading.first_reader", recognised)
-    assert len(pa.load_runs([str(path) for path in paths]).processes) == 3
-    assert [call.args[2] for call in recognised.call_args_list] == [str(paths[0])]

@@ -9,13 +9,15 @@ from multiprocessing.context import ForkProcess
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 
 import profile_analyze as pa
 from profile_analyze.readers import many, pool
+from profile_analyze.readers.recognition import first_reader
 from profile_analyze.readers.source import Source
-from tests.conftest import PROFILES, run_command
+from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.small import (
     Operator,
     document,
@@ -357,3 +359,16 @@ def test_if_not_all_processes_start_the_others_end(
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+def test_only_the_first_reader_is_looked_up_if_it_reads_no_files_together(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    content = (FIXTURES / "onnxruntime/quirks-1.31.json").read_text()
+    paths = [tmp_path / f"{number}.json" for number in range(3)]
+    for number, path in enumerate(paths):
+        path.write_text(content + "\n" * number)
+    looked_up = Mock(wraps=first_reader)
+    monkeypatch.setattr("profile_analyze.readers.loading.first_reader", looked_up)
+    assert len(pa.load_runs([str(path) for path in paths]).processes) == 3
+    assert [call.args[2] for call in looked_up.call_args_list] == [str(paths[0])]

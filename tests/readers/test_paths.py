@@ -165,7 +165,7 @@ def test_a_note_names_profiles_that_a_folder_leaves_out(
     assert notes("runs") == []
     counters = (FIXTURES / "openvino" / "layers-f32-2026.4.csv.gz").read_bytes()
     Path("runs/b.csv.gz").write_bytes(counters)
-    one = "left out runs/b.csv.gz, which may be a profile, because of its suffix; name it, too"
+    one = "runs/b.csv.gz may be a profile, but was left out because of its suffix; name it, too"
     assert notes("runs") == notes("runs", "./runs") == [one]
     assert notes("runs", "./runs/b.csv.gz") == []
     assert notes("runs", "--label", "{day}.json") == [one]
@@ -174,7 +174,7 @@ def test_a_note_names_profiles_that_a_folder_leaves_out(
     assert exported.err == f"note: {one}\n"
     Path("runs/c.csv").write_bytes(gzip.decompress(counters))
     assert notes("runs/a.json", "--compare", "runs") == [
-        "left out 2 files that may be profiles, because of their suffixes: runs/b.csv.gz and 1 "
+        "2 files may be profiles, but were left out because of their suffixes: runs/b.csv.gz and 1 "
         "more; name the files to read them, too"
     ]
 

@@ -138,7 +138,7 @@ KEEPS_FP32 = (
 def test_a_precision_that_openvino_chose_has_a_note(
     input_: str, weight: str, note: str, tmp_path: Path
 ) -> None:
-    """OpenVINO also chooses the precision between operators, so it does not show the model's."""
+    """OpenVINO chooses the precision of the tensors between operators, too."""
     reduced = {"runtimePrecision": "bf16", "primitiveType": "brgconv_avx512_bf16"}
     content = graph(
         layer(0, "data", "Input", outs=[(input_, (1, 3))]),
