@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -145,6 +145,27 @@ def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
     `values` has shape (rows, runs). The spread is NaN with fewer than two known values.
     """
     return np.concatenate([_spread(block) for (block,) in blocks_of_rows(values)])
+
+
+class Spread(NamedTuple):
+    """How much a number varies from run to run, as fractions of its median. NaN is N/A."""
+
+    value: float = np.nan
+    """Half the interquartile range: see `spread_of_runs`."""
+    low: float = np.nan
+    """The lower quartile minus the median. Half of the runs are from `low` to `high`."""
+    high: float = np.nan
+    """The upper quartile minus the median."""
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Spread:
+        """Return the spread of `values`, shape (runs,); N/A with fewer than two known values."""
+        rows = values[np.newaxis]
+        value = float(spread_of_runs(rows)[0])
+        if np.isnan(value):
+            return cls()
+        low, middle, high = (quantile_of_runs(rows, quarters / 4) for quarters in (1, 2, 3))
+        return cls(value, float(ratio(low, middle)[0]) - 1, float(ratio(high, middle)[0]) - 1)
 
 
 def _spread(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from profile_analyze.model.checks import problems
 from profile_analyze.model.frozen import frozen
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import calls, executed_on, measured, total_by_track
-from profile_analyze.model.numbers import over_runs, spread_of_runs, totals
+from profile_analyze.model.numbers import Spread, over_runs, totals
 from profile_analyze.model.terms import ABSENT, EACH, TABLES
 from profile_analyze.units import counted
 
@@ -197,9 +197,9 @@ class Profile:
         """
         return float(over_runs(self.totals_s(measure)[np.newaxis], run_statistic)[0])
 
-    def spread(self, measure: str = "time") -> float:
-        """Return how much the total varies from run to run: see `numbers.spread_of_runs`."""
-        return float(spread_of_runs(self.totals_s(measure)[np.newaxis])[0])
+    def spread(self, measure: str = "time") -> Spread:
+        """Return how much the total varies from run to run."""
+        return Spread.of(self.totals_s(measure))
 
     def total_by_track(self, side: Side = "device") -> dict[Track, float]:
         """Return the total seconds of each track of `side` that has executions.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.comparison_notes import Mismatch
     from profile_analyze.model.iterations import SampleUnit
+    from profile_analyze.model.numbers import Spread
     from profile_analyze.query.change_causes import Cause, WorkChange
     from profile_analyze.query.table import Table
 
@@ -80,8 +81,8 @@ class Change(NamedTuple):
     """How many of the baseline's processes are copies of other processes. Verdicts leave out
     copies."""
     base_time_s: float
-    base_spread: float
-    """Half the interquartile range of the baseline's runs, divided by their median."""
+    base_spread: Spread
+    """The spread of the baseline's device time over its runs."""
     difference_s: float
     change: float
     """The difference as a fraction of the baseline's time."""

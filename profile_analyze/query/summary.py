@@ -11,7 +11,7 @@ from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.iterations import by_unit, copies_in
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import BASELINE, Importance, Note
-from profile_analyze.model.numbers import any_known, over_runs, quantile_of_runs, ratio, totals
+from profile_analyze.model.numbers import Spread, any_known, median, over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.ranks import notes_on_incomplete_runs
 from profile_analyze.model.run_notes import unlike_runs
@@ -95,9 +95,8 @@ class Summary(NamedTuple):
     """How many of the processes are copies of other processes. Verdicts leave out copies."""
     runs: int = 1
     """How many runs there are. If rows are split by run, the totals are of all runs together."""
-    spread: float = np.nan
-    """The spread of the device time over the runs: half the interquartile range, divided by the
-    median. NaN with one run."""
+    spread: Spread = Spread()
+    """The spread of the device time over the runs. Unknown with one run."""
     unlike: str = ""
     """What the runs look like if they share few operators, such as `different models`. The totals
     then make no sense."""
@@ -274,7 +273,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
 def _notes_on_busy_host(profile: Profile) -> Iterator[Note]:
     """Yield a note if the host takes far longer than the device, which then waits for the host."""
     host_s, device_s = profile.totals_s("host_time"), profile.totals_s("time")
-    multiple = float(quantile_of_runs(ratio(host_s, device_s)[np.newaxis], 0.5)[0])
+    multiple = median(ratio(host_s, device_s)[np.newaxis])
     # Several threads may work at the same time. If so, the host can take longer than a busy device.
     is_busy = (device_s >= _BUSY * walls_s(profile)).any()
     if multiple > _BUSY_HOST and not is_busy:

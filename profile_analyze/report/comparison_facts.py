@@ -196,7 +196,7 @@ GROUP: Final = FactGroup(
             "base_spread",
             "The spread of the baseline's device time: half its interquartile range divided by its "
             "median.",
-            lambda summary: _change(summary).base_spread,
+            lambda summary: _change(summary).base_spread.value,
             shown_with="base_runs",
         ),
         Fact(

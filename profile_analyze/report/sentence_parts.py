@@ -21,6 +21,7 @@ from profile_analyze.units import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from profile_analyze.model.numbers import Spread
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.gate_verdicts import Selected
     from profile_analyze.report.times import Times
@@ -65,16 +66,18 @@ def iterations_remark(unit: str) -> str:
     return " (counting iterations, which are not independent)" if unit == "iterations" else ""
 
 
-def runs_and_spread(runs: int, processes: int, copies: int, spread: float) -> str:
+def runs_and_spread(runs: int, processes: int, copies: int, spread: Spread) -> str:
     """Return the runs with their processes and spread, such as `8 in 2 processes (...)`.
 
-    `copies` is how many of the processes are copies of others. The spread is half the interquartile
-    range: half of the runs are within it if their times are symmetric around the median.
+    `copies` is how many of the processes are copies of others.
     """
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
     are_copies = f", {copies} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
     count = f"{runs}{of}{are_copies}"
-    return count if isnan(spread) else f"{count} (spread: half within +-{percent(spread)})"
+    if isnan(spread.value):
+        return count
+    low, high = (signed(one, percent) for one in (spread.low, spread.high))
+    return f"{count} (spread: half within {low} to {high})"
 
 
 def comparable_times(times: Times) -> Callable[[float], str]:

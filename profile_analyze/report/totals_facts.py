@@ -193,7 +193,7 @@ GROUP: Final = FactGroup(
             "spread",
             "The spread of the device time: half its interquartile range divided by its median; "
             "null with one run.",
-            lambda summary: summary.spread,
+            lambda summary: summary.spread.value,
             shown_with="runs",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Quantiles over runs."""
+"""Quantiles over runs, and how far runs are from the median."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from profile_analyze.model.numbers import quantile_of_runs
+from profile_analyze.model.numbers import Spread, quantile_of_runs
 
 VALUES = arrays(
     np.float64,
@@ -32,3 +32,15 @@ def test_medians_of_many_runs_equal_numpy(runs: int) -> None:
     np.testing.assert_array_equal(quantile_of_runs(values, 0.5), np.median(values, axis=1))
     values[:, 10:20] = nan
     np.testing.assert_array_equal(quantile_of_runs(values, 0.5), np.nanmedian(values, axis=1))
+
+
+def test_the_spread_is_between_the_quartiles_relative_to_the_median() -> None:
+    # Two of eight runs were slow.
+    times = np.array([10.0, 10.2, nan, 10.4, 9.8, 10.0, 10.0, 15.0, 20.0])
+    expected = ((11.55 - 10.0) / 2 / 10.1, 10.0 / 10.1 - 1, 11.55 / 10.1 - 1)
+    assert Spread.of(times) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("times", [[1.0, nan], [nan, nan], [0.0, 0.0]])
+def test_the_spread_is_unknown_with_one_run_or_without_time(times: list[float]) -> None:
+    assert np.isnan(Spread.of(np.array(times))).all()

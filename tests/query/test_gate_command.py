@@ -287,9 +287,9 @@ def test_copies_of_a_file_count_once(tmp_path: Path) -> None:
         == """\
 total device time     150.000 us
 total host time       N/A
-runs                  5, 4 of them copies (spread: half within +-0.0%)
+runs                  5, 4 of them copies (spread: half within 0.0% to 0.0%)
 baseline device time  100.000 us
-baseline runs         5, 4 of them copies (spread: half within +-0.0%)
+baseline runs         5, 4 of them copies (spread: half within 0.0% to 0.0%)
 difference            +50.000 us (+50.0%)
 ratio                 1.50
 verdict               N/A (only 1 of the 4 required different runs on each side)
@@ -331,8 +331,8 @@ def test_totals_spreads_and_conditions_without_a_comparison_use_corrected_times(
         "total device time  183.784 ms",
     ]
     assert [one[2] for one in lines] == [
-        "runs               24 (spread: half within +-8.0%)",
-        "runs               24 (spread: half within +-5.6%)",
+        "runs               24 (spread: half within -3.1% to +13.0%)",
+        "runs               24 (spread: half within -5.7% to +5.5%)",
     ]
     passed, uncertain = (one[-1] for one in lines)
     assert passed.startswith("passed: total > 183ms: 182.470 ms (95 %: 176.974 ms to 205.097 ms)")

@@ -73,7 +73,7 @@ def test_group_times_are_computed_per_run() -> None:
     assert shown["cumulative_share"].tolist() == [near(1 / 11), near(2 / 11)]
     summary = pa.summarise(profile)
     assert (summary.device_time_s, summary.runs) == (us(11), 3)
-    assert summary.spread == near((11 - 6.5) / 2 / 11)
+    assert summary.spread.value == near((11 - 6.5) / 2 / 11)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
-from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
+from profile_analyze.readers.json_errors import (
+    DECODING_ERRORS,
+    TOO_DEEP,
+    detail_of,
+    problem_and_path,
+)
 from profile_analyze.readers.onnxruntime.events import Events, decode_event, decode_events
 from profile_analyze.readers.second_document import (
     NEXT_DOCUMENT,
@@ -101,6 +106,9 @@ def _as_written(name: str) -> str:
 def _reason(failure: Exception | None) -> str:
     if isinstance(failure, RecursionError):
         return TOO_DEEP
+    if isinstance(failure, msgspec.ValidationError):
+        problem, path = problem_and_path(failure)
+        return f"at ${path}: {problem}; profile again"
     detail = detail_of(failure) if isinstance(failure, msgspec.DecodeError) else ""
     return f"has no event that is valid JSON{detail and f': {detail}'}; profile again"
 

@@ -393,8 +393,7 @@ def test_chunks_of_any_size_give_the_same_profile(
         ),
         (
             ['{"cat" : "Node","name": 1}'],
-            "has no event that is valid JSON: Expected `str`, got `int` - at `$[0].name`; "
-            "profile again",
+            "at $[0].name: expected `str`, got `int`; profile again",
         ),
     ],
 )
