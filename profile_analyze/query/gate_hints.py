@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def hint_on(condition: FailCondition, table: Table) -> str:
     """Return advice on a condition that is probably a mistake; empty if it looks right."""
+    if not table.matched and not table.recorded and not condition.is_of_work:
+        return f": {condition.metric} is N/A for all operators"
     if not table.matched:
         # `FailCondition.about` appends the subject to the conditions of the question, so the last
         # condition is the subject.

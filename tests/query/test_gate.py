@@ -168,6 +168,7 @@ BY_LIMIT = NOISE.format("the confidence interval includes values within the limi
 NO_INTERVAL = NOISE.format("there is no confidence interval")
 UNSURE = "within the limit"
 ABSOLUTE = "; the baseline is beyond this limit, too; to limit the change, write "
+NO_HOST = "no operator matches: host_time is N/A for all operators"
 NO_POOL = "no operator matches; there is only Conv"
 NO_CONV = "no operator matches; case matters; did you mean (?i)CONV?"
 RECORD = "; record at least 4 profiles, better 8, each by its own process, and name them all"
@@ -242,7 +243,7 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
             "unjudged",
             f"only 1 of the 4 required different runs on each side{RECORD_BOTH}",
         ),
-        ("host_time > 1us", SLOW, None, "unjudged", "no operator matches"),
+        ("host_time > 1us", SLOW, None, "unjudged", NO_HOST),
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
     ],
 )

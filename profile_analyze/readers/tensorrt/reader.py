@@ -134,7 +134,8 @@ def _with_inferences(profile: Profile, source: Source) -> Profile:
     if not found:
         return profile
     note = Note(
-        f"the wall time and the latency are from {beside.name}: {counted(len(found), 'inference')}",
+        f"the wall time and the latency are from {beside.name}: "
+        f"{counted(len(found), 'inference')}, perhaps with the warm-up of trtexec",
         Importance.CONTEXT,
     )
     return profile.changed(

@@ -51,7 +51,8 @@ def test_a_note_names_the_file_of_the_wall_time(tmp_path: Path) -> None:
     content = json.dumps(INFERENCES).encode()
     found = pa.load(profile_beside(tmp_path, "net.times.json", content))
     assert found.notes[0] == (
-        f"the wall time and the latency are from {tmp_path}/net.times.json: 4 inferences"
+        f"the wall time and the latency are from {tmp_path}/net.times.json: 4 inferences, "
+        "perhaps with the warm-up of trtexec"
     )
 
 
