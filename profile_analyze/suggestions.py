@@ -136,6 +136,8 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
     finds a text decides: texts that are equal to `text`, that contain it, that are spelt similarly.
     """
     wanted = _letters(text)
+    if not wanted:
+        return []
     # Two texts may have the same letters.
     texts_of: dict[str, list[str]] = {}
     for one in known:
@@ -143,7 +145,7 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
     if wanted in texts_of:
         letters = [wanted]
     else:
-        containing = [one for one in texts_of if wanted and wanted in one]
+        containing = [one for one in texts_of if wanted in one]
         letters = containing[:MOST_SIMILAR_TEXTS] or similar_names(wanted, texts_of)
     return [meant for one in letters for meant in texts_of[one]][:MOST_SIMILAR_TEXTS]
 

@@ -11,7 +11,7 @@ from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.notes import BASELINE, Importance, Note
 from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.model.terms import CONTROL
-from profile_analyze.units import counted, percent, three_digits
+from profile_analyze.units import counted, percent, small_percent, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,7 +179,7 @@ def _share_of_time(side: Profile, chosen: NDArray[np.bool_]) -> float:
 
 def _of_time(share: float, whole: str) -> str:
     """Return the share of `whole` in brackets; empty if it is unknown or nothing."""
-    return f" ({percent(share)} of {whole})" if share > 0 else ""
+    return f" ({small_percent(share)} of {whole})" if share > 0 else ""
 
 
 def _other_model(comparison: Comparison) -> Mismatch | None:

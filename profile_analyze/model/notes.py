@@ -159,17 +159,14 @@ def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
 def _once_for_both_sides(notes: Collection[Note]) -> Iterator[Note]:
     """Yield the notes. Instead of equal notes on the profile and the baseline, yield one note.
 
-    The shares of the two notes may differ. The new note has their mean.
+    Notes whose shares of the time differ are not equal.
     """
-    found = {note.pattern: note for note in notes}
-    of_base = {pattern: found.get(note.about(BASELINE).pattern) for pattern, note in found.items()}
-    merged = {other.pattern for other in of_base.values() if other is not None}
+    found = set(notes)
+    on_both = {note for note in notes if note.about(BASELINE) in found}
+    of_base = {note.about(BASELINE) for note in on_both}
     for note in notes:
-        other = of_base[note.pattern]
-        if other is not None:
-            yield note.with_share((note.share + other.share) / 2).about(_BOTH)
-        elif note.pattern not in merged:
-            yield note
+        if note not in of_base:
+            yield note.about(_BOTH) if note in on_both else note
 
 
 def chosen_notes(notes: Iterable[Note], which: NoteChoice) -> tuple[Note, ...]:

@@ -11,7 +11,7 @@ from profile_analyze.readers.json_errors import DECODING_ERRORS
 
 # These patterns are compiled when they are first needed, because few files need them.
 _TRAILING: Final = r"trailing characters \(byte (\d+)\)"
-_START: Final = rb'(?:\{\s*(?:["}]|\Z)|\[\s*(?:["{\[\]\d-]|\Z))'
+_START: Final = rb'(?:\{\s*(?:["}]|\Z)|\[\s*(?:["{\[\]]|\Z))'
 _LONGEST_START: Final = 1 << 10  # bytes
 NEXT_DOCUMENT: Final = rb'\s*(?=\{\s*"[^"\\]*"\s*:|\[\s*(?:\{\s*"|\Z))'
 """A pattern for the bytes between two documents, if an object or a list of objects follows. After a

@@ -35,9 +35,10 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _AROUND_EVENTS: Final = b" \t\r,"
 # The bracket that ends the list of events follows two braces, or starts a line. The bracket that
 # ends a list of shapes does neither.
-_LAST_BRACKET: Final = rb"(?:^|\n|\}\s*\})\s*\]"
-_END: Final = re.compile(_LAST_BRACKET + rb"$")
-_SECOND: Final = re.compile(_LAST_BRACKET + NEXT_DOCUMENT)
+_END: Final = re.compile(rb"(?:^|\n|\}\s*\})\s*\]$")
+_SECOND: Final = re.compile(rb"\]" + NEXT_DOCUMENT)
+_LONGEST_END: Final = 64
+"""How many bytes before a bracket show whether it ends the list of events."""
 
 
 def read_events(source: Source) -> Events:
@@ -81,10 +82,18 @@ def _check_single(file: str, part: bytes, position: int) -> None:
     """
     second = second_document(part, opened=b"[")
     if second is None:  # a name in the part may not be valid JSON
-        border = _SECOND.search(part)
-        second = None if border is None else border.end()
+        second = _second_start(part)
     if second is not None:
         raise MalformedProfileError(file, advice_to_split(position + second))
+
+
+def _second_start(part: bytes) -> int | None:
+    """Return where a document begins after a bracket that ends the list of events, or None."""
+    for found in _SECOND.finditer(part):
+        bracket = found.start() + 1
+        if _END.search(part[max(0, bracket - _LONGEST_END) : bracket]):
+            return found.end()
+    return None
 
 
 def _is_doubtful(part: bytes, decoded: Sequence[Event]) -> bool:
@@ -132,7 +141,7 @@ def _parts(source: Source, events: Events) -> Iterator[bytes]:
             yield bytes(memoryview(rest)[:end])
             del rest[:end]
     last = bytes(rest).rstrip()
-    events.has_end = _END.search(last[-64:]) is not None
+    events.has_end = _END.search(last[-_LONGEST_END:]) is not None
     yield last[:-1] if events.has_end else last
 
 

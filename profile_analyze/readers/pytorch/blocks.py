@@ -132,6 +132,7 @@ class Blocks:
             closing = _closing_of_list(rest)
         if closing is None:
             return rest
+        self._kept = rest[closing.start() :]
         self.has_end = bool(closing[1])
         self._set_after(rest[closing.end() :])
         return rest[: closing.start()]
