@@ -37,6 +37,10 @@ def test_similar_texts_differ_in_case_hyphens_and_underscores(
     assert similar_texts(text, TYPES) == similar
 
 
+def test_a_text_without_letters_is_similar_to_nothing() -> None:
+    assert similar_texts("", ["_", "-", "a-b"]) == similar_texts("-", ["_", "a-b"]) == []
+
+
 def test_a_type_in_another_spelling_is_suggested(tmp_path: Path) -> None:
     operators = [Operator("a", "CONV_2D", 3.0), Operator("b", "ADD", 1.0)]
     done = run_command(written(tmp_path / "run.json", operators), "--type", "Conv2D")

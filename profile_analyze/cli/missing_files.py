@@ -92,7 +92,7 @@ def check_that_listed_files_exist(listed: Iterable[tuple[str, str]]) -> None:
     """Raise `InputError` if a file does not exist. Each name comes with the list that has it."""
     for name, of_list in listed:
         if name != "-" and not _exists(name):
-            has_folder = is_url(name) or os.path.isabs(name)
+            has_folder = "://" in name or os.path.isabs(name)
             folder = "" if has_folder else "; its names are relative to the current folder"
             raise InputError(name, f"no such file; the list {of_list} names it{folder}")
 

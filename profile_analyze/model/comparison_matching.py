@@ -7,6 +7,7 @@ execution. The step `structure` first aligns the two sequences of operators: see
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from profile_analyze.model.common_subsequence import common_subsequence
 from profile_analyze.model.identity import FIRST_SHAPES, identities, in_order_of_execution
 from profile_analyze.model.model_names import ONE_KIND
-from profile_analyze.model.padded_channels import blocked_shapes, largest_block
+from profile_analyze.model.padded_channels import block_sizes, blocked_shapes
 from profile_analyze.model.terms import ADDED, CONTROL, OTHER, SHAPES, TELLING_APART
 
 if TYPE_CHECKING:
@@ -115,23 +116,26 @@ def _by_padding(
     operators that an earlier step has matched.
     """
     found = np.full(len(profile), -1)
-    size = largest_block(profile, base)
-    rest, base_rest = _unmatched(base_row_of, len(base))
-    if not size or not len(rest) or not len(base_rest):
+    sizes = block_sizes(profile, base)
+    if not sizes:
         return found
     others = [name for name in columns if name not in (*SHAPES, *FIRST_SHAPES)]
     shapes, base_shapes = blocked_shapes(profile), blocked_shapes(base)
-    values = _rounded_values(profile, rest, others, [shapes[row] for row in rest], size)
-    base_values = _rounded_values(
-        base, base_rest, others, [base_shapes[row] for row in base_rest], size
-    )
-    if "category" in others:
-        values, base_values = _single(values), _single(base_values)
-    candidates = _aligned(profile, base, base_row_of, values, base_values)
-    for row in np.flatnonzero(candidates >= 0).tolist():
-        one, other = shapes[row], base_shapes[candidates[row]]
-        if one and other and (one.pads(other) or other.pads(one)):
-            found[row] = candidates[row]
+    # Either side may be the padded one. Only padded operators match operators that are not padded.
+    for size, is_padded in product(sizes, (True, False)):
+        matched = np.maximum(base_row_of, found)
+        rest, base_rest = _unmatched(matched, len(base))
+        values = _rounded_values(profile, rest, others, shapes, size, is_padded=is_padded)
+        base_values = _rounded_values(
+            base, base_rest, others, base_shapes, size, is_padded=not is_padded
+        )
+        if "category" in others:
+            values, base_values = _single(values), _single(base_values)
+        candidates = _aligned(profile, base, matched, values, base_values)
+        for row in np.flatnonzero(candidates >= 0).tolist():
+            one, other = shapes[row], base_shapes[candidates[row]]
+            if one and other and (one.pads(other) or other.pads(one)):
+                found[row] = candidates[row]
     return found
 
 
@@ -177,17 +181,22 @@ def _rounded_values(
     columns: Sequence[str],
     shapes: Sequence[BlockedShapes | None],
     size: int,
+    *,
+    is_padded: bool,
 ) -> list[Hashable]:
     """Return the values of `rows` in `columns`, and their `shapes` rounded to blocks of `size`.
 
-    Operators of unknown shapes get values equal to nothing else. If categories are compared, so do
-    operators of unknown category, and those in `_NOT_BY_SHAPES`.
+    Only operators with blocks count, or if `is_padded` is false, only operators without blocks. All
+    others, and operators of unknown shapes, get values equal to nothing else. If categories are
+    compared, so do operators of unknown category, and those in `_NOT_BY_SHAPES`.
     """
     values = (one[:-1] for one in identities(side, columns, rows))
     left_out = (None, *_NOT_BY_SHAPES) if columns[0] == "category" else ()
     return [
-        object() if one is None or value[0] in left_out else (value, one.rounded(size))
-        for value, one in zip(values, shapes, strict=True)
+        (value, one.rounded(size))
+        if one and bool(one.blocks) == is_padded and value[0] not in left_out
+        else object()
+        for value, one in zip(values, (shapes[row] for row in rows), strict=True)
     ]
 
 
@@ -218,7 +227,8 @@ def _by_identity(
 
 _WAYS: Final = {
     # By identity alone, one missing layer would shift the matches of all later equal layers.
-    _BY_STRUCTURE[0]: (_by_neighbours, _by_identity, _by_padding),
+    # Padding first: 24 channels may be 24, or 20 that were padded, and the order tells them apart.
+    _BY_STRUCTURE[0]: (_by_padding, _by_neighbours, _by_identity),
     _BY_SHAPES[0][0]: (_by_identity, _by_padding),
 }
 """How operators are matched in a step. Other steps match by identity alone."""

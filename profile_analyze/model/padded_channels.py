@@ -67,10 +67,10 @@ def blocked_shapes(profile: Profile) -> list[BlockedShapes | None]:
     ]
 
 
-def largest_block(*profiles: Profile) -> int:
-    """Return the largest possible block of all operators; 0 if no operator has blocks."""
+def block_sizes(*profiles: Profile) -> list[int]:
+    """Return all possible sizes of blocks, in ascending order; empty if no operator has blocks."""
     columns = (profile.operators.categorical(CHANNEL_BLOCKS) for profile in profiles)
-    return max((size for one in columns for sizes in one.categories for size in sizes), default=0)
+    return sorted({size for one in columns for sizes in one.categories for size in sizes})
 
 
 def _are_padded(shapes: Shapes, unpadded: Shapes, size: int, channels: Sequence[int]) -> bool:

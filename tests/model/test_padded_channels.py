@@ -102,6 +102,32 @@ def test_neighbours_decide_which_of_several_equal_operators_match() -> None:
     ]
 
 
+@pytest.mark.parametrize("is_padded", [True, False])
+def test_an_operator_that_needs_no_padding_does_not_take_the_place_of_another(
+    *, is_padded: bool
+) -> None:
+    channels = (20, 24, 20, 24)
+    sides = (
+        run_of(*[conv(f"p{n}", count) for n, count in enumerate(channels)]),
+        run_of(*[blocked(f"q{n}", 24) for n in range(len(channels))]),
+    )
+    pairs = [(f"p{n}", f"q{n}", "structure") for n in range(len(channels))]
+    if is_padded:
+        assert matched(pa.compare(*sides[::-1])) == [(q, p, match) for p, q, match in pairs]
+    else:
+        assert matched(pa.compare(*sides)) == pairs
+
+
+def test_operators_that_cannot_be_padded_to_each_other_take_no_place() -> None:
+    base = run_of(conv("z", 20))
+    for names in ("xy", "yx"):
+        rows = {"x": conv("x", 21), "y": blocked("y", 24)}
+        found = {
+            row[:2] for row in matched(pa.compare(run_of(*[rows[one] for one in names]), base))
+        }
+        assert found == {("x", None), ("y", "z")}
+
+
 def test_operators_of_two_runtimes_match_if_only_one_fits() -> None:
     other = {"format_": "another runtime"}
     plain = run_of(conv("a", 1000, type="Convolution"), **other)

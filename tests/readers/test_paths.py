@@ -58,6 +58,7 @@ def test_a_missing_file_of_a_list_is_reported_with_the_list(
     monkeypatch.chdir(tmp_path)
     Path("list.txt").write_text(f"# mine\n{TINY}\nno.json\n")
     Path("absolute.txt").write_text(f"{tmp_path}/no.json\n")
+    Path("url.txt").write_text("file:///no.json\n")
     relative = (
         "profile_analyze: error: no.json: no such file; the list @list.txt names it; its names are "
         "relative to the current folder\n"
@@ -69,6 +70,10 @@ def test_a_missing_file_of_a_list_is_reported_with_the_list(
             ["@absolute.txt"],
             f"profile_analyze: error: {tmp_path}/no.json: no such file; the list @absolute.txt "
             "names it\n",
+        ),
+        (
+            ["@url.txt"],
+            "profile_analyze: error: file:///no.json: no such file; the list @url.txt names it\n",
         ),
     ):
         done = run_command(*arguments)

@@ -54,6 +54,7 @@ FIRST = {
     "PyTorch, one line": in_one_line(TRACE),
     "PyTorch, no event": b'{"schemaVersion": 1, "traceEvents": []}',
     "PyTorch, one event": trace(op("a")),
+    "PyTorch, an empty event": trace(op("a"), {}),
     "PyTorch, metadata like events": trace(
         op("a"), op("b", 10), tail=', "x": [{"name": "x"}, {"name": "y"}], "y": {}'
     ),
@@ -149,6 +150,7 @@ def test_white_space_after_a_document_is_no_second_document(first: str, tmp_path
         (b"{} x", b"", None),
         (b"{}\0\0", b"", None),
         (b"{} [x", b"", None),
+        (b"{}\n[2026-01-01 10:00] done", b"", None),
         (b"{", b"", None),
         (b"x {}", b"", None),
         (b"[" * 99_999, b"", None),
