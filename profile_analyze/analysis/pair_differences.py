@@ -41,7 +41,7 @@ def ordered_differences(values: Floats, base: Floats, ranks: Sequence[int]) -> F
     for row, (ours, theirs) in enumerate(zip(values, base, strict=True)):
         with np.errstate(invalid="ignore", over="ignore"):
             ends = ours[0] - theirs[-1], ours[-1] - theirs[0]
-        if ends[0] == ends[1]:
+        if ends[0] == ends[1]:  # so all differences are equal
             found[row] = ends[0]
         elif np.isfinite(ends).all():
             found[row] = [_searched(ours, theirs, rank) for rank in ranks]
@@ -65,7 +65,7 @@ def _sorted(values: Floats, base: Floats, ranks: Sequence[int]) -> Floats:
 
 
 def _searched(values: Floats, base: Floats, rank: int) -> float:
-    """Return the difference at `rank` of one row's ascending list; NaN if too many are equal to it.
+    """Return the difference at `rank` of one row's ascending list; NaN if too many equal it.
 
     Halving an interval of differences until few are left takes m * log(n) steps, because the
     differences below a number can be counted without computing them. The counts may be wrong by

@@ -187,7 +187,7 @@ def column_names(text: str) -> str:
 
 
 def condition(text: str) -> str:
-    """Return a condition. Like in `column_names`, `opr_id` at its start is replaced by `id`."""
+    """Return a condition. As in `column_names`, `opr_id` at its start is replaced by `id`."""
     return re.sub(r"^(\s*)opr_id\b", r"\1id", text)
 
 

@@ -125,7 +125,7 @@ class _ClosingClient(Client):
     def start(self, **kwargs: Any) -> None:
         try:
             Client.start(self, **kwargs)
-        except BaseException:
+        except BaseException:  # also an interrupt
             Client.close(self)
             raise
 
