@@ -94,17 +94,11 @@ def find_sources(arguments: argparse.Namespace) -> Sources:
 
 def _found(names: Iterable[str], max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs:
     """Return the inputs that `names` stand for. Add the error of each wrong name to `errors`."""
-    found = [*filter(None, (_inputs_of(name, max_size, errors) for name in names))]
-    return Inputs(
-        [one for inputs in found for one in inputs.names],
-        [one for inputs in found for one in inputs.files],
-        [one for inputs in found for one in inputs.data_sets],
-        [one for inputs in found for one in inputs.left_out],
-        [one for inputs in found for one in inputs.listed],
-    )
+    found = (_inputs_or_none(name, max_size, errors) for name in names)
+    return Inputs.joined(filter(None, found))
 
 
-def _inputs_of(name: str, max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs | None:
+def _inputs_or_none(name: str, max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs | None:
     try:
         return inputs_in([name], max_size=max_size)
     except InputError as error:

@@ -139,14 +139,16 @@ def _check_input_dtype(dtype: str | None) -> None:
 
     `--input` is short for `--input-dtype`, but the user may have meant `--input-shape`.
     """
+    if dtype is None:
+        return
     try:
-        name, _ = parse_input_shape(dtype or "")
+        name, _ = parse_input_shape(dtype)
     except QueryError:  # as expected, the text is not a shape
         return
     if name:
         raise QueryError(
             "argument --input-dtype, or --input, selects a dtype; did you mean --input-shape "
-            f"{shlex.quote(str(dtype))}?"
+            f"{shlex.quote(dtype)}?"
         )
 
 

@@ -59,6 +59,18 @@ class Inputs(NamedTuple):
     listed: list[tuple[str, str]]
     """Each name in a list, with the name of the list: `("a.json", "@list.txt")`."""
 
+    @classmethod
+    def joined(cls, parts: Iterable[Inputs]) -> Inputs:
+        """Return the inputs of all `parts`, in their order."""
+        parts = [*parts]
+        return cls(
+            names=[name for part in parts for name in part.names],
+            files=[file for part in parts for file in part.files],
+            data_sets=[data_set for part in parts for data_set in part.data_sets],
+            left_out=[file for part in parts for file in part.left_out],
+            listed=[pair for part in parts for pair in part.listed],
+        )
+
 
 class _Input(NamedTuple):
     """A file, or a data set."""
@@ -83,23 +95,21 @@ def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
     Raises `InputError` for a folder without profiles, and for a list that is wrong or has more than
     `max_size` bytes. Raises it also if the driver of a URL cannot list the files.
     """
-    known: list[str] = []
-    found: list[_Input] = []
-    listed: list[tuple[str, str]] = []
-    for name in names:
-        if name.startswith(LIST):
-            known.append(name)
-            inside = _names_in_list(name, max_size)
-            listed += ((one, name) for one in inside)
-            found += chain.from_iterable(map(_expand_folder, inside))
-        elif is_url(name) and is_pattern(name):
-            matching = remote_path(name).matching() or [name]
-            known += matching
-            found += map(_Input, matching)
-        else:
-            matching = _files_matching(name) or [name]
-            known += matching
-            found += chain.from_iterable(map(_expand_folder, matching))
+    return Inputs.joined(_inputs_of(name, max_size) for name in names)
+
+
+def _inputs_of(name: str, max_size: int) -> Inputs:
+    """Return what one name stands for: see `inputs_in`."""
+    if name.startswith(LIST):
+        known, files = [name], _names_in_list(name, max_size)
+        found = [*chain.from_iterable(map(_expand_folder, files))]
+        listed = [(file, name) for file in files]
+    elif is_url(name) and is_pattern(name):
+        known = remote_path(name).matching() or [name]
+        found, listed = [*map(_Input, known)], []
+    else:
+        known = _files_matching(name) or [name]
+        found, listed = [*chain.from_iterable(map(_expand_folder, known))], []
     return Inputs(
         known,
         [one.name for one in found if not one.is_left_out],

@@ -22,20 +22,28 @@ _BORDER: Final = rb"[\]}]" + NEXT_DOCUMENT
 _skip: Final = msgspec.json.Decoder(msgspec.Raw).decode
 
 
-def second_document(data: bytes, *, opened: bytes = b"", repaired: bytes = b"") -> int | None:
+def second_document(data: bytes, *, opened: bytes = b"") -> int | None:
     """Return the index in `data` at which a second JSON document begins.
 
     Return None if no object and no list follows the first document, or if the first document is not
     valid JSON. If `data` starts inside of the first document, `opened` has the brackets before it,
-    such as `[`. If a reader repairs the JSON, `repaired` is the JSON in `data` after the repair.
+    such as `[`.
     """
     start = _second_start(opened + data)
-    if start is not None:
-        return start - len(opened)
-    if repaired and _second_start(repaired) is not None:
-        border = re.search(_BORDER, data)
-        return None if border is None else border.end()
-    return None
+    return None if start is None else start - len(opened)
+
+
+def second_document_before_repair(data: bytes, repaired: bytes) -> int | None:
+    """Return the index in `data` at which a second JSON document begins, as `second_document` does.
+
+    `repaired` is `data` after a reader repaired its JSON, so both have the same documents, but
+    perhaps at other bytes.
+    """
+    start = second_document(data)
+    if start is not None or _second_start(repaired) is None:
+        return start
+    border = re.search(_BORDER, data)
+    return None if border is None else border.end()
 
 
 def advice_to_split(start: int) -> str:

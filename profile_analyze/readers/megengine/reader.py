@@ -24,7 +24,7 @@ from profile_analyze.readers.megengine.sections import (
     decode_document,
     decode_times,
 )
-from profile_analyze.readers.second_document import advice_to_split, second_document
+from profile_analyze.readers.second_document import advice_to_split, second_document_before_repair
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class MegEngineReader(Reader, BatchReader):
                     return _read_file(source.name, escaped, wanted, note)
             except BrokenValueError as error:
                 failure = error
-            second = second_document(data, repaired=escaped)
+            second = second_document_before_repair(data, escaped)
             reason = _explain(failure, data) if second is None else advice_to_split(second)
             raise MalformedProfileError(source.name, visible(reason, "utf-8"))
 

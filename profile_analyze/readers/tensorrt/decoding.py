@@ -14,7 +14,7 @@ from profile_analyze.readers.json_errors import (
     detail_of,
     problem_and_path,
 )
-from profile_analyze.readers.second_document import advice_to_split, second_document
+from profile_analyze.readers.second_document import advice_to_split, second_document_before_repair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def decoded(source: Source) -> Any:
     try:
         return msgspec.json.decode(repaired)
     except DECODING_ERRORS:
-        second = second_document(data, repaired=repaired.encode())
+        second = second_document_before_repair(data, repaired.encode())
         reason = _reason(failure, data) if second is None else advice_to_split(second)
         raise MalformedProfileError(source.name, reason) from None
 
