@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
-from profile_analyze.large_arrays import run_by_run
 from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.notes import BASELINE, Importance, Note
-from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.model.terms import CONTROL
 from profile_analyze.units import counted, percent, small_percent, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
@@ -153,8 +149,8 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
     both = int((in_profile & in_base).sum())
     added, removed = int((~in_base).sum()), int((~in_profile).sum())
     if added or removed:
-        added_share = _share_of_time(comparison.profile, ~in_base)
-        removed_share = _share_of_time(comparison.base, ~in_profile)
+        added_share = comparison.profile.share_of(~in_base)
+        removed_share = comparison.base.share_of(~in_profile)
         largest = max(np.nan_to_num([added_share, removed_share]).tolist())
         yield Note(
             f"{counted(both, 'operator')} matched with the baseline, "
@@ -163,18 +159,6 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
             "match says how",
             Importance.ANSWER if largest >= _MUCH_UNMATCHED else Importance.CONTEXT,
         )
-
-
-def _share_of_time(side: Profile, chosen: NDArray[np.bool_]) -> float:
-    """Return the share of the time that the chosen operators take: the median over the runs."""
-
-    def chosen_totals_s(times_s: NDArray[np.float64]) -> NDArray[np.float64]:
-        return totals(np.where(chosen[:, np.newaxis], times_s, 0.0))[np.newaxis]
-
-    chosen_s = run_by_run(chosen_totals_s, side.measured("time"))[0]
-    totals_s = side.totals_s("time")
-    shares = ratio(chosen_s, np.where(totals_s > 0, totals_s, np.nan))
-    return float(over_runs(shares[np.newaxis], "median")[0])
 
 
 def _of_time(share: float, whole: str) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.notes import BASELINE, Importance, Note, operators_and_share
-from profile_analyze.model.work_sources import share_of_time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,4 +103,4 @@ def _notes(side: Profile, layer_row_of: dict[int, int]) -> tuple[Note, ...]:
         f"the times of {operators} are added to other operators, because "
         "the other side runs them in fused layers"
     )
-    return (Note(text, Importance.CONTEXT, share_of_time(side, is_part)),)
+    return (Note(text, Importance.CONTEXT, side.share_of(is_part)),)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.large_arrays import blocks_of_runs
-from profile_analyze.model.numbers import over_runs, quantile_of_runs, ratio, total
+from profile_analyze.model.numbers import quantile_of_runs, ratio
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +46,8 @@ def factor_of_calls(profile: Profile, base: Profile) -> Factor | None:
     if factor == 1:
         return None
     has_factor = factors == factor
-    shares = [_share_of_time(side, has_factor) for side in (profile, base)]
-    return Factor(factor, shares[0]) if min(shares) >= _MOST else None
+    shares = [_share_of_names(side, has_factor) for side in (profile, base)]
+    return Factor(factor, shares[0]) if all(share >= _MOST for share in shares) else None
 
 
 def _distinct(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
@@ -70,9 +70,7 @@ def _calls_by_name(profile: Profile) -> Floats:
     return quantile_of_runs(sums, 0.5)
 
 
-def _share_of_time(profile: Profile, names: NDArray[np.bool_]) -> float:
-    """Return the share of the time that operators with some of the names take; 0 without times."""
-    times_s = np.nan_to_num(over_runs(profile.measured("time"), "median"))
+def _share_of_names(profile: Profile, names: NDArray[np.bool_]) -> float:
+    """Return the share of the time that operators with the names take; NaN if none is known."""
     chosen = np.append(names, False)[profile.operators.name.codes]  # -1 is the appended False
-    total_s, chosen_s = total(times_s), total(times_s[chosen])
-    return chosen_s / total_s if total_s > 0 else 0.0
+    return profile.share_of(chosen)

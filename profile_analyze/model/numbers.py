@@ -92,6 +92,26 @@ def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64
     return np.concatenate([_mean(block) for (block,) in blocks_of_rows(values)])
 
 
+def share_of_total(
+    times_s: NDArray[np.float64],
+    totals_s: NDArray[np.float64],
+    chosen: NDArray[np.bool_],
+    statistic: str,
+) -> float:
+    """Return the share of the total time that the chosen rows take; NaN if the total is 0.
+
+    `times_s` has shape (rows, runs), `totals_s` (runs,), and `chosen` (rows,). Like the column
+    `share`, the result is the ratio of two statistics over the runs.
+    """
+
+    def chosen_totals_s(times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        return totals(np.where(chosen[:, np.newaxis], times_s, 0.0))[np.newaxis]
+
+    chosen_s = run_by_run(chosen_totals_s, times_s)
+    whole_s = over_runs(totals_s[np.newaxis], statistic)
+    return float(ratio(over_runs(chosen_s, statistic), whole_s)[0])
+
+
 def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = ~np.isnan(values)
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))

@@ -12,7 +12,7 @@ from profile_analyze.model.checks import problems
 from profile_analyze.model.frozen import frozen
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import calls, executed_on, measured, total_by_track
-from profile_analyze.model.numbers import Spread, over_runs, totals
+from profile_analyze.model.numbers import Spread, over_runs, share_of_total, totals
 from profile_analyze.model.terms import ABSENT, EACH, TABLES
 from profile_analyze.units import counted
 
@@ -196,6 +196,13 @@ class Profile:
         see `levels.at_level`.
         """
         return float(over_runs(self.totals_s(measure)[np.newaxis], run_statistic)[0])
+
+    def share_of(self, chosen: NDArray[np.bool_]) -> float:
+        """Return the share of the total time that the chosen operators take.
+
+        With several runs, the result is the ratio of two medians. It is NaN if no time is known.
+        """
+        return share_of_total(self.measured("time"), self.totals_s("time"), chosen, "median")
 
     def spread(self, measure: str = "time") -> Spread:
         """Return how much the total varies from run to run."""

@@ -16,7 +16,6 @@ from profile_analyze.model.model_graph import ModelGraph
 from profile_analyze.model.model_matching import NAME, ORDER, expected_of, matches_of
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import ABSENT, DERIVED, DERIVED_WORK, MEASURED
-from profile_analyze.model.work_sources import share_of_time
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -270,5 +269,5 @@ def _note(profile: Profile, matches: Matches) -> Note:
             "model's shapes with --input-shape or --dim"
         )
     # If all operators are matched, the note has no share: a share of 0 would make it unimportant.
-    share = share_of_time(profile, left) if left.any() else np.nan
+    share = profile.share_of(left) if left.any() else np.nan
     return Note(text, importance, share)

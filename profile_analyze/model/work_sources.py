@@ -77,12 +77,4 @@ def _notes(profile: Profile) -> Iterator[Note]:
             chosen = has_run & sources.where(source == one for one in sources.categories)
             if chosen.any():
                 operators = operators_and_share(int(chosen.sum()))
-                share = share_of_time(profile, chosen)
-                yield Note(text.format(amount, operators), importance, share)
-
-
-def share_of_time(profile: Profile, chosen: NDArray[np.bool_]) -> float:
-    """Return the chosen operators' share of the total time; NaN if no time is known."""
-    times_s = np.nan_to_num(profile.measured("time"))
-    total_s = times_s.sum()
-    return float(times_s[chosen].sum() / total_s) if total_s else np.nan
+                yield Note(text.format(amount, operators), importance, profile.share_of(chosen))

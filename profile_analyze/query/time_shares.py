@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.large_arrays import run_by_run
-from profile_analyze.model.numbers import ratio, totals
+from profile_analyze.model.numbers import share_of_total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +21,8 @@ _MOST_TYPES: Final = 3
 
 def share_of(rows: OperatorRows | ShownRows, chosen: NDArray[np.bool_]) -> float:
     """Return the share of the total time that the chosen rows take; NaN if the total is 0."""
-
-    def chosen_totals_s(times_s: NDArray[np.float64]) -> NDArray[np.float64]:
-        return totals(np.where(chosen[:, np.newaxis], times_s, 0.0))[np.newaxis]
-
-    chosen_s = run_by_run(chosen_totals_s, rows.per_run("time"))[0]
-    return rows.over_runs(ratio(chosen_s, np.where(rows.totals_s > 0, rows.totals_s, np.nan)))
+    times_s = rows.per_run("time")
+    return share_of_total(times_s, rows.totals_s, chosen, rows.query.run_statistic)
 
 
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:

@@ -141,7 +141,7 @@ def test_the_note_on_rates_that_are_too_low_has_the_highest_rates_of_the_profile
     file = str(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
     outcome = run_command(file, "--peaks", "100G:20G", "--print-only", "summary")
     assert outcome.err.splitlines()[0] == (
-        "note: faster than their roof: 36 operators (92.7% of the time), with an efficiency of up "
+        "note: faster than their roof: 36 operators (89.8% of the time), with an efficiency of up "
         "to 622.1%; the peaks are probably too low; check the device, the dtype and the number of "
         "threads; the highest rates in this profile are --peaks 493.43GFLOPS:115.88GiB/s, a lower "
         "limit unless data was in caches"

@@ -16,7 +16,9 @@ from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
-from tests.in_memory import THREAD, nested, operators_of, static
+from profile_analyze.query.question import Query
+from profile_analyze.query.run import run
+from tests.in_memory import THREAD, nested, operators_of, profile_of, static
 
 
 def problems_with(**changes: Any) -> tuple[str, ...]:
@@ -292,6 +294,24 @@ def test_a_copy_is_measured_anew_only_if_its_measures_may_differ() -> None:
     np.testing.assert_array_equal(
         profile.changed(executions=longer).measured("time"), 2 * np.asarray(times)
     )
+
+
+def test_shares_of_the_time_agree_with_the_column_share() -> None:
+    times_s = ([1.0, 9.0, 2.0], [3.0, 1.0, 8.0])  # of each operator in each run
+    profile = profile_of(
+        [{"name": "a"}, {"name": "b"}],
+        [
+            {"operator": operator, "run": number, "duration_s": row[number]}
+            for operator, row in enumerate(times_s)
+            for number in range(3)
+        ],
+        runs=[Run()] * 3,
+    )
+    # The median of the totals 4 s, 10 s and 10 s is 10 s, and "a" takes 2 s. The median of its
+    # shares in the runs would be 25 %, and its share of the sums 50 %.
+    assert profile.share_of(np.array([True, False])) == 0.2
+    assert run(Query(order="+share"), profile)["share"].tolist() == [0.2, 0.3]
+    assert np.isnan(static().share_of(np.zeros(len(static().operators), np.bool_)))
 
 
 def test_arrays_are_read_only() -> None:
