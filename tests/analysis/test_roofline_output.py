@@ -72,7 +72,7 @@ def test_the_numbers_of_several_runs_agree() -> None:
         run_command(runs, *arguments).out
         == """\
 total device time   184.548 ms
-total host time     1.608 ms
+total host time     1.609 ms
 runs                24 (spread: half within -14.0% to +6.0%)
 peaks               300G:20G
 roof                300.00 GFLOPS, at 15.0 FLO/byte or more

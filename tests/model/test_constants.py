@@ -94,7 +94,7 @@ def test_the_causes_of_a_difference_do_not_depend_on_the_output_format() -> None
         == [
             "difference by cause: more work +16.942 ms (conv(l.2.RELU[1],fuse[2186]@2187)[3348]), time "
             "per work -4.716 ms (45 operators, the largest conv(l.2.RELU[0],fuse[2080]@2081)[3334] "
-            "-1.580 ms), residual -14.305 ms (medians do not add up)"
+            "-1.580 ms), residual -14.306 ms (medians do not add up)"
         ]
         * 2
     )

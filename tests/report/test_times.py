@@ -115,6 +115,12 @@ def test_a_time_may_be_too_large_for_its_unit() -> None:
     assert Times("ns", 0).number(1.5e306) == "1.500e+315"
 
 
+def test_sums_of_the_same_times_in_another_order_have_one_text() -> None:
+    one, other = 0.0016595 + 0.001806 + 0.000684, 0.000684 + 0.001806 + 0.0016595
+    assert (f"{one * 1e3:.3f}", f"{other * 1e3:.3f}") == ("4.149", "4.150")
+    assert Times("ms", 3).number(one) == Times("ms", 3).number(other) == "4.149"
+
+
 def test_without_decimals_the_least_time_is_1() -> None:
     assert Times("us", 0).number(4e-7) == "<1"
     assert Times("us", 0).number(6e-7) == "1"
