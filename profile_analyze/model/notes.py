@@ -98,6 +98,15 @@ class Note(str):
         """Return the note with its subject before the text: `old.json: ...`."""
         return self._changed(f"{subject}: {self.pattern}", self.share)
 
+    def on_both_sides(self, of_base: Note) -> Note:
+        """Return one note in place of this note and the same note on the baseline, `of_base`."""
+        here, there = percent(self.share), percent(of_base.share)
+        pattern = self.pattern
+        if here != there:
+            shares = f" ({here} of the time, {there} in the baseline)"
+            pattern = pattern.replace(_SHARE, shares)
+        return self._changed(f"{_BOTH}: {pattern}", max(self.share, of_base.share))
+
     def _changed(self, pattern: str, share: float) -> Note:
         return Note(pattern, self.importance, share, dropped_beside=self.dropped_beside)
 
@@ -159,14 +168,18 @@ def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
 def _once_for_both_sides(notes: Collection[Note]) -> Iterator[Note]:
     """Yield the notes. Instead of equal notes on the profile and the baseline, yield one note.
 
-    Notes whose shares of the time differ are not equal.
+    Their shares of the time may differ: the note then has both shares.
     """
-    found = set(notes)
-    on_both = {note for note in notes if note.about(BASELINE) in found}
-    of_base = {note.about(BASELINE) for note in on_both}
+    by_text = {(note.pattern, isnan(note.share)): note for note in notes}
+    of_base = {
+        note: by_text[text]
+        for note in notes
+        if (text := (note.about(BASELINE).pattern, isnan(note.share))) in by_text
+    }
+    merged = {*of_base.values()}
     for note in notes:
-        if note not in of_base:
-            yield note.about(_BOTH) if note in on_both else note
+        if note not in merged:
+            yield note.on_both_sides(of_base[note]) if note in of_base else note
 
 
 def chosen_notes(notes: Iterable[Note], which: NoteChoice) -> tuple[Note, ...]:

@@ -81,8 +81,13 @@ def test_one_note_stands_for_both_sides() -> None:
     (both,) = by_importance([here, there])
     assert both == "on both sides: 29 operators (90.0% of the time) are in blocks"
     assert (both.importance, both.share) == (Importance.WRONG, 0.9)
-    for other in (blocked(28, 0.9).about("baseline"), blocked(29, 0.8).about("baseline")):
-        assert by_importance([here, other]) == (here, other)
+    other = blocked(28, 0.9).about("baseline")
+    assert by_importance([here, other]) == (here, other)
+    (both_shares,) = by_importance([blocked(29, 0.95).about("baseline"), here])
+    assert both_shares == (
+        "on both sides: 29 operators (90.0% of the time, 95.0% in the baseline) are in blocks"
+    )
+    assert both_shares.share == 0.95
     assert by_importance([there]) == (there,)
     unknown = UNKNOWN.about("baseline")
     assert by_importance([unknown, EMPTY, UNKNOWN]) == (EMPTY, "on both sides: some are wrong")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 RESOLUTION_S: Final = 1e-6
 _PROVIDER_SUFFIX: Final = "ExecutionProvider"
 _CPU_PROVIDER: Final = "CPU"
+_WITH_BODY: Final = ("If", "Loop", "Scan")
+"""The types of ONNX whose nodes run other nodes."""
 
 
 class Nodes(NamedTuple):
@@ -45,8 +47,10 @@ def nodes_of(events: Events, operators: list[Operator]) -> Nodes:
     rows = np.flatnonzero(run >= 0)
     new_index = np.full(len(run) + 1, -1)  # the index -1 finds the extra last entry: -1 again
     new_index[rows] = np.arange(len(rows))
-    parent = new_index[enclosing(events.nodes)[rows]]
-    facts = column(events.facts_of_nodes)[rows]
+    facts_of_all = column(events.facts_of_nodes)
+    has_body = np.array([facts.type in _WITH_BODY for facts in events.facts], np.bool_)
+    parent = new_index[enclosing(events.nodes, has_body[facts_of_all])[rows]]
+    facts = facts_of_all[rows]
     return Nodes(rows, facts, _operators(events, facts, parent, operators), run[rows], parent)
 
 

@@ -58,10 +58,11 @@ def _containing(start_us: Floats, runs: Times, candidates: Indices) -> Indices:
     return np.where(is_inside, candidates[index], _NONE)
 
 
-def enclosing(times: Times) -> Indices:
+def enclosing(times: Times, has_body: NDArray[np.bool_]) -> Indices:
     """Return, for each execution, the row of the execution that it ran inside, or -1.
 
-    Only executions on the same thread are nested.
+    Only executions on the same thread are nested. `has_body` says which executions are of types
+    that run other nodes.
     """
     start_us, duration_us = column(times.start_us), column(times.duration_us)
     thread = column(times.thread)
@@ -69,22 +70,15 @@ def enclosing(times: Times) -> Indices:
     for one in sorted(set(thread.tolist())):
         rows = np.flatnonzero(thread == one)
         rows = rows[np.lexsort((-duration_us[rows], start_us[rows]))]
-        if _may_be_nested(rows, start_us, duration_us):
-            result[rows] = _enclosing(rows.tolist(), start_us, duration_us)
+        # Nested executions are not in the order of the file: see `_is_inside`.
+        if (rows[1:] < rows[:-1]).any() or has_body[rows].any():
+            result[rows] = _enclosing(rows.tolist(), start_us, duration_us, has_body)
     return result
 
 
-def _may_be_nested(rows: Indices, start_us: Floats, duration_us: Floats) -> bool:
-    """Return whether executions on a thread, in order of their start, may be nested."""
-    # An execution is written when it ends, so it follows the executions inside it, which started
-    # later. Sorted by start, nested executions are therefore not in the order of the file.
-    if (rows[1:] < rows[:-1]).any():
-        return True
-    latest_end_us = np.maximum.accumulate(start_us[rows] + duration_us[rows])
-    return bool((start_us[rows][1:] < latest_end_us[:-1]).any())
-
-
-def _enclosing(rows: Sequence[int], start_us: Floats, duration_us: Floats) -> list[int]:
+def _enclosing(
+    rows: Sequence[int], start_us: Floats, duration_us: Floats, has_body: NDArray[np.bool_]
+) -> list[int]:
     """Return, for each of `rows`, the row that it ran inside, or -1.
 
     The rows must be in order of their start.
@@ -94,21 +88,25 @@ def _enclosing(rows: Sequence[int], start_us: Floats, duration_us: Floats) -> li
     result = []
     around: list[tuple[float, int]] = []  # the end and the row of each execution that has not ended
     for row, start, end in zip(rows, starts, ends, strict=True):
-        while around and not _is_inside(row, start, *around[-1]):
+        while around and not _is_inside(row, start, *around[-1], has_body):
             around.pop()
         result.append(around[-1][1] if around else _NONE)
         around.append((end, row))
     return result
 
 
-def _is_inside(row: int, start_us: float, outer_end_us: float, outer_row: int) -> bool:
+def _is_inside(
+    row: int, start_us: float, outer_end_us: float, outer_row: int, has_body: NDArray[np.bool_]
+) -> bool:
     """Return whether the execution `row` ran inside `outer_row`, which started earlier.
 
-    If rounding hides the answer, the order in the file decides: inner executions are written first.
+    ONNX Runtime writes an execution when it ends, so it writes inner executions first. Other
+    programs may have sorted the events by their start. In such a file, only executions of types
+    with a body contain others. All other executions that overlap have changed times.
     """
-    if start_us < outer_end_us:
-        return True
-    return row < outer_row and start_us <= outer_end_us + _ROUNDING_US
+    if row < outer_row:
+        return start_us <= outer_end_us + _ROUNDING_US
+    return start_us < outer_end_us and bool(has_body[outer_row])
 
 
 def order_by_start(times: Times) -> Times:

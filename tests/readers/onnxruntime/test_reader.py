@@ -103,6 +103,17 @@ def test_nodes_inside_a_loop_have_rows_of_their_own(lines: list[str], tmp_path: 
     assert top == [("loop", near(10e-6)), ("mul", near(4e-6))]
 
 
+@pytest.mark.parametrize("duration", [4, 7, 30])
+def test_nodes_that_overlap_because_a_time_was_changed_are_not_nested(
+    duration: int, tmp_path: Path
+) -> None:
+    """People change durations to try a gate, and leave the starts as they are."""
+    lines = (node("conv", "Conv", 12, duration), node("mul", "Mul", 16, 2), run(10, 40))
+    found = rows(document(*lines), tmp_path, "id", "time")
+    expected = {"conv": duration * 1e-6, "mul": 2e-6}
+    assert dict(found) == pytest.approx(expected)
+
+
 def test_rounded_times_do_not_move_a_node_out_of_its_loop(tmp_path: Path) -> None:
     """The last node of a loop may seem to start when the loop has ended."""
     lines = (node("mul", "Mul", 21, 1), node("loop", "Loop", 12, 9), run(10, 30))
