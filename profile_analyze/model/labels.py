@@ -12,7 +12,7 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.numbers import numbered, over_runs, totals
+from profile_analyze.model.numbers import numbered, totals
 from profile_analyze.model.terms import LABEL
 
 if TYPE_CHECKING:
@@ -111,10 +111,3 @@ class Totals(NamedTuple):
         measured = profile.measured(measure)[np.argsort(part, kind="stable")]
         ends = np.cumsum(np.bincount(part))[:-1]
         return cls(of_all, part, np.stack(list(map(totals, np.split(measured, ends)))))
-
-    def over_runs(self, statistic: str) -> float:
-        """Apply a statistic to the runs of each part, and return the sum over all parts.
-
-        The sum is NaN if no time is known.
-        """
-        return float(totals(over_runs(self.seconds_of_parts, statistic)[:, np.newaxis])[0])

@@ -92,24 +92,17 @@ def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64
     return np.concatenate([_mean(block) for (block,) in blocks_of_rows(values)])
 
 
-def share_of_total(
-    times_s: NDArray[np.float64],
-    totals_s: NDArray[np.float64],
-    chosen: NDArray[np.bool_],
-    statistic: str,
-) -> float:
-    """Return the share of the total time that the chosen rows take; NaN if the total is 0.
+def totals_of(values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the total of the chosen rows in each run, shape (runs,); 0 if no row is chosen.
 
-    `times_s` has shape (rows, runs), `totals_s` (runs,), and `chosen` (rows,). Like the column
-    `share`, the result is the ratio of two statistics over the runs.
+    `values` has shape (rows, runs), and `chosen` has shape (rows,).
     """
 
-    def chosen_totals_s(times_s: NDArray[np.float64]) -> NDArray[np.float64]:
-        return totals(np.where(chosen[:, np.newaxis], times_s, 0.0))[np.newaxis]
+    def of_block(block: NDArray[np.float64]) -> NDArray[np.float64]:
+        return totals(np.where(chosen[:, np.newaxis], block, 0.0))[np.newaxis]
 
-    chosen_s = run_by_run(chosen_totals_s, times_s)
-    whole_s = over_runs(totals_s[np.newaxis], statistic)
-    return float(ratio(over_runs(chosen_s, statistic), whole_s)[0])
+    result: NDArray[np.float64] = run_by_run(of_block, values)[0]
+    return result
 
 
 def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.labels import Totals
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
-from profile_analyze.model.numbers import over_runs, ratio, totals
+from profile_analyze.model.numbers import over_runs, ratio, total, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.derived_columns import derived_values
@@ -73,7 +73,10 @@ class RowView(ABC):
         self.measure = MEASURES[self.query.measure]
         self.peaks: Peaks | None = self.query.peaks
         self.threshold = self.query.threshold
-        self.total_s = self._totals.over_runs(self.query.run_statistic)
+        of_parts = over_runs(
+            self._in_units(self._totals.seconds_of_parts), self.query.run_statistic
+        )
+        self.total_s = total(of_parts)
         self.sizes = sizes
         self._columns: dict[str, Values] = {}
         self._per_run: dict[str, NDArray[np.float64]] = {}
@@ -81,14 +84,23 @@ class RowView(ABC):
 
     def over_runs(self, values: NDArray[np.float64]) -> float:
         """Return the run statistic of `values`, shape (runs,)."""
-        return float(over_runs(values[np.newaxis], self.query.run_statistic)[0])
+        return float(over_runs(self._in_units(values[np.newaxis]), self.query.run_statistic)[0])
+
+    def _in_units(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the values that statistics count, shape (rows, units), from shape (rows, runs).
+
+        As in verdicts, each process or iteration of a comparison counts as one value.
+        """
+        if not self.query.compared:
+            return values
+        return by_unit(values, self.profile.runs, self.query.unit)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._columns:
             column = find_column(name)
             if column.timed:
                 # As in verdicts, each process or iteration of a comparison counts as one value.
-                values = self.per_run(name) if self.comparison is None else self.per_unit(name)
+                values = self.per_unit(name) if self.query.compared else self.per_run(name)
                 self._columns[name] = over_runs(values, self.query.run_statistic)
             else:
                 self._columns[name] = self._compute(column)
@@ -123,9 +135,7 @@ class RowView(ABC):
         self, times_s: NDArray[np.float64], part: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         totals_s = np.where(np.isnan(times_s), np.nan, self._totals.seconds_of_parts[part])
-        if self.comparison is not None:  # as in `__getitem__`
-            totals_s = by_unit(totals_s, self.profile.runs, self.query.unit)
-        return over_runs(totals_s, self.query.run_statistic)
+        return over_runs(self._in_units(totals_s), self.query.run_statistic)
 
     @property
     def totals_in_runs(self) -> NDArray[np.float64]:

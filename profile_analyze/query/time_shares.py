@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.numbers import share_of_total
+from profile_analyze.model.numbers import totals_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,9 @@ _MOST_TYPES: Final = 3
 
 def share_of(rows: OperatorRows | ShownRows, chosen: NDArray[np.bool_]) -> float:
     """Return the share of the total time that the chosen rows take; NaN if the total is 0."""
-    times_s = rows.per_run("time")
-    return share_of_total(times_s, rows.totals_s, chosen, rows.query.run_statistic)
+    chosen_s = rows.over_runs(totals_of(rows.per_run("time"), chosen))
+    total_s = rows.over_runs(rows.totals_s)
+    return chosen_s / total_s if total_s > 0 else np.nan
 
 
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:

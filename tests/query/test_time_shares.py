@@ -1,0 +1,50 @@
+"""Shares of the time in notes and sentences, which agree with tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import profile_analyze as pa
+from profile_analyze.model.executions import Run
+from profile_analyze.query.time_shares import share_of
+from tests.in_memory import profile_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@given(arrays(np.float64, (2, 2, 9), elements=st.integers(1, 50)))
+def test_totals_and_shares_count_a_process_once(times_s: NDArray[np.float64]) -> None:
+    """Each side has three processes with 2, 3 and 4 runs."""
+    process = [0, 0, 1, 1, 1, 2, 2, 2, 2]
+    new, old = (
+        profile_of(
+            [{"name": "a"}, {"name": "b"}],
+            [
+                {"operator": operator, "run": run, "duration_s": seconds}
+                for operator, row in enumerate(side)
+                for run, seconds in enumerate(row)
+            ],
+            runs=[Run(number) for number in process],
+            processes=("1", "2", "3"),
+        )
+        for side in times_s
+    )
+    comparison = pa.compare(new, old)
+    query = pa.Query(compared=True, order="+name")
+    table = pa.run(query, comparison)
+
+    def typical(seconds: NDArray[np.float64]) -> float:
+        return float(np.median([np.median(seconds[np.equal(process, n)]) for n in range(3)]))
+
+    total_s = typical(times_s[0].sum(axis=0))
+    assert table.total_s == pa.summarise(comparison, judged_by=query).device_time_s == total_s
+    assert table.shown.of_base().total_s == typical(times_s[1].sum(axis=0))
+    for row in range(2):
+        share = share_of(table.shown, np.arange(2) == row)
+        assert share == table["share"][row] == typical(times_s[0][row]) / total_s
