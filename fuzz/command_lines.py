@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fuzz.documents import HOSTILE_TEXTS
+from profile_analyze.model.columns import RowKind
+from profile_analyze.model.model_columns import TILE_NAMES
+from profile_analyze.model.terms import RUN_KEYS
+from profile_analyze.query.catalog import (
+    CATALOG,
+    columns_of,
+    find_column,
+    group_keys,
+    orderable_names,
+)
 from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
 
 if TYPE_CHECKING:
@@ -26,59 +36,13 @@ _TEXT_OPTIONS: Final = (
 
 _TIMES: Final = ("0", "1us", "0.5ms", "20 us", "1e-3", "inf", "-1", "1h")
 _WRONG_TIMES: Final = ("nan", "", "1 fortnight", "\u0661ms", "1e400", "0x1")
-_NUMBERS: Final = (
-    *("time", "time", "share", "runs", "spread", "time_min", "time_max", "device_time", "wait"),
-    *(
-        "time_median",
-        "host_time",
-        "queue",
-        "self",
-        "thread_wait",
-        "calls",
-        "computation",
-        "flops",
-        "memory",
-        "bandwidth",
-    ),
-    *("intensity", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params", "macs", "macs_share"),
-    *("macs_with_bias", "macs_without_padding", "backward_macs", "params", "param_share"),
-    *("param_bytes", "input_bytes", "output_bytes", "allocated", "device_allocated"),
-    *("message_bytes", "message_size", "bus_bytes", "bus_bandwidth"),
-)
-_RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")
-_TEXT_COLUMNS: Final = (
-    *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
-    *("param.axis", "category", "scope", "track", "stream", "rank", "kernel", "computation_source"),
-    *("memory_source", "track~([cg]pu)", "sparsity", "sparsity_pattern", "sparsity_block"),
-    *("reused_weights", "conv_kind"),
-    *("full_name", "launched_by", "grid", "block", "registers", "shared_memory"),
-    *("occupancy", "collective", "group_size", "rank_spread"),
-)
-_DETAILS: Final = ("in_shapes", "out_shapes", "in_strides", "parameters")
-_GROUP_COLUMNS: Final = ("count", "time.p90", "time.std", "memory.max", "calls.mean", "self.max")
-_PEAK_COLUMNS: Final = (
-    *("bound", "efficiency", "lost", "gain", "least_time", "attainable", "compute_time"),
-    "memory_time",
-)
-_BASELINE_COLUMNS: Final = (
-    *("base", "base_name", "difference", "ratio", "verdict", "match", "p_value", "change"),
-    *("absolute_difference", "ratio_low", "ratio_high", "base_macs", "macs_difference"),
-    *("absolute_macs_difference", "base_params", "params_difference", "base_memory"),
-    *("memory_difference", "base_computation", "computation_difference", "base_in_shapes"),
-    *("base_out_shapes", "work_ratio", "compared_work", "ratio_per_work", "ratio_per_work_low"),
-    *("ratio_per_work_high", "relative_ratio", "relative_low", "relative_high", "test"),
-    "runs_needed",
-)
-_RUN_KEYS: Final = ("file", "run", "step")
-_EXECUTION_KEYS: Final = ("phase",)
-_KEYS: Final = (
-    *("type", "type", "name", "in_shapes", "out_shapes", "input_dtype", "device", "parameters"),
-    *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
-    *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
-    *("scope/1", "scope/02", "kernel"),
-    *("sparsity_pattern", "conv_kind"),
-    *("full_name", "launched_by", "grid", "block", "collective", "group_size"),
-    *_EXECUTION_KEYS,
+_USUAL: Final = 3 * ("time", "share", "flops", "memory")
+"""Columns that are chosen more often."""
+_OF_OPERATORS: Final = ("opr_id", "param.mode", "param.axis", "name~conv(.)", "track~([cg]pu)")
+"""Columns that no list of columns has, because the user makes them up."""
+_OF_GROUPS: Final = ("time.p90", "time.std", "memory.max", "calls.mean", "self.max")
+_MADE_UP_KEYS: Final = (
+    *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "device~u.", "scope/1", "scope/02"),
 )
 _AGGREGATES: Final = ("sum", "mean", "max", "min", "median", "std", "count", "p90", "p0", "p12.5")
 _CONDITIONS: Final = (
@@ -116,9 +80,10 @@ _WRONG_PEAKS: Final = (
     *("1e300:1e-300", "", "0:1", "nan:1", "1e400:1", "xyz", "a:b:c", "no.toml", "run.json.toml"),
     *("19.5:1555", "a100-80gb-sxm:fp12", "auto", "auto:fp12"),
 )
+# The columns on tiles need --split-matmul, which needs a model. The fuzzer makes no models.
 _ANYTHING: Final = (
-    *(*_PEAK_COLUMNS, *_BASELINE_COLUMNS, *_RUN_KEYS, *_EXECUTION_KEYS, *_GROUP_COLUMNS),
-    *(*_DETAILS, *_RUNNING_SUMS, *_TEXT_COLUMNS),
+    *(column.name for column in CATALOG if column.name not in TILE_NAMES),
+    *(*_OF_OPERATORS, *_OF_GROUPS, *_MADE_UP_KEYS),
 )
 """Columns that are chosen at random, even where they make no sense."""
 
@@ -146,29 +111,39 @@ class _Vocabulary(NamedTuple):
     has_tables: bool
 
     @property
+    def kind(self) -> RowKind:
+        """The kind of rows that the answer has."""
+        return RowKind(("type",) if self.grouped else None, self.has_peaks, self.has_baseline)
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The keys that can group rows."""
+        of_runs = () if self.has_runs else RUN_KEYS
         return (
-            *_KEYS,
-            *(("bound",) if self.has_peaks else ()),
-            *(("match",) if self.has_baseline else ()),
-            *(_RUN_KEYS if self.has_runs else ()),
+            *(name for name in group_keys() if self._has(name) and name not in of_runs),
+            *_MADE_UP_KEYS,
         )
 
     @property
     def orders(self) -> tuple[str, ...]:
         """The columns that can order rows."""
-        return (
-            *_NUMBERS,
-            *(_GROUP_COLUMNS if self.grouped else _TEXT_COLUMNS),
-            *(_PEAK_COLUMNS[1:] if self.has_peaks else ()),
-            *(_BASELINE_COLUMNS[1:4] if self.has_baseline else ()),
-        )
+        made_up = _OF_GROUPS if self.grouped else _OF_OPERATORS
+        names = (name for name in orderable_names(self.kind) if self._has(name))
+        return (*names, *_USUAL, *made_up)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that tables can show."""
-        return (*self.orders, *_RUNNING_SUMS, *(() if self.grouped else _DETAILS))
+        return (*self.orders, *filter(self._has, columns_of(self.kind)))
+
+    def _has(self, name: str) -> bool:
+        """Return whether the call has the options that the column needs."""
+        column = find_column(name)
+        return (
+            name not in TILE_NAMES
+            and (self.has_peaks or not column.needs_peaks)
+            and (self.has_baseline or not column.needs_base)
+        )
 
     @property
     def fail_ifs(self) -> tuple[str, ...]:

@@ -7,12 +7,17 @@ order, and answers can be compared to the last bit.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
 
 from profile_analyze import Query, QueryError, parse_peaks
+from profile_analyze.model.terms import SPLIT_KEYS
+from profile_analyze.query.catalog import CATALOG, find_column
+
+if TYPE_CHECKING:
+    from profile_analyze.model.columns import Column
 
 TICK_S = 2.0**-20
 TYPES = ("Convolution", "Elemwise", "Reduce", "Copy", "ImmutableTensor")
@@ -134,24 +139,29 @@ _memory_plans = st.none() | st.sampled_from(DTYPES).map(
     lambda dtype: {"mem_chunk_id": "chk1", "layout": {"dtype": dtype, "shape": [1]}}
 )
 
-_COUNTS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs", "params",
-           "param_bytes", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory",
-           "onnx_tool_params", "tiles", "tiled_macs", "tile_efficiency", "untiled_memory",
-           "tiled_memory", "padded_memory")  # fmt: skip
-_AMOUNTS = ("time", "device_time", "time_median", "host_time", "wait", "queue", "self",
-            "thread_wait", "calls", "allocated", "device_allocated",
-            "share", "computation", "flops", "memory", "bandwidth", "intensity", "macs_share",
-            "param_share", "message_bytes", "message_size", "bus_bytes", "bus_bandwidth",
-            *_COUNTS)  # fmt: skip
-_JUDGED = ("attainable", "compute_time", "memory_time", "least_time", "efficiency", "lost", "gain")
+# Running sums can neither filter nor order rows, and some numbers do not exist for groups.
+_NUMBERS = tuple(
+    column
+    for column in CATALOG
+    if column.kind == "number" and column.orderable and column.of_groups and not column.needs_base
+)
+_AMOUNTS = tuple(one.name for one in _NUMBERS if one.of_operators and not one.needs_peaks)
+_JUDGED = tuple(one.name for one in _NUMBERS if one.needs_peaks)
 # powers of two, so that sums of least times are exact
 PEAKS = parse_peaks(f"{2**20}FLOPS:{2**18}B/s")
-_TEXTS = ("name", "type", "category", "input_dtype", "device", "track", "computation_source",
-          "memory_source", "sparsity_pattern", "conv_kind", "full_name", "launched_by", "grid", "block",
-          "collective")  # fmt: skip
+# Of the keys that split operators, the oracle splits by these two.
+_OTHER_SPLIT_KEYS = {*SPLIT_KEYS} - {"track", "device"}
+_PLAIN_KEYS = tuple(
+    column
+    for column in CATALOG
+    if column.is_key
+    and column.name not in _OTHER_SPLIT_KEYS
+    and not (column.needs_peaks or column.needs_base)
+)
+_TEXTS = tuple(column.name for column in _PLAIN_KEYS if column.orderable)
 _KEYS = (
-    *_TEXTS,
-    *("in_shapes", "out_shapes", "parameters", "param.stride", "param.mode", "param.0"),
+    *(column.name for column in _PLAIN_KEYS),
+    *("param.stride", "param.mode", "param.0"),
     *("name~[a-z]+", r"name~(\d)", "type~^(Conv|El)", "scope/2"),
 )
 
@@ -161,23 +171,30 @@ _numbers = st.sampled_from(["0", "100", "500.5", "1e3"])
 _comparisons = st.sampled_from(["==", "!=", "<", "<=", ">", ">="])
 
 
-def _conditions(columns: tuple[str, ...]) -> st.SearchStrategy[str]:
+_VALUES = {
+    "s": _times,
+    "FLO": _numbers | st.just("0.5KFLO"),
+    "byte": _numbers | st.just("0.5KiB"),
+    "FLO/s": st.sampled_from(["1e6", "2e7"]),
+    "byte/s": st.sampled_from(["1e6", "2e7"]),
+    "FLO/byte": _numbers,
+    "count": _numbers,
+    "": _numbers,  # ids
+}
+"""Values to compare a column of this unit with."""
+
+
+def _values(column: Column) -> st.SearchStrategy[str]:
+    if column.unit in _VALUES:
+        return _VALUES[column.unit]
+    return _shares if column.shown_as == "percent" else st.sampled_from(["0", "1", "1.25", "1.5"])
+
+
+def _conditions(names: tuple[str, ...]) -> st.SearchStrategy[str]:
     """Conditions on one of these columns of numbers."""
-    values = {"share": _shares, "computation": _numbers | st.just("0.5KFLO"),
-              "memory": _numbers | st.just("0.5KiB"), "allocated": _numbers,
-              "device_allocated": _numbers, "flops": st.sampled_from(["1e6", "2e7"]),
-              "bandwidth": st.sampled_from(["1e6", "2e7"]), "count": _numbers,
-              "intensity": _numbers, "id": _numbers, "efficiency": _shares,
-              **dict.fromkeys(_COUNTS, _numbers),
-              **dict.fromkeys(("message_bytes", "message_size", "bus_bytes"), _numbers),
-              "bus_bandwidth": _numbers,
-              **dict.fromkeys(("macs_share", "param_share"), _shares),
-              "attainable": st.sampled_from(["1e6", "2e5"]),
-              "calls": st.sampled_from(["0", "1", "1.5"]),
-              "gain": st.sampled_from(["1", "1.25"])}  # fmt: skip
-    return st.sampled_from(columns).flatmap(
-        lambda column: st.builds(
-            "{} {} {}".format, st.just(column), _comparisons, values.get(column, _times)
+    return st.sampled_from(names).flatmap(
+        lambda name: st.builds(
+            "{} {} {}".format, st.just(name), _comparisons, _values(find_column(name))
         )
     )
 

@@ -117,7 +117,7 @@ OFFERED = {
     "--columns id,in_": ["in_shapes", "in_strides"],
     "--columns=id,in_": ["in_shapes", "in_strides"],
     "--order-by ": [column.name for column in CATALOG if column.orderable],
-    "--order-by +time_": ["time_max", "time_median", "time_min"],
+    "--order-by +time_m": ["time_max", "time_median", "time_min"],
     "--aggregate-by ": list(group_keys()),
     "--aggregate ": list(AGGREGATES),
     "--peaks a1": ["a10", "a100-40gb", "a100-80gb-pcie", "a100-80gb-sxm"],

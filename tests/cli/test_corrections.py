@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from profile_analyze.model.columns import RowKind
+from profile_analyze.model.terms import SPLIT_KEYS
+from profile_analyze.query.catalog import listed, orderable_names
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-OPERATOR_COLUMNS = (
-    "id, name, type, category, scope, time, runs, spread, time_min, time_max, share, device_time "
-    "and 68 more (--columns help explains all)"
-)
-GROUP_COLUMNS = (
-    "type, count, time, runs, spread, time_min, time_max, share, device_time, time_median, host_time, wait "
-    "and 34 more (--columns help explains all)"
-)
+OPERATOR_COLUMNS = listed(orderable_names(RowKind(None, split_by=SPLIT_KEYS)))
+GROUP_COLUMNS = listed(orderable_names(RowKind(("type",))))
 TWO_DEVICES = (
     "note: the device time is the sum of 2 comp nodes, which may have run at the same time: "
     '18.6 ms on CompNode("cpu0:0" from "xpux:0"), 13.3 ms on CompNode("cpu1:0" from "xpu1:0")\n'

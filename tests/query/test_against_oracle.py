@@ -8,23 +8,10 @@ import pytest
 from hypothesis import example, given
 
 from profile_analyze import Query, join_runs, load, run
-from profile_analyze.query.catalog import CATALOG
-from tests import oracle, strategies
+from tests import oracle
 from tests.conftest import IS_FULL, PROFILE_NAMES, PROFILES, examples, some_of
 from tests.small import joined_at_once, profile_of_document
 from tests.strategies import documents, queries, runs_of_one
-
-
-def test_strategies_use_every_number_column() -> None:
-    """The only exceptions are running sums, and numbers that only some profiles or rows have."""
-    elsewhere = {"count", "runs", "spread", "time_min", "time_max"}
-    elsewhere |= {"cumulative_time", "cumulative_share", "sparsity", "sparsity_block"}
-    elsewhere |= {"registers", "shared_memory", "occupancy", "rank_spread"}
-    elsewhere |= {"tiles_m", "tiles_n", "tiles_k", "tile_peak"}
-    numbers = {
-        column.name for column in CATALOG if column.kind == "number" and not column.needs_base
-    }
-    assert numbers - elsewhere == {*strategies._AMOUNTS, *strategies._JUDGED}
 
 
 @pytest.mark.slow
