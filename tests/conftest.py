@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from fuzz.running import Terminal
 from profile_analyze.cli.default_options import VARIABLE
 from profile_analyze.cli.main import main
-from profile_analyze.report.output_formats import OUTPUT_FORMATS
+from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +33,13 @@ PROFILES = FIXTURES / "profiles"
 # The output formats that show every kind of table. `collapsed` shows only the stacks of one
 # profile, and has its own tests.
 TABLE_FORMATS = tuple(name for name in OUTPUT_FORMATS if name != "collapsed")
+FORMATS_WITH_UNITS = tuple(
+    name
+    for name in TABLE_FORMATS
+    if not (find_renderer(name).for_programs or find_renderer(name).follows_original)
+    and name != OPERATORS
+)
+"""The formats for people that choose a unit for times."""
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 
 # `make test` is quick: properties get few examples, tests that are marked slow get few inputs, and

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from profile_analyze.cli.default_options import VARIABLE
+from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+FORMATS = (*(name for name in OUTPUT_FORMATS if name != OPERATORS), *TABLE_FORMATS)
 FILE = str(PROFILES / "resnet18.json")
 DEFAULTS = "--format plain -t 1 --time-unit us"
 
@@ -67,8 +69,8 @@ def test_an_empty_variable_changes_nothing(monkeypatch: pytest.MonkeyPatch, defa
     [
         (
             "--format plan",
-            "argument --format: invalid choice: 'plan' (choose from table, plain, markdown, wiki, "
-            "csv, json, jsonl, github, junit, collapsed, parquet); did you mean plain?",
+            f"argument --format: invalid choice: 'plan' (choose from {', '.join(FORMATS)}); "
+            "did you mean plain?",
         ),
         ("--format csv", "--format csv is for programs; write it in the call"),
         (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from tests.conftest import TABLE_FORMATS, run_command
+from tests.conftest import FORMATS_WITH_UNITS, TABLE_FORMATS, run_command
 from tests.model.comparisons import BASE, FAST, NEW, SLOW, near, us
 from tests.small import Operator, document, profile_of, runs_of, written
 
@@ -103,7 +103,7 @@ def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
         assert outcome.code == 0
         assert "nan" not in outcome.out
         if format_ not in ("csv", "jsonl", "github"):
-            in_us = format_ in ("plain", "markdown")
+            in_us = format_ in FORMATS_WITH_UNITS
             assert ("175.000 us" if in_us else "0.000175") in outcome.out
     assert (
         "::notice title=profile_analyze::largest differences by type: Conv +50.000 us"

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.conftest import FIXTURES, TABLE_FORMATS, run_command, some_of
+from tests.conftest import FIXTURES, FORMATS_WITH_UNITS, TABLE_FORMATS, run_command, some_of
 from tests.query.test_gate import BASE, NOISY, SLOW
 from tests.report.json_schema import check_report
 from tests.small import Operator, written
@@ -171,7 +171,7 @@ def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> N
             failure = case.find("failure")
             assert failure is not None
             assert failure.text == sentence.removeprefix("FAILED: total > +5%: ")
-        elif output_format in ("plain", "markdown"):
+        elif output_format in FORMATS_WITH_UNITS:
             in_us = sentence.replace("114 us", "113.500 us").replace("104 us", "103.500 us")
             assert in_us in outcome.out
         else:
