@@ -128,7 +128,7 @@ def _iteration_scopes(
     return result
 
 
-def _runs(  # one argument for each column
+def _runs(
     recording: Recording,
     pids: Indices,
     workers: set[int],
