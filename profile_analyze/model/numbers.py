@@ -92,17 +92,19 @@ def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64
     return np.concatenate([_mean(block) for (block,) in blocks_of_rows(values)])
 
 
-def totals_of(values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+def totals_of_chosen(
+    values: NDArray[np.float64], chosen: NDArray[np.bool_], whole: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the total of the chosen rows in each run, shape (runs,); 0 if no row is chosen.
 
-    `values` has shape (rows, runs), and `chosen` has shape (rows,).
+    `values` has shape (rows, runs), and `chosen` has shape (rows,). `whole` has the total of all
+    rows in each run, and the result is NaN where `whole` is NaN.
     """
 
     def of_block(block: NDArray[np.float64]) -> NDArray[np.float64]:
         return totals(np.where(chosen[:, np.newaxis], block, 0.0))[np.newaxis]
 
-    result: NDArray[np.float64] = run_by_run(of_block, values)[0]
-    return result
+    return np.where(np.isnan(whole), np.nan, run_by_run(of_block, values)[0])
 
 
 def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:

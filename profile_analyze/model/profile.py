@@ -12,7 +12,7 @@ from profile_analyze.model.checks import problems
 from profile_analyze.model.frozen import frozen
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import calls, executed_on, measured, total_by_track
-from profile_analyze.model.numbers import Spread, over_runs, ratio, totals, totals_of
+from profile_analyze.model.numbers import Spread, over_runs, ratio, totals, totals_of_chosen
 from profile_analyze.model.terms import ABSENT, EACH, TABLES
 from profile_analyze.units import counted
 
@@ -202,8 +202,8 @@ class Profile:
 
         With several runs, the result is the ratio of two medians. It is NaN if no time is known.
         """
-        chosen_s = over_runs(totals_of(self.measured("time"), chosen)[np.newaxis], "median")
-        return float(ratio(chosen_s, self.total_s())[0])
+        chosen_s = totals_of_chosen(self.measured("time"), chosen, self.totals_s("time"))
+        return float(ratio(over_runs(chosen_s[np.newaxis], "median"), self.total_s())[0])
 
     def spread(self, measure: str = "time") -> Spread:
         """Return how much the total varies from run to run."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.numbers import totals_of
+from profile_analyze.model.numbers import totals_of_chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +21,9 @@ _MOST_TYPES: Final = 3
 
 def share_of(rows: OperatorRows | ShownRows, chosen: NDArray[np.bool_]) -> float:
     """Return the share of the total time that the chosen rows take; NaN if the total is 0."""
-    chosen_s = rows.over_runs(totals_of(rows.per_run("time"), chosen))
+    chosen_s = totals_of_chosen(rows.per_run("time"), chosen, rows.totals_s)
     total_s = rows.over_runs(rows.totals_s)
-    return chosen_s / total_s if total_s > 0 else np.nan
+    return rows.over_runs(chosen_s) / total_s if total_s > 0 else np.nan
 
 
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:

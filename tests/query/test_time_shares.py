@@ -48,3 +48,16 @@ def test_totals_and_shares_count_a_process_once(times_s: NDArray[np.float64]) ->
     for row in range(2):
         share = share_of(table.shown, np.arange(2) == row)
         assert share == table["share"][row] == typical(times_s[0][row]) / total_s
+
+
+def test_runs_without_a_time_do_not_count() -> None:
+    times = [(0, 0, 1.0), (1, 0, 3.0), (0, 1, 1.0), (1, 1, 3.0)]
+    profile = profile_of(
+        [{"name": "a"}, {"name": "b"}],
+        [{"operator": op, "run": run, "duration_s": seconds} for op, run, seconds in times],
+        runs=[Run()] * 5,  # the last three have no execution
+    )
+    is_a = np.array([True, False])
+    table = pa.run(pa.Query(order="+name"), profile)
+    shares = (profile.share_of(is_a), share_of(table.shown, is_a), table["share"][0])
+    assert shares == (0.25, 0.25, 0.25)
