@@ -27,7 +27,7 @@ TABLES: Final[Mapping[str, Callable[[Sequence[Model], int], Iterator[str]]]] = {
     "detection": tables.detection_table,
     "real change": tables.real_change_table,
     "smallest": tables.smallest_table,
-    "drift": tables.drift_table,
+    "wrong rows": tables.wrong_table,
     "coverage": tables.coverage_table,
     "mirror": tables.mirror_table,
     "needed": tables.needed_table,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from benchmarks.noise_samples import SEED, rows_of, slowed
-from benchmarks.noise_verdicts import IS_FASTER, IS_SLOWER, METHODS
+from benchmarks.noise_verdicts import IS_FASTER, IS_SLOWER, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -93,18 +93,11 @@ def changed_splits(
 
 
 def outcomes_of(
-    model: Model,
-    change: Change,
-    table: str,
-    drawn: Iterable[OperatorTimes],
-    *,
-    without_drift: bool = False,
-) -> list[list[Outcome]]:
-    """Return, for each of `METHODS`, the outcomes of all comparisons."""
+    model: Model, change: Change, table: str, drawn: Iterable[OperatorTimes]
+) -> list[Outcome]:
+    """Return the outcomes of all comparisons."""
     row = rows_of(model, table)
-    found: list[list[Outcome]] = [[] for _ in METHODS]
-    for operators, chosen in changed_splits(model, change, drawn):
-        for outcomes, method in zip(found, METHODS, strict=True):
-            judged = method.without_drift(operators) if without_drift else operators
-            outcomes.append(outcome(method.codes(judged, row), np.unique(row[chosen])))
-    return found
+    return [
+        outcome(verdicts(operators, row), np.unique(row[chosen]))
+        for operators, chosen in changed_splits(model, change, drawn)
+    ]

@@ -29,10 +29,10 @@ from benchmarks.noise_verdicts import (
     IS_SAME,
     IS_SLOWER,
     IS_UNCERTAIN,
-    METHODS,
     by_means,
-    now,
-    now_with_needed,
+    intervals,
+    verdicts,
+    verdicts_and_needed,
 )
 from profile_analyze.model.numbers import spread_of_runs
 
@@ -42,9 +42,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from benchmarks.noise_changes import Change, Outcome
+    from benchmarks.noise_changes import Change
     from benchmarks.noise_samples import Model
-    from benchmarks.noise_verdicts import Method
     from profile_analyze.analysis.row_tests import OperatorTimes
 
     Flags: TypeAlias = NDArray[np.bool_]
@@ -79,11 +78,6 @@ def _share(values: Iterable[float]) -> str:
     return f"{float(np.mean(known)):.1%}" if known else "N/A"
 
 
-def _both(text: str) -> tuple[str, ...]:
-    """Return the headings of two columns, one for each method."""
-    return tuple(f"{text}: {method.name}" for method in METHODS)
-
-
 def data_table(models: Sequence[Model], _: int) -> Iterator[str]:
     """Describe the real runs."""
 
@@ -102,9 +96,10 @@ def data_table(models: Sequence[Model], _: int) -> Iterator[str]:
 def no_change_table(models: Sequence[Model], splits: int) -> Iterator[str]:
     """Measure how often each table reports a change although nothing changed."""
     cases = [
-        *(("total", method.name, method.codes) for method in METHODS),
-        ("total", "means", by_means),
-        *((table, one.name, one.codes) for table in ("kinds", "operators") for one in METHODS),
+        ("total", "total", verdicts),
+        ("total", "total by means", by_means),
+        ("kinds", "kinds", verdicts),
+        ("operators", "operators", verdicts),
     ]
 
     def rows() -> Iterator[Sequence[str]]:
@@ -112,14 +107,14 @@ def no_change_table(models: Sequence[Model], splits: int) -> Iterator[str]:
             row_of = {table: rows_of(model, table) for table, _, _ in cases}
             for runs in (size for size in SIZES if 2 * size <= model.runs):
                 reported = [
-                    np.isin(codes(one, row_of[table]), (IS_SLOWER, IS_FASTER)).any()
+                    np.isin(judge(one, row_of[table]), (IS_SLOWER, IS_FASTER)).any()
                     for one in draw(model, runs, splits)
-                    for table, _, codes in cases
+                    for table, _, judge in cases
                 ]
                 by_case = np.array(reported).reshape(splits, len(cases)).T
                 yield model.name, str(runs), *map(_share, by_case)
 
-    columns = "model", "runs a side", *(f"{table}: {name}" for table, name, _ in cases)
+    columns = "model", "runs a side", *(title for _, title, _ in cases)
     return markdown(columns, rows(), 1)
 
 
@@ -129,14 +124,14 @@ def detection_table(models: Sequence[Model], splits: int) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         for change in CHANGES:
             for model in filter(change.is_possible, models):
-                found = outcomes_of(model, change, change.table, draw(model, USUAL, splits))
+                outcomes = outcomes_of(model, change, change.table, draw(model, USUAL, splits))
                 yield (
                     *(change.text, change.table, model.name),
-                    *(_share(one.found for one in outcomes) for outcomes in found),
-                    *(_share(one.wrong > 0 for one in outcomes) for outcomes in found),
+                    _share(one.found for one in outcomes),
+                    _share(one.wrong > 0 for one in outcomes),
                 )
 
-    columns = "change", "table", "model", *_both("found"), *_both("another row slower or faster")
+    columns = "change", "table", "model", "found", "another row slower or faster"
     return markdown(columns, rows(), 3)
 
 
@@ -150,21 +145,15 @@ def real_change_table(_: Sequence[Model], splits: int) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         generator = np.random.default_rng(SEED)
         for runs in (4, USUAL, 12):
-            found: list[list[Outcome]] = [[] for _ in METHODS]
+            outcomes = []
             for _ in range(splits):
                 ours, theirs = (generator.permutation(one.runs)[:runs] for one in (changed, base))
                 operators = both.split(np.concatenate([ours, changed.runs + theirs]))
-                for outcomes, method in zip(found, METHODS, strict=True):
-                    outcomes.append(outcome(method.codes(operators, row), layer))
-            shares = (
-                [_share(one.found for one in outcomes) for outcomes in found],
-                [_share(one.share_wrong for one in outcomes) for outcomes in found],
-            )
-            yield str(runs), *shares[0], *shares[1]
+                outcomes.append(outcome(verdicts(operators, row), layer))
+            found = _share(one.found for one in outcomes)
+            yield str(runs), found, _share(one.share_wrong for one in outcomes)
 
-    return markdown(
-        ("runs a side", *_both("found"), *_both("wrong among slower or faster")), rows(), 1
-    )
+    return markdown(("runs a side", "found", "wrong among slower or faster"), rows(), 1)
 
 
 def smallest_table(models: Sequence[Model], splits: int) -> Iterator[str]:
@@ -176,18 +165,14 @@ def smallest_table(models: Sequence[Model], splits: int) -> Iterator[str]:
                 drawn = list(draw(model, runs, splits // 2, replace=True))
                 yield (
                     *(model.name, str(runs)),
-                    *(
-                        _smallest(model, change, drawn, method)
-                        for change in (WHOLE, CONVOLUTIONS)
-                        for method in METHODS
-                    ),
+                    *(_smallest(model, change, drawn) for change in (WHOLE, CONVOLUTIONS)),
                 )
 
-    columns = "model", "runs a side", *_both("whole model"), *_both("convolutions")
+    columns = "model", "runs a side", "whole model", "convolutions"
     return markdown(columns, rows(), 1)
 
 
-def _smallest(model: Model, change: Change, drawn: list[OperatorTimes], method: Method) -> str:
+def _smallest(model: Model, change: Change, drawn: list[OperatorTimes]) -> str:
     """Return the smallest detectable slow-down in `GRID`, by bisection."""
     if not change.is_possible(model):
         return "N/A"
@@ -196,7 +181,7 @@ def _smallest(model: Model, change: Change, drawn: list[OperatorTimes], method: 
     def share_found(by: float) -> float:
         splits = changed_splits(model, change._replace(factor=1 + by), drawn)
         found = [
-            outcome(method.codes(one, row), np.unique(row[chosen])).found for one, chosen in splits
+            outcome(verdicts(one, row), np.unique(row[chosen])).found for one, chosen in splits
         ]
         return float(np.mean(found))
 
@@ -210,32 +195,27 @@ def _smallest(model: Model, change: Change, drawn: list[OperatorTimes], method: 
     return f"{GRID[low]:.0%}" if low < len(GRID) else "not found"
 
 
-def drift_table(models: Sequence[Model], splits: int) -> Iterator[str]:
-    """Measure wrong rows if convolutions are 20 % slower, with and without drift correction."""
+def wrong_table(models: Sequence[Model], splits: int) -> Iterator[str]:
+    """Measure wrong rows if convolutions are 20 % slower, and if nothing changed."""
     slower = CONVOLUTIONS._replace(text="convolutions 20 % slower", factor=1.2)
-    cases = [(slower, False), (slower, True), (NOTHING, True)]
 
     def rows() -> Iterator[Sequence[str]]:
-        for change, without_drift in cases:
+        for change in (slower, NOTHING):
             for model in filter(change.is_possible, models):
                 for table in ("kinds", "operators"):
-                    drawn = draw(model, USUAL, splits)
-                    found = outcomes_of(model, change, table, drawn, without_drift=without_drift)
-                    shares = [_share(one.found for one in outcomes) for outcomes in found]
-                    yield (
-                        *(change.text, "with" if without_drift else "without", model.name, table),
-                        *(["", ""] if change is NOTHING else shares),
-                        *(_share(one.share_wrong for one in outcomes) for outcomes in found),
-                    )
+                    outcomes = outcomes_of(model, change, table, draw(model, USUAL, splits))
+                    found = "" if change is NOTHING else _share(one.found for one in outcomes)
+                    wrong = _share(one.share_wrong for one in outcomes)
+                    yield change.text, model.name, table, found, wrong
 
-    texts = "change", "drift correction", "model", "table"
-    return markdown((*texts, *_both("found"), *_both("wrong among slower or faster")), rows(), 4)
+    columns = "change", "model", "table", "found", "wrong among slower or faster"
+    return markdown(columns, rows(), 3)
 
 
 def coverage_table(models: Sequence[Model], splits: int) -> Iterator[str]:
     """Measure how often the interval of the total's ratio includes the true ratio.
 
-    The last columns have the share of intervals that end below the true ratio of 1.2.
+    The last column has the share of intervals that end below the true ratio of 1.2.
     """
 
     def rows() -> Iterator[Sequence[str]]:
@@ -245,26 +225,23 @@ def coverage_table(models: Sequence[Model], splits: int) -> Iterator[str]:
                 for factor in (1.0, 1.2):
                     drawn = draw(model, runs, splits, replace=True)
                     low, high = _ends_of_total(model, drawn, factor)
-                    shares += [*((low <= factor) & (factor <= high)).T]
+                    shares.append((low <= factor) & (factor <= high))
                     if factor > 1:
-                        shares += [*(high < factor).T]
+                        shares.append(high < factor)
                 yield model.name, str(runs), *map(_share, shares)
 
     columns = (
-        *("model", "runs a side", *_both("true ratio 1"), *_both("true ratio 1.2")),
-        *_both("1.2 is above the interval"),
+        *("model", "runs a side", "true ratio 1", "true ratio 1.2"),
+        "1.2 is above the interval",
     )
     return markdown(columns, rows(), 1)
 
 
 def _ends_of_total(model: Model, drawn: Iterable[OperatorTimes], factor: float) -> Floats:
-    """Return the intervals if all operators are slower by a factor; shape (2, splits, methods)."""
+    """Return the intervals if all operators are slower by a factor; shape (2, splits)."""
     row = rows_of(model, "total")
-    ends = [
-        [np.concatenate(method.interval(one, row)) for method in METHODS]
-        for one, _ in changed_splits(model, WHOLE._replace(factor=factor), drawn)
-    ]
-    return np.array(ends, np.float64).transpose(2, 0, 1)
+    splits = changed_splits(model, WHOLE._replace(factor=factor), drawn)
+    return np.array([np.concatenate(intervals(one, row)) for one, _ in splits], np.float64).T
 
 
 def mirror_table(models: Sequence[Model], splits: int) -> Iterator[str]:
@@ -274,32 +251,26 @@ def mirror_table(models: Sequence[Model], splits: int) -> Iterator[str]:
         for model in models:
             row = rows_of(model, "kinds")
             drawn = list(changed_splits(model, CONVOLUTIONS, draw(model, USUAL, splits)))
-            shares = [
-                [is_mirrored(method, operators, row) for operators, _ in drawn]
-                for method in METHODS
-            ]
-            # Shape (methods, splits, 2, rows): verdicts come first, then intervals.
-            verdicts, intervals = np.array(shares).transpose(2, 0, 1, 3)
-            yield model.name, *(_share(one.ravel()) for one in (*verdicts, *intervals))
+            # Shape (splits, 2, rows): verdicts come first, then intervals.
+            mirrored = np.array([is_mirrored(operators, row) for operators, _ in drawn])
+            yield model.name, *(_share(mirrored[:, part].ravel()) for part in (0, 1))
 
-    return markdown(("model", *_both("verdicts"), *_both("intervals")), rows(), 1)
+    return markdown(("model", "verdicts", "intervals"), rows(), 1)
 
 
-def is_mirrored(method: Method, operators: OperatorTimes, row: Integers) -> Flags:
+def is_mirrored(operators: OperatorTimes, row: Integers) -> Flags:
     """Return whether swapped sides give opposite verdicts and inverse intervals.
 
     The shape is (2, rows): verdicts come first, then intervals.
     """
     opposite = swapped(operators)
     exchanged = {IS_SLOWER: IS_FASTER, IS_FASTER: IS_SLOWER}
-    expected = [exchanged.get(code, code) for code in method.codes(operators, row).tolist()]
-    (low, high), (other_low, other_high) = (
-        method.interval(one, row) for one in (operators, opposite)
-    )
+    expected = [exchanged.get(code, code) for code in verdicts(operators, row).tolist()]
+    (low, high), (other_low, other_high) = (intervals(one, row) for one in (operators, opposite))
     with np.errstate(divide="ignore"):  # an interval of a ratio may begin at 0
         ends, others = np.log([low, high]), -np.log([other_high, other_low])
-    intervals = np.isclose(ends, others, equal_nan=True).all(axis=0)
-    return np.array([method.codes(opposite, row) == expected, intervals])
+    are_inverse = np.isclose(ends, others, equal_nan=True).all(axis=0)
+    return np.array([verdicts(opposite, row) == expected, are_inverse])
 
 
 def needed_table(models: Sequence[Model], splits: int) -> Iterator[str]:
@@ -327,12 +298,12 @@ def _of_needed(model: Model, change: Change, splits: int) -> Iterator[str]:
     for operators, chosen in changed_splits(model, change, draw(model, USUAL, splits)):
         right = np.full(int(row.max()) + 1, IS_SAME)
         right[np.unique(row[chosen])] = IS_SLOWER
-        codes, needed = now_with_needed(operators, row)
+        codes, needed = verdicts_and_needed(operators, row)
         uncertain += int((codes == IS_UNCERTAIN).sum())
         for index in np.flatnonzero(needed <= _MOST_DRAWN).tolist():
             runs = int(needed[index])
             more = model.split(generator.integers(model.runs, size=2 * runs))
-            code = now(slowed(more, chosen, change.factor), row)[index]
+            code = verdicts(slowed(more, chosen, change.factor), row)[index]
             counts.append(runs)
             settled.append(code != IS_UNCERTAIN)
             wrong.append(code not in (IS_UNCERTAIN, right[index]))
