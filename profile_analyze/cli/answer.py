@@ -58,18 +58,7 @@ def answer(request: Request) -> Report:
 
     Raises `ProfileAnalyzeError`. After the first output, only writing itself can still fail.
     """
-    # Cheap checks come first, so that a wrong destination is reported before a long read.
-    sources = request.sources
-    if sources.error is not None:
-        raise sources.error
-    check_destinations(request, sources)
-    if not request.skip_bad:
-        check_that_files_exist(sources.named)
-        check_that_files_exist(sources.named_baseline)
-        check_that_listed_files_exist(sources.listed)
-    check_that_files_exist(sources.models)
-    left_out = notes_on_left_out(sources.left_out, sources.all)
-    sources = sources._replace(notes=(*sources.notes, *left_out))
+    sources = _checked_sources(request)
     if request.export is not None:
         with engine_of(request) as engine:
             return exported(request, sources, available_cores(), engine)
@@ -89,6 +78,25 @@ def answer(request: Request) -> Report:
     report = _report_on(source, request, renderer, verdicts, _notes_on_model(files))
     deliver(report, files, request, renderer)
     return report
+
+
+def _checked_sources(request: Request) -> Sources:
+    """Return the files to read, with notes on files that folders leave out.
+
+    Raises `ProfileAnalyzeError` for a file that is missing, and for a destination that cannot be
+    written. These checks are cheap, so they come before a long read.
+    """
+    sources = request.sources
+    if sources.error is not None:
+        raise sources.error
+    check_destinations(request, sources)
+    if not request.skip_bad:
+        check_that_files_exist(sources.named)
+        check_that_files_exist(sources.named_baseline)
+        check_that_listed_files_exist(sources.listed)
+    check_that_files_exist(sources.models)
+    left_out = notes_on_left_out(sources.left_out, sources.all)
+    return sources._replace(notes=(*sources.notes, *left_out))
 
 
 def _without_tables(profile: Profile, request: Request) -> Report | None:
