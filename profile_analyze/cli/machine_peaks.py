@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     Measurement: TypeAlias = Callable[[Callable[[str], None]], Peaks]
     """A function that measures peaks. It calls its argument with the name of each slow step."""
 
-_HERE: Final = "here"
 _CACHE: Final = "peaks-here.json"
 _CHILD: Final = (
     "import sys\n"
@@ -39,8 +38,8 @@ _CHILD: Final = (
 )
 
 
-def measurement(spec: str) -> Measurement | None:
-    """Return a function that measures this machine as `spec` asks; None for any other `spec`.
+def measurement(spec: str) -> Measurement:
+    """Return a function that measures this machine as `spec` asks.
 
     `here` measures with one thread and with all cores, and uses the higher rates. `here:2`
     measures with two threads. With `!` at the end, the function measures even if the cache has the
@@ -48,9 +47,7 @@ def measurement(spec: str) -> Measurement | None:
 
     Raises `PeaksError` if the number of threads is wrong.
     """
-    name, _, rest = spec.partition(":")
-    if name not in (_HERE, f"{_HERE}!"):
-        return None
+    _, _, rest = spec.partition(":")
     cores = _cores()
     digits = rest.removesuffix("!")
     if not digits and ":" not in spec:

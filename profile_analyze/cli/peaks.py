@@ -15,7 +15,6 @@ from profile_analyze.analysis.device_files import read_devices
 from profile_analyze.analysis.devices import DTYPES
 from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of
 from profile_analyze.analysis.reported_devices import peaks_of_reported
-from profile_analyze.cli.machine_peaks import measurement
 from profile_analyze.errors import InputError, PeaksError, QueryError
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.terms import CPU, DEVICE
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
 """Stands for peaks that are found later: by a measurement, or from the device in the profile."""
 _SUFFIX: Final = ".toml"
+_HERE: Final = "here"
 _HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "me")
 """Words that people write instead of `here`."""
 _AUTO: Final = "auto"
@@ -55,8 +55,12 @@ def find_peaks(spec: str) -> Found:
     if name.lower() == _AUTO:
         _check_dtype(spec, dtype)
         return Found(of_profile=lambda profile: _peaks_of_profile(profile, dtype or None))
-    measure = measurement(spec)
-    return Found(resolve(spec)) if measure is None else Found(measure=measure)
+    if name.removesuffix("!") == _HERE:
+        # Imported here, because only this value needs the modules that start a process.
+        from profile_analyze.cli.machine_peaks import measurement
+
+        return Found(measure=measurement(spec))
+    return Found(resolve(spec))
 
 
 def _peaks_of_profile(profile: Profile, dtype: str | None) -> Peaks:

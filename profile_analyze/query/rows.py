@@ -7,6 +7,7 @@ Each class computes a column on first use, by the rule in the column's declarati
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -164,12 +165,12 @@ class RowView(ABC):
 
 def formulas_of(column: Column) -> Formulas:
     """Return the `Formulas` that contain the formula of `column`."""
-    if column.needs_peaks or column.needs_base:
-        # Imported late: most questions have neither peak rates nor a baseline.
-        from profile_analyze.analysis.formulas import FORMULAS
-
-        return FORMULAS
-    return column_formulas.FORMULAS
+    if not (column.needs_peaks or column.needs_base):
+        return column_formulas.FORMULAS
+    # Imported late: most questions have neither peak rates nor a baseline.
+    module = "roofline" if column.needs_peaks else "comparison_formulas"
+    formulas: Formulas = import_module(f"profile_analyze.analysis.{module}").FORMULAS
+    return formulas
 
 
 class OperatorRows(RowView):

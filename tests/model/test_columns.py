@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.analysis import comparison_formulas, formulas, roofline
+from profile_analyze.analysis import comparison_formulas, roofline
 from profile_analyze.model import column_formulas
 from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column, RowKind, RunningSum
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 UNITS = ("", "1", "count", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte")
 RESNET = str(PROFILES / "resnet18.json")
-MODULES = (column_formulas, formulas)
+MODULES = (column_formulas, roofline, comparison_formulas)
 
 
 def test_declared_columns_are_consistent() -> None:
@@ -62,11 +62,6 @@ def test_columns_have_the_formulas_that_their_rules_need(module: object) -> None
     assert known.of_rows.keys() == promised((FORMULA, SAME))
     assert known.of_operators.keys() == promised(*((FORMULA, rule) for rule in rules))
     assert known.of_groups.keys() == promised((FORMULA, FORMULA), (None, FORMULA))
-
-
-def test_roofline_and_comparisons_have_no_formula_in_common() -> None:
-    for ours, theirs in zip(roofline.FORMULAS, comparison_formulas.FORMULAS, strict=True):
-        assert not ours.keys() & theirs.keys()
 
 
 def test_running_sums_can_neither_filter_nor_order() -> None:
