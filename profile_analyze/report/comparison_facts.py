@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import Times
 
 
+_UNEXPLAINED: Final = 0.005
+"""If shares that should add up to 100 % differ from it by more, a remark says why."""
+
+
 def comparison_caption(summary: Summary, times: Times) -> str:
     """Return a caption for a picture: the verdict, and the ratio of the device times."""
     ratio, verdict = _ratio_text(summary, times), _verdict_text(summary, times)
@@ -147,7 +151,9 @@ def _verdict_counts(summary: Summary, _: Times) -> Iterator[str]:
         f"{one.verdict} {one.rows}{in_brackets(_of_verdict(one, is_first=one is first))}"
         for one in change.verdicts
     )
-    yield f"verdicts on {rows}: {counts}{iterations_remark(change.unit)}"
+    shares = [one.share for one in change.verdicts if not isnan(one.share)]
+    remark = "; medians do not add up" if shares and abs(sum(shares) - 1) > _UNEXPLAINED else ""
+    yield f"verdicts on {rows}: {counts}{iterations_remark(change.unit)}{remark}"
 
 
 def _of_verdict(count: VerdictCount, *, is_first: bool) -> str:
