@@ -146,6 +146,11 @@ class _Vocabulary(NamedTuple):
         )
 
     @property
+    def conditions(self) -> tuple[str, ...]:
+        """The conditions that select operators."""
+        return (*_CONDITIONS, *_OPERATOR_CONDITIONS, *(f"{key} ~ [a-f]" for key in self.keys))
+
+    @property
     def fail_ifs(self) -> tuple[str, ...]:
         """The conditions of `--fail-if`."""
         return (*_FAIL_IFS, *(3 * _BASELINE_FAIL_IFS if self.has_baseline else ()))
@@ -174,7 +179,7 @@ def command_line(random: Random, baselines: list[str]) -> CommandLine:
     )
     options = [
         *_output(random, output_format),
-        *_rows(random),
+        *_rows(random, vocabulary),
         *_view(random, vocabulary),
     ]
     if vocabulary.grouped:
@@ -229,7 +234,7 @@ def _output(random: Random, output_format: str) -> Iterator[list[str]]:
         yield ["--plot", f"picture.{random.choice(('svg', 'svg', 'png', 'pdf', 'gif'))}"]
 
 
-def _rows(random: Random) -> Iterator[list[str]]:
+def _rows(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
     if random.random() < 0.1:
         yield ["--type", _choice(random, ("Elemwise", "ConvolutionForward", "Copy"))]
     if random.random() < 0.1:
@@ -243,7 +248,7 @@ def _rows(random: Random) -> Iterator[list[str]]:
         if random.random() < 0.07:
             yield [f"{option}={_choice(random, _TIMES, _WRONG_TIMES)}"]
     if random.random() < 0.2:
-        yield ["--where", _choice(random, (*_CONDITIONS, *_OPERATOR_CONDITIONS), _WRONG_CONDITIONS)]
+        yield ["--where", _choice(random, vocabulary.conditions, _WRONG_CONDITIONS)]
 
 
 def _groups(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:

@@ -10,7 +10,8 @@ from profile_analyze.suggestions import LONGEST_ADVISED, plain_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# The words are in lower case, with _ for a blank, a hyphen or a bracket.
+# The words are in lower case, with _ for a blank, a hyphen or a bracket: `runtimePrecision` is
+# looked up as `runtimeprecision`, and `CUDA time` as `cuda_time`.
 
 COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("duration", "dur", "latency", "elapsed", "runtime", "total_time"), "time"),
@@ -36,7 +37,8 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("shape", "shapes", "input_shape", "input_shapes"), "in_shapes"),
     **dict.fromkeys(("output_shape", "output_shapes"), "out_shapes"),
     **dict.fromkeys(("strides", "input_strides", "layout"), "in_strides"),
-    **dict.fromkeys(("dtype", "dtypes", "precision", "data_type"), "input_dtype"),
+    **dict.fromkeys(("dtype", "dtypes", "data_type"), "input_dtype"),
+    **dict.fromkeys(("precision", "runtimeprecision", "compute_type"), "compute_dtype"),
     **dict.fromkeys(("param", "attributes", "attrs", "args"), "parameters"),
     "thread": "track",
     "gpu": "device",

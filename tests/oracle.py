@@ -33,6 +33,13 @@ _DEVICE = (
     *("collective", "group_size", "message_size", "bus_bandwidth", "rank_spread"),
 )
 """Columns that profiles of MegEngine do not have."""
+_CANONICAL_DTYPES = {
+    "Float32": "fp32",
+    "Int32": "int32",
+    "QuantizedS8": "int8",
+    "QuantizedS32": "int32",
+}
+"""The canonical names of the dtypes in the documents of the tests."""
 
 
 def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
@@ -143,6 +150,7 @@ def _row(
         "in_strides": operator.in_layouts,
         "out_shapes": operator.out_shapes,
         "input_dtype": ", ".join(known + ["N/A"] * (None in operator.dtypes)) if known else None,
+        "compute_dtype": _CANONICAL_DTYPES.get(known[0], known[0]) if known else None,
         "device": ", ".join(operator.tracks) or None,
         "track": ", ".join(tracks) or None,
         "stream": None,

@@ -201,9 +201,11 @@ def _conditions(names: tuple[str, ...]) -> st.SearchStrategy[str]:
 
 _text_conditions = st.builds(
     "{} {} {}".format,
-    st.sampled_from(["name", "type", "category", "input_dtype", "track", "memory_source"]),
+    st.sampled_from(_TEXTS),
     st.sampled_from(["==", "!=", "~", "!~"]),
-    st.sampled_from(["conv", "Elemwise", "Float32", "C|c", "[a-z]v", "copy", "measured", "cpu1"]),
+    st.sampled_from(
+        ["conv", "Elemwise", "Float32", "fp32", "C|c", "[a-z]v", "copy", "measured", "cpu1"]
+    ),
 )
 _other_conditions = st.sampled_from(
     ["param.stride == 1", "param.stride >= 1", "param.mode == ADD", "param.mode != ADD",

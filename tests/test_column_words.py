@@ -25,6 +25,7 @@ WORDS = {
     "computation": ("Total MFLOPs", "gflop", "total_flops"),
     "flops": ("GFLOPS", "mflops", "GFLOP/s"),
     "in_shapes": ("Input Shapes",),
+    "compute_dtype": ("Precision", "runtimePrecision"),
     # nsys, trtexec, OpenVINO, TensorFlow Lite, cProfile
     "time_min": ("Min (ns)", "fastest", "min_time"),
     "time_max": ("Max (ns)", "max", "max_latency"),

@@ -230,6 +230,7 @@ def test_optional_columns_can_be_left_out() -> None:
         (pa.Query(where="out_shapes == {1}"), {"out_shapes"}),
         (pa.Query(order="param.stride_h"), {"parameters"}),
         (pa.Query(by="input_dtype", having="input_dtype ~ F"), {"input_dtypes"}),
+        (pa.Query(by="compute_dtype"), {"compute_dtype"}),
     ],
 )
 def test_a_query_names_the_optional_columns_that_it_needs(

@@ -202,6 +202,7 @@ FORMULAS: Final = Formulas(
         "in_strides": _optional("in_strides"),
         "out_shapes": _optional("out_shapes"),
         "input_dtype": _input_dtype,
+        "compute_dtype": _optional("compute_dtype"),
         **{key: _joined_key(key) for key in ("device", "track", "stream", "rank", "kernel")},
         **{name: _optional(name) for name in DEVICE_TEXTS},
         **{name: _numbers(name) for name in DEVICE_NUMBERS},

@@ -165,6 +165,13 @@ _TENSORS: Final = (
         "inputs is unknown; N/A if the dtypes of all inputs are unknown",
         optional="input_dtypes",
     ),
+    _key(
+        "compute_dtype",
+        meaning="the dtype that the operator computes in, with the same names for every runtime, "
+        "such as fp32",
+        optional="compute_dtype",
+        worked="from the dtypes that the file has for the operator",
+    ),
 )
 
 _LOCATION: Final = (

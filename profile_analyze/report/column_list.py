@@ -62,6 +62,8 @@ _CONVENTIONS: Final = """\
 
 ## Groups
 
+- In a comparison, an operator that is on both sides has the texts of the profile, not of the
+  baseline: if its input_dtype changed, it belongs to the group of the new dtype.
 - These columns are added up over the operators of a group, or aggregated as `--aggregate` says:
   {aggregated}.
 - A ratio of two of these columns, such as flops, is the ratio of the two sums, over the operators

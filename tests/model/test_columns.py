@@ -268,10 +268,27 @@ def test_missing_times_and_dtypes_are_not_available() -> None:
     profile = profile_of_document(found)
     (a,) = pa.run(pa.Query(), profile).rows
     assert (a["runs"], a["wait"], a["input_dtype"]) == (1, None, "Float32, Int8, N/A")
+    assert a["compute_dtype"] == "fp32"
     (b,) = pa.run(pa.Query(measure="host_time"), profile).rows
     assert (b["name"], b["runs"], b["input_dtype"]) == ("b", 1, None)
+    assert b["compute_dtype"] is None
     (b,) = pa.run(pa.Query(measure="host_wait"), profile).rows
     assert (b["time"], b["runs"]) == (None, 0)
     equal = pa.run(pa.Query(where="input_dtype == Float32"), profile)
     assert len(equal) == 0
     assert len(pa.run(pa.Query(where="input_dtype ~ Float32"), profile)) == 1
+
+
+def test_operators_of_unknown_dtype_are_a_group_of_their_own() -> None:
+    path = str(PROFILES / "int8.json")
+    groups = pa.run(pa.Query(by="compute_dtype"), pa.load(path))
+    assert list(zip(groups["compute_dtype"], groups["count"], strict=True)) == [
+        ("int8", 4),
+        (None, 17),
+    ]
+    arguments = (path, "--aggregate-by", "compute_dtype", "--columns", "compute_dtype,count")
+    csv, lines = (run_command(*arguments, "--format", one).out for one in ("csv", "jsonl"))
+    assert csv.splitlines() == ["compute_dtype,count", "int8,4", ",17"]
+    assert '"compute_dtype":null,"count":17' in lines
+    found = pa.run(pa.Query(where="compute_dtype == int8"), pa.load(path))
+    assert set(found["type"]) == {"ConvBiasForward"}

@@ -118,6 +118,7 @@ REAL_QUERIES = (
         by="in_shapes,param.stride_h", aggregates="median,p90,std,count", order="count,+time.p90"
     ),
     Query(by=("device", "input_dtype"), having="count >= 2"),
+    Query(by=("compute_dtype", "type"), where="compute_dtype != int8"),
     Query(by=r"name~^([a-zA-Z_]+)", where=["type != ConvolutionForward", "share > 0.01%"]),
     Query(where=["name ~ conv", "flops > 1e9", "param.stride_h == 2"], order="intensity,+id"),
 )
