@@ -94,8 +94,8 @@ KINDS: Final = (
         "any; batch, heads (of queries), kv_heads, query_length, head_size, value_head_size, "
         "has_delta, has_decay",
         "MACs: batch * length * head size * value head size * (heads + heads of keys), or * (heads "
-        "+ 2 * heads of keys) with a delta rule. In addition, 1 FLO for each output, and for "
-        "each decayed element of the state",
+        "+ 2 * heads of keys) with a delta rule. In addition, for each token, 1 FLO for each "
+        "output and for each element of the state that decays",
         "ONNX LinearAttention, one token after the other",
         activation_macs=_linear_macs,
     ),

@@ -124,8 +124,8 @@ def _recurrent(name: str, gates: int, per_unit: int) -> Kind:
         every_tensor,
         "data (steps, batch, I), weights (directions, gates * H, I), recurrent weights "
         "(directions, gates * H, H), bias, peepholes",
-        f"MACs: steps * batch * directions * {gates} * H * (I + H); in addition, {per_unit} FLO "
-        "for each step and hidden unit, 2 for each peephole weight",
+        f"MACs: steps * batch * directions * {gates} * H * (I + H); in addition, for each step of "
+        f"each sequence, {per_unit} FLO for each hidden unit and 2 for each peephole weight",
         f"equations of ONNX {name}",
         bias_elements=_recurrent_bias,
     )
