@@ -24,7 +24,7 @@ _TIMES: Final = re.compile(r'"dur" :(\d+),"ts" :(\d+)')
 
 
 def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
-    """Yield at least `count` events: the last run is always complete."""
+    """Yield at least `count` events: the last copy is always complete."""
     with gzip.open(source, "rt", encoding="utf-8") as stream:
         lines = [line.rstrip(",\n") for line in stream if line.startswith("{")]
     generator = random.Random(seed)

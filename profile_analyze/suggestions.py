@@ -163,8 +163,8 @@ def likely_names(
     The first rule that finds a name decides:
 
     1. a known name that differs from `name` only in case, hyphens or blanks
-    2. the entry for `name` in `words`, a table of words of other tools. The entry may be a known
-       name with a value, such as `--format json`.
+    2. the entry for `name` in `words`, a table of words of other tools. More text may follow the
+       known name, as in `--format json`.
     3. known names with a similar spelling
     4. known names that begin with `name`
     """

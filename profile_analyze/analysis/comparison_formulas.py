@@ -59,7 +59,7 @@ def _difference(rows: Rows) -> Floats:
 
 
 def _difference_of(rows: Rows, column: str, base_column: str) -> Floats:
-    """Return `column` - `base_column`, where N/A is 0 for a row that is on only one side."""
+    """Return `column` - `base_column`. A side that does not have the row counts as 0."""
     in_profile, in_base = rows.on_sides
     both = difference(rows[column], rows[base_column])
     # `0 - x` instead of `-x`: the negative of 0.0 is -0.0, which is printed with its sign.

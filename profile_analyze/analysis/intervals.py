@@ -50,7 +50,7 @@ def shift(values: Floats, base: Floats) -> Shift:
 
     The estimate is the median of the differences between each run and each run of the baseline. The
     interval holds all shifts that a rank-sum test would not reject (Hodges and Lehmann, 1963). If
-    the sides are swapped, all three numbers only change their signs.
+    the sides are swapped, the estimate and the interval are negated.
     """
     estimate, low, high = (np.full(len(values), np.nan) for _ in range(3))
     for rows, ours, theirs in by_known_runs(values, base):

@@ -166,7 +166,7 @@ def brackets(column: Column) -> str:
 
     The unit 1 is left out. The name is left out if programs use the same name as people.
     """
-    unit = {"1": "", "": ""}.get(column.unit, column.unit)
+    unit = "" if column.unit == "1" else column.unit
     name = machine_name(column)
     parts = [part for part in (unit, f"`{name}`" if name != column.name else "") if part]
     return f" ({', '.join(parts)})" if parts else ""

@@ -53,7 +53,7 @@ class Kind(NamedTuple):
     source: str
     """Where the formula is from: the definition of the operator, or our convention."""
     activation_macs: Formula = nothing
-    """Returns the multiply-adds that never have a weight as a factor, only two activations."""
+    """Returns the multiply-adds whose factors are always two activations, never a weight."""
     bias_elements: Formula = nothing
     """Returns the number of elements to which a bias is added."""
 

@@ -12,11 +12,11 @@ from tests.conftest import PROFILES, run_command
 
 TINY = str(PROFILES / "tiny.json")
 SQL = "--sql=select count(*) as n from operators"
-OF_FILES = {
+ALWAYS_ALLOWED = {
     *("--max-size", "--skip-bad", "--cache", "--no-cache", "--label", "--engine"),
     *("--notes", "--color", "--no-pager"),
 }
-OF_SQL = OF_FILES | {
+ALLOWED_WITH_SQL = ALWAYS_ALLOWED | {
     *("--sql", "--sql-timeout", "--level", "--work", "--skip-runs", "--force"),
     *("--from", "--to", "--step", "--step-region", "--input-shape", "--dim", "--model"),
     *("--split-matmul", "--correct-drift", "--correct-sync", "--time-unit"),
@@ -29,10 +29,10 @@ PRINTING = {"--help", "--version", "--print-completion", "--clear-cache"}
 @pytest.mark.parametrize(
     ("what", "allowed", "reason"),
     [
-        (SQL, OF_SQL, "--sql shows the answer to a query"),
+        (SQL, ALLOWED_WITH_SQL, "--sql shows the answer to a query"),
         (
             "--export=set",
-            OF_FILES | {"--export", "--sql-timeout"},
+            ALWAYS_ALLOWED | {"--export", "--sql-timeout"},
             "--export adds profiles to a data set",
         ),
     ],
@@ -57,7 +57,7 @@ def test_options_without_effect_are_refused(
     assert not Path("set").exists()
 
 
-def test_defaults_of_the_user_do_not_matter(
+def test_options_in_the_environment_are_not_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -71,7 +71,7 @@ def explained(summary: Summary) -> tuple[float, ...]:
     return summary.wall_s, summary.outside_s, summary.explained
 
 
-def test_the_share_of_a_run_that_operators_explain_by_hand() -> None:
+def test_the_share_of_a_run_that_operators_explain() -> None:
     assert explained(summarise(iterations((3.0, 3.0), wall_s=4.0))) == (4.0, 1.0, 0.75)
     # rounding may make the operators longer than their run
     assert explained(summarise(iterations((4.002,), wall_s=4.0))) == (4.0, 0.0, 1.0)
@@ -129,9 +129,9 @@ BUSY_HOST = (
 )
 
 
-def test_a_wall_time_belongs_to_all_runs_in_the_total() -> None:
+def test_a_time_that_one_run_lacks_is_not_available() -> None:
     assert all(map(isnan, explained(summarise(runs_of((4.0, 3.0), (nan, 1.0), (5.0, 3.0))))))
-    # Nobody knows how much of the second run is outside of its operators.
+    # The operators of the second run take longer than the run.
     profile = runs_of((4.0, 3.0), (4.0, 9.0))
     assert explained(summarise(profile)) == pytest.approx((4.0, nan, nan), nan_ok=True)
 
@@ -175,14 +175,14 @@ def test_later_runs_that_take_far_longer_have_a_note() -> None:
 @pytest.mark.parametrize(
     ("tracks", "outside_s"),
     [
-        ((CPU, CPU._replace(device="npu")), 1.0),
-        ((CPU, CPU._replace(name="thread 2")), nan),
-        ((THREAD, STREAM), 2.0),  # the thread launches what the stream runs
-        ((STREAM, THREAD), 2.0),  # the stream works longer than the thread that launches
+        ((CPU, CPU._replace(device="npu")), 1.0),  # one thread works for two devices
+        ((CPU, CPU._replace(name="thread 2")), nan),  # two threads may overlap
+        ((THREAD, STREAM), 2.0),  # the thread works longer than the stream
+        ((STREAM, THREAD), 2.0),  # the stream works longer than the thread
         ((STREAM, STREAM), 1.0),
     ],
 )
-def test_only_operators_of_one_thread_explain_a_run(
+def test_tracks_decide_which_operators_explain_a_run(
     tracks: tuple[Track, ...], outside_s: float
 ) -> None:
     rows = [{"operator": 0, "duration_s": 2.0}, {"operator": 1, "duration_s": 1.0, "track": 1}]

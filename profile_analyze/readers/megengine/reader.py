@@ -150,8 +150,8 @@ def _decode(
 def _check_memory(size: int) -> None:
     """Raise `MemoryError` if there is too little memory to decode `size` bytes.
 
-    msgspec may crash if memory runs out while it decodes. Nothing is written to the array, so
-    allocating it takes almost no time.
+    Decoding usually takes more than half of `size`. msgspec may crash if memory runs out meanwhile.
+    Nothing is written to the array, so allocating it takes almost no time.
     """
     np.empty(size // 2, np.uint8)
 

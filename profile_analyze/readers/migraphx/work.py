@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from math import nan, prod
+from math import nan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.model import terms
@@ -35,7 +35,7 @@ _BY_IMPORTANCE: Final = (
     *(names.COPY, names.LAYOUT, names.FILL, names.VIEW, names.CONTROL),
 )
 """The kind of a kernel is the first kind in this list that any operator of the kernel has."""
-_BETWEEN_DEVICES: Final = re.compile(r"hip::copy_(?:to|from)_gpu|hip::copy(?:_to|_from)?_gpu")
+_BETWEEN_DEVICES: Final = re.compile(r"hip::copy(?:_to|_from)?_gpu")
 
 
 class InstructionWork(NamedTuple):
@@ -148,7 +148,7 @@ def _normalization(kernel: _Kernel) -> Operation | None:
     if not kernel.contents.only(kind, *_FUSED) or kernel.fused > 4:
         return None
     # Each fused elementwise operator reads one more tensor: a scale, a bias, or a tensor that is
-    # added before the normalization.
+    # added before the normalization. The formula only counts these tensors, up to four.
     return kernel.operation(kind, *(kernel.output * (1 + kernel.fused)))
 
 
@@ -172,15 +172,14 @@ def _pooling(kernel: _Kernel) -> Operation | None:
 
 
 def _elementwise(kernel: _Kernel) -> Operation | None:
-    moved = (names.GATHER, names.CONCAT, names.COPY, *_FUSED)
-    if not kernel.contents.only(*moved):
+    if not kernel.contents.only(names.GATHER, names.CONCAT, names.COPY, *_FUSED):
         return None
     return kernel.operation(names.ELEMENTWISE, per_element=kernel.fused)
 
 
 def _single_operator(kernel: _Kernel) -> Operation | None:
     kinds = kernel.contents.kinds
-    return kernel.operation(next(iter(kinds))) if len(kinds) == prod(kinds.values()) == 1 else None
+    return kernel.operation(next(iter(kinds))) if kinds.total() == 1 else None
 
 
 _TRANSLATIONS: Final[Mapping[str, Callable[[_Kernel], Operation | None]]] = {

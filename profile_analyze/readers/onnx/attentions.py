@@ -109,7 +109,7 @@ def _projected(call: Call, *, mask: int, past: int, attention_bias: int | None) 
     if not sizes or len(sizes) != 3:
         sizes = (quotient(columns, 3),) * 3
     past_length = call.size(past, 3) if call.has_input(past) else 0  # (2, B, heads, P, D)
-    if attention_bias is not None and call.has_input(6):  # `past_sequence_length`
+    if attention_bias is not None and call.has_input(6):  # Attention's `past_sequence_length`
         past_length = None
     return _attention(
         call,

@@ -69,6 +69,7 @@ def work_of_layer(
     if translate is not None and is_known and inputs and outputs and inputs[0] and outputs[0]:
         operation = translate(kind, [*inputs], [*outputs])
     elif translate is not None:
+        # Tensors or sizes are missing. Without inputs, products have unknown multiply-adds.
         operation = operation._replace(inputs=(), attributes={"k": None})
     category = KINDS[operation.kind].category
     if not is_known and category != terms.CONTROL:
@@ -93,7 +94,7 @@ def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
         merged = (groups * weight[1], *weight[2:])
         inputs[1] = Tensor(merged, _dtype(inputs[1]))
     elif len(weight) != len(data):
-        inputs = [inputs[0], None, *inputs[1:]]  # the weight is unknown
+        inputs = [inputs[0], None, *inputs[1:]]  # the weight is not an input
     # The bias may be followed by inputs that are added to the result.
     bias = [one for one in inputs[2:3] if len(known_shape(one)) <= 1]
     rest = inputs[2 + len(bias) :]
@@ -114,6 +115,7 @@ def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
         depth = a[0]
     elif len(result) >= 1 and len(a) >= 2:
         b = known_shape((inputs[1:] or [None])[0])
+        # The last two sizes of `a` are the rows of the result and the depth, in either order.
         rows = result[-1] if len(b) == 1 else (result[-2:-1] or (1,))[0]
         depth = a[-1] if a[-2] == rows else a[-2] if a[-1] == rows else None
     return Operation(kind, tuple(inputs), tuple(outputs), {"k": depth})
@@ -139,10 +141,10 @@ def _recurrent(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
         shapes = [(1, *one) for one in shapes]
     if not all(len(one) == 3 for one in shapes) or not shapes[1][2]:
         return Operation(kind, (inputs[0], None, None), tuple(outputs))
-    gates = _GATES.get(shapes[1][1] // shapes[1][2], kind)
+    kind = _GATES.get(shapes[1][1] // shapes[1][2], kind)
     dtypes = [_dtype(one) for one in (weight, recurrence)]
     weights = (Tensor(*one) for one in zip(shapes, dtypes, strict=True))
-    return Operation(gates, (inputs[0], *weights, bias, None, *inputs[1:-3]), tuple(outputs))
+    return Operation(kind, (inputs[0], *weights, bias, None, *inputs[1:-3]), tuple(outputs))
 
 
 def _gather(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:

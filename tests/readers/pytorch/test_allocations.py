@@ -39,7 +39,7 @@ def _event(name: str, start: float, duration: float, category: str = "cpu_op") -
 
 
 def _memory(start: float, size: int, *, on_device: bool = False, thread: int = 1) -> dict[str, Any]:
-    arguments = {"Bytes": size, "Device Type": int(on_device), "Device Id": on_device - 1}
+    arguments = {"Bytes": size, "Device Type": int(on_device), "Device Id": 0 if on_device else -1}
     event = {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t"}
     return event | {"ts": start, "pid": 1, "tid": thread, "args": arguments}
 
