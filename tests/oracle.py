@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.oracle_arithmetic import Number, aggregated, divided, over_runs, varying
 from tests.oracle_reading import Operator, is_constant, join_runs, read, read_file, split
-from tests.oracle_roofline import IN_EACH_RUN, bound, category_of, gain, roofline
+from tests.oracle_roofline import IN_EACH_RUN, bound, category_of, gain, own_total, roofline
 
 if TYPE_CHECKING:
     from profile_analyze import Query
@@ -160,7 +160,7 @@ def _row(
         **dict.fromkeys((*ONNX_TOOL, *SPARSITY, *_OF_TILES, *_DEVICE)),
     } | operator.split
     if query.peaks is not None:
-        row |= roofline(operator, query, row, over_runs(totals, query.run_statistic))
+        row |= roofline(operator, query, row, totals)
     return row | {key: _made(key, row) for key in query.by if key not in row}
 
 
@@ -171,8 +171,7 @@ def _memory_source(operator: Operator) -> str:
 
 
 def _share(times: list[Number], totals: list[Number], query: Query) -> Number:
-    ran = [total for time, total in zip(times, totals, strict=True) if time is not None]
-    return divided(over_runs(times, query.run_statistic), over_runs(ran, query.run_statistic))
+    return divided(over_runs(times, query.run_statistic), own_total(times, totals, query))
 
 
 def _made(key: str, row: dict[str, Any]) -> Any:
@@ -266,7 +265,7 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
         group.setdefault(
             "bound", bound(sums["compute_time"], sums["memory_time"], sums["least_time"])
         )
-        total = over_runs(totals, query.run_statistic)
+        total = own_total(group[IN_EACH_RUN]["time"], totals, query)
         group["gain"] = gain(total, _timed("sum", rows, "lost", query))
         ratios = (("attainable", "computation", "least_time"), ("efficiency", "least_time", "time"))
         for own, above, below in ratios:

@@ -15,7 +15,7 @@ IN_EACH_RUN = "in each run"
 
 
 def roofline(
-    operator: Operator, query: Query, row: dict[str, Any], total: Number
+    operator: Operator, query: Query, row: dict[str, Any], totals: list[Number]
 ) -> dict[str, Any]:
     """Return the columns that need peak rates. Add `lost` in each run to `row`.
 
@@ -56,7 +56,7 @@ def roofline(
         "least_time": least,
         "efficiency": divided(least, time),
         "lost": lost,
-        "gain": gain(total, lost),
+        "gain": gain(own_total(row[IN_EACH_RUN]["time"], totals, query), lost),
     }
 
 
@@ -99,6 +99,12 @@ def bound(compute: Number, memory: Number, least: Number) -> str | None:
         return None
     is_compute = compute is not None and memory is not None and compute >= memory
     return "compute" if is_compute else "memory"
+
+
+def own_total(times: list[Number], totals: list[Number], query: Query) -> Number:
+    """Return the total time of the runs in which a row has a time."""
+    ran = [total for time, total in zip(times, totals, strict=True) if time is not None]
+    return over_runs(ran, query.run_statistic)
 
 
 def gain(total: Number, lost: Number) -> Number:

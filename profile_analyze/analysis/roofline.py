@@ -202,9 +202,10 @@ def _gain_of_groups(rows: GroupRows) -> Floats:
 
 
 def _speed_up(rows: Rows, lost: Floats) -> Floats:
-    """Return how many times as fast all operators together would be without `lost` seconds."""
-    rest = rows.total_s - lost
-    return ratio(np.full(len(lost), rows.total_s), np.where(rest > 0, rest, np.nan))
+    """Return how many times as fast the runs of each row would be without `lost` seconds."""
+    totals_s = rows.own_totals_s
+    rest = totals_s - lost
+    return ratio(totals_s, np.where(rest > 0, rest, np.nan))
 
 
 def _bound(rows: OperatorRows) -> Categorical[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isclose
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -47,8 +48,10 @@ class Winner(NamedTuple):
     """How many operators of the group have a least possible time."""
     share: float
     efficiency: float
+    runs_s: float
+    """The time of the runs in which this group ran: of the whole profile if it ran in all runs."""
     total_s: float
-    """The time of the whole profile if this group ran at its roof."""
+    """The time of the runs in which this group ran, if it ran at its roof."""
     gain: float
     keys: tuple[str, ...]
     """The value of each key in `Judgement.by`."""
@@ -208,13 +211,17 @@ def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
     table = run(groups, profile)
     keys = list(zip(*map(table.texts, table.query.by), strict=True))
     for index, label in enumerate(table.labels):
+        runs_s = float(table["time"][index] / table["share"][index])
+        if isclose(runs_s, table.total_s):  # it ran in all runs
+            runs_s = table.total_s
         yield Winner(
             label=label,
             operators=int(table["count"][index]),
             judged=int(table["least_time.count"][index]),
             share=float(table["share"][index]),
             efficiency=float(table["efficiency"][index]),
-            total_s=table.total_s - float(table["lost"][index]),
+            runs_s=runs_s,
+            total_s=runs_s - float(table["lost"][index]),
             gain=float(table["gain"][index]),
             keys=keys[index],
         )

@@ -71,8 +71,8 @@ def _note_on_partial_rows(partial: int, runs: int, shares: float, shown: ShownRo
     """Return the note on `partial` operators, which ran in only some of the runs."""
     is_visible = bool(np.isnan(shown.per_run("time")).any())
     return Note(
-        f"{counted(partial, 'operator')} ran in only some of the {runs} runs: the share of a row "
-        "is relative to the total of the runs in which it ran, so all shares add up to "
+        f"{counted(partial, 'operator')} ran in only some of the {runs} runs: the times and the "
+        "share of a row are of the runs in which it ran, so all shares add up to "
         f"{percent(shares)}; --aggregate-by run shows each run",
         Importance.WRONG if is_visible else Importance.CONTEXT,
     )

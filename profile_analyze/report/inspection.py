@@ -92,7 +92,8 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
         yield _text("phases", phases, ", ".join(phases))
     for name, value in found.statistics_s().items():
         if name == "share":
-            yield _text(name, value, percent(value), "share of total")
+            side = found.profile.tracks[executions.track[rows[0]]].side
+            yield _text(name, value, percent(value), f"share of {side} time")
         else:
             yield _time(name, value)
 

@@ -153,11 +153,11 @@ _WINNER_SCHEMA: Final = {
     "share": {"type": "number"},
     "efficiency": {"type": "number"},
     "total_time_s": {
-        "description": "The total time if this group ran at its roof.",
+        "description": "The total time, of the runs in which the group ran, if it ran at its roof.",
         "type": "number",
     },
     "gain": {
-        "description": "How many times as fast the whole profile would run.",
+        "description": "How many times as fast these runs would be.",
         "type": "number",
     },
 }

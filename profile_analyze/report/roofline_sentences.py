@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isclose, isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.peaks import AS_GIVEN, DEFAULT_DTYPE, TF32
@@ -13,7 +13,7 @@ from profile_analyze.units import counted, percent, small_percent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from profile_analyze.query.judgement import Judgement
+    from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
 
@@ -145,8 +145,20 @@ def winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
             f"{counted(winner.operators, 'operator')} {group} ({percent(winner.share)} of the time"
             f"{judged}) {'runs' if one else 'run'} at {efficiency} of the roof: if "
             f"{'this' if one else 'these'} alone ran at the roof, "
-            f"{_total_at_roof(winner.total_s, summary, times)}, {winner.gain:.2f} times as fast"
+            f"{_with_group_at_roof(winner, summary, times)}, {winner.gain:.2f} times as fast"
         )
+
+
+def _with_group_at_roof(winner: Winner, summary: Summary, times: Times) -> str:
+    """Return a sentence part on the time of the model, or of the runs in which the group ran."""
+    if isclose(winner.runs_s, summary.device_time_s):
+        return _total_at_roof(winner.total_s, summary, times)
+    to_text = comparable_times(times)
+    which = "this operator" if winner.operators == 1 else "these operators"
+    return (
+        f"the runs with {which} would take {to_text(winner.total_s)} instead of "
+        f"{to_text(winner.runs_s)}"
+    )
 
 
 def _total_at_roof(total_s: float, summary: Summary, times: Times) -> str:

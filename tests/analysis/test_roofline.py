@@ -192,9 +192,9 @@ def test_the_judgement_by_hand() -> None:
     assert (judgement.memory_known, judgement.judged) == (1.0, 0.9)
     assert (judgement.efficiency, judgement.lost_s) == (0.5, 4.5)
     assert judgement.winners == (
-        pa.Winner("Convolution", 3, 2, 0.65, 0.5, 7.0, 10 / 7, ("Convolution",)),
-        pa.Winner("Elemwise", 2, 1, 0.2, 0.5, 9.0, 10 / 9, ("Elemwise",)),
-        pa.Winner("Copy", 1, 1, 0.1, 0.5, 9.5, 10 / 9.5, ("Copy",)),
+        pa.Winner("Convolution", 3, 2, 0.65, 0.5, 10.0, 7.0, 10 / 7, ("Convolution",)),
+        pa.Winner("Elemwise", 2, 1, 0.2, 0.5, 10.0, 9.0, 10 / 9, ("Elemwise",)),
+        pa.Winner("Copy", 1, 1, 0.1, 0.5, 10.0, 9.5, 10 / 9.5, ("Copy",)),
     )
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
@@ -366,3 +366,34 @@ def test_columns_need_peaks() -> None:
     assert "efficiency" not in result.columns
     outcome = run_command("none", "--columns", "efficiency")
     assert outcome.code == 2
+
+
+def test_the_gain_of_an_operator_is_of_the_runs_in_which_it_ran() -> None:
+    profile = profile_of(
+        [
+            {"name": "conv", "type": "Conv", "computation": 1e3, "memory": 1.0},
+            {"name": "rare", "type": "Rare", "computation": 1e3, "memory": 1.0},
+        ],
+        [
+            {"operator": 0, "run": 0, "duration_s": 6.0},
+            {"operator": 1, "run": 0, "duration_s": 4.0},
+            {"operator": 0, "run": 1, "duration_s": 6.0},
+        ],
+        runs=(Run(), Run()),
+    )
+    for by in ((), "name"):
+        table = pa.run(pa.Query(by=by, aggregates="sum" if by else (), peaks=PEAKS), profile)
+        # Both would take 1 s. The runs take 10 s and 6 s, so 8 s in the median.
+        assert table["gain"].tolist() == [8 / (8 - 5), 10 / (10 - 3)]
+    summary = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS))
+    assert summary.judgement is not None
+    assert summary.judgement.winners == (
+        pa.Winner("Conv", 1, 1, 0.75, 1 / 6, 8.0, 3.0, 8 / 3, ("Conv",)),
+        pa.Winner("Rare", 1, 1, 0.4, 0.25, 10.0, 7.0, 10 / 7, ("Rare",)),
+    )
+    rare = pa.render(pa.Report.of(summary, ()), "plain").splitlines()[-1]
+    assert rare == (
+        "1 operator of type Rare (40.0% of the time) runs at 25.0% of the roof: if this alone ran "
+        "at the roof, the runs with this operator would take 7.000 s instead of 10.000 s, 1.43 "
+        "times as fast"
+    )

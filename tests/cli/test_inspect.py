@@ -42,7 +42,7 @@ tracks                 thread 1
 time                   3.000 ms
 own time               3.000 ms
 device time            3.000 ms
-share of total         25.0%
+share of host time     25.0%
 
 stack, outermost first:
 
@@ -86,19 +86,19 @@ def test_one_execution_has_its_neighbours() -> None:
 
 profile_analyze 0.1.0
 
-| total          |    value |
-|:---------------|---------:|
-| name           |   `a\\|b` |
-| key            |        0 |
-| type           |        A |
-| level          | operator |
-| execution      |        2 |
-| start          | 2.000 ms |
-| step           |        7 |
-| tracks         | stream 7 |
-| time           | 2.000 ms |
-| own time       | 2.000 ms |
-| share of total |    53.3% |
+| total                |    value |
+|:---------------------|---------:|
+| name                 |   `a\\|b` |
+| key                  |        0 |
+| type                 |        A |
+| level                | operator |
+| execution            |        2 |
+| start                | 2.000 ms |
+| step                 |        7 |
+| tracks               | stream 7 |
+| time                 | 2.000 ms |
+| own time             | 2.000 ms |
+| share of device time |    53.3% |
 
 neighbours on the same track:
 
@@ -174,16 +174,16 @@ executions             0
     assert (
         shown(averages(), "fc", time_unit="us")
         == """\
-name            fc
-key             1
-type            Gemm
-category        matmul
-level           operator
-executions      1
-tracks          stream 7
-time            500.000 us
-own time        500.000 us
-share of total  28.6%
+name                  fc
+key                   1
+type                  Gemm
+category              matmul
+level                 operator
+executions            1
+tracks                stream 7
+time                  500.000 us
+own time              500.000 us
+share of device time  28.6%
 """
     )
 

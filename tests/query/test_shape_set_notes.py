@@ -67,9 +67,8 @@ def notes_on_steps(folder: Path, *events: Any) -> tuple[str, ...]:
 def test_operators_that_did_not_run_in_each_step_have_another_note(tmp_path: Path) -> None:
     found = notes_on_steps(tmp_path, mm(100, 1), mm(200, 1), mm(150, 2))
     assert found == (
-        "1 operator ran in only some of the 2 runs: the share of a row is relative to the total of "
-        "the runs in which it ran, so all shares add up to 116.7%; --aggregate-by run shows each "
-        "run",
+        "1 operator ran in only some of the 2 runs: the times and the share of a row are of the "
+        "runs in which it ran, so all shares add up to 116.7%; --aggregate-by run shows each run",
     )
     (other,) = notes_on_steps(tmp_path, mm(100, 1), mm(200, 3), mm(150, 2), mm(250, 4))
     assert other.startswith("the runs have 2 sets of input shapes: ")
