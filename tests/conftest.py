@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     import pytest
 
 T = TypeVar("T")
+
+# A shell starts background jobs with Ctrl-C ignored, and their children ignore it, too. Tests that
+# interrupt a command would then wait forever. Handlers are not inherited: children get the default.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The default options of the person who runs the tests would change every answer.
 os.environ.pop(VARIABLE, None)
