@@ -74,7 +74,8 @@ def test_a_profile_of_onnx_runtime_can_have_any_number_of_events(tmp_path: Path)
     assert profile.operators.name.values().tolist() == real.operators.name.values().tolist()
     assert [run.wall_s for run in profile.runs] == 3 * [run.wall_s for run in real.runs]
     assert (profile.totals_s("time")[:3] < real.totals_s("time")).all()
-    assert profile.notes == real.notes
+    # The first iteration is slow. Copies have it again, so the shares of the time differ.
+    assert [note.pattern for note in profile.notes] == [note.pattern for note in real.notes]
 
 
 def test_a_trace_can_have_any_number_of_events(tmp_path: Path) -> None:

@@ -48,8 +48,9 @@ def depths(above: Indices) -> Indices:
 def outermost(owner: Indices, above: Indices) -> Indices:
     """For each execution, return the outermost ancestor of its owner, shape (executions,).
 
-    `owner` has the owner of each execution, or -1. `above` has the parent of each execution, or -1.
-    If the owner has no ancestors, the result is the owner. An execution without an owner has -1.
+    `owner` has the owner of each execution, or -1. `above` has the next ancestor of each execution,
+    or -1. If the owner has no ancestors, the result is the owner. An execution without an owner has
+    -1.
     """
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)

@@ -33,7 +33,8 @@ class Categorical(Generic[T]):
     codes: NDArray[np.int64]
     """Shape (rows,): the index in `categories`, or -1 for N/A."""
     categories: tuple[T, ...]
-    """The distinct values, in order of first appearance."""
+    """The distinct values. `of` puts them in order of first appearance. After `take`, the order may
+    differ, and some values may have no row."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)

@@ -1,4 +1,4 @@
-"""The formulas of the columns that `column_registry.py` declares."""
+"""The formulas of all columns in `column_registry.COLUMNS`."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _intensity(rows: OperatorRows) -> Floats:
     return rows.ratio("computation", "memory")
 
 
-def _optional(name: str) -> Callable[[OperatorRows], Values]:
+def _categorical(name: str) -> Callable[[OperatorRows], Values]:
     def formula(rows: OperatorRows) -> Values:
         return rows.profile.operators.categorical(name)
 
@@ -188,29 +188,29 @@ FORMULAS: Final = Formulas(
         "intensity": _intensity,
         **{name: _work_column(name) for name in ("macs", "macs_with_bias", "backward_macs")},
         "macs_without_padding": _work_column("macs_without_padding"),
-        "conv_kind": _optional("conv_kind"),
+        "conv_kind": _categorical("conv_kind"),
         **{name: _numbers(name) for name in ("params", "param_bytes")},
         **{name: _numbers(name) for name in ("input_bytes", "output_bytes")},
-        "reused_weights": _optional("reused_weights"),
+        "reused_weights": _categorical("reused_weights"),
         **{name: _numbers(name) for name in ONNX_TOOL_NAMES},
         **{name: _numbers(name) for name in ("sparsity", "sparsity_block")},
-        "sparsity_pattern": _optional("sparsity_pattern"),
+        "sparsity_pattern": _categorical("sparsity_pattern"),
         **{name: _work_column(name) for name in TILE_AMOUNTS},
         **{name: _numbers(name) for name in ("tiles_m", "tiles_n", "tiles_k", "tile_peak")},
         "tile_efficiency": lambda rows: rows.ratio("macs", "tiled_macs"),
-        "in_shapes": _optional("in_shapes"),
-        "in_strides": _optional("in_strides"),
-        "out_shapes": _optional("out_shapes"),
+        "in_shapes": _categorical("in_shapes"),
+        "in_strides": _categorical("in_strides"),
+        "out_shapes": _categorical("out_shapes"),
         "input_dtype": _input_dtype,
-        "compute_dtype": _optional("compute_dtype"),
+        "compute_dtype": _categorical("compute_dtype"),
         **{key: _joined_key(key) for key in ("device", "track", "stream", "rank", "kernel")},
-        **{name: _optional(name) for name in DEVICE_TEXTS},
+        **{name: _categorical(name) for name in DEVICE_TEXTS},
         **{name: _numbers(name) for name in DEVICE_NUMBERS},
         **{name: _work_column(name) for name in MESSAGE_AMOUNTS},
         "message_size": lambda rows: rows.ratio("message_bytes", "calls"),
         "bus_bandwidth": lambda rows: rows.ratio("bus_bytes", "device_time"),
         "rank_spread": lambda rows: rank_spread(times_of_ranks(rows.profile, rows.measure.name)),
-        "parameters": _optional("parameters"),
+        "parameters": _categorical("parameters"),
         **{key: _split_key(key) for key in ("file", "run", "step", "phase")},
     },
     of_groups={"count": _count},

@@ -32,12 +32,14 @@ def common_subsequence(
     while end < shorter - start and ours[-1 - end] == theirs[-1 - end]:
         end += 1
     # An element that only one side has cannot be common, so it needs no bits.
-    middle = _shared_with(theirs, ours, start, end)
-    other = _shared_with(ours, theirs, start, end)
+    our_indices = _shared_with(theirs, ours, start, end)
+    their_indices = _shared_with(ours, theirs, start, end)
     pairs = [(index, index) for index in range(start)]
-    if len(middle) * len(other) <= _MOST_BITS:
-        found = _common_bits([ours[index] for index in middle], [theirs[index] for index in other])
-        pairs.extend((middle[column], other[row]) for column, row in found)
+    if len(our_indices) * len(their_indices) <= _MOST_BITS:
+        found = _common_bits(
+            [ours[index] for index in our_indices], [theirs[index] for index in their_indices]
+        )
+        pairs.extend((our_indices[column], their_indices[row]) for column, row in found)
     pairs.extend((len(ours) - rest, len(theirs) - rest) for rest in range(end, 0, -1))
     return pairs
 

@@ -11,7 +11,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.comparison_matching import MATCHES, matched_rows, steps_of
-from profile_analyze.model.comparison_notes import mismatch_of, notes_of, notes_on
+from profile_analyze.model.comparison_notes import mismatch_of, notes_on_base, notes_on_sides
 from profile_analyze.model.fused_layers import with_parts
 from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.operators import Operators
@@ -160,7 +160,7 @@ def compare(
     """
     if match not in MATCHES:
         raise QueryError(f"match: {match!r} is not one of {', '.join(MATCHES)}")
-    _check_that_both_have_run(profile, base)
+    _check_same_kind(profile, base)
     common = level or common_level(profile, base)
     profile, base = at_level(profile, common), at_level(base, common)
     shared = shared_runs(profile, base)
@@ -168,10 +168,10 @@ def compare(
     base_row_of, how = matched_rows(profile, base, steps)
     notes: tuple[Note, ...] = ()
     if added := with_parts(profile, base, base_row_of):
-        profile, base, notes = added
+        profile, base, notes = added  # with fewer rows, which are matched anew
         base_row_of, how = matched_rows(profile, base, steps)
     comparison = replace(_with_matches(profile, base, base_row_of, how), shared=shared)
-    return replace(comparison, notes=(*notes_of(base), *notes_on(comparison), *notes))
+    return replace(comparison, notes=(*notes_on_base(base), *notes_on_sides(comparison), *notes))
 
 
 def _with_matches(
@@ -286,7 +286,7 @@ def _has_executions(profile: Profile) -> NDArray[np.bool_]:
     return ran
 
 
-def _check_that_both_have_run(profile: Profile, base: Profile) -> None:
+def _check_same_kind(profile: Profile, base: Profile) -> None:
     """Raise `QueryError` if one side is a model that has not run, and the other a profile."""
     models = [side.file for side in (profile, base) if side.model is not None]
     runs = [side.file for side in (profile, base) if side.model is None]

@@ -1,7 +1,7 @@
 """Matches the operators of two profiles in steps.
 
 Each step compares the values of some columns. Operators with the same values match in the order of
-execution. The step `structure` first aligns the two sequences of operators: see `_by_neighbours`.
+execution. Steps that compare shapes have further ways to match: see `_WAYS`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.model.common_subsequence import common_subsequence
-from profile_analyze.model.identity import FIRST_SHAPES, identities, in_order_of_execution
+from profile_analyze.model.identity import SINGLE_SHAPES, identities, in_order_of_execution
 from profile_analyze.model.model_names import ONE_KIND
 from profile_analyze.model.padded_channels import block_sizes, blocked_shapes
 from profile_analyze.model.terms import ADDED, CONTROL, OTHER, SHAPES, TELLING_APART
@@ -89,28 +89,28 @@ def matched_rows(
 def _by_neighbours(
     profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
 ) -> NDArray[np.int64]:
-    """Match operators with equal values that are in the same order in both networks: `_aligned`.
+    """Match operators with equal values that are in the same order in both networks.
+
+    See `_aligned`.
 
     For each operator, return the row in `base`. It is -1 for operators without a match, and for
     operators that an earlier step has matched.
     """
-
-    def values(side: Profile, rows: NDArray[np.int64]) -> list[tuple[Any, ...]]:
-        return [one[:-1] for one in identities(side, columns, rows)]
-
     rest, base_rest = _unmatched(base_row_of, len(base))
     if not len(rest) or not len(base_rest):
         return np.full(len(profile), -1)
-    return _aligned(profile, base, base_row_of, values(profile, rest), values(base, base_rest))
+    values = _values(profile, rest, columns)
+    return _aligned(profile, base, base_row_of, values, _values(base, base_rest, columns))
 
 
 def _by_padding(
     profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
 ) -> NDArray[np.int64]:
-    """Match operators whose shapes differ only by channels that pad a block: `_aligned`.
+    """Match operators whose shapes differ only by channels that pad a block.
 
-    Apart from the shapes, their values in `columns` must be equal. If categories are compared
-    instead of types, an operator must fit only one other operator.
+    The operators must be in the same order in both networks: see `_aligned`. Apart from the shapes,
+    their values in `columns` must be equal. If categories are compared instead of types, an
+    operator must fit only one other operator.
 
     For each operator, return the row in `base`. It is -1 for operators without a match, and for
     operators that an earlier step has matched.
@@ -119,9 +119,9 @@ def _by_padding(
     sizes = block_sizes(profile, base)
     if not sizes:
         return found
-    others = [name for name in columns if name not in (*SHAPES, *FIRST_SHAPES)]
+    others = [name for name in columns if name not in (*SHAPES, *SINGLE_SHAPES)]
     shapes, base_shapes = blocked_shapes(profile), blocked_shapes(base)
-    # Either side may be the padded one. Only padded operators match operators that are not padded.
+    # Either side may be the padded one. A padded operator only matches an operator that is not.
     for size, is_padded in product(sizes, (True, False)):
         matched = np.maximum(base_row_of, found)
         rest, base_rest = _unmatched(matched, len(base))
@@ -186,22 +186,32 @@ def _rounded_values(
 ) -> list[Hashable]:
     """Return the values of `rows` in `columns`, and their `shapes` rounded to blocks of `size`.
 
-    Only operators with blocks count, or if `is_padded` is false, only operators without blocks. All
-    others, and operators of unknown shapes, get values equal to nothing else. If categories are
-    compared, so do operators of unknown category, and those in `_NOT_BY_SHAPES`.
+    Some operators must not match. Each of them gets a value that equals no other value:
+
+    - operators without blocks; if `is_padded` is false, operators with blocks
+    - operators of unknown shapes
+    - if categories are compared: operators of unknown category, or of one in `_NOT_BY_SHAPES`
     """
-    values = (one[:-1] for one in identities(side, columns, rows))
     left_out = (None, *_NOT_BY_SHAPES) if columns[0] == "category" else ()
     return [
         (value, one.rounded(size))
         if one and bool(one.blocks) == is_padded and value[0] not in left_out
         else object()
-        for value, one in zip(values, (shapes[row] for row in rows), strict=True)
+        for value, one in zip(
+            _values(side, rows, columns), (shapes[row] for row in rows), strict=True
+        )
     ]
 
 
+def _values(
+    side: Profile, rows: NDArray[np.int64], columns: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    """Return the values of `rows` in `columns`: their identities without the number at the end."""
+    return [one[:-1] for one in identities(side, columns, rows)]
+
+
 def _single(values: Sequence[Hashable]) -> list[Hashable]:
-    """Return the values. Those that occur several times are replaced: they are equal to nothing."""
+    """Return the values. A value that occurs several times becomes objects that equal nothing."""
     counts = Counter(values)
     return [one if counts[one] == 1 else object() for one in values]
 
@@ -216,18 +226,19 @@ def _by_identity(
     """
     rest, base_rest = _unmatched(base_row_of, len(base))
     base_rows = _rows_by_identity(base, base_rest, columns)
-    identities_of_rest = _rows_by_identity(profile, rest, columns)
-    if "in_shape" in columns:
-        base_rows = _where_as_many(identities_of_rest, base_rows)
-        base_rows = _where_work_agrees(profile, identities_of_rest, base, base_rows)
+    rows = _rows_by_identity(profile, rest, columns)
+    if "in_shape" in columns:  # a step of `_BY_SHAPES`
+        base_rows = _where_as_many(rows, base_rows)
+        base_rows = _where_work_agrees(profile, rows, base, base_rows)
     found = np.full(len(profile), -1)
-    found[rest] = [base_rows.get(one, -1) for one in identities_of_rest]
+    found[rest] = [base_rows.get(identity, -1) for identity in rows]  # in the order of `rest`
     return found
 
 
 _WAYS: Final = {
     # By identity alone, one missing layer would shift the matches of all later equal layers.
-    # Padding first: 24 channels may be 24, or 20 that were padded, and the order tells them apart.
+    # Padding comes first: a layer with 24 channels may match one with 24, or one with 20 before
+    # padding. The order of the layers tells which.
     _BY_STRUCTURE[0]: (_by_padding, _by_neighbours, _by_identity),
     _BY_SHAPES[0][0]: (_by_identity, _by_padding),
 }
@@ -258,7 +269,7 @@ def _with_stricter_names(
 
 
 def _where_as_many(
-    identities_of_rest: Iterable[tuple[Any, ...]], base_rows: Mapping[tuple[Any, ...], int]
+    rows: Iterable[tuple[Any, ...]], base_rows: Mapping[tuple[Any, ...], int]
 ) -> dict[tuple[Any, ...], int]:
     """Keep only operators whose category and shapes occur equally often on both sides.
 
@@ -266,9 +277,7 @@ def _where_as_many(
     unknown category are also left out, and so are the categories in `_NOT_BY_SHAPES`.
     """
     # An identity is a category and shapes, followed by a number that counts equal operators.
-    counts, base_counts = (
-        Counter(one[:-1] for one in side) for side in (identities_of_rest, base_rows)
-    )
+    counts, base_counts = (Counter(one[:-1] for one in side) for side in (rows, base_rows))
     return {
         one: row
         for one, row in base_rows.items()

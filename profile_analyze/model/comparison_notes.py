@@ -34,7 +34,7 @@ class Mismatch(NamedTuple):
     """Why a change between the two sides means nothing."""
 
     found: str
-    """What the two sides have in common, with numbers."""
+    """What shows this, with numbers, such as `only 3 of 90 operators matched`."""
     meaning: str
     """What this probably means, such as `these look like different models`."""
     advice: str
@@ -68,7 +68,7 @@ def mismatch_of(comparison: Comparison) -> Mismatch | None:
     return _other_model(comparison) or _other_iterations(comparison)
 
 
-def notes_of(base: Profile) -> Iterator[Note]:
+def notes_on_base(base: Profile) -> Iterator[Note]:
     """Return the notes on the baseline."""
     return (note.about(BASELINE) for note in (*base.notes, *base.notes_on_runs))
 
@@ -101,7 +101,7 @@ def _shared_files(shared: SharedRuns) -> Iterator[str]:
         )
 
 
-def notes_on(comparison: Comparison) -> Iterator[Note]:
+def notes_on_sides(comparison: Comparison) -> Iterator[Note]:
     """Yield the notes on how the two sides fit together."""
     if same_runs := _same_runs(comparison):
         yield Note(str(same_runs), Importance.ANSWER)
@@ -175,9 +175,9 @@ def _other_model(comparison: Comparison) -> Mismatch | None:
         return Mismatch(found, "these are different models", advice, kind="models")
     # Constants do not count, because constants of different models often match by their shapes.
     category = comparison.profile.operators.category
-    works = ~category.where(one == CONTROL for one in category.categories)
-    shared = int((in_profile & in_base & works).sum())
-    fewest = min(int((side & works).sum()) for side in (in_profile, in_base))
+    does_work = ~category.where(one == CONTROL for one in category.categories)
+    shared = int((in_profile & in_base & does_work).sum())
+    fewest = min(int((side & does_work).sum()) for side in (in_profile, in_base))
     if shared >= _LEAST_SHARED * fewest:
         return None
     return Mismatch(

@@ -48,7 +48,7 @@ def delegating(profile: Profile, parent: Indices, ignored: Sequence[Indices]) ->
         for work in (profile.operators.computation, profile.operators.memory)
     ]
     has_work = (works[0] > 0) | (works[1] > 0)
-    is_node = has_work[executions.operator]
+    is_node = has_work[executions.operator]  # nodes of the forest are executions with work
     nodes = np.flatnonzero(is_node)
     position = np.full(len(parent) + 1, -1)  # the extra entry stays -1
     position[nodes] = np.arange(len(nodes))
@@ -76,6 +76,7 @@ def _delegating_nodes(above: Indices, computation: Floats, memory: Floats) -> ND
     position[by_depth] = np.arange(len(above))
     starts = np.searchsorted(depth[by_depth], np.arange(deepest + 2))
     bounds = [*zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+    # The computation and the memory of the executions inside each node of one depth.
     inside = [np.zeros(bounds[-1][1] - bounds[-1][0])] * 2
     for level in reversed(range(len(bounds))):  # innermost nodes first
         nodes = by_depth[slice(*bounds[level])]
@@ -84,7 +85,7 @@ def _delegating_nodes(above: Indices, computation: Floats, memory: Floats) -> ND
         with np.errstate(all="ignore"):
             does_most = [within >= one / 2 for within, one in zip(inside, own, strict=True)]
             delegates = np.where(computes, does_most[0], does_most[1])
-            sums = [
+            sums = [  # what counts for the nodes above: work inside, and own work
                 within + np.where(delegates, 0.0, one)
                 for within, one in zip(inside, own, strict=True)
             ]

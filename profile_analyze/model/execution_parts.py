@@ -38,7 +38,7 @@ class ExecutionParts:
     def add(self, executions: Executions) -> None:
         """Add executions. References between them are indices into `executions` itself.
 
-        Deferred executions are read once other executions are added.
+        Deferred executions are read as soon as executions that are not deferred are added.
         """
         if isinstance(executions, DeferredExecutions):
             if not self._columns["operator"] and not self._in_files:

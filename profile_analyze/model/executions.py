@@ -86,6 +86,7 @@ class Run(NamedTuple):
     step: int | None = None
     """The number of the iteration in the file."""
     label: str | None = None
+    """The name of the run in the file. It has nothing to do with `Profile.labels`."""
     wall_s: float = float("nan")
     """The seconds from start to end; NaN if the file does not say."""
     is_copy: bool = False
@@ -107,9 +108,7 @@ def _type_of(name: str) -> type[np.int64 | np.int32]:
     return np.int64 if name == "calls" else np.int32
 
 
-_TIMES: Final = (
-    *("start_s", "self_s", "median_s", "first_kernel_s", "submitted_s", "thread_wait_s"),
-)
+_TIMES: Final = ("start_s", "self_s", "median_s", "first_kernel_s", "submitted_s", "thread_wait_s")
 """The optional columns of times. A column that is left out is N/A."""
 
 AMOUNTS: Final = ("allocated_bytes", "device_allocated_bytes")

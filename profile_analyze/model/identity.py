@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 
-FIRST_SHAPES: Final = {
+SINGLE_SHAPES: Final = {
     "in_shape": ("in_shapes", 0),
     "weight_shape": ("in_shapes", 1),
     "out_shape": ("out_shapes", 0),
@@ -36,7 +36,7 @@ def identities(
 ) -> list[tuple[Any, ...]]:
     """Return the identity of each operator: its values in `columns`, followed by a number.
 
-    Each name in `columns` is the name of a column, or one of `FIRST_SHAPES`.
+    Each name in `columns` is the name of a column, or one of `SINGLE_SHAPES`.
 
     The number distinguishes operators with the same values. It counts these operators from 0 in the
     order of execution. Keys are not part of the identity, because two builds of one graph may have
@@ -68,8 +68,8 @@ def identities(
 
 def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[Any]:
     operators = profile.operators
-    if name in FIRST_SHAPES:
-        source, position = FIRST_SHAPES[name]
+    if name in SINGLE_SHAPES:
+        source, position = SINGLE_SHAPES[name]
         column = operators.categorical(source).mapped(
             lambda shapes: shapes[position] if position < len(shapes) else None
         )
@@ -91,10 +91,10 @@ def in_order_of_execution(profile: Profile) -> NDArray[np.int64]:
     """
     executions = profile.executions
     first_start_s = np.full(len(profile), np.inf)
-    counts = on_side(profile, DEVICE) & ~np.isnan(executions.start_s)
+    is_counted = on_side(profile, DEVICE) & ~np.isnan(executions.start_s)
     # Clocks of different runs may differ, so the earliest start over all runs would mean nothing.
-    counts &= executions.run == _first_run(profile)[executions.operator]
-    np.minimum.at(first_start_s, executions.operator[counts], executions.start_s[counts])
+    is_counted &= executions.run == _first_run(profile)[executions.operator]
+    np.minimum.at(first_start_s, executions.operator[is_counted], executions.start_s[is_counted])
     return np.lexsort((profile.operators.key_ranks(), first_start_s))
 
 

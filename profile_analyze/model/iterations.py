@@ -110,25 +110,26 @@ def by_unit(
 
 def unit_names(profile: Profile, unit: SampleUnit) -> list[str]:
     """Return a name for each unit of `by_unit`: its file, or the number and the file of a run."""
-    own = [
+    originals = [
         (run.process, index)
         for run, index in zip(profile.runs, indices_in_process(profile.runs), strict=True)
         if not run.is_copy
     ]
     file_of = profile.processes
     # Several processes may have the same name: URLs are shown without their queries.
-    distinct = list(dict.fromkeys(process for process, _ in own))
-    if unit == "process" or len(distinct) == len(own):
+    distinct = list(dict.fromkeys(process for process, _ in originals))
+    if unit == "process" or len(distinct) == len(originals):
         return [file_of[process] for process in distinct]
     return [
-        f"run {profile.skipped_runs + 1 + index} of {file_of[process]}" for process, index in own
+        f"run {profile.skipped_runs + 1 + index} of {file_of[process]}"
+        for process, index in originals
     ]
 
 
 def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:
     """Return the number of processes or iterations in `runs`, without copies."""
-    own = [run for run in runs if not run.is_copy]
-    return len(own) if unit == "iteration" else len({run.process for run in own})
+    originals = [run for run in runs if not run.is_copy]
+    return len(originals) if unit == "iteration" else len({run.process for run in originals})
 
 
 def copies_in(runs: tuple[Run, ...]) -> int:

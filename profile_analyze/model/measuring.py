@@ -183,10 +183,11 @@ def _ends_of_runs(run: NDArray[np.int32], runs: int) -> NDArray[np.int64]:
     # first `ends[n]` rows is n, these rows are all rows of run n and all lower runs.
     first, highest, clean = 0, 0, []
     for block in blocks(run):
-        highest_before = np.maximum(np.maximum.accumulate(block), highest)
-        highest = highest_before[-1]
-        in_block = np.flatnonzero((ends > first) & (ends <= first + len(block)) & (counts > 0))
-        clean.append(ends[in_block[highest_before[ends[in_block] - first - 1] == in_block]])
+        highest_so_far = np.maximum(np.maximum.accumulate(block), highest)
+        highest = highest_so_far[-1]
+        candidates = np.flatnonzero((ends > first) & (ends <= first + len(block)) & (counts > 0))
+        last_rows = ends[candidates] - first - 1  # within the block
+        clean.append(ends[candidates[highest_so_far[last_rows] == candidates]])
         first += len(block)
     return np.concatenate(clean)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.model_graph import Group, ModelGraph
-    from profile_analyze.model.model_names import Node
+    from profile_analyze.model.model_names import Facts
     from profile_analyze.model.operators import Shape
     from profile_analyze.model.profile import Profile
 
@@ -39,6 +39,7 @@ NAME: Final = "name"
 ORDER: Final = "order"
 
 _CHANNEL_BLOCK: Final = 8
+"""The size of a block of channels. Some runtimes use blocks of twice this size."""
 _FEW: Final = 0.25
 """Below this share of matched operators, the model is probably not the model that ran."""
 
@@ -133,6 +134,7 @@ class _Matching:
         claimants: dict[int, list[int]] = {}
         for row, groups in candidates:
             fitting = [match for group in groups if (match := self._fitting(row, group))]
+            # Nodes with the shapes of the operator come before nodes with other shapes.
             fitting = [match for match in fitting if match.has_work] or fitting
             if len(fitting) == 1:
                 claims[row] = fitting[0]
@@ -167,12 +169,15 @@ class _Matching:
         self._left = [row for row in self._left if row not in self._found]
 
     def _fitting(self, row: int, group: Group) -> Match | None:
-        """Return the match of an operator with a group of nodes; None if they do not fit."""
+        """Return the match of an operator with a group of nodes; None if they do not fit.
+
+        An operator that does not fit only because of its shapes is added to `_other_shapes`.
+        """
         of_kind = [node for node in group if self._is_kind(row, node)]
         if not of_kind or not self._taken.isdisjoint(group):
             return None
-        written, expected = self._rows[row].out_shape, self._nodes[group[-1]].out_shape
-        if written and expected and written != expected and not _is_padded(written, expected):
+        shape, expected = self._rows[row].out_shape, self._nodes[group[-1]].out_shape
+        if shape and expected and shape != expected and not _is_padded(shape, expected):
             if row not in self._first_row_of:
                 self._other_shapes.add(row)
                 return None
@@ -248,7 +253,7 @@ def _first_rows_of_nodes(profile: Profile) -> dict[int, int]:
     }
 
 
-def _same_kind(row: Node, node: Node) -> bool:
+def _same_kind(row: Facts, node: Facts) -> bool:
     """Return whether an operator and a node have the same kind, by their types and categories."""
     if node.type is None:
         return False
@@ -264,7 +269,7 @@ def _same_kind(row: Node, node: Node) -> bool:
     return False
 
 
-def _by_form(facts: Sequence[Node], among: Iterable[int]) -> dict[_Form, list[int]]:
+def _by_form(facts: Sequence[Facts], among: Iterable[int]) -> dict[_Form, list[int]]:
     """Group the indices of operators or nodes by category and shapes.
 
     The category `control`, unknown categories, and unknown or scalar shapes are left out.
@@ -277,11 +282,11 @@ def _by_form(facts: Sequence[Node], among: Iterable[int]) -> dict[_Form, list[in
     return found
 
 
-def _is_padded(written: Shape, expected: Shape) -> bool:
-    """Return whether `written` is `expected` with its channels padded to whole blocks."""
-    if len(written) != len(expected) or len(written) < 3:
+def _is_padded(shape: Shape, expected: Shape) -> bool:
+    """Return whether `shape` is `expected` with its channels padded to whole blocks."""
+    if len(shape) != len(expected) or len(shape) < 3:
         return False
-    channels, others = written[1], (written[0], *written[2:])
+    channels, others = shape[1], (shape[0], *shape[2:])
     return (
         others == (expected[0], *expected[2:])
         and channels % _CHANNEL_BLOCK == 0

@@ -47,7 +47,7 @@ _COPY: Final = r"#[0-9]+$"
 """The suffix of a repeated name: the second node `conv` is called `conv#2`."""
 
 
-class Node(NamedTuple):
+class Facts(NamedTuple):
     """The facts about a node or an operator that decide whether the two have the same kind."""
 
     type: str | None
@@ -57,7 +57,7 @@ class Node(NamedTuple):
     out_shape: Shape | None
 
 
-def facts_of(profile: Profile) -> list[Node]:
+def facts_of(profile: Profile) -> list[Facts]:
     """Return the facts about each operator of a profile, or about each node of a model."""
     operators = profile.operators
     shapes = (
@@ -65,7 +65,7 @@ def facts_of(profile: Profile) -> list[Node]:
         for name in SHAPES
     )
     columns = (operators.type, operators.category, *shapes)
-    return [Node(*row) for row in zip(*(column.values() for column in columns), strict=True)]
+    return [Facts(*row) for row in zip(*(column.values() for column in columns), strict=True)]
 
 
 class NodeNames:
@@ -138,6 +138,8 @@ class NodeNames:
         if len(starts) > _MOST_PARTS:
             return []
         ends = [*(start - 1 for start in starts[1:]), len(word)]
+        # `ways[n]` has the ways to split `word[n:]`. The first entry is for the end of the word, as
+        # if a separator followed the word.
         ways: dict[int, list[Group]] = {len(word) + 1: [()]}
         for start in reversed(starts):
             ways[start] = [

@@ -125,17 +125,15 @@ def notes_with_share(
     text: str,
     importance: Importance,
     count: int,
-    time: float,
-    total: float,
+    share: float,
     *,
     dropped_beside: Beside = "",
 ) -> Iterator[Note]:
-    """Yield a note on `count` operators, which take `time` of the `total`; no note for 0 operators.
+    """Yield a note on `count` operators and their share of the time; no note for 0 operators.
 
     `text` has `{}` where the number of operators and their share of the time belong.
     """
     if count:
-        share = time / total if total else nan
         pattern = text.format(operators_and_share(count))
         yield Note(pattern, importance, share, dropped_beside=dropped_beside)
 
@@ -183,7 +181,11 @@ def _once_for_both_sides(notes: Collection[Note]) -> Iterator[Note]:
 
 
 def chosen_notes(notes: Iterable[Note], which: NoteChoice) -> tuple[Note, ...]:
-    """Return the notes to show, in the given order. With `none`, only verdicts are left."""
+    """Return the notes to show.
+
+    With `few`, these are the notes that `most_important` returns. With `none`, only verdicts are
+    left.
+    """
     if which == "few":
         return most_important(notes)
     return tuple(note for note in notes if which == "all" or note.importance == Importance.VERDICT)

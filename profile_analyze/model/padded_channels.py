@@ -38,7 +38,8 @@ class BlockedShapes(NamedTuple):
     def rounded(self, size: int) -> tuple[Shapes, Shapes]:
         """Return images and weights, with the numbers of channels rounded up to blocks of `size`.
 
-        `pads` is true only for operators for which these are equal. `size` is the largest block.
+        `size` is the largest size of all blocks. If `pads` is true for two operators, their results
+        are equal.
         """
         return (
             tuple(_rounded(shape, size, _OF_IMAGES) for shape in self.images),

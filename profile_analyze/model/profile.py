@@ -86,7 +86,7 @@ class Profile:
     allocations: Allocations | None = None
     not_loaded: frozenset[str] = frozenset()
     """The optional tables that the file may have, but that were not loaded or were dropped.
-    Joining runs, splitting rows or selecting a level drops all optional tables."""
+    Joining runs, splitting rows, selecting a level or cutting to a window drops all of them."""
     notes: tuple[Note, ...] = ()
     """Sentences that a person should read before trusting the numbers."""
     notes_on_runs: tuple[Note, ...] = ()

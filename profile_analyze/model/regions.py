@@ -100,7 +100,7 @@ def _regions_called(profile: Profile, name: str) -> Flags:
     operators = profile.operators
     is_region = operators.level.where(one == MODULE for one in operators.level.categories)
     is_region &= operators.name.where(one == name for one in operators.name.categories)
-    return _outermost(profile, is_region[profile.executions.operator])
+    return _is_outermost(profile, is_region[profile.executions.operator])
 
 
 def _iterations(
@@ -114,6 +114,7 @@ def _iterations(
     `members` has the executions of each (process, rank), grouped by process.
     """
     launched_by = executions.launched_by.astype(np.int64)
+    # Work on a device has the start of the host call that launched it.
     starts = executions.start_s[outermost(np.arange(len(executions)), launched_by)]
     run = np.zeros(len(executions), np.int64)
     is_outside = np.zeros(len(executions), np.bool_)
@@ -159,7 +160,7 @@ def note_on_outside(count: int) -> Note:
     return Note(f"{counted_and_share(count, 'execution')} {_OUTSIDE_STEPS}", Importance.CONTEXT)
 
 
-def _outermost(profile: Profile, is_target: Flags) -> Flags:
+def _is_outermost(profile: Profile, is_target: Flags) -> Flags:
     """Return whether each execution is a target outside of all other targets."""
     return is_target & (innermost_above(profile.executions.above, is_target) < 0)
 
@@ -167,7 +168,7 @@ def _outermost(profile: Profile, is_target: Flags) -> Flags:
 def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterator[Note]:
     level, executions = profile.operators.level, profile.executions
     is_operator = level.where(one == OPERATOR for one in level.categories)[executions.operator]
-    rows = np.flatnonzero(_outermost(profile, is_operator))
+    rows = np.flatnonzero(_is_outermost(profile, is_operator))
     outside = rows[is_outside[rows]]
     if len(outside):
         share = total(executions.duration_s[outside]) / (

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _LEAST_KNOWN: Final = 16
-"""The least number of known times (starts and durations) that show that two files are copies. Fewer
-times, rounded to a microsecond, may be equal by chance."""
+"""The least number of known times (starts, and durations above 0) that show that two files are
+copies. Fewer times, rounded to a microsecond, may be equal by chance."""
 
 
 class SharedRuns(NamedTuple):
@@ -123,7 +123,7 @@ def _sums(profile: Profile) -> set[float]:
 
 
 def _known_times(profile: Profile) -> NDArray[np.int64]:
-    """Return how many known starts and durations each process has, shape (processes,)."""
+    """Return the number of known starts and durations above 0, shape (processes,)."""
     executions = profile.executions
     known = np.isfinite(executions.start_s).astype(np.int64) + (executions.duration_s > 0)
     size = len(profile.processes)

@@ -291,10 +291,10 @@ def join_runs(profiles: Iterable[Profile]) -> Profile:
     Profiles of different ranks become one job: see `model.ranks`.
 
     Operators with equal values in all columns of `IDENTITY` are matched across runs. Duplicates
-    within one profile are matched in the order of execution. Operators that only some runs have are
-    kept.
+    within one profile are matched in the order of execution. Operators of only some runs are kept.
 
-    Raises `InputError` if there is no profile, and `QueryError` if a profile is a model.
+    Raises `InputError` if there is no profile. Raises `QueryError` if a profile is a model, or was
+    loaded without `IDENTITY_COLUMNS`, or if `as_one_job` rejects the ranks.
     """
     joiner = RunJoiner()
     for profile in profiles:

@@ -103,9 +103,11 @@ def _in_order(parts: Sequence[_Part], operators: int, name: str) -> Iterator[tup
     """Yield the runs of each part, and the values of all operators in these runs."""
     first = 0
     for times, rows in parts:
-        values = times.read(name)
-        if not np.array_equal(rows, np.arange(operators)):  # otherwise they are in place already
-            known, values = values, np.full((operators, times.runs), np.nan)
-            values[rows] = known
+        stored = times.read(name)
+        if np.array_equal(rows, np.arange(operators)):  # the part has all operators, in order
+            values = stored
+        else:
+            values = np.full((operators, times.runs), np.nan)
+            values[rows] = stored
         yield slice(first, first + times.runs), values
         first += times.runs

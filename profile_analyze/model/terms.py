@@ -81,7 +81,7 @@ DERIVED_WORK: Final = ("derived_computation", "derived_memory")
 """The optional columns with the work of one call, derived from shapes."""
 
 SHAPES: Final = ("in_shapes", "out_shapes")
-"""The optional columns that are needed to match operators with the nodes of a model."""
+"""The optional columns with the shapes of inputs and outputs."""
 
 TELLING_APART: Final = ("launched_by", "scope", "in_shapes")
 """The columns that may tell operators with equal names apart, in the order in which they are tried.

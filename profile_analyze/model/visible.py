@@ -7,9 +7,9 @@ from typing import Final
 
 # There are two kinds of unsafe characters:
 # - Characters that a terminal or an editor acts on: control characters (C0, DEL, C1), marks that
-#   reorder text, line and paragraph separators, surrogates and noncharacters.
+#   reorder text, line and paragraph separators, surrogates, U+FFFE and U+FFFF.
 # - Invisible characters (Unicode's default ignorable characters), because with them two different
-#   names could look the same. Variation selectors are allowed, because emoji need them.
+#   names could look the same. U+FE00 to U+FE0F are allowed, because emoji need these selectors.
 _UNSAFE: Final = (
     r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"

@@ -82,12 +82,13 @@ class _PartialRuns(NamedTuple):
 def _partial_runs(profile: Profile, is_inside: Flags, is_clipped: Flags) -> _PartialRuns:
     """Return the runs that are only partly inside the window.
 
-    Only operators and kernels with a known start decide. A module may surround several runs.
+    Only operators and kernels with a known start decide whether a run is whole: a module may
+    surround several runs.
     """
     executions = profile.executions
-    counts = _of_level(profile)[executions.operator] & ~np.isnan(executions.start_s)
+    is_counted = _is_operator_or_kernel(profile) & ~np.isnan(executions.start_s)
     is_cut, has_inside = (np.zeros(len(profile.runs), np.bool_) for _ in range(2))
-    is_cut[executions.run[counts & (~is_inside | is_clipped)]] = True
+    is_cut[executions.run[is_counted & (~is_inside | is_clipped)]] = True
     has_inside[executions.run[is_inside]] = True
     process = np.array([run.process for run in profile.runs], np.int64)
     has_whole = np.isin(process, process[has_inside & ~is_cut])
@@ -96,10 +97,11 @@ def _partial_runs(profile: Profile, is_inside: Flags, is_clipped: Flags) -> _Par
     return _PartialRuns(partial & has_whole, partial & ~has_whole & has_several)
 
 
-def _of_level(profile: Profile) -> Flags:
-    """Return a mask of the operators and kernels, without modules and calls into the driver."""
+def _is_operator_or_kernel(profile: Profile) -> Flags:
+    """Return whether each execution is of an operator or a kernel, shape (executions,)."""
     level = profile.operators.level
-    return np.asarray(level.where(one in (OPERATOR, KERNEL) for one in level.categories))
+    is_either = level.where(one in (OPERATOR, KERNEL) for one in level.categories)
+    return np.asarray(is_either[profile.executions.operator])
 
 
 def only_steps(profile: Profile, first: int, last: int) -> Profile:
@@ -260,7 +262,7 @@ def _notes(
     window: str,
 ) -> Iterator[Note]:
     """Yield notes on how many executions are inside, are clipped, or have no start time."""
-    is_counted = _of_level(profile)[clipped.operator]
+    is_counted = _is_operator_or_kernel(profile)
     inside, cut = (int((chosen & is_counted).sum()) for chosen in (is_inside, is_clipped))
     yield Note(
         f"only what happened {window}: {inside} of {counted(int(is_counted.sum()), 'execution')}",

@@ -43,8 +43,8 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
     shapes, dtypes, computation and memory where the profile lacks them. Operators are matched with
     the nodes of the model by name, then by order.
 
-    A note counts the operators without a match. The note begins with `subject`, or with the name of
-    the model if there is no `subject` or no match. Notes that the model makes untrue are left out.
+    A note says how many operators were matched. It begins with `subject`, or with the name of the
+    model if there is no `subject` or no match. Notes that the model makes untrue are left out.
 
     Raises `QueryError` in these cases:
 

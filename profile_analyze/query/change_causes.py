@@ -79,7 +79,7 @@ class WorkChange(NamedTuple):
     ratio_per_work: float = np.nan
     """The ratio of the times, divided by `work_ratio`."""
     left_out: int = 0
-    """How many operators have unknown work. The sums of both sides leave them out."""
+    """How many operators `work_ratio` leaves out, because their work is unknown on a side."""
     left_out_share: float = np.nan
     """The share of the profile's device time that these operators take."""
 
@@ -122,11 +122,11 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
         return
     parts = _parts(operators)
     # Parts within the tolerance are rounding errors.
-    known = {
+    rows_of = {
         cause: np.flatnonzero(np.abs(parts_s) > TIME_TOLERANCE_S)
         for cause, parts_s in parts.items()
     }
-    largest = {cause: _largest(parts[cause], rows) for cause, rows in known.items()}
+    largest = {cause: _largest(parts[cause], rows) for cause, rows in rows_of.items()}
     # One call looks for equal names in all causes, because each search takes time.
     details = iter(details_of(operators, np.concatenate([*largest.values()]).tolist()))
     sums_s = {cause: float(np.nansum(parts_s)) for cause, parts_s in parts.items()}
@@ -134,7 +134,7 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
         names, parts_s = operators["name"][rows].tolist(), parts[cause][rows].tolist()
         of_operators = tuple(map(CauseOperator, names, islice(details, len(rows)), parts_s))
         if len(rows):
-            yield Cause(cause, sums_s[cause], len(known[cause]), of_operators)
+            yield Cause(cause, sums_s[cause], len(rows_of[cause]), of_operators)
     residual_s = difference_s - sum(sums_s.values())
     if abs(residual_s) > _NO_RESIDUAL * max(total(operators["base"]), abs(difference_s)):
         yield Cause(RESIDUAL, residual_s, 0, ())
@@ -142,9 +142,10 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
 
 def _largest(parts_s: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return `Cause.largest` as rows. `rows` has the operators with this cause."""
-    towards_s = parts_s[rows] * np.copysign(1.0, parts_s[rows].sum())
-    order = np.argsort(-towards_s, kind="stable")[:_MOST_OPERATORS]
-    found: NDArray[np.int64] = rows[order[towards_s[order] > 0]]
+    # Positive for operators whose part has the sign of the whole cause.
+    same_sign_s = parts_s[rows] * np.copysign(1.0, parts_s[rows].sum())
+    order = np.argsort(-same_sign_s, kind="stable")[:_MOST_OPERATORS]
+    found: NDArray[np.int64] = rows[order[same_sign_s[order] > 0]]
     return found
 
 

@@ -103,7 +103,7 @@ def advice_on_operator(name: str, operator: str, value: str, known: Collection[s
     """Return advice on a wrong operator, such as `=` for `==`; empty if no operator is likely."""
     meant = likely_names(operator, known, OPERATOR_WORDS)
     if match := re.fullmatch(r"""(['"])(\S[^'"]*)\1""", value):
-        value = match[2].rstrip()  # quotes inside would end the quotes around the condition
+        value = match[2].rstrip()  # the advice quotes the whole condition
     if not value or "'" in value or len(value) > LONGEST_ADVISED:
         return did_you_mean(meant)
     return did_you_mean([f"'{name} {one} {value}'" for one in meant])

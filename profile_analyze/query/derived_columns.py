@@ -19,13 +19,15 @@ def derived_values(
 ) -> Categorical[Any]:
     """Return the column that `rule` describes, shape (operators,).
 
-    A value is N/A if the value of the other column is N/A, or has no such part.
+    A value is N/A if the value of the other column is N/A, or has no such part. A path with fewer
+    levels than `FirstOf` asks for stays whole.
     """
     if isinstance(rule, PartOf):
         return _pattern_parts(rule, rows)
     if isinstance(rule, LabelOf):
         split_by = rows.profile.split_by
         part = f"{rule.key}~{rule.pattern}"
+        # Rows may be split by the part itself, or by the whole label.
         return split_by[part] if part in split_by else part_of_label(split_by[rule.key], rule)
     if isinstance(rule, FirstOf):
         paths: Categorical[tuple[str, ...]] = rows[rule.column]

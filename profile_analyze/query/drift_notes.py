@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 _NOTEWORTHY: Final = 0.03
 """Smaller changes, as a fraction of the baseline, get no note."""
 _ODD: Final = 5.0
-"""A run is odd if its total is this many robust standard deviations from the median."""
+"""A run is odd only if the logarithm of its total is at least this many robust standard deviations
+from the median."""
 _LEAST_ODD: Final = 1.25
-"""A run is odd only if it took at least 1.25 times the median run, or at most 1 / 1.25 times."""
+"""A run is odd only if it also took at least 1.25 times the median, or at most 1 / 1.25 times."""
 _MOST_NAMED: Final = 3
 _ADVICE_ON_RUNS: Final = (
     "--correct-drift removes such differences between runs from the rows of tables, but not from "

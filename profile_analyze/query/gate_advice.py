@@ -59,7 +59,7 @@ _AS_CHANGE: Final = "write +5% for 5% more than the baseline, -5% for 5% less"
 def advice_on_form(text: str, metrics: Sequence[str]) -> str:
     """Return what to write instead of `text`, which is not of the form METRIC > LIMIT."""
     stripped = text.strip()
-    ways = (_spare_signs, _any_single, _limit_first, _limit_alone, _metric_in_words, _meant)
+    ways = (_spare_signs, _any_single, _limit_first, _limit_alone, _metric_in_words, _other_form)
     is_short = len(stripped) <= LONGEST_ADVISED
     meant = (way(stripped, metrics) for way in (ways if is_short else ()))
     return next(filter(None, meant), "") or (
@@ -89,7 +89,7 @@ def _any_single(text: str, metrics: Sequence[str]) -> str:
 
 
 def _for_any_operator(subject: str, metric: str, limit: str) -> str:
-    """Return the condition on any single operator, if `subject` means that; otherwise empty.
+    """Return how to write a condition on any single operator; empty if `subject` is something else.
 
     `limit` begins with `>` or `<`, or is empty.
     """
@@ -148,8 +148,8 @@ def _metric_in_words(text: str, metrics: Sequence[str]) -> str:
     return did_you_mean([f"'{one} {match[3]}'" for one in (names[::-1] if match[1] else names)])
 
 
-def _meant(text: str, metrics: Sequence[str]) -> str:
-    """Return advice if `text` is probably an incomplete condition; empty otherwise."""
+def _other_form(text: str, metrics: Sequence[str]) -> str:
+    """Return advice on a text such as `regression`, `total` or `Conv > +3%`; empty if none fits."""
     metric = "|".join(metrics)
     if likely_names(text, _CHANGES, {}, cutoff=_SIMILAR):
         return f"every condition asks for a change beyond noise; write 'total {_DEFAULT}'"

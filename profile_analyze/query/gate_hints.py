@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from profile_analyze.model.numbers import median
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
 from profile_analyze.query.unmatched_notes import advice_on_last_condition
@@ -30,8 +28,9 @@ def hint_on(condition: FailCondition, table: Table) -> str:
     # A condition that selects rows by their verdict may not limit the change of a time: see
     # `FailCondition.check_selection`. So `> +LIMIT` is no advice for it.
     may_be_relative = is_absolute and not conditions_on_verdicts(table.query)
-    base = table.shown.per_unit("base") if may_be_relative else np.empty((1, 0))
-    if condition.above and median(base) > condition.limit:
+    if not (condition.above and may_be_relative):
+        return ""
+    if median(table.shown.per_unit("base")) > condition.limit:
         before, _, limit = condition.text.rpartition(">")
         change = f"{before.rstrip()} > +{limit.lstrip()}"
         return f"; the baseline is beyond this limit, too; to limit the change, write {change!r}"

@@ -73,7 +73,8 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
     holds = np.all([[*one.holds_for(verdicts.categories)] for one in of_verdicts], 0)
     met = verdicts.where(holds)
     selected = {one for one, held in zip(verdicts.categories, holds, strict=True) if held}
-    # An operator that both sides have is not `added` or `removed`, however many runs there are.
+    # Operators without a verdict, or with the verdict `uncertain`, are on both sides. If the
+    # condition selects only `added` or `removed`, more runs cannot give them such a verdict.
     may_hold = not selected.isdisjoint(WORK_VERDICTS)
     unknown = (verdicts.codes < 0) & may_hold
     uncertain = verdicts.where(one == UNCERTAIN for one in verdicts.categories) & ~met & may_hold
@@ -132,7 +133,8 @@ def reason_too_few(
     """Return a message on too few runs, with advice; empty if there are enough runs.
 
     `required` is the plural noun for the units that a verdict needs. `base_runs` is None without a
-    baseline. `enough` is how many runs show a change of a single operator, if that matters.
+    baseline. If `enough` is not `LEAST_RUNS`, it is how many runs can show a change of a
+    single operator.
     """
     if too_few := too_few_runs(required, runs, base_runs):
         where = "" if base_runs is None else " on each side"

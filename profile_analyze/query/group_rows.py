@@ -125,6 +125,7 @@ class GroupRows(RowView):
 
         `only_with` are arrays of the same shape. Values for which one of them is N/A are left out.
         """
+        how = known_aggregate(aggregate)
 
         def of_groups(
             values: NDArray[np.float64], *only_with: NDArray[np.float64]
@@ -134,7 +135,6 @@ class GroupRows(RowView):
             by_group = values[self._grouping.operators]
             return aggregated_in_each_run(how, by_group, self._grouping.sizes)
 
-        how = known_aggregate(aggregate)
         return run_by_run(of_groups, values, *only_with)
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -146,8 +146,8 @@ class GroupRows(RowView):
         if not known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own_ratios)
         numerators, denominators = self.sums_of_ratio(rule)
-        has_ratio = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
-        return ratio(numerators, denominators) * has_ratio
+        one_or_nan = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
+        return ratio(numerators, denominators) * one_or_nan
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each group's sum of numerators and sum of denominators, shape (groups,) each."""

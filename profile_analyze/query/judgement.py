@@ -15,7 +15,7 @@ from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.terms import ATTENTION, CONVOLUTION, MATMUL
 from profile_analyze.query.model_summary import are_of_model
 from profile_analyze.query.peaks_advice import advice_on_low_peaks, are_highest_rates, may_be_tf32
-from profile_analyze.query.peaks_notes import advice_on_threads, time_on_other_kinds
+from profile_analyze.query.peaks_notes import advice_on_threads, ran_on_other_kinds
 from profile_analyze.query.question import Query
 from profile_analyze.query.roofline_notes import roofline_notes
 from profile_analyze.query.rows import OperatorRows
@@ -139,7 +139,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
         winners=tuple(_winners(query, profile)),
         by=_keys(query),
         other_kinds=tuple(
-            (kind, share_of(rows, ran)) for kind, ran in time_on_other_kinds(rows, query.peaks)
+            (kind, share_of(rows, ran)) for kind, ran in ran_on_other_kinds(rows, query.peaks)
         ),
         faster=share_of(rows, faster),
         better_rates=advice_on_threads(rows) or advice_on_low_peaks(rows, faster),

@@ -60,10 +60,10 @@ def number_notes(
             unit = condition.assumed_unit
             in_base_units = f"{condition.value} {base_unit_name(unit)}"
             read_as = percent(condition.bound) if unit == "1" else in_base_units
-            rows_meant = f"{'every' if holds.all() else 'no'} {noun}"
+            which_rows = f"{'every' if holds.all() else 'no'} {noun}"
             if has_zeros and condition.holds_for_numbers(0.0) != holds.all():
-                rows_meant += " with a value other than 0"
-            means = f"{condition.text}: {condition.value} means {read_as}, which {rows_meant} meets"
+                which_rows += " with a value other than 0"
+            means = f"{condition.text}: {condition.value} means {read_as}, which {which_rows} meets"
             other = did_you_mean(_with_suitable_unit(condition, known)) or closest
             yield Note(f"{means}; {other}" if other else means, Importance.ANSWER)
         elif closest:

@@ -74,6 +74,7 @@ def finds(text: str, names: Iterable[str], *, limit_s: float | None = None) -> I
 
     Raises the same errors as `matches`.
     """
+    # Not a default argument: tests replace `TIME_LIMIT_S`.
     results = _results(compile_pattern(text).search, text, names, limit_s or TIME_LIMIT_S)
     return (match is not None for match in results)
 

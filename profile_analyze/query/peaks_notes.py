@@ -62,9 +62,7 @@ def advice_on_threads(rows: OperatorRows) -> str:
     return "; ".join(_threads_advice(threads) for threads, _ in others)
 
 
-def time_on_other_kinds(
-    rows: OperatorRows, peaks: Peaks
-) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def ran_on_other_kinds(rows: OperatorRows, peaks: Peaks) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield each kind of device that operators ran on, and a mask of these operators.
 
     The kind of device that the peaks are for is left out. Masks have shape (operators,).
@@ -88,7 +86,7 @@ def _swapped_rates_notes(peaks: Peaks) -> Iterator[Note]:
 
 
 def _other_kind_notes(rows: OperatorRows, peaks: Peaks) -> Iterator[Note]:
-    for other, ran in time_on_other_kinds(rows, peaks):
+    for other, ran in ran_on_other_kinds(rows, peaks):
         yield Note(
             f"the peaks are of a {str(peaks.device_kind).upper()} ({peaks.name}), but "
             f"{operators_and_share(ran.sum())} ran on a {other.upper()}; "

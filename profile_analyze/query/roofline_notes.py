@@ -86,9 +86,9 @@ def _model_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _named_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield a note if operators compute in another known dtype than the one that the user named.
+    """Yield a note if the dtype that the user named has no effect, or not on most of the time.
 
-    The dtype that the user named is only for operators of unknown dtype.
+    That dtype is only for operators of unknown dtype, and may replace FP32: see `replaces_fp32`.
     """
     peaks = rows.peaks
     assert peaks is not None, "a roofline needs peak rates"
@@ -220,8 +220,9 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     for code, dtype in enumerate(dtypes.categories):
         if np.isnan(peaks.rate(dtype)):
             chosen = _computes(rows) & (dtypes.codes == code)
-            advice = "".join(f" ({one})" for one in [rates_of_dtype(peaks, dtype)[2:]] if one)
-            yield chosen, f"of {dtype}, for which {peaks.name} has no known rate{advice}"
+            advice = rates_of_dtype(peaks, dtype).removeprefix("; ")
+            in_brackets = f" ({advice})" if advice else ""
+            yield chosen, f"of {dtype}, for which {peaks.name} has no known rate{in_brackets}"
 
 
 def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:

@@ -54,7 +54,7 @@ time."""
 
 
 class _Shared(NamedTuple):
-    """The data that all views of one question share: see `model.rows.Rows`."""
+    """The data that all `RowView`s of one question share."""
 
     profile: Profile
     comparison: Comparison | None
@@ -88,9 +88,10 @@ class RowView(ABC):
         return float(over_runs(self._in_units(values[np.newaxis]), self.query.run_statistic)[0])
 
     def _in_units(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the values that statistics count, shape (rows, units), from shape (rows, runs).
+        """Return the values that run statistics combine, shape (rows, units).
 
-        As in verdicts, each process or iteration of a comparison counts as one value.
+        `values` has shape (rows, runs). As in verdicts, each process or iteration of a comparison
+        counts as one value. Without a comparison, each run does.
         """
         if not self.query.compared:
             return values

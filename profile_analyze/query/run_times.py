@@ -108,12 +108,12 @@ def typical_run(profile: Profile, statistic: str) -> TypicalRun:
         means = finite(floats([walls[chosen].mean(), outside[chosen].mean()]))
     takes_longer = bool((_inside_s(profile) > walls * _ROUNDING)[chosen].any())
     # Executions of the same runtime all have start times, or none has one.
-    has_starts = takes_longer and not np.isnan(profile.executions.start_s).all()
+    ran_outside = takes_longer and not np.isnan(profile.executions.start_s).all()
     return TypicalRun(
         float(means[0]),
         float(means[1]),
-        measured_apart=takes_longer and not has_starts,
-        ran_outside=has_starts,
+        measured_apart=takes_longer and not ran_outside,
+        ran_outside=ran_outside,
     )
 
 

@@ -114,21 +114,21 @@ def summarise(
     """Return the summary of a profile or of a comparison.
 
     `copies_of` adds the times of the copy operators that pass its filters by type, name and dtype.
-    `judged_by` chooses the run statistic. If it has peaks, all operators are compared with them.
+    `judged_by` chooses the level, the keys that split runs, the run statistic and, in a comparison,
+    its unit. If it has peaks, all operators are compared with them.
     """
     query = judged_by or Query(compared=not isinstance(source, Profile))
     at_one_level = _profile_of_totals(source, query)
     operators = len(at_one_level) if isinstance(source, Profile) else source.operators
     # Totals are the denominators of shares, so they must cover the same runs as the rows do. If
     # rows are split by `run`, the split profile has one run, and totals cover all runs together.
-    by_run = [key for key in query.split_by if key in RUN_KEYS]
+    run_keys = [key for key in query.split_by if key in RUN_KEYS]
     with_device = with_device_times(at_one_level)
-    in_totals = at_one_level if by_run else with_device
-    profile = split(in_totals, by_run)
-    # In a comparison, verdicts compare processes or iterations, and totals are medians over them.
-    unit: SampleUnit | None = (
-        None if judged_by is None or isinstance(source, Profile) else query.unit
-    )
+    in_totals = at_one_level if run_keys else with_device
+    profile = split(in_totals, run_keys)
+    # In a comparison, verdicts compare processes or iterations, and totals combine the same units.
+    has_unit = judged_by is not None and not isinstance(source, Profile)
+    unit: SampleUnit | None = query.unit if has_unit else None
     parts = _parts(source, profile, query)
     return Summary(
         device_time_s=_total_s(profile, "time", query, unit),
@@ -136,7 +136,7 @@ def summarise(
         copy=None if copies_of is None else _copy_time(profile, copies_of),
         notes=(
             *_notes(profile, operators),
-            *_notes_on_times(source, at_one_level, by_run),
+            *_notes_on_times(source, at_one_level, run_keys),
             *(note for part in parts.values() if part for note in part.notes),
         ),
         **_work(profile, query),
@@ -285,15 +285,15 @@ def _notes_on_busy_host(profile: Profile) -> Iterator[Note]:
 
 
 def _notes_on_times(
-    source: Profile | Comparison, profile: Profile, by_run: list[str]
+    source: Profile | Comparison, profile: Profile, run_keys: list[str]
 ) -> Iterator[Note]:
-    yield from _notes_on_times_of(profile, by_run)
+    yield from _notes_on_times_of(profile, run_keys)
     if not isinstance(source, Profile):
-        yield from (note.about(BASELINE) for note in _notes_on_times_of(source.base, by_run))
+        yield from (note.about(BASELINE) for note in _notes_on_times_of(source.base, run_keys))
 
 
-def _notes_on_times_of(profile: Profile, by_run: list[str]) -> Iterator[Note]:
-    if not by_run:  # otherwise, the totals are of all runs together
+def _notes_on_times_of(profile: Profile, run_keys: list[str]) -> Iterator[Note]:
+    if not run_keys:  # otherwise, the totals are of all runs together
         yield from unequal_runs_notes(profile)
     yield from warm_up_notes(profile)
     yield from outlier_notes(profile)

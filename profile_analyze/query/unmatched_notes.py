@@ -18,9 +18,7 @@ from profile_analyze.suggestions import (
     did_you_mean,
     similar_texts,
 )
-from profile_analyze.units import (
-    counted,
-)
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -56,6 +54,7 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
                 if "~" in condition.operator
                 else _advice_on_whole_text(condition, texts)
             )
+            # If the shape occurs only inside lists of shapes, `==` cannot find it: use a pattern.
             size = _meant_size(condition.value, texts)
             if size and ("~" in condition.operator or f"{{{size}}}" not in texts):
                 operator = PATTERN_OF.get(condition.operator, condition.operator)
@@ -216,13 +215,13 @@ def name_pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     upper and lower case. If no wider pattern matches a name either, the note has examples of names.
     """
     body = pattern.removeprefix(_ANY_CASE)
-    ignored = pattern.removesuffix(body)
+    flag = pattern.removesuffix(body)  # `(?i)` or empty
     # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
     has_choices = "|" in body
     is_anywhere = body.startswith(".*") and not has_choices
-    anywhere = pattern if is_anywhere else f"{ignored}.*{f'(?:{body})' if has_choices else body}"
+    anywhere = pattern if is_anywhere else f"{flag}.*{f'(?:{body})' if has_choices else body}"
     where = "matches no name" if is_anywhere else "must match from the start of a name"
-    rule = f"the pattern '{pattern}' {where}{'' if ignored else ', and case matters'}"
+    rule = f"the pattern '{pattern}' {where}{'' if flag else ', and case matters'}"
     either = "" if is_anywhere else f"; {anywhere} matches no name either"
     names = profile.operators.name.categories
     # A wider pattern may be slow, or the prefix may make it invalid. Then there is no note.

@@ -109,13 +109,13 @@ class _FirstRow(NamedTuple):
         Empty if all values are equal or N/A.
         """
         shown, query = self.table.shown, self.table.query
-        is_single = shown.comparison is None
-        values = shown.per_run(column.name) if is_single else shown.per_unit(column.name)
+        compared = shown.comparison is not None
+        values = shown.per_unit(column.name) if compared else shown.per_run(column.name)
         known = values[0][~np.isnan(values[0])]
         if not len(known) or known.min() == known.max():
             return ""
         low, high = (self._quantity(column, float(one)) for one in (known.min(), known.max()))
-        noun = "runs" if is_single else unit_noun(query.unit, shown.profile.runs)
+        noun = unit_noun(query.unit, shown.profile.runs) if compared else "runs"
         return f"the {query.run_statistic} of {len(known)} {noun}, {low} to {high}"
 
     def _quantity(self, column: Column, value: Any) -> str:

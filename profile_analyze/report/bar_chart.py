@@ -124,9 +124,9 @@ def draw_bars(
 
     The bars of the baseline are in the lower half of each row.
     """
-    pairs = bars if base is None else {**bars, "baseline": base}
+    all_bars = bars if base is None else {**bars, "baseline": base}
     height = _HEIGHT if base is None else _HEIGHT / 2
-    for style, amounts in pairs.items():
+    for style, amounts in all_bars.items():
         offset = 0.0 if base is None else height / 2 if style == "baseline" else -height / 2
         positions = np.arange(len(amounts)) + offset
         drawn = axes.barh(positions, amounts, height, label=style, **_STYLES[style])
@@ -174,8 +174,8 @@ def shares_with_sums(
 ) -> tuple[list[str], str]:
     """Return a text for each share, such as `10.0% (55.0% in sum)`, and a title for the texts.
 
-    Each sum adds up the shares from the first row on. If the shares, which are medians over the
-    runs, add up to more than 100 %, there are no sums. `total` says in words what the shares are
+    Each sum adds up the shares from the first row on. There are no sums if one exceeds 100 %, which
+    may happen if shares are medians over the runs. `total` says in words what the shares are
     relative to.
     """
     texts, of = list(map(percent, shares)), f"share of {total}"

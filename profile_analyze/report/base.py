@@ -91,8 +91,8 @@ class Display(NamedTuple):
     notes: NoteChoice = "few"
     """Which notes to show in formats for people that have notes."""
     time_unit: TimeUnit = AUTO
-    """The unit of times. `auto` chooses a unit for each part of a report. Formats that follow the
-    original use seconds instead."""
+    """The unit of times. `auto` chooses a unit for each part of a report, but stands for seconds in
+    formats that follow the original."""
 
     def can_show(self, text: str) -> bool:
         """Return whether the encoding has all characters of `text`."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def general_explanation(name: str) -> str:
     """Return what a column means and how it is computed. Raises `UnknownColumnError`."""
     column = find_column(name)
+    # With None, formulas are for operators. With a tuple, even an empty one, they are for groups.
     keys = () if column.of_operators is None else None
     formulas = (_formula(one, keys) for one in ingredients(column, keys))
     return "\n".join((definition(column), *(f"  {line}" for line in formulas)))

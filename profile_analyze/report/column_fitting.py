@@ -63,7 +63,10 @@ class Removal(NamedTuple):
         return cls(asked_for=indices[::-1]).keeping(ordering)
 
     def keeping(self, indices: Sequence[int]) -> Removal:
-        """Return the order with `indices` at its end. Ignore indices that are not in the order."""
+        """Return the order in which `indices` are left out last, and the first of them at the end.
+
+        Indices that are not in the order are ignored.
+        """
         extras, asked_for = (
             [index for index in order if index not in indices]
             for order in (self.extras, self.asked_for)
@@ -92,6 +95,8 @@ def fit_columns(
     Columns are left out in `order` until the remaining columns fit into `available`. One column
     always remains. `among` has the indices to choose from; None means all columns.
     `separators_width` returns the width of all separators for a number of columns.
+
+    The second number is negative if the columns are narrower, and 0 if `available` is None.
     """
     shown = list(range(len(widths)) if among is None else among)
     if available is None:
@@ -118,8 +123,8 @@ def left_out_columns(
 ) -> Iterator[str]:
     """Yield a paragraph that names the columns that are not shown; nothing if all are shown.
 
-    The paragraph says how to see them. `chooser` is the option that chooses other columns.
-    `narrower` has the arguments that ask for a narrower table.
+    The paragraph says how to see them. `chooser` is what chooses other columns, such as
+    `--columns`; empty if nothing does. `narrower` has the arguments that ask for a narrower table.
     """
     left_out = [
         visible(name, display.encoding) for index, name in enumerate(names) if index not in shown

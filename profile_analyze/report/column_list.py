@@ -147,6 +147,7 @@ def _tolerance() -> str:
 def _conventions() -> str:
     """Return the sections on numbers and groups, with the names of the columns that add up."""
     aggregated = _enumerated(column.name for column in CATALOG if column.of_groups == AGGREGATED)
+    # The first line is wrapped like the others, because `_CONVENTIONS` indents it by two blanks.
     names = _POINT_WRAPPER.fill(f"  {aggregated}").strip()
     return _CONVENTIONS.format(aggregated=names)
 

@@ -99,8 +99,8 @@ def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
     clear = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
     if not clear or not _is_known(summary):
         return
-    # Shares of the difference make sense only if the difference is more than noise, and if all
-    # shares are between 0 and 1.
+    # Shares of the difference make no sense if the difference may be noise, or if a share is not
+    # between 0 and 1. Without a verdict, noise is unknown, and shares are shown.
     with_shares = change.verdict in (*CHANGED, None) and all(0 <= one.share <= 1 for one in clear)
     remark = _measured_remark(change)
     largest = "; ".join(_contribution_text(one, times, with_share=with_shares) for one in clear)
@@ -108,7 +108,7 @@ def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
 
 
 def _measured_remark(change: Change) -> str:
-    """Return ` as measured` if the rows, unlike the summary, are corrected for drift."""
+    """Return ` as measured` if the answer's table, unlike the summary, is corrected for drift."""
     return " as measured" if change.of_corrected else ""
 
 

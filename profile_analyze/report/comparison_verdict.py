@@ -36,9 +36,9 @@ _IN_WORDS: Final = {
 
 def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
     """Return the sentence with the verdict. `time_s` is the device time of all operators."""
-    is_left_out = change.verdict is None and change.mismatch
     in_words = _small_change(change) or _IN_WORDS[change.verdict]
-    reason = f", because {change.mismatch}" if is_left_out else ""
+    has_reason = change.verdict is None and change.mismatch
+    reason = f", because {change.mismatch}" if has_reason else ""
     relative = "" if isnan(change.change) else f", {signed(change.change, percent)}"
     to_text = comparable_times(times)
     return (

@@ -37,26 +37,25 @@ def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
 
 def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """Return the columns that a comparison adds, and the column that several runs add.
-
-    A column that is a group key, such as the verdict, is left out: tables show all keys anyway.
-    """
+    """Return the columns that a comparison adds, and the column that several runs add."""
     compared: tuple[str, ...] = ()
     if query.compared:
         ratios = ("ratio", "relative_ratio", "test", "verdict")
         compared = ("base", "difference", "change", *ratios)
-    spread = ("spread",) if several_runs else ()
-    return tuple(name for name in (*compared, *spread) if name not in query.by)
+    return (*compared, "spread") if several_runs else compared
 
 
 def roofline_columns(query: Query) -> tuple[str, ...]:
-    """Return the columns that say how near operators are to the roofline; empty without peaks."""
+    """Return the columns that say how near operators are to the roofline; empty without peaks.
+
+    `bound` is left out if it is a group key: tables show all keys anyway.
+    """
     names = ("bound", "efficiency", "lost", "gain") if query.peaks else ()
     return tuple(name for name in names if name not in query.by)
 
 
 def group_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """Return the default columns of groups, for formats that show one value per column."""
+    """Return the default columns of groups in most formats."""
     beside_time = columns_beside_time(query, several_runs=several_runs)
     return (*query.by, "count", *query.times, *beside_time)
 
@@ -165,7 +164,7 @@ def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...
         work = work_columns(table)
     # The added columns follow the times.
     index = names.index("share") if "share" in names else len(names)
-    # dict.fromkeys drops a column that is already among `names`
+    # Each column stays only where it comes first.
     return tuple(dict.fromkeys((*names[:index], *calls, *work, *names[index:])))
 
 

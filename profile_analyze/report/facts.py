@@ -35,7 +35,10 @@ class Fact(NamedTuple):
     """One fact of the summary: how programs get it, and how people read it."""
 
     name: str
-    """The name in formats for programs. It ends with the unit: `_s`, `_flo` or `_bytes`."""
+    """The name in formats for programs.
+
+    If the value is in seconds, FLO or bytes, the name ends with `_s`, `_flo` or `_bytes`.
+    """
     meaning: str
     value: Callable[[Summary], Any]
     """Returns a number in base units, a text, or a list or dictionary of these.

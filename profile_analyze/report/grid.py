@@ -231,7 +231,7 @@ def _columns(
 
 def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -> Cells:
     """Return a column of wrapped texts. Colours are added last: wrapping would break them."""
-    if name == "verdict":  # verdicts are shorter than any width
+    if name == "verdict":  # verdicts are too short to need wrapping
         return cells_of(texts, [name], display)[0]
     (cells,) = cells_of(texts, [name], display._replace(color=False))
     return cells._replace(

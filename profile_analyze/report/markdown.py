@@ -124,7 +124,10 @@ def markdown_cell(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Return a sentence in which the words that may contain markup are in code spans."""
+    """Return a sentence in which the words that may contain markup are in code spans.
+
+    Several such words in a row share a code span. Punctuation at its end stays outside.
+    """
     words = [(one, _needs_code(one)) for one in _WORD.finditer(text)]
     parts, end = [], 0
     for is_code, group in groupby(words, key=itemgetter(1)):

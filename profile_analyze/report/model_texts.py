@@ -81,7 +81,7 @@ def constants_text(summary: Summary, _: Times) -> str:
 
 
 def macs_text(summary: Summary, _: Times) -> str:
-    """Return the multiply-adds of the model, its bodies and its constants.
+    """Return the multiply-adds of the model, its bodies, and operators that compute constants.
 
     In a comparison, the difference to the baseline follows.
     """

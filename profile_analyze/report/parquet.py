@@ -69,7 +69,7 @@ def _table_of(report: Report) -> pa.Table:
 
 def _of_relation(column: RelationColumn) -> _Column:
     values = relation_values(column)
-    if column.type == "number":  # also DuckDB's integers that may not fit int64
+    if column.type == "number":  # includes DuckDB's integers that may not fit int64
         values = [None if one is None else float(one) for one in values]
     return as_utf8(column.name), values, _TYPES[column.type], {"unit": column.unit}
 

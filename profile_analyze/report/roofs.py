@@ -35,8 +35,9 @@ def used_rates(table: Table) -> dict[str, float]:
     used = set(np.unique(dtypes.codes[profile.operators.computation > 0]).tolist())
     names = {peaks.dtype if code == MISSING_CODE else dtypes.categories[code] for code in used}
     rates = dict(peaks.flops)
-    lacking = {ANY_DTYPE} if names - rates.keys() else set()
-    return {name: rate for name, rate in rates.items() if name in names | lacking} or rates
+    if names - rates.keys():  # a dtype without a rate of its own uses the rate of any dtype
+        names.add(ANY_DTYPE)
+    return {name: rate for name, rate in rates.items() if name in names} or rates
 
 
 def draw_roofs(

@@ -27,7 +27,7 @@ class FactValue(NamedTuple):
     """One fact of the summary: its value for programs, and its lines for people."""
 
     name: str
-    """The name in formats for programs, with the unit."""
+    """The name in formats for programs; see `Fact.name`."""
     value: Any
     """A number in base units, a text, None for N/A, or a list or dictionary of these."""
     lines: Callable[[Times], tuple[Line, ...]]
@@ -80,7 +80,7 @@ class TableSection(NamedTuple):
 
 
 class ListSection(NamedTuple):
-    """A table of what ran around, inside or beside an operator."""
+    """One of the short tables of `--inspect`, such as the kernels of an operator."""
 
     listing: Listing
 
@@ -103,9 +103,9 @@ class Chart(NamedTuple):
     kind: Literal["roofline", "times", "work"]
     table: Table
     caption: str = ""
-    """The text above the picture."""
+    """Text to add to the title."""
     most_rows: int = 0
-    """How many rows to draw at most; 0 draws as many as there is space for."""
+    """How many rows to draw at most; 0 for no limit. Bar charts also have a limit of their own."""
     column: str = "time"
     """The column that bars show."""
 

@@ -23,7 +23,7 @@ TILING_MEANING: Final = (
 
 
 def tiling_record(summary: Summary) -> dict[str, Any] | None:
-    """Return the cost in tiles for programs; None without a size of tiles."""
+    """Return the cost in tiles for programs; None without `--split-matmul`."""
     tiling = model_of(summary).tiling
     if tiling is None:
         return None

@@ -102,7 +102,7 @@ class Times(NamedTuple):
         """Return a total: `103.739 ms`. The original writes six digits without a unit."""
         return six_digits(time_s) if self.as_original else self.text(time_s)
 
-    def copy(self, time_s: float) -> str:
+    def copy_time(self, time_s: float) -> str:
         """Return the time of copies. The original writes four decimals without a unit."""
         return seconds_fixed(time_s) if self.as_original else self.text(time_s)
 

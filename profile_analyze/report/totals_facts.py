@@ -83,7 +83,7 @@ def _copy_wait_text(summary: Summary, times: Times) -> str:
 
 
 def _total_and_mean(total_s: float, mean_s: float, times: Times) -> str:
-    total, mean = times.copy(total_s), times.copy(mean_s)
+    total, mean = times.copy_time(total_s), times.copy_time(mean_s)
     return NOT_AVAILABLE if NOT_AVAILABLE in (total, mean) else f"tot={total} avg={mean}"
 
 

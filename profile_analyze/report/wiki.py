@@ -72,11 +72,11 @@ class WikiRenderer(GridRenderer):
 
     def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:
         """Return a short table with a title."""
-        return f"{escaped(title)}:\n\n{_drawn(columns, display)}"
+        return f"{escaped(title)}:\n\n{_draw_cells(columns, display)}"
 
     def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
         """Return a line per row."""
-        return [_drawn(columns, display)]
+        return [_draw_cells(columns, display)]
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row."""
@@ -120,10 +120,10 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> str:
 
 def _chosen_columns(texts: ColumnTexts, names: Sequence[str], display: Display) -> str:
     """Return a table of the columns `names`."""
-    return _drawn(cells_of(texts, names, display._replace(color=False)), display)
+    return _draw_cells(cells_of(texts, names, display._replace(color=False)), display)
 
 
-def _drawn(columns: Sequence[Cells], display: Display) -> str:
+def _draw_cells(columns: Sequence[Cells], display: Display) -> str:
     rows = zip(*([_cell(text, display) for text in cells.texts] for cells in columns), strict=True)
     headers = [_cell(cells.header, display) for cells in columns]
     right = [index for index, cells in enumerate(columns) if cells.is_number]

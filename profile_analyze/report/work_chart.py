@@ -81,6 +81,7 @@ def _draw(axes: Axes, chart: Chart, drawn: NDArray[np.int64], time_unit: TimeUni
         axes.xaxis.set_major_formatter(lambda value, _: _count_text(value))
         axes.set_xlabel(words)
         return
+    # The bound is N/A if only the baseline has work in the row. The model then has no bar.
     bounds = [f"{bound or 'memory'}-bound" for bound in chart.table["bound"][drawn]]
     unit = draw_times_as_bars(axes, by_style(amounts, bounds, bounds[0]), base, time_unit)
     axes.set_xlabel(f"{words} ({unit})")

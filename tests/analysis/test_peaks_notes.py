@@ -140,7 +140,7 @@ def test_peaks_of_a_cpu_are_not_in_the_table() -> None:
 def test_the_note_on_rates_that_are_too_low_has_the_highest_rates_of_the_profile() -> None:
     file = str(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
     outcome = run_command(file, "--peaks", "100G:20G", "--print-only", "summary")
-    assert outcome.err.splitlines()[0] == (
+    assert outcome.err.splitlines()[1] == (
         "note: faster than their roof: 36 operators (89.8% of the time), with an efficiency of up "
         "to 622.1%; the peaks are probably too low; check the device, the dtype and the number of "
         "threads; the highest rates in this profile are --peaks 493.43GFLOPS:115.88GiB/s, a lower "

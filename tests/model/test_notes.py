@@ -36,12 +36,12 @@ MET = Note("FAILED: total > 1 s", Importance.VERDICT)
 
 
 def test_a_known_share_is_part_of_the_text() -> None:
-    assert [*notes_with_share(unknown_work(), Importance.INCOMPLETE, 0, 0.0, 4.0)] == []
+    assert [*notes_with_share(unknown_work(), Importance.INCOMPLETE, 0, 0.0)] == []
     text = unknown_work("names")
-    (known,) = notes_with_share(text, Importance.INCOMPLETE, 1, 3.0, 4.0)
+    (known,) = notes_with_share(text, Importance.INCOMPLETE, 1, 0.75)
     assert known == "the computation of 1 operator (75.0% of the time) cannot be derived from names"
     assert (known.importance, known.share) == (Importance.INCOMPLETE, 0.75)
-    (unknown,) = notes_with_share(text, Importance.INCOMPLETE, 1, 0.0, 0.0)
+    (unknown,) = notes_with_share(text, Importance.INCOMPLETE, 1, nan)
     assert unknown == "the computation of 1 operator cannot be derived from names"
 
 

@@ -68,7 +68,7 @@ def test_small_times_are_not_shown_as_0(time_s: float, text: str, signed: str) -
     assert times.number(time_s) == text
     assert times.number(time_s, signed=True) == signed
     assert times.text(time_s) == (text if text == "N/A" else f"{text} ms")
-    assert times.total(time_s) == times.copy(time_s) == times.text(time_s)
+    assert times.total(time_s) == times.copy_time(time_s) == times.text(time_s)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_the_original_has_seconds_with_three_digits() -> None:
     assert ORIGINAL.number(0.0087824, signed=True) == "+0.00878"
     assert ORIGINAL.text(0.0087824) == "0.00878 s"
     assert ORIGINAL.total(0.10373912) == "0.103739"
-    assert ORIGINAL.copy(0.01234567) == "0.0123"
+    assert ORIGINAL.copy_time(0.01234567) == "0.0123"
     assert (ORIGINAL.title("lost (s)"), ORIGINAL.original_title("time")) == ("lost (s)", "time")
     assert Times("ms").title("lost (s)") == "lost (ms)"
     assert Times("ms").original_title("time") == "time (ms)"

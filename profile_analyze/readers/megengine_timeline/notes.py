@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
 from profile_analyze.model.terms import OPERATOR
+from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -71,12 +72,11 @@ def _note_on_unknown_work(found: Recorded, operators: Operators) -> Iterator[Not
     duration_s = np.nan_to_num(executions.duration_s)
     is_device = np.array([track.side == "device" for track in found.tracks])[executions.track]
     counts = is_device if is_device.any() else is_operator[executions.operator]
-    time_s = np.bincount(owner[counts], duration_s[counts], len(operators))
+    times = CountedTimes(owner[counts], executions.run[counts], duration_s[counts])
     yield from notes_with_share(
         unknown_work("type, shapes and parameters"),
         Importance.INCOMPLETE,
         int(is_unknown.sum()),
-        float(time_s[is_unknown].sum()),
-        float(time_s.sum()),
+        times.share_of(is_unknown),
         dropped_beside="model",
     )

@@ -91,9 +91,9 @@ def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
         *_unknown(rows),
         (_NESTED, nested, Importance.CONTEXT),
     ):
-        affected_s = known_time_s(affected)
+        share = known_time_s(affected) / rows.time_s if rows.time_s else nan
         yield from notes_with_share(
-            text, importance, len(affected), affected_s, rows.time_s,
+            text, importance, len(affected), share,
             dropped_beside="model" if text in (_NO_SHAPES, _NO_INPUTS, _UNKNOWN) else "",
         )  # fmt: skip
 

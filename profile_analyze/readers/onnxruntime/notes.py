@@ -9,6 +9,7 @@ import numpy as np
 
 from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
 from profile_analyze.model.terms import KERNEL
+from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.readers.onnxruntime.events import MOST_EVENTS
 from profile_analyze.units import counted
 
@@ -100,12 +101,10 @@ def renaming(found: Recorded) -> str:
 
 def notes_on_operators(found: Recorded) -> Iterator[Note]:
     """Yield notes on some of the operators, with the share of the time that these take."""
-    time_s = _time_s(found)
-    total_s = float(time_s.sum())
+    times = _counted_times(found)
     for is_affected, text, importance in _affected(found):
-        affected_s = float(time_s[is_affected].sum())
         yield from notes_with_share(
-            text, importance, int(is_affected.sum()), affected_s, total_s,
+            text, importance, int(is_affected.sum()), times.share_of(is_affected),
             dropped_beside="model" if text in _WITHOUT_MODEL else "",
         )  # fmt: skip
 
@@ -129,21 +128,19 @@ def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importa
     yield is_node & varies, _SEVERAL_SHAPES, Importance.CONTEXT
 
 
-def _time_s(found: Recorded) -> NDArray[np.float64]:
-    """Return the time of each operator in seconds.
+def _counted_times(found: Recorded) -> CountedTimes:
+    """Return the times that add up to the total.
 
-    If the file has kernels, this is the time of the kernels that the operator launched. Otherwise
-    it is the time of the operator without the operators that ran inside it.
+    If the file has kernels, these are the kernels that operators launched. Otherwise these are the
+    times of operators without the operators that ran inside them.
     """
     executions = found.executions
     launched = np.flatnonzero(executions.launched_by >= 0)
     if len(launched):
         operator = executions.operator[executions.launched_by[launched]]
-        duration_s = executions.duration_s[launched]
-    else:
-        nested = np.flatnonzero(executions.parent >= 0)
-        outer = executions.parent[nested]
-        inside_s = np.bincount(outer, executions.duration_s[nested], len(executions))
-        operator = executions.operator
-        duration_s = np.maximum(executions.duration_s - inside_s, 0.0)
-    return np.bincount(operator, duration_s, len(found.operators)).astype(np.float64)
+        return CountedTimes(operator, executions.run[launched], executions.duration_s[launched])
+    nested = np.flatnonzero(executions.parent >= 0)
+    outer = executions.parent[nested]
+    inside_s = np.bincount(outer, executions.duration_s[nested], len(executions))
+    own_s = np.maximum(executions.duration_s - inside_s, 0.0)
+    return CountedTimes(executions.operator, executions.run, own_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
@@ -88,7 +89,8 @@ def _affected(
 ) -> Iterator[Note]:
     """Yield a note on the affected operators, with their share of the time."""
     affected = sum(time for time, is_one in zip(times, is_affected, strict=True) if is_one)
+    share = affected / sum(times) if any(times) else nan
     yield from notes_with_share(
-        text, importance, sum(is_affected), affected, sum(times),
+        text, importance, sum(is_affected), share,
         dropped_beside="model" if text in (_FUSED_TEXT, _UNKNOWN_TEXT) else "",
     )  # fmt: skip

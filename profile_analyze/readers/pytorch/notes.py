@@ -10,13 +10,12 @@ from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.notes import Importance, Note, notes_with_share
 from profile_analyze.model.regions import NO_STEPS, note_on_outside
 from profile_analyze.model.terms import KERNEL, OPERATOR
+from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.readers.pytorch.work import follows_from_shapes
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from profile_analyze.readers.pytorch.decoding import Trace
     from profile_analyze.readers.pytorch.executions import Recorded
@@ -76,10 +75,9 @@ def _notes_on_missing_shapes(found: Recorded) -> Iterator[Note]:
     is_unknown = np.array(
         [row.level == OPERATOR and _lacks_shapes(row) for row in found.rows], np.bool_
     )
-    time_s = _time_s(found)
     yield from notes_with_share(
         _NO_SHAPES, Importance.INCOMPLETE,
-        int(is_unknown.sum()), float(time_s[is_unknown].sum()), float(time_s.sum()),
+        int(is_unknown.sum()), _counted_times(found).share_of(is_unknown),
         dropped_beside="model",
     )  # fmt: skip
 
@@ -90,11 +88,11 @@ def _lacks_shapes(row: Row) -> bool:
     return is_unknown and follows_from_shapes(row.name)
 
 
-def _time_s(found: Recorded) -> NDArray[np.float64]:
-    """Return the time of each operator in seconds, shape (rows,); 0 for other rows.
+def _counted_times(found: Recorded) -> CountedTimes:
+    """Return the times that add up to the total.
 
-    If the trace has kernels, this is the time of the kernels that the operator launched. Otherwise
-    it is the time of the operator without the operators that ran inside it.
+    If the trace has kernels, these are the kernels that operators launched. Otherwise these are the
+    times of operators without the operators that ran inside them.
     """
     executions = found.executions
     levels = np.array([row.level for row in found.rows])[executions.operator]
@@ -103,6 +101,7 @@ def _time_s(found: Recorded) -> NDArray[np.float64]:
     owned = np.flatnonzero(is_kernel if is_kernel.any() else is_operator)
     owner = np.where(is_operator, np.arange(len(executions)), above)[owned]
     duration_s = executions.duration_s if is_kernel.any() else executions.own_s
-    has_owner = owner >= 0
-    rows = executions.operator[owner[has_owner]]
-    return np.bincount(rows, duration_s[owned][has_owner], len(found.rows)).astype(np.float64)
+    counts = owned[owner >= 0]
+    return CountedTimes(
+        executions.operator[owner[owner >= 0]], executions.run[counts], duration_s[counts]
+    )

@@ -89,16 +89,15 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
             Importance.INCOMPLETE,
         ),
     ):
-        affected_s = float(np.nansum(time_s[is_affected]))
-        yield from notes_with_share(text, importance, int(is_affected.sum()), affected_s, total_s)
+        share = float(np.nansum(time_s[is_affected])) / total_s if total_s else np.nan
+        yield from notes_with_share(text, importance, int(is_affected.sum()), share)
     yield from _note_on_first_run(rows)
     yield from notes_with_share(
         "the computation of {} is unknown: tables of TensorFlow Lite have no shapes, and --model "
         "cannot read .tflite files",
         Importance.CONTEXT,
         len(rows),
-        total_s,
-        total_s,
+        1.0 if total_s else np.nan,
         dropped_beside="model",
     )
 

@@ -1,0 +1,37 @@
+"""The share of the time that some operators take, before a reader has made the profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.numbers import median
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class CountedTimes(NamedTuple):
+    """The executions whose times add up to the total time. All arrays have shape (executions,)."""
+
+    operator: NDArray[np.int32]
+    """The index of the operator that the time of each execution counts for."""
+    run: NDArray[np.int32]
+    duration_s: NDArray[np.float64]
+
+    def share_of(self, chosen: NDArray[np.bool_]) -> float:
+        """Return the share of the total time that the chosen operators take; NaN if it is unknown.
+
+        `chosen` has shape (operators,). With several runs, the result is the ratio of two medians,
+        as in `Profile.share_of`.
+        """
+        runs, run = np.unique(self.run, return_inverse=True)
+        if not len(runs):
+            return np.nan
+        of_chosen_s = np.where(chosen[self.operator], self.duration_s, 0.0)
+        chosen_s, total_s = (
+            median(np.bincount(run, seconds).astype(np.float64)[np.newaxis])
+            for seconds in (of_chosen_s, self.duration_s)
+        )
+        return chosen_s / total_s if total_s > 0 else np.nan
