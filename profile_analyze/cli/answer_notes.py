@@ -93,7 +93,7 @@ def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
 
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
-    """Yield a note if the suffix of the output file belongs to another format."""
+    """Yield a note if the output file is named after a format, or has the suffix of another one."""
     if output in {*OUTPUT_FORMATS, *TABLE_FORMATS} - {OPERATORS, renderer.name}:
         yield Note(
             f"{output}: the answer is in a file of this name; --format {output} chooses a format",

@@ -57,7 +57,7 @@ def deliver(
 ) -> None:
     """Print or write the report, and write further files. New files appear together or not at all.
 
-    Raises `OutputError`. Raises `QueryError` if the picture cannot be drawn.
+    Raises `OutputError`. Raises `QueryError` if the output format cannot show the report.
     """
     display = request.appearance.display(request.output)
     with NewFiles(force=request.force) as files:

@@ -27,8 +27,7 @@ class FurtherFiles(NamedTuple):
 def further_files(source: Profile | Comparison, request: Request, sources: Sources) -> FurtherFiles:
     """Return the picture of `--plot` and the model of `--write-model`.
 
-    Raises `OutputError` if there is nothing to draw, and `QueryError` if the model would be too
-    large.
+    Raises `OutputError` if there is nothing to draw, and the errors of `split_model`.
     """
     return FurtherFiles(
         None if request.plot is None else picture_of(source, request),

@@ -107,9 +107,10 @@ def _inputs_or_none(name: str, max_size: int, errors: list[ProfileAnalyzeError])
 
 
 def _note_on_companions(companions: Mapping[str, str]) -> Note:
-    """Return the note on files that belong to another named file, the values of `companions`.
+    """Return the note on files that are not read, because they belong to a named profile.
 
-    A pattern such as `trt/*.json` also matches the description of a TensorRT engine.
+    `companions` maps each of these files to its profile. For example, the pattern `trt/*.json` also
+    matches the description of a TensorRT engine.
     """
     file, profile = next(iter(companions.items()))
     one = len(companions) == 1

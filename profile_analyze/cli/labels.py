@@ -54,7 +54,7 @@ class LabelOptions(NamedTuple):
     baseline: tuple[Condition, ...] = ()
     """With `--compare-label date=VALUE`, the condition that a file of the baseline meets."""
     candidate: tuple[Condition, ...] = ()
-    """With `--compare-label date=VALUE`, the condition that all other files meet."""
+    """With `--compare-label date=VALUE`, the condition that a file of the candidate meets."""
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, paths: Iterable[str]) -> LabelOptions:

@@ -23,7 +23,8 @@ _MOST_FILES: Final = 8
 def notes_on_left_out(files: Iterable[str], named: Iterable[str]) -> Iterator[Note]:
     """Yield a note on those of the `files` that a reader recognises.
 
-    A folder does not stand for these files, because of their suffixes. Files in `named` are read.
+    A folder does not stand for these files, because of their suffixes. A file that is also in
+    `named` is read, so it gets no note.
     """
     read = {*map(absolute_path, named)}
     unread: dict[str, str] = {}

@@ -78,7 +78,7 @@ def _cpu_model() -> str:
 
 def _cores() -> int:
     """Return how many cores this process may use."""
-    if sys.platform != "linux":  # only Linux restricts a process to some cores
+    if sys.platform != "linux":  # macOS and Windows lack `sched_getaffinity`
         return os.cpu_count() or 1
     return len(os.sched_getaffinity(0))
 
@@ -121,8 +121,8 @@ def _faster(kept: Measured, new: Measured) -> Measured:
 def _doubt_of_best(*rates: tuple[float, float]) -> float:
     """Return the doubt of the higher of two rates. Each argument is a rate and its doubt.
 
-    The doubt is the share by which a rate may be too low. The result is less than the doubt of the
-    higher rate if the lower rate confirms it: if it is close, and has less doubt.
+    The doubt is the share by which a rate may be too low. If the lower rate is close to the higher
+    rate and has less doubt, it confirms the higher rate, and the result is a smaller doubt.
     """
     (lower, lower_doubt), (higher, doubt) = sorted(rates)
     return min(doubt, max(lower_doubt, 1 - lower / higher))

@@ -64,6 +64,9 @@ def notes_on_columns(request: Request, profile: Profile) -> Iterator[Note]:
 
 
 def _needs_times(column: Column) -> bool:
-    """Return whether the values of a column are computed from measured times."""
+    """Return whether a column is a measured time, a share of the time, or a rate that was reached.
+
+    Columns such as `attainable` have rates of the device, which need no times.
+    """
     is_derived = column.unit in ("FLO/s", "byte/s") or column.name == "share"
     return column.measured or (is_derived and not column.needs_peaks)

@@ -50,6 +50,7 @@ and `confluence` differ in two letters, but have different meanings."""
 
 
 _NO_PART: Final = ("none", "nothing", "no", "off", "gate", "fail_if", "verdict", "verdicts")
+"""Wrong values of `--print-only`, whose user probably wants only the verdicts of `--fail-if`."""
 _ONLY_VERDICTS: Final = (
     "write --format github for the verdicts of --fail-if alone, or --print-only summary for these "
     "and the totals"
@@ -172,7 +173,8 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
 def _reversed_order(word: str, arguments: Sequence[str]) -> str:
     """Return the `--order-by` of the call in the direction that `word` asks for.
 
-    Empty if `word` is no direction, such as `reverse`, or if the call has no `--order-by`.
+    The result is empty unless `word` is one like `descending` or `reverse`, and the call has
+    `--order-by`.
     """
     direction = OPTION_WORDS.get(word, "")
     found = [n for n, one in enumerate(arguments) if one.partition("=")[0] == "--order-by"]

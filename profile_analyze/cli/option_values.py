@@ -192,7 +192,7 @@ def condition(text: str) -> str:
 
 
 def row_count(text: str) -> int:
-    """Return the number of rows in a text. Like the original tool, accept what `int` accepts."""
+    """Return the number of rows in a text. Like the original tool, accept forms such as `1_000`."""
     try:
         count = int(text)
     except ValueError:

@@ -109,7 +109,7 @@ A message completes the option with the value that the user gave, or with an exa
 """
 
 _CONDITION: Final = "--fail-if 'total > +5%'"
-_BY: Final = "(?:group_by|groupby|by|per)_"
+_BY: Final = "(?:group_by|groupby|by|per)"
 SIZES_OF_A_PROFILE: Final = (
     "a profile has the sizes that its model ran with; --columns name,time,in_shapes shows them; "
     "--dim and --input-shape are only for an ONNX model"
@@ -126,13 +126,13 @@ OPTION_WORDS_OF_VALUE: Final = (
     (r"(?:filter|query|condition|if) ([\w.]+)", r"--where 'name ~ \1'"),
     (r"top_?(\d+) .*", r"-t \1"),
     (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
-    (rf"{_BY}(name|type|category|scope|step|phase|rank|device|stream) .*", r"--aggregate-by \1"),
-    (rf"{_BY}modules? .*|{_BY[:-1]} modules?", "--aggregate-by scope"),
+    (rf"{_BY}_(name|type|category|scope|step|phase|rank|device|stream) .*", r"--aggregate-by \1"),
+    (rf"{_BY}_modules? .*|{_BY} modules?", "--aggregate-by scope"),
     (
-        rf"{_BY}layers? .*|{_BY[:-1]} layers?",
+        rf"{_BY}_layers? .*|{_BY} layers?",
         "--aggregate-by scope, or --aggregate-by 'name~PATTERN' if names contain the layers",
     ),
-    (rf"{_BY}(input_)?shapes? .*", "--aggregate-by type,in_shapes"),
+    (rf"{_BY}_(input_)?shapes? .*", "--aggregate-by type,in_shapes"),
     (
         r"(?:export|to|as|write|save|dump|print)_(json|jsonl|csv|markdown|junit|parquet) .*",
         r"--format \1",

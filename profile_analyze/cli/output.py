@@ -75,8 +75,9 @@ def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
 class NewFiles:
     """Files that appear together at the end of a `with` block. If the block fails, none appears.
 
-    An existing file is replaced only with `force`. If a later file fails, earlier replacements are
-    not undone. Devices and named pipes, such as /dev/stdout, are written to at once.
+    An existing file is replaced only with `force`. With `force`, files may get their final names
+    before a later file fails; they then stay. Devices and named pipes, such as /dev/stdout, are
+    written to at once.
     """
 
     def __init__(self, *, force: bool) -> None:

@@ -31,10 +31,13 @@ def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
     Raises `OutputError`. An interrupt before everything is written raises `KeyboardInterrupt`.
     """
     command = _command()
+    if not command:
+        write_standard_output(pieces)
+        return
     remaining = iter(pieces)
     first: list[bytes] = []
     written = 0
-    for piece in remaining if command else ():
+    for piece in remaining:
         first.append(piece)
         written += piece.count(b"\n")
         if written >= lines:  # the prompt of the shell takes a line, too

@@ -63,8 +63,8 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
     "--s": "--show-host",
     "--w": "--wiki",
 }
-"""Abbreviations that the original tool (docs/compatibility.md) accepts. Today, more options begin
-with them."""
+"""Abbreviations that the original tool (docs/compatibility.md) accepts. This tool has more options
+that begin with them, so argparse alone would reject them as ambiguous."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -134,7 +134,8 @@ def parser() -> Parser:
 def _examples(width: int | None) -> str:
     """Return the examples at the end of the help, wrapped to `width`.
 
-    A wrapped line keeps its indent. A wrapped command is indented two blanks further.
+    A wrapped line keeps its indent. A wrapped command is indented two blanks further. If `width` is
+    None, commands and their explanations, which are indented, are not wrapped.
     """
     blocks: list[str] = []
     for line in _EXAMPLES.split("\n"):
@@ -231,7 +232,7 @@ def _with_negative_values(arguments: Sequence[str]) -> list[str]:
     """
     joined: list[str] = []
     for argument in arguments:
-        is_negative = len(argument) > 2 and argument[0] == "-" != argument[1]
+        is_negative = len(argument) > 2 and argument[0] == "-" and argument[1] != "-"
         if is_negative and joined and _takes_value(joined[-1]):
             joined[-1] += f"={argument}"
         else:

@@ -121,8 +121,8 @@ def _in_file(file: str, rest: str) -> Peaks:
     except InputError as error:
         raise PeaksError(str(error)) from None
     devices = read_devices(file, text)
+    name, _, dtype = rest.rpartition(":")
     # Without a colon, `rest` is a dtype if it is the name of a dtype, and a device otherwise.
-    name, _, dtype = rest.rpartition(":") if rest.lower() not in DTYPES else ("", "", rest)
     if not name and dtype.lower() not in DTYPES:
         name, dtype = dtype, ""
     if not name and len(devices) > 1:

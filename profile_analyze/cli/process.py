@@ -31,8 +31,8 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
     An interrupt ends the process with `EXIT_INTERRUPTED`, without a traceback.
     """
     sys.unraisablehook = _interrupt_again
-    # Imports and decoding make many objects and hardly any reference cycles, so collections would
-    # take a twentieth of a short call and free nothing. The process ends after one answer.
+    # Imports and decoding make many objects and hardly any reference cycles. Garbage collection
+    # would take a twentieth of a short call and free nothing. The process ends after one answer.
     gc.disable()
     try:
         end_process(answer())

@@ -28,7 +28,7 @@ _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
 }
 """For each value of `--top-end-key`, the measure of each side."""
 
-# field of `Query` -> the option that sets it. Messages of `Query` may begin with these fields.
+# The name of a parameter that may begin the message of a `QueryError` -> the option that sets it.
 _OPTION_OF: Final = {
     "level": "--level",
     "by": "--aggregate-by",
@@ -48,9 +48,9 @@ _OPTION_OF: Final = {
 
 
 def naming_option(error: QueryError) -> QueryError:
-    """Return the error with the name of an option in place of the name of a field of `Query`."""
-    field, _, message = str(error).partition(": ")
-    return QueryError(f"argument {_OPTION_OF[field]}: {message}") if field in _OPTION_OF else error
+    """Return the error with the name of an option in place of the name of a parameter."""
+    name, _, message = str(error).partition(": ")
+    return QueryError(f"argument {_OPTION_OF[name]}: {message}") if name in _OPTION_OF else error
 
 
 def queries_of(

@@ -210,8 +210,8 @@ def _peaks(
 ) -> tuple[Peaks | None, Callable[[], Peaks] | None, Callable[[Profile], Peaks] | None]:
     """Return the peaks, and the functions of `Request` that find them later.
 
-    Measuring takes seconds, so `measure_peaks` is called after all checks. The device of the
-    profile is known only after reading. Until then, the peaks are a placeholder.
+    Measuring takes seconds, so `measure_peaks` is called after all checks that need no profile. The
+    device of the profile is known only after reading. Until then, the peaks are a placeholder.
     """
     if spec is None:
         return None, None, None

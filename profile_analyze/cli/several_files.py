@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.model_options import check_that_names_are_known
 from profile_analyze.cli.sources import (
-    about_side,
     available_cores,
     engine_of,
     load_file,
     load_model,
     prepared,
+    with_sizes_for_profiles,
 )
 from profile_analyze.errors import InputError
 from profile_analyze.fleet import entry
@@ -52,9 +52,9 @@ def read_several(
         sides.append(_Side(sources.baseline, data_sets, is_baseline=True))
         wanted |= COMPARISON_COLUMNS
     model = load_model(request, wanted, progress)
-    of_side = about_side(request, len(sides))
+    sized = with_sizes_for_profiles(request, len(sides))
     with engine_of(request) as engine:
-        loaded = [_loaded(of_side, side, wanted, progress, engine) for side in sides]
+        loaded = [_loaded(sized, side, wanted, progress, engine) for side in sides]
     check_that_names_are_known(loaded)
     profile, *baseline = [prepared(request, one, model) for one in loaded]
     profile = profile.changed(notes=(*profile.notes, *sources.notes))

@@ -92,7 +92,9 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
         is_one_file = len(sources.files) == 1 and not (sources.data_sets or sources.baseline)
         if is_one_file and request.labels is None and not request.correct_drift:
             model = load_model(request, wanted, progress)
-            profile = load_file(about_side(request), sources.files[0], wanted, progress)
+            profile = load_file(
+                with_sizes_for_profiles(request), sources.files[0], wanted, progress
+            )
             check_that_names_are_known([profile])
             profile = prepared(request, profile, model)
             return profile.changed(notes=(*profile.notes, *sources.notes))
@@ -130,13 +132,13 @@ def engine_of(request: Request) -> Iterator[Engine | None]:
         yield engine
 
 
-def about_side(request: Request, sides: int = 1) -> Request:
-    """Return the request with the input sizes for the files of each side.
+def with_sizes_for_profiles(request: Request, sides: int = 1) -> Request:
+    """Return the request with the input sizes that apply to FILE and to the files of `--compare`.
 
-    In a comparison of models, which has two sides, it is not an error if one model lacks an input
-    that the other model has.
+    With `--model`, the sizes belong to its file, so none apply. In a comparison of models, which
+    has two sides, it is not an error if one model lacks an input that the other model has.
     """
-    if request.model is not None:  # the sizes belong to the file of `--model`
+    if request.model is not None:
         return request._replace(inputs=NO_INPUTS)
     if request.inputs == NO_INPUTS:
         return request
@@ -181,7 +183,7 @@ def _at_level(request: Request, profile: Profile) -> Profile:
     """Return the profile at the requested level, without the runs to skip."""
     try:
         remaining = without_first_runs(profile, request.skip_runs)
-        if request.inspect is not None:  # shows the rows of all levels
+        if request.inspect is not None:  # `--inspect` shows the rows of all levels
             return remaining
         level = request.queries["device"].level
         return at_level(remaining, level, keep_nested=request.has_stacks)

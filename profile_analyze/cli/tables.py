@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.many import Engine
 
-_OF_FILES: Final = (
+_OF_BOTH: Final = (
     *("--max-size", "--skip-bad", "--cache", "--no-cache", "--engine"),
     *("--notes", "--color", "--no-pager", "--clear-cache", "--label"),
 )
-_OF_EXPORT: Final = frozenset((*_OF_FILES, "--export", "--sql-timeout"))
+_OF_EXPORT: Final = frozenset((*_OF_BOTH, "--export"))
 """The options that calls with `--export` may have."""
 _OF_SQL: Final = frozenset(
     (
-        *_OF_FILES,
+        *_OF_BOTH,
         *("--sql", "--sql-timeout", "--level", "--work", "--skip-runs"),
         *("--from", "--to", "--step", "--step-region"),
         *("--correct-drift", "--correct-sync"),

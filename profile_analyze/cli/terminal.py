@@ -10,7 +10,7 @@ _USUAL_SIZE: Final = os.terminal_size((80, 24))
 
 
 def is_terminal(stream: Any) -> bool:
-    """Return whether `stream` is connected to a terminal; False for None, a closed stream."""
+    """Return whether `stream` is a terminal. A stream that is closed at the start is None."""
     return stream is not None and bool(stream.isatty())
 
 
@@ -31,7 +31,9 @@ def terminal_size(stream: Any) -> os.terminal_size | None:
 
 
 def wants_color(stream: Any, choice: str) -> bool:
-    """Return whether to write colours to a stream. `choice` is the value of `--color`.
+    """Return whether to write colours to a stream; always False if it is not a terminal.
+
+    `choice` is the value of `--color`. `always` takes precedence over NO_COLOR and TERM=dumb.
 
     See https://no-color.org for NO_COLOR.
     """

@@ -61,7 +61,7 @@ def find_aggregate(name: str) -> Aggregate | None:
 
 def canonical_name(name: str) -> str:
     """Return the canonical spelling of an aggregate: `p50` for `p50.0`."""
-    return name if name in AGGREGATES else f"p{float(name[1:]):g}"
+    return name if name in AGGREGATES else f"p{float(name[1:]):.15g}"
 
 
 def known_aggregate(name: str) -> Aggregate:

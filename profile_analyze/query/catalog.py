@@ -125,11 +125,11 @@ def _advice(text: str, labels: Collection[str]) -> str:
     if text.removeprefix("+") in _BY_NAME:
         return f"+ is for --order-by; write {text[1:]}"
     parts = re.split(r"[,;:|\s]+", text)
+    # Other tools have headings of several words that are columns here, such as `self time`.
     is_heading = bool(meant_column(text))
     if len(parts) > 1 and all(part in _BY_NAME for part in parts) and not is_heading:
-        return (
-            "name one column" if "," in text else f"separate columns by commas: {','.join(parts)}"
-        )
+        names = ",".join(parts)
+        return "name one column" if "," in text else f"separate columns by commas: {names}"
     likely = _likely_in_any_question(text, (*_BY_NAME, *labels))
     all_columns = f"the columns are {listed(column.name for column in CATALOG)}"
     return missing_part(text) or likely or all_columns

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 _MOST_CONTRIBUTIONS: Final = 3
-ALL_VERDICTS: Final = (*CHANGED, ADDED, REMOVED, SAME, UNCERTAIN)
+COUNTED_VERDICTS: Final = (*CHANGED, ADDED, REMOVED, SAME, UNCERTAIN)
 """All verdicts, in the order in which the summary counts them."""
 
 
@@ -67,8 +67,8 @@ class VerdictCount(NamedTuple):
     share: float
     """The share of the profile's device time that these rows take; NaN for removed rows."""
     without_time: int
-    """How many of these rows took no time, if they are added or removed. Causes do not count them.
-    0 for all other verdicts."""
+    """How many of these rows took no time, if the verdict is `added` or `removed`; otherwise 0.
+    `Change.causes` leaves out rows that took no time."""
 
 
 class Change(NamedTuple):
@@ -138,7 +138,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     difference_s, verdicts = _number(whole, "difference"), tuple(_verdict_counts(rows))
     mismatch = _mismatch(comparison)
     verdict = _verdict_on(whole, mismatch)
-    settles_nothing = verdict is None or _have_equal_times(whole)
+    can_be_settled = verdict is not None and not _have_equal_times(whole)
     return Change(
         base_file=comparison.base.file,
         base_runs=len(comparison.base.runs),
@@ -155,7 +155,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         verdict=verdict,
         estimate=_estimate(whole),
         limits_outliers=whole.matched > 1,
-        runs_needed=np.nan if settles_nothing else _number(whole, "runs_needed"),
+        runs_needed=_number(whole, "runs_needed") if can_be_settled else np.nan,
         too_few_runs=_too_few_runs(query, comparison),
         mismatch="" if mismatch is None else mismatch.meaning,
         work=work_change(whole, operators),
@@ -290,7 +290,7 @@ def _changed(rows: Table, whole_s: float, mismatch: Mismatch | None) -> Iterator
 def _verdict_counts(rows: Table) -> Iterator[VerdictCount]:
     row_verdicts = np.array(rows.texts("verdict"), dtype=object)
     took_no_time = np.abs(rows["difference"]) <= TIME_TOLERANCE_S
-    for verdict in (*ALL_VERDICTS, NOT_AVAILABLE):
+    for verdict in (*COUNTED_VERDICTS, NOT_AVAILABLE):
         chosen = row_verdicts == verdict
         if chosen.any():
             share = np.nan if verdict == REMOVED else share_of(rows.shown, chosen)

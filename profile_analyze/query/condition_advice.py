@@ -220,6 +220,13 @@ def _with_operator(name: str, words: str, value: str) -> str:
     if both := re.fullmatch(_WITH_ANOTHER, value, re.IGNORECASE):
         return _both(f"{name} {operator} {both['value']}", both["another"])
     if operator in ("~", "!~"):
-        value = value.strip("%")  # the wildcard of SQL
+        if word == "like":
+            value = _pattern_of(value)
         value = {"startswith": f"^{value}", "endswith": f"{value}$"}.get(word, value)
     return did_you_mean([f"'{name} {operator} {value}'"])
+
+
+def _pattern_of(text: str) -> str:
+    """Return a pattern for a text of SQL's LIKE, in which `%` stands for any characters."""
+    start, end = "" if text.startswith("%") else "^", "" if text.endswith("%") else "$"
+    return f"{start}{text.strip('%').replace('%', '.*')}{end}"

@@ -132,9 +132,12 @@ class Condition(NamedTuple):
         return "N/A or a text" if self.column.kind == "mixed" and self.compares_numbers else "N/A"
 
     def excludes(self, other: Condition) -> bool:
-        """Whether no value can meet both conditions. `other` must be on the same column."""
-        # Of conditions on texts, only two `==` with different values exclude each other.
+        """Whether no value can meet both conditions. `other` must be on the same column.
+
+        Not all contradictions are found: `!=`, patterns and the order of texts are ignored.
+        """
         if isnan(self.bound) or isnan(other.bound):
+            # Values that differ only in blanks may be the same shapes: see `_equals`.
             texts = {one.value.replace(" ", "") for one in (self, other)}
             return len(texts) == 2 and self.operator == other.operator == "=="
         (low, is_low_in), (high, is_high_in) = _range_of_both(self, other)

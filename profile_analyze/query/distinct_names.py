@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 def details_of(table: Table, rows: Sequence[int]) -> list[str]:
     """Return, for each of `rows`, a detail that tells it apart from rows with the same name.
 
-    The detail has values of the columns that tell the rows apart. If no column tells some rows
-    apart, their details have the ids. The detail is empty for a unique name. It is also empty for
-    rows with equal ids, such as an added and a removed operator. The rows of `table` are operators.
+    The detail has the row's values in the columns that tell the rows apart. If these columns are
+    not enough, the detail also has the row's id. It is empty for a unique name, and if all rows
+    with the name are equal even in their ids, as an added and a removed operator may be. The rows
+    of `table` are operators.
     """
     codes = table.shown["name"].codes
     is_shared = np.bincount(codes) > 1
@@ -55,13 +56,13 @@ def _columns(table: Table, rows: NDArray[np.int64]) -> Iterator[list[str]]:
 
 
 def _details(columns: Sequence[Sequence[str]]) -> list[str]:
-    """Return the values of each row in the columns that tell further rows apart."""
+    """Return each row's values in the columns that are needed to tell the rows apart."""
     chosen: list[Sequence[str]] = []
-    kinds = 1
+    told_apart = 1
     for column in columns:
-        more = len({*zip(*chosen, column, strict=True)})
-        if more > kinds:
-            kinds = more
+        with_column = len({*zip(*chosen, column, strict=True)})
+        if with_column > told_apart:
+            told_apart = with_column
             chosen.append(_innermost_parts(column))
     if not chosen:
         return [""] * len(columns[0])

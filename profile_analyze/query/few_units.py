@@ -62,12 +62,11 @@ def hidden_of(comparison: Comparison, table: Table) -> Hidden:
     if not hidden:
         return Hidden(is_hidden[table.shown.chosen], "")
     noun = "group" if table.query.grouped else "operator"
-    of_rows = (
-        f"the {noun} that takes the least time"
-        if hidden == 1
-        else f"just one of the {hidden} {noun}s"
-        f"{'' if hidden == tested else ' that take the least time'}"
-    )
+    if hidden == 1:
+        of_rows = f"the {noun} that takes the least time"
+    else:
+        which = "" if hidden == tested else " that take the least time"
+        of_rows = f"just one of the {hidden} {noun}s{which}"
     reason = (
         f"{ours} {_noun(comparison, table)} and {theirs} of the baseline are too few to show a "
         f"change of {of_rows}, however large; {enough} on each side are enough"
@@ -96,6 +95,8 @@ def reason_few_for_one_condition(
     `tests` has the only row of the condition, and `units` has the units of each side. The p-values
     of all `conditions` are corrected together.
     """
+    # The correction multiplies p by the number of conditions. If two tests share the permitted
+    # errors, `parts` is below 1.
     permitted = SIGNIFICANT * float(tests.parts[0]) / conditions
     if least_p(*units) <= permitted:
         return ""

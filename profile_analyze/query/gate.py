@@ -148,7 +148,10 @@ def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[F
 def _verdict_without_times(
     condition: FailCondition, query: Query, source: Profile | Comparison
 ) -> tuple[FailVerdict | None, ByVerdicts]:
-    """Return the verdict on a condition; None if times must be judged."""
+    """Return the verdict on a condition, and what the verdicts of its operators say about it.
+
+    The verdict is None if times must be judged.
+    """
     found = ByVerdicts()
     if damage := _damage(source):
         return FailVerdict(condition, "unjudged", damage), found
@@ -179,19 +182,19 @@ def _verdict_on_work(
     about = condition.about(query)
     amounts = amounts_of(condition.metric, about, source, relative=relative)
     beyond = is_beyond(amounts, condition.limit, condition.limit_unit, above=condition.above)
-    unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
+    why_unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
     if not (amounts.operators or amounts.in_bodies):
-        unjudged += hint_on(condition, run(about, source))
-    if not (unjudged or beyond):
-        unjudged = by_verdicts.reason
-    outcome: Outcome = "unjudged" if unjudged else "met" if beyond else "passed"
+        why_unjudged += hint_on(condition, run(about, source))
+    if not (why_unjudged or beyond):
+        why_unjudged = by_verdicts.reason
+    outcome: Outcome = "unjudged" if why_unjudged else "met" if beyond else "passed"
     return FailVerdict(
         condition,
         outcome,
-        unjudged or f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}",
+        why_unjudged or f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}",
         amount=amounts.ours.value,
         base_amount=amounts.base.value if relative else np.nan,
-        selected=None if unjudged else by_verdicts.selected,
+        selected=None if why_unjudged else by_verdicts.selected,
     )
 
 
@@ -258,7 +261,7 @@ def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[
     `medians` is the ratio of the medians. If the row is tested by its own times, this ratio is the
     estimate, and the interval is widened to include this ratio.
     """
-    ratio, low, high = ratios_of(np.array([end[0] for end in tests.chosen])).tolist()
+    ratio, low, high = ratios_of(np.array([values[0] for values in tests.chosen])).tolist()
     if tests.is_relative[0]:
         return ratio, (low, high)
     return medians, (min(low, medians), max(high, medians))

@@ -32,7 +32,7 @@ def group_key_notes(query: Query, operators: OperatorRows, selection: Selection)
     """Yield a note on each key that is N/A for operators, or puts nearly all in one group."""
     yield from _unmatched_key_notes(query, operators)
     yield from _scope_notes(query, operators, selection)
-    yield from _left_out_notes(query, operators, selection)
+    yield from _partly_matched_key_notes(query, operators, selection)
     yield from _dominant_part_notes(query, operators)
 
 
@@ -47,7 +47,8 @@ def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note
                 advice = advice_on_pattern(rule.pattern, texts, before=f"{rule.column}~")
                 if renaming := renaming_advice(operators.profile, rule.column):
                     advice += renaming
-                elif rule.column == "name" and advice.startswith("there are"):  # no better pattern
+                elif rule.column == "name" and advice.startswith("there are"):
+                    # The advice suggests no other pattern. It only lists names.
                     better = _other_groups(operators.profile.operators)
                     advice = "; ".join(filter(None, (advice, better)))
                 yield Note(
@@ -73,7 +74,9 @@ def _scope_notes(query: Query, operators: OperatorRows, selection: Selection) ->
             yield from _note_on_group_of_unknown(operators, selection, key.name, _NO_SCOPE, advice)
 
 
-def _left_out_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
+def _partly_matched_key_notes(
+    query: Query, operators: OperatorRows, selection: Selection
+) -> Iterator[Note]:
     """Yield a note on each key such as name~REGEX whose pattern does not match some operators."""
     for key in query.by_columns:
         rule = key.of_operators

@@ -81,11 +81,12 @@ def aggregated_in_each_run(aggregate: Aggregate, values: Floats, sizes: Integers
     each group.
     """
     known = ~np.isnan(values)
-    of_operators = known.all(axis=1)
-    if aggregate.how == "sum" and np.array_equal(of_operators, known.any(axis=1)):
+    is_known = known.all(axis=1)
+    # `_sums_in_each_run` needs operators that are known in all runs or in none.
+    if aggregate.how == "sum" and np.array_equal(is_known, known.any(axis=1)):
         group = np.repeat(np.arange(len(sizes)), sizes)
-        known_sizes = np.bincount(group[of_operators], minlength=len(sizes))
-        return finite(_sums_in_each_run(values[of_operators], known_sizes))
+        known_sizes = np.bincount(group[is_known], minlength=len(sizes))
+        return finite(_sums_in_each_run(values[is_known], known_sizes))
     runs = values.shape[1]
     # All groups of the first run come first.
     members = Members.of(values.T.ravel(), np.tile(sizes, runs))

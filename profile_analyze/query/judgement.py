@@ -49,9 +49,10 @@ class Winner(NamedTuple):
     share: float
     efficiency: float
     runs_s: float
-    """The time of the runs in which this group ran: of the whole profile if it ran in all runs."""
+    """The total time of the runs in which this group ran. If it ran in all runs, this is the total
+    time of the profile."""
     total_s: float
-    """The time of the runs in which this group ran, if it ran at its roof."""
+    """`runs_s` if the group ran at its roof."""
     gain: float
     keys: tuple[str, ...]
     """The value of each key in `Judgement.by`."""
@@ -75,7 +76,7 @@ class Judgement(NamedTuple):
     possible time is known."""
     least_s: float
     """The sum of the least possible times of all operators that are not in the body of a loop or
-    the like."""
+    the like. N/A for a model if operators that may have multiply-adds would be missing."""
     without_least: int
     """How many operators outside of bodies have no least possible time; 0 for a profile of a
     run."""
@@ -149,7 +150,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
 
 
 def _is_bound_by_computation(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Return whether a faster peak rate would raise the roof of each operator."""
+    """Return whether the peak rate of computation limits each operator, shape (operators,)."""
     bound: Categorical[str] = rows["bound"]
     return bound.where(one == COMPUTE for one in bound.categories)
 

@@ -43,7 +43,9 @@ def number_notes(
     keeps only operators without computation. Any other condition, such as `time > 1ms` or
     `time < 0`, gets a note only if it keeps no row and does not compare by `==` or `!=`.
     """
-    noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
+    selects_operators = rows.operators is rows
+    selects_members = rows.query.grouped and selects_operators
+    noun = "operator" if selects_operators else rows.query.kind.noun.removesuffix("s")
     for condition in conditions:
         if condition.column.kind != "number":
             continue
@@ -67,7 +69,9 @@ def number_notes(
             other = did_you_mean(_with_suitable_unit(condition, known)) or closest
             yield Note(f"{means}; {other}" if other else means, Importance.ANSWER)
         elif closest:
-            yield Note(f"{condition.text}: no {noun} meets this; {closest}", Importance.ANSWER)
+            of_groups = "; --having selects groups" if selects_members else ""
+            text = f"{condition.text}: no {noun} meets this; {closest}{of_groups}"
+            yield Note(text, Importance.ANSWER)
 
 
 def _without_zeros(condition: Condition, known: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Advice on peak rates that are in no table, such as the rates of a CPU."""
+"""Advice on which peak rates to give: for TF32, for a CPU, and if operators exceed the peaks."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def highest_rates(rows: OperatorRows, kind: DeviceKind | None = None) -> str:
     """
     # The formats `table` and `wiki` count the size of a constant as its memory, although nothing
     # moves the constant.
-    moves = np.isnan(rows.profile.operators.numbers(CONSTANT_BYTES))
+    moves_data = np.isnan(rows.profile.operators.numbers(CONSTANT_BYTES))
     reliable = (
         _ran_on(rows, kind)
-        & moves
+        & moves_data
         & ~is_below_clock_resolution(rows)
         & ~has_stale_work(rows.profile.operators)
     )

@@ -278,7 +278,7 @@ class Query(_Parsed):
 
     @property
     def selects_rows(self) -> bool:
-        """Whether the answer may leave out rows."""
+        """Whether filters of operators, or `top`, may leave out rows."""
         limits = (self.min_time_s, self.max_time_s)
         filters = (self.types, self.name, self.input_dtype, self.where, self.top)
         return any(filters) or any(limit is not None for limit in limits)

@@ -16,6 +16,8 @@ from profile_analyze.units import percent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from profile_analyze.query.filters import Selection
     from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.rows import OperatorRows
@@ -44,19 +46,16 @@ def row_sum_notes(
     is_split = any(key.startswith(LABEL) for key in operators.profile.split_by)
     if is_split or len(selection.operators) < selection.recorded:
         return
-    in_runs_s = operators.per_run("time")
+    times_s = operators.per_run("time")
     # Not `total_s`: rows of modules overlap, so even in one run, their sum is not the total.
-    whole_s = operators.over_runs(run_by_run(lambda times_s: totals(times_s)[None], in_runs_s)[0])
+    sums_s = run_by_run(lambda block_s: totals(block_s)[np.newaxis], times_s)[0]
+    whole_s = operators.over_runs(sums_s)
     share = float(np.nansum(rows["time"])) / whole_s if whole_s > 0 else np.nan
     if not abs(share - 1) > _TOLERATED:
         return
-    is_partial = any(
-        bool((known.any(axis=1) & ~known.all(axis=1)).any())
-        for known in (~np.isnan(times_s) for (times_s,) in blocks_of_rows(in_runs_s))
-    )
     over = (
         f"those of the {runs} runs in which the row ran"
-        if is_partial
+        if _has_partial_row(times_s)
         else f"the {runs} runs; with --run-stat mean, they add up to it"
     )
     yield Note(
@@ -64,3 +63,12 @@ def row_sum_notes(
         f"{over}",
         Importance.CONTEXT,
     )
+
+
+def _has_partial_row(times_s: NDArray[np.float64]) -> bool:
+    """Return whether a row has times in some, but not all runs. Shape (rows, runs)."""
+    for (block_s,) in blocks_of_rows(times_s):
+        known = ~np.isnan(block_s)
+        if (known.any(axis=1) & ~known.all(axis=1)).any():
+            return True
+    return False

@@ -80,11 +80,12 @@ def run(query: Query, source: Profile | Comparison) -> Table:
 
 
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
-    """Return the order of `query`. Without times, the default order is by work.
+    """Return the order of `query`, or else the default order.
 
-    By default, rows of comparisons with equal differences are in descending order of their times.
-
-    If the caller gave the size of tiles, products with the most work in full tiles come first.
+    - Without times, the default order is by work. A comparison is first ordered by the difference
+      of the work. If the caller gave the size of tiles, the products of a model with the most work
+      in full tiles come first.
+    - In a comparison with times, rows with equal differences are ordered by time.
     """
     if query.has_default_order and profile.origin.times == ABSENT:
         has_tiles = profile.model is not None and profile.model.tile is not None

@@ -42,9 +42,8 @@ def shape_set_notes(
     is_partial = ran.any(axis=1) & ~ran.all(axis=1)
     if ran.shape[1] < len(runs) or not is_partial.any():
         return
-    varies = _has_other_shapes_in_each_run(operators, ran)
-    sets_of_runs = [of_run.tobytes() for of_run in ran[varies].T]
-    sets = len({*sets_of_runs})
+    varies = _have_varying_shapes(operators, ran)
+    sets = len({of_run.tobytes() for of_run in ran[varies].T})
     # If operators differ only between processes, the files may be of different models. Another note
     # says so.
     of_processes = {
@@ -78,9 +77,7 @@ def _note_on_partial_rows(partial: int, runs: int, shares: float, shown: ShownRo
     )
 
 
-def _has_other_shapes_in_each_run(
-    operators: OperatorRows, ran: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _have_varying_shapes(operators: OperatorRows, ran: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return a mask of the rows whose node had different shapes in different runs.
 
     The mask has shape (operators,), and `ran` has shape (operators, runs). A node has one row for

@@ -24,9 +24,9 @@ def synchronisation_notes(profile: Profile) -> Iterator[Note]:
     most_s = float(np.fmax.reduce(each_s, initial=0.0))
     if most_s > 0:
         walls_s = np.array([run.wall_s for run in profile.runs])
-        times = float(np.nanmax(ratio(profile.totals_s("time"), walls_s)))
+        factor = float(np.nanmax(ratio(profile.totals_s("time"), walls_s)))
         yield Note(
-            f"{text}: all operators together take {times:.3g} times as long as a whole run; "
+            f"{text}: all operators together take {factor:.3g} times as long as a whole run; "
             f"--correct-sync subtracts {short_time(most_s)} from each call",
             Importance.WRONG,
         )

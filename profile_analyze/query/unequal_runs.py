@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
 
-    Indices = NDArray[np.int64]
+    Integers = NDArray[np.int64]
 
 _HARDLY_ANY: Final = 0.1
 """A run with less than this share of the operators of another run did hardly any of the work."""
@@ -60,7 +60,7 @@ def unequal_runs_notes(profile: Profile) -> Iterator[Note]:
         )
 
 
-def _operators_in_runs(profile: Profile) -> Indices:
+def _operators_in_runs(profile: Profile) -> Integers:
     """Return how many operators have a device time in each run, shape (runs,)."""
     times_s = profile.measured("time")
     counts = np.zeros(times_s.shape[1], np.int64)
@@ -69,16 +69,19 @@ def _operators_in_runs(profile: Profile) -> Indices:
     return counts
 
 
-def _most_in_process(profile: Profile, counts: Indices) -> Indices:
-    """Return the largest of `counts` in the process of each run, shape (runs,)."""
+def _most_in_process(profile: Profile, counts: Integers) -> Integers:
+    """Return the largest of `counts` in the process of each run, shape (runs,).
+
+    If a process has only one run, there is nothing to compare it with, and the result is 0.
+    """
     most = np.zeros_like(counts)
     for runs in runs_by_process(profile.runs, least=2):
         most[runs] = counts[runs].max()
     return most
 
 
-def _runs_among(profile: Profile, chosen: Indices) -> str:
-    """Return how many runs are chosen, and the first of them: `2 of 5 runs, such as run 3,`."""
+def _runs_among(profile: Profile, chosen: Integers) -> str:
+    """Return how many runs are chosen, and the first of them: `2 of 5 runs (such as run 3)`."""
     first = int(chosen[0])
     number = profile.skipped_runs + 1 + int(indices_in_process(profile.runs)[first])
     process = profile.processes[profile.runs[first].process]

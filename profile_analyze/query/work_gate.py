@@ -28,7 +28,7 @@ WORK_METRICS: Final[Mapping[str, str]] = {
 }
 """The unit of each metric. A metric is the sum of the column of the same name."""
 
-_LIMITED_BY_TIME: Final = ("computation", "memory")
+_MAY_BE_PARTIAL: Final = ("computation", "memory")
 """Metrics that leave out operators of unknown work if these operators take little time. `params`
 is not such a metric, because an operator that takes no time may have many parameters."""
 _OF_MODELS: Final = ("macs", "params")
@@ -87,7 +87,7 @@ def amounts_of(
     unknown = ours & np.isnan(table[metric])
     if relative:
         unknown |= base & np.isnan(table[f"base_{metric}"])
-    share = share_of_time(table, unknown) if metric in _LIMITED_BY_TIME else np.nan
+    share = share_of_time(table, unknown) if metric in _MAY_BE_PARTIAL else np.nan
     left_out = unknown if share <= MOST_UNKNOWN else np.zeros(len(table), np.bool_)
     return Amounts(
         ours=_amount(profile, metric, table, ours & ~left_out),
@@ -120,8 +120,8 @@ def _amount(
     values = table[f"{prefix}{metric}"][rows]
     unknown = np.isnan(values)
     # Every node of a model has a number of parameters, so N/A means that no node matches.
-    is_beside_model = profile.model is None and _has_model(profile)
-    unmatched = unknown & np.isnan(table[f"{prefix}params"][rows]) & is_beside_model
+    has_model_option = profile.model is None and _has_model(profile)
+    unmatched = unknown & np.isnan(table[f"{prefix}params"][rows]) & has_model_option
     return Amount(float(values.sum()), int(unknown.sum()), int(unmatched.sum()))
 
 
@@ -146,7 +146,7 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
         reason = f"{metric} is N/A for {_unknown_text(ours)}{share}"
         if amounts.needs_model:
             return f"{reason}; --model FILE adds {metric} from the model that ran"
-        # In a comparison, the filter below would also leave out operators of the baseline.
+        # If the baseline counts, the filter below would also leave out its operators.
         if relative or ours.unknown == amounts.operators:
             return reason
         return f"{reason}; --where '{metric} >= 0' leaves them out"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
-from profile_analyze.query.inspection import inspect, names_of_tracks
+from profile_analyze.query.inspection import inspect
+from profile_analyze.query.inspection_listings import names_of_tracks
 from profile_analyze.report.base import Report
 from profile_analyze.report.sections import INSPECTION, Facts, FactValue, ListSection
 from profile_analyze.units import percent, scaled_text

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.executions import Track
     from profile_analyze.query.gate import FailVerdict
-    from profile_analyze.query.inspection import Listing
+    from profile_analyze.query.inspection_listings import Listing
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Report
 

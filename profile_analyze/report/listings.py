@@ -9,7 +9,7 @@ from profile_analyze.report.cells import Cells
 from profile_analyze.units import NOT_AVAILABLE, percent
 
 if TYPE_CHECKING:
-    from profile_analyze.query.inspection import Listing
+    from profile_analyze.query.inspection_listings import Listing
     from profile_analyze.report.base import Display
     from profile_analyze.report.times import Times
 

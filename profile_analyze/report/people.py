@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.model.notes import Note
-    from profile_analyze.query.inspection import Listing
+    from profile_analyze.query.inspection_listings import Listing
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Need, Report

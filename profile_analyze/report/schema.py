@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.terms import ABSENT, DEVICE, DEVICE_KINDS, EACH, HOST, LEVELS, MEAN
-from profile_analyze.query.comparison_summary import ALL_VERDICTS
+from profile_analyze.query.comparison_summary import COUNTED_VERDICTS
 from profile_analyze.query.question import Query
 from profile_analyze.report.facts import COUNT, GROUP_NAMES, NUMBER, TEXT, fact_group, object_schema
 from profile_analyze.report.json_document import VERSION
@@ -67,7 +67,7 @@ def schema() -> dict[str, Any]:
         ),
         "$defs": {
             "number": {"type": ["number", "null"]},
-            "verdict": {"enum": [*ALL_VERDICTS, None]},
+            "verdict": {"enum": [*COUNTED_VERDICTS, None]},
             **{group.name: _or_null(_facts(group, {})) for group in others},
             "condition": _condition(),
             "table": _table(),

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.query.gate import FailVerdict
-    from profile_analyze.query.inspection import Listing
+    from profile_analyze.query.inspection_listings import Listing
     from profile_analyze.query.relation import Relation
     from profile_analyze.query.table import Table
     from profile_analyze.report.times import Times

@@ -12,7 +12,7 @@ from profile_analyze.model.executions import Run
 from profile_analyze.query.inspection import inspect
 from profile_analyze.report.inspection import inspection_report
 from tests.conftest import FIXTURES, PROFILES, run_command
-from tests.in_memory import averages, nested, profile_of, static
+from tests.in_memory import THREAD, averages, nested, profile_of, static
 from tests.report.json_schema import check_report
 
 if TYPE_CHECKING:
@@ -199,6 +199,26 @@ def test_times_of_the_host_and_the_device_are_separate() -> None:
     times = found.statistics_s()
     assert times["time_s"] > 100 * times["host_time_s"] > 0
     assert times["share"] == pytest.approx(0.0846, abs=1e-4)
+    # Nobody knows which execution on the host belongs to this execution on the device.
+    assert "host_time_s" not in inspect(pa.load(RESNET), "324@1").statistics_s()
+
+
+def test_the_share_of_driver_calls_is_of_the_time_of_all_executions() -> None:
+    outer = {"operator": 0, "start_s": 0.0, "duration_s": 8.0, "track": 0}
+    inner = {"operator": 1, "start_s": 1.0, "duration_s": 4.0, "track": 0, "parent": 0}
+    profile = profile_of(
+        [{"name": "op"}, {"name": "inner"}, {"name": "launch", "level": "runtime"}],
+        [
+            outer,
+            inner,
+            {"operator": 2, "start_s": 2.0, "duration_s": 1.0, "track": 0, "parent": 1},
+            {"operator": 2, "start_s": 9.0, "duration_s": 2.0, "track": 0},
+        ],
+        tracks=(THREAD,),
+    )
+    # The thread works for 10 s: 8 s in the operators, and 2 s in the call outside of them.
+    shares = [inspect(profile, name).statistics_s()["share"] for name in ("op", "inner", "launch")]
+    assert shares == [0.4, 0.4, 0.3]
 
 
 def test_long_texts_are_cut_to_the_width() -> None:

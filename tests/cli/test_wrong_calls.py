@@ -127,6 +127,7 @@ CALLS = (
             *("memory > 1mb", "flops > 1gflops", "share > 5", "share > 5 percent"),
             *("type = ConvolutionForward", "type <> Copy", "name =~ conv", "time \u2265 1ms"),
             *("name contains conv", "type in (A, B)", "type is Copy", "name like %conv%"),
+            *("name like conv%", "name like '%conv'", "name like a%b"),
             *("name not like '%conv%'", "type is not Copy", "name is null", "type in A,B"),
             *("time between 1ms and 2ms", "10MiB/s < bandwidth", "1e-3 < time"),
             *("1ms < time", "1ms < time < 2ms", "time > 1ms and share > 5%", "tme > 1ms"),

@@ -61,6 +61,7 @@ def _found(text: str) -> Column | None:
         ("time.p90", "s", "p90 of time", ""),
         ("flops.max", "FLO/s", "max of flops", ""),
         ("memory.p99.9", "byte", "p99.9 of memory", ""),
+        ("memory.p99.99999", "byte", "p99.99999 of memory", ""),
         ("wait.count", "1", "how many operators have a wait", ""),
     ],
 )

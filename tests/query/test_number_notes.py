@@ -31,3 +31,14 @@ def test_zeros_do_not_hide_that_a_unit_is_missing(condition: str, note: str | No
     rows = [{"operator": index, "duration_s": 1.0} for index in range(3)]
     found = pa.run(pa.Query(where=condition), profile_of(operators, rows)).notes
     assert [one for one in found if "means" in one] == ([note] if note else [])
+
+
+def test_conditions_on_operators_of_a_group_suggest_having() -> None:
+    rows = [{"operator": index, "duration_s": 1.0} for index in range(2)]
+    profile = profile_of([{"name": "a"}, {"name": "b"}], rows)
+    (of_operators, _) = pa.run(pa.Query(by="type", where="time > 1.5s"), profile).notes
+    assert of_operators == (
+        "time > 1.5s: no operator meets this; the largest value is 1.00 s; --having selects groups"
+    )
+    (of_groups, _) = pa.run(pa.Query(by="type", having="time > 2.5s"), profile).notes
+    assert of_groups == "time > 2.5s: no group meets this; the largest value is 2.00 s"

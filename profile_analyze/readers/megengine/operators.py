@@ -140,12 +140,12 @@ def _stale_work(
     is_stale = np.zeros(len(file_of), np.bool_)
     notes: list[FileNote] = []
     for file, (footprints, graph) in enumerate(zip(footprints_of_files, graphs, strict=True)):
-        of_file = has_stale_shapes(footprints, graph)
-        if of_file is None:
+        is_stale_in_file = has_stale_shapes(footprints, graph)
+        if is_stale_in_file is None:
             text = "the shapes of the runs cannot be compared: static_infer_tags are null"
             notes.append(FileNote(file, Note(text, Importance.CONTEXT)))
         else:
-            is_stale[file_of == file] = of_file
+            is_stale[file_of == file] = is_stale_in_file
     notes += notes_on_operators(
         is_stale, file_of, _STALE_TEXT.format, Importance.WRONG, has_times=True
     )

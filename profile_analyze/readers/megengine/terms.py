@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CONSTANTS: Final = (
-    *("ImmutableTensor", "SharedDeviceTensor", "VolatileSharedDeviceTensor"),
+    "ImmutableTensor",
+    "SharedDeviceTensor",
+    "VolatileSharedDeviceTensor",
     "MultipleDeviceTensor",
 )
 """The prefixes of the types that only hold a tensor, such as a weight."""

@@ -79,9 +79,13 @@ def operation_of(call: Call) -> Operation | None:
 
 
 def _operation(
-    kind: str, inputs: tuple[Tensor, ...], call: Call, output: str | None = None, **attributes: Any
+    kind: str,
+    inputs: tuple[Tensor, ...],
+    call: Call,
+    output_dtype: str | None = None,
+    **attributes: Any,
 ) -> Operation:
-    outputs = tuple(Tensor(shape, output) for shape in call.out_shapes)
+    outputs = tuple(Tensor(shape, output_dtype) for shape in call.out_shapes)
     return Operation(kind, inputs, outputs, attributes)
 
 
@@ -113,14 +117,15 @@ def _convolution(call: Call) -> Operation | None:
     inputs, dtype = _inputs_and_dtype(call)
     if len(inputs) < 2 or not call.out_shapes:
         return None
-    data, weight, *added = inputs
+    data, weight, *further = inputs
     weight_by_channel = _by_channel(weight, call.out_shapes[0], call)
     if weight_by_channel is None:
         return None
     # `ConvBiasForward` adds its further inputs to the output: a bias, and perhaps a tensor `z`.
-    fused = len(added) if call.type == "ConvBiasForward" else 0
-    kept = added if call.type == "ConvBiasForward" else ()
-    return _operation("convolution", (data, weight_by_channel, *kept), call, dtype, fused=fused)
+    added = further if call.type == "ConvBiasForward" else []
+    return _operation(
+        "convolution", (data, weight_by_channel, *added), call, dtype, fused=len(added)
+    )
 
 
 def _convolution_backward(call: Call) -> Operation | None:

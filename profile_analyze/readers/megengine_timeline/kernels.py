@@ -31,7 +31,8 @@ class PlacedKernels(NamedTuple):
     """The run of the operator that launched the kernel, because the kernel may end after the next
     step has begun. If no operator is known, the position of the kernel in the file decides."""
     launch_us: Floats
-    """The time of the launch, but at most the start of the kernel; NaN if the launch is unknown."""
+    """When the operator launched its last kernel, but at most the start of this kernel; NaN if the
+    launch is unknown."""
 
 
 def placed_kernels(recording: Recording, host: Placed) -> PlacedKernels:

@@ -102,9 +102,8 @@ def _nearest(all_parents: Indices, is_kept: NDArray[np.bool_]) -> Indices:
 def outermost_of(parent: Indices) -> Indices:
     """Return, for each span, the outermost span around it; the span itself if it has no parent."""
     result = np.arange(len(parent))
-    with_end = np.append(parent, NONE)
-    while (inner := with_end[result] >= 0).any():
-        result = np.where(inner, with_end[result], result)
+    while (inner := parent[result] >= 0).any():
+        result = np.where(inner, parent[result], result)
     return result
 
 

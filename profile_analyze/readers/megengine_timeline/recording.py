@@ -22,7 +22,7 @@ Thread: TypeAlias = "tuple[int, int]"
 """A process id and a thread id."""
 
 NONE: Final = -1
-_OPERATOR: Final = re.compile(rb'"__id__"\s*:\s*(\d{1,18})\b\s*,?\s*')
+_OPERATOR_ID: Final = re.compile(rb'"__id__"\s*:\s*(\d{1,18})\b\s*,?\s*')
 _TENSORS: Final = ("Input ", "Output ")
 _COMMANDS: Final = (
     "Put ",
@@ -211,7 +211,7 @@ class Recording:
             return
         span = stack.pop(index)
         self.spans.end_us[span.index] = event.ts
-        found = _OPERATOR.search(raw := bytes(event.args))
+        found = _OPERATOR_ID.search(raw := bytes(event.args))
         if found is not None:
             self.spans.id[span.index] = int(found[1])
             facts = self._facts(name, raw, found, tuple(span.inputs), tuple(span.outputs))
@@ -225,7 +225,7 @@ class Recording:
             self.unmatched += 1
             return
         raw = bytes(event.args)
-        found = _OPERATOR.search(raw)
+        found = _OPERATOR_ID.search(raw)
         kernels = self.kernels
         kernels.start_us.append(waiting.popleft())
         kernels.end_us.append(event.ts)

@@ -90,6 +90,7 @@ def _work(
     operation = operation_of(Call(type_, in_shapes, out_shapes, dtypes, translated))
     if operation is not None:
         return work_of(operation._replace(outputs=outputs))
+    # The computation is unknown. Each input is read once, and each output is written once.
     inputs = (
         Tensor(shape, dtype_of(dtype)) for shape, dtype in zip(in_shapes, dtypes, strict=True)
     )

@@ -94,33 +94,38 @@ def grouped_query_attention(call: Call) -> Operation:
 
 def projected_attention(call: Call) -> Operation:
     """Translate com.microsoft Attention, which multiplies its input by weights first."""
-    return _projected(call, mask=3, past=4, attention_bias=5)
+    return _projected(call, mask=3, past=4, attention_bias=5, past_length=6)
 
 
 def quantized_attention(call: Call) -> Operation:
     """Translate com.microsoft QAttention, the quantized form of Attention."""
-    return _projected(call, mask=5, past=8, attention_bias=None)
+    return _projected(call, mask=5, past=8)
 
 
-def _projected(call: Call, *, mask: int, past: int, attention_bias: int | None) -> Operation:
+def _projected(
+    call: Call, *, mask: int, past: int, attention_bias: int = -1, past_length: int = -1
+) -> Operation:
+    """Translate an attention with projections.
+
+    `mask`, `past` and so on are the positions of inputs; -1 if the operator has no such input.
+    """
     batch, length, inputs = (call.size(0, axis) for axis in range(3))
     columns, heads = call.size(1, 1), call.attribute("num_heads")
     sizes = call.attribute("qkv_hidden_sizes")
     if not sizes or len(sizes) != 3:
         sizes = (quotient(columns, 3),) * 3
-    past_length = call.size(past, 3) if call.has_input(past) else 0  # (2, B, heads, P, D)
-    if attention_bias is not None and call.has_input(6):  # Attention's `past_sequence_length`
-        past_length = None
+    past_keys = call.size(past, 3) if call.has_input(past) else 0  # (2, B, heads, P, D)
+    if call.has_input(past_length):  # this input says how much of the past buffer is used in a run
+        past_keys = None
     return _attention(
         call,
         batch=batch,
         heads=heads,
         query_length=length,
-        key_length=total(length, past_length),
+        key_length=total(length, past_keys),
         head_size=quotient(sizes[0], heads),
         value_head_size=quotient(sizes[2], heads),
-        has_mask=call.has_input(mask)
-        or (attention_bias is not None and call.has_input(attention_bias)),
+        has_mask=call.has_input(mask) or call.has_input(attention_bias),
         projection_macs=product(batch, length, inputs, columns),
         bias_elements=product(batch, length, columns) if call.has_input(2) else 0,
     )

@@ -120,17 +120,19 @@ def _convolution(weight_at: int) -> Callable[[NodeProto, Scope], str | None]:
         channels, groups = weight[1], attributes_of(node).get("group", 1)
         if not (isinstance(channels, int) and isinstance(groups, int)):
             return None
-        return _channels(data, weight, channels * groups)
+        return _wrong_channels(data, weight, channels * groups)
 
     return check
 
 
 def _transposed_convolution(node: NodeProto, scope: Scope) -> str | None:
     data, weight = scope.sizes(node.input[0]), scope.sizes(node.input[1])
-    return None if data is None or weight is None else _channels(data, weight, weight[0])
+    if data is None or weight is None:
+        return None
+    return _wrong_channels(data, weight, weight[0])
 
 
-def _channels(data: Sizes, weight: Sizes, expected: int | str | None) -> str | None:
+def _wrong_channels(data: Sizes, weight: Sizes, expected: int | str | None) -> str | None:
     if not _differ(data[1], expected):
         return None
     return f"input {_text(data)}, but the weight {_text(weight)} is for {expected} channels"

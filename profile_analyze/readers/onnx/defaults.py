@@ -23,8 +23,8 @@ _OF_WINDOWS: Final[Mapping[str, int]] = {
 
 def with_defaults(node: Node, opsets: Mapping[str, int]) -> Mapping[str, Any]:
     """Return the attributes of a node. Attributes that the file omits have their default values."""
-    known, names = _schema(node.type, node.domain, opsets.get(node.domain, 1))
-    attributes = {**known, **node.attributes}
+    defaults, names = _schema(node.type, node.domain, opsets.get(node.domain, 1))
+    attributes = {**defaults, **node.attributes}
     kernel = attributes.get("kernel_shape")
     if not isinstance(kernel, tuple):
         return attributes

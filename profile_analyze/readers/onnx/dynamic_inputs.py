@@ -53,17 +53,16 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
             dims.replace_symbols(value.type)
     if dims.contradicts_model:
         _forget_types(proto.graph)
-    return (
-        *(
-            [
-                f"sizes differ from the model's: {some(dims.changes)}; values of operators that "
-                "cannot run with these sizes are N/A"
-            ]
-            if dims.changes
-            else []
-        ),
-        *_notes_on_empty_inputs(inputs),
-    )
+    return (*_notes_on_changes(dims.changes), *_notes_on_empty_inputs(inputs))
+
+
+def _notes_on_changes(changes: list[str]) -> Iterator[str]:
+    """Yield a note if fixed sizes of the model change."""
+    if changes:
+        yield (
+            f"sizes differ from the model's: {some(changes)}; values of operators that cannot run "
+            "with these sizes are N/A"
+        )
 
 
 def _notes_on_empty_inputs(inputs: Mapping[str, ValueInfoProto]) -> Iterator[str]:
@@ -191,6 +190,7 @@ def _fits(value: float, elem_type: int) -> bool:
         limits = np.iinfo(dtype)
         return value.is_integer() and int(limits.min) <= value <= int(limits.max)
     with np.errstate(over="ignore"):
+        # `complex` converts an element of every dtype, such as bf16 and complex64.
         return bool(np.isfinite(complex(np.array(value).astype(dtype))))
 
 

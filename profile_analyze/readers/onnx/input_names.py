@@ -38,7 +38,7 @@ def known_names(
     inputs = inputs_of(graph)
     lacks = dict(_messages(given, inputs, file))
     for option, message in lacks.items():
-        if not given.may_lack or option in ("--input-shape ", "--dim "):
+        if not given.may_lack or option in ("--input-shape ", "--dim "):  # these lack a name
             raise QueryError(message)
     shapes = {n: one for n, one in given.shapes.items() if f"--input-shape {n}" not in lacks}
     dims = {symbol: size for symbol, size in given.dims.items() if f"--dim {symbol}" not in lacks}
@@ -48,6 +48,7 @@ def known_names(
 def _messages(
     given: ModelInputs, inputs: Mapping[str, ValueInfoProto], file: str
 ) -> Iterator[tuple[str, str]]:
+    """Yield the key and the message for each name that the model lacks."""
     symbols = {
         dim.dim_param: None
         for value in inputs.values()

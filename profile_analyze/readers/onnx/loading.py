@@ -51,9 +51,9 @@ def read_model(source: Source) -> OnnxModel:
 
 
 def read_with_proto(source: Source) -> tuple[Parsed, OnnxModel]:
-    """Return the protobuf of the model in `source`, and the model that `read_model` returns.
+    """Return the model in `source` as parsed, and as `read_model` returns it.
 
-    The inputs in the protobuf have the sizes that the caller gives.
+    The inputs in `Parsed.proto` have the sizes that the caller gives.
     """
     parsed = parse(source)
     proto = parsed.proto

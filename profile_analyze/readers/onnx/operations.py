@@ -80,7 +80,7 @@ _PER_ELEMENT: Final = {
     ),
     "SwiGLU": kind("activation", per_element=2),
     "Dropout": simple.dropout,
-    "RotaryEmbedding": simple.rotary(),
+    "RotaryEmbedding": simple.rotary,
     "QuantizeLinear": kind("quantize"),
     "DynamicQuantizeLinear": kind("dynamic quantize"),
     "DequantizeLinear": kind("dequantize"),
@@ -145,7 +145,7 @@ _MOVING: Final = {
 }
 
 _MICROSOFT: Final = {
-    **_each(convolution(0, 1, 2, added=3), "FusedConv"),
+    "FusedConv": convolution(0, 1, 2, added=3),
     "NhwcConv": convolution(0, 1, 2, channels_last=True),
     "NhwcFusedConv": convolution(0, 1, 2, added=3, channels_last=True),
     "QLinearConv": convolution(0, 3, 8),
@@ -177,9 +177,9 @@ _MICROSOFT: Final = {
     ),
     **_each(simple.with_bias, "BiasGelu FastGelu"),
     "BiasSplitGelu": kind("activation", per_element=4),
-    "RotaryEmbedding": simple.rotary(),
-    **_each(kind("quantize"), "QuantizeLinear"),
-    **_each(kind("dequantize"), "DequantizeLinear"),
+    "RotaryEmbedding": simple.rotary,
+    "QuantizeLinear": kind("quantize"),
+    "DequantizeLinear": kind("dequantize"),
     "SkipLayerNormalization": kind("layer normalization", 0, 2, 3, 1, 4),
     "SkipSimplifiedLayerNormalization": kind("RMS normalization", 0, 2, -1, 1, 3),
     "EmbedLayerNormalization": simple.embedding_normalization,

@@ -68,7 +68,7 @@ def parse(source: Source) -> Parsed:
 
 
 def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
-    """Return the operator set version of each domain.
+    """Return the operator set version of each domain; version 1 of ONNX for very old models.
 
     Raises `MalformedProfileError` if the model names no version, or a version that the
     installed `onnx` does not support.
@@ -143,10 +143,11 @@ def _is_large(tensor: TensorProto) -> bool:
 
 
 def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> None:
-    """Raise `MalformedProfileError` for undefined values or negative sizes in a graph and bodies.
+    """Raise `MalformedProfileError` if a graph, or a body in it, is not valid.
 
-    Inputs, initializers and the outputs of earlier nodes are defined. `outer` has the names that
-    are defined so far in each graph around this graph.
+    It must have no negative dimensions, and its nodes and outputs may use only defined values:
+    inputs, initializers and the outputs of earlier nodes. `outer` has the names that are defined so
+    far in each graph around this graph.
     """
     _check_sizes(graph, file)
     known = {value.name for value in graph.input}

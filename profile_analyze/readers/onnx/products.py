@@ -32,7 +32,7 @@ def convolution(
     def translate(call: Call) -> Operation:
         operation = call.as_operation(kind, order)
         if channels_last or call.attribute("channels_last", 0):
-            operation = _channels_second(operation)
+            operation = _with_channels_second(operation)
         fused = bool(call.attribute("activation")) + (added is not None and call.has_input(added))
         window = _window(operation, call.node.attributes)
         return operation._replace(
@@ -55,12 +55,14 @@ def padded_at_run_time(call: Call) -> Operation:
     return call.as_operation("transposed convolution", (0, 1, 3), attributes)
 
 
-def _channels_second(operation: Operation) -> Operation:
+def _with_channels_second(operation: Operation) -> Operation:
+    """Return the operation with the channels of data and results moved from last to second axis."""
+
     def moved(tensor: Tensor | None) -> Tensor | None:
         if tensor is None or tensor.shape is None or len(tensor.shape) < 3:
             return tensor
-        first, *window, channels = tensor.shape
-        return tensor._replace(shape=(first, channels, *window))
+        batch, *spatial, channels = tensor.shape
+        return tensor._replace(shape=(batch, channels, *spatial))
 
     data, *others = operation.inputs
     return operation._replace(
@@ -137,7 +139,7 @@ def matmul(*order: int) -> Translation:
     def translate(call: Call) -> Operation:
         attributes: dict[str, Any] = {"transposed_a": bool(call.attribute("transA", 0))}
         if call.attribute("transBatchA", 0) and attributes["transposed_a"]:
-            attributes["k"] = call.size(order[0], 0)
+            attributes["k"] = call.size(order[0], 0)  # A has the shape (K, batch, M)
         attributes["fused"] = int(bool(call.attribute("activation")))
         return call.as_operation("matmul", order, attributes)
 
@@ -180,12 +182,12 @@ def quantized_lstm(call: Call) -> Operation:
     """Translate DynamicQuantizeLSTM. Weights are transposed: (directions, inputs, gates * H)."""
     operation = call.as_operation("LSTM", (0, 1, 2, 3, 7))
     data, *weights = operation.inputs[:3]
-    turned = [
-        one if one is None or one.shape is None else Tensor(_turned(one.shape), one.dtype)
+    transposed = [
+        one if one is None or one.shape is None else Tensor(_transposed(one.shape), one.dtype)
         for one in weights
     ]
-    return operation._replace(inputs=(data, *turned, *operation.inputs[3:]))
+    return operation._replace(inputs=(data, *transposed, *operation.inputs[3:]))
 
 
-def _turned(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+def _transposed(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
     return (*shape[:-2], *reversed(shape[-2:]))

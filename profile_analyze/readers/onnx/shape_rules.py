@@ -109,9 +109,8 @@ def broadcast(left: Sizes | None, right: Sizes | None) -> Sizes | None:
         return None
     rank = max(len(left), len(right))
     pairs = zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right, strict=True)
-    return tuple(
-        b if a == 1 else a if b in (1, a) else b if a in (None, b) else a for a, b in pairs
-    )
+    # A 1 is stretched to the other size. An unknown size (None) gives way to any size but 1.
+    return tuple(b if a == 1 or (a is None and b != 1) else a for a, b in pairs)
 
 
 def _product(left: Sizes | None, right: Sizes | None) -> Sizes | None:

@@ -33,10 +33,14 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.folding import Array
 
 _INT64: Final = 7
-# What `onnx` raises for a model or node that it cannot infer.
 _INFERENCE_ERRORS: Final = (
-    *(shape_inference.InferenceError, RuntimeError, ValueError, TypeError, MemoryError),
+    shape_inference.InferenceError,
+    RuntimeError,
+    ValueError,
+    TypeError,
+    MemoryError,
 )
+"""What `onnx` raises for a model or node that it cannot infer."""
 
 
 class Inference:
@@ -47,6 +51,7 @@ class Inference:
     ) -> None:
         """Infer all types of `proto`. `values` has the contents of some inputs."""
         self._opset_imports = list(proto.opset_import)
+        # Before IR version 4, `onnx` uses the shape of an initializer only if it is an input, too.
         self._ir_version = max(proto.ir_version, 8)
         self._scopes: dict[int, tuple[GraphProto, Scope]] = {}
         scope = Scope(opsets)
@@ -97,6 +102,7 @@ class Inference:
             array = scope.array(name)
             if array is not None:
                 graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+                # `ascontiguousarray` turns a scalar into a vector of one element.
                 graph.initializer[-1].dims[:] = array.shape
             elif name in scope.types:
                 graph.input.add(name=name, type=scope.types[name])

@@ -38,22 +38,18 @@ def with_bias(call: Call) -> Operation:
     return call.as_operation("activation", attributes={"per_element": 1 + call.has_input(1)})
 
 
-def rotary(query: int = 0) -> Translation:
-    """Return the translation of a rotary embedding, which can rotate only a part of each head."""
-
-    def translate(call: Call) -> Operation:
-        rotated = call.attribute("rotary_embedding_dim", 0)
-        if not rotated:
-            return call.as_operation("rotary embedding", attributes={"per_element": 3})
-        dims = call.dims(query)
-        heads = call.attribute("num_heads", 0)
-        size = call.size(query, -1)
-        if dims is not None and len(dims) == 3:
-            size = size // heads if size and heads else None
-        share = None if not size else 3 * rotated / size
-        return call.as_operation("rotary embedding", attributes={"per_element": share})
-
-    return translate
+def rotary(call: Call) -> Operation:
+    """Translate a rotary embedding, which can rotate only a part of each head."""
+    rotated = call.attribute("rotary_embedding_dim", 0)
+    if not rotated:
+        return call.as_operation("rotary embedding", attributes={"per_element": 3})
+    dims = call.dims(0)
+    heads = call.attribute("num_heads", 0)
+    size = call.size(0, -1)
+    if dims is not None and len(dims) == 3:
+        size = size // heads if size and heads else None
+    per_element = None if not size else 3 * rotated / size
+    return call.as_operation("rotary embedding", attributes={"per_element": per_element})
 
 
 def gather(call: Call) -> Operation:
@@ -111,14 +107,15 @@ def pooling(per_element: int = 1) -> Translation:
     return translate
 
 
-_TAPS: Final[dict[str, int | None]] = {
+_TAPS: Final = {
     "nearest": 0,
     "linear": 2,
     "bilinear": 2,
     "cubic": 4,
     "bicubic": 4,
 }
-"""How many values an interpolation combines along each axis, by the mode of the operator."""
+"""How many values an interpolation combines along each axis, by the mode of the operator; 0 if the
+mode only copies values."""
 
 
 def resize(call: Call) -> Operation:

@@ -92,15 +92,17 @@ def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
     matrix = zeros.reshape(len(zeros), -1)
     found = _count(matrix)
     share = found / matrix.size
-    if found * 100 <= _MOST_OUTSIDE * matrix.size:  # all zeros may be outside of blocks
+    if found * 100 <= _MOST_OUTSIDE * matrix.size:  # so few zeros show no pattern: all blocks fit
         return Sparsity(share)
     best = (1, 0, 1, 1, share)
+    # Each element says whether a block has only zeros. Blocks are rows x 1 in `tall`, and
+    # rows x columns in `wide`.
     tall: NDArray[np.bool_] | None = matrix
     rows = 1
-    while tall is not None and _is_kept(tall, matrix.size, found):
+    while tall is not None and _has_few_outside(tall, matrix.size, found):
         wide: NDArray[np.bool_] | None = tall
         columns = 1
-        while wide is not None and _is_kept(wide, matrix.size, found):
+        while wide is not None and _has_few_outside(wide, matrix.size, found):
             count = _count(wide)
             # Prefer larger blocks. If sizes are equal, prefer more blocks of zeros, then wider
             # blocks.
@@ -115,7 +117,7 @@ def _count(zeros: NDArray[np.bool_]) -> int:
     return int(np.count_nonzero(zeros))
 
 
-def _is_kept(blocks: NDArray[np.bool_], elements: int, zeros: int) -> bool:
+def _has_few_outside(blocks: NDArray[np.bool_], elements: int, zeros: int) -> bool:
     """Return whether the zeros outside of `blocks` are at most `_MOST_OUTSIDE` % of `elements`."""
     in_blocks = _count(blocks) * (elements // blocks.size)
     return (zeros - in_blocks) * 100 <= _MOST_OUTSIDE * elements

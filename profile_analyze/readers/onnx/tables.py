@@ -144,8 +144,8 @@ class ModelTables:
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
         roles = dict.fromkeys((*constants, *of_bodies), terms.UNUSED)
-        # A result of the model counts as a weight or a scalar. An initializer does not: if no
-        # operator uses it, no row can count its elements as parameters.
+        # A constant that is a result of the model counts as a weight or a scalar, even if no
+        # operator uses it. An initializer does not: no row could count its elements as parameters.
         for index in self._results & roles.keys():
             if self._roles[index] != terms.UNUSED or index in self._producer:
                 roles[index] = self._weight_or_scalar(index)
@@ -188,8 +188,8 @@ class ModelTables:
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # Perhaps no other row uses a result of the model. So the row of the constant node that
-            # computes the result counts its weights.
+            # If this node computes a result of the model, perhaps no other row uses the result. So
+            # this row counts its weights.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:

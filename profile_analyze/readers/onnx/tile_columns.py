@@ -69,11 +69,11 @@ def tile_columns(
     if not tile.with_convolutions:
         left_out = sum(layer is not None and layer.is_convolution for layer in layers)
         layers = [None if layer is None or layer.is_convolution else layer for layer in layers]
-    as_products = f"--split-matmul {','.join(map(str, tile.sizes))},conv"
+    option = f"--split-matmul {','.join(map(str, tile.sizes))},conv"
     if not any(layers):
         nothing = "products" if not tile.with_convolutions else "products and no convolutions"
         advice = (
-            f"its convolutions count as products with {as_products}"
+            f"its convolutions count as products with {option}"
             if left_out
             else "leave out --split-matmul"
         )
@@ -88,7 +88,7 @@ def tile_columns(
     if not left_out:
         return columns, ()
     note = Note(
-        f"the columns on tiles leave out {counted(left_out, 'convolution')}; {as_products} "
+        f"the columns on tiles leave out {counted(left_out, 'convolution')}; {option} "
         "counts convolutions as the products that im2col makes",
         Importance.CONTEXT,
     )

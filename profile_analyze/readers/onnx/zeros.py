@@ -67,10 +67,9 @@ def _maker(tables: ModelTables, index: int) -> PlacedNode | None:
 
 
 def _zeros_made(tables: ModelTables, index: int, folder: Path | None) -> NDArray[np.bool_] | None:
-    """Return where a constant is 0.
+    """Return where a constant is 0; None if that is unknown.
 
-    The constant must be stored, or a node of a type in `_MAKERS` must compute it from stored
-    constants. Otherwise, return None.
+    It is unknown if the constant is neither stored nor the output of a node in `_MAKERS`.
     """
     stored, maker = tables.stored(index), _maker(tables, index)
     if stored is not None:

@@ -144,7 +144,9 @@ def calls_of(name: str, signatures: Sequence[str], arguments: Sequence[Argument]
     - In a scripted model, the profiler records all values on the stack of the interpreter. The
       last values are the arguments.
     """
-    found = [_parameters(signature) for signature in signatures if arguments]
+    if not arguments:
+        return
+    found = [_parameters(signature) for signature in signatures]
     for parameters in found:
         surplus = arguments[len(parameters) :]
         if len(surplus) <= _MOST_OUTPUTS and all(one.is_tensor for one in surplus):

@@ -170,7 +170,8 @@ class Events:
     def add(self, events: Sequence[Event]) -> None:
         """Add the next events of the file."""
         self.count += len(events)
-        groups: dict[int | None, list[Complete]] = {kind: [] for kind in (*range(_WORK + 1), None)}
+        kinds = (*_KIND_OF_CATEGORY.values(), None)
+        groups: dict[int | None, list[Complete]] = {kind: [] for kind in kinds}
         append_to = {kind: group.append for kind, group in groups.items()}
         append_of: defaultdict[str, _Append] = defaultdict(lambda: append_to[None])
         append_of.update((cat, append_to[kind]) for cat, kind in _KIND_OF_CATEGORY.items())

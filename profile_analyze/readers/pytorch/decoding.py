@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 _TRUNCATED: Final = "truncated: ends before the end of the first event; copy or export it again"
 _EMPTY: Final = re.compile(rb"\A(?:[ \t\r\n,]|\{[ \t\r\n]*\})*")
+"""Matches white space, commas and empty events at the start."""
 _REVERSED_EMPTY: Final = re.compile(rb"\A(?:[ \t\r\n,]|\}[ \t\r\n]*\{)*")
-"""Matches what `_EMPTY` matches, the bytes between events and empty events, in reversed order."""
+"""Matches white space, commas and empty events at the start of reversed bytes."""
 
 
 class Trace:
@@ -108,6 +109,7 @@ def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterato
             events.broken += 1
         elif found.event is not None:
             events.repaired += not found.is_valid_json
+            # If bytes follow a valid event, they are the reason why decoding it failed.
             events.mistyped += found.is_valid_json and not following
             yield found.event
         if following.startswith(b"]"):
@@ -132,7 +134,7 @@ def _pieces(block: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _without_empty_events(data: bytes) -> bytes:
-    """Return the events without the bytes and the empty events around them."""
+    """Return `data` without white space, commas and empty events at both ends."""
     return _REVERSED_EMPTY.sub(b"", _without_empty_start(data)[::-1])[::-1]
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta, Raw
 
 _Id: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """A whole number of 64 bits, which an array can hold."""
-_Name: TypeAlias = int | float | str | None
+_ThreadKey: TypeAlias = int | float | str | None
 """The `pid` or `tid` of an event."""
 
 NOTHING: Final = Raw()
@@ -57,8 +57,8 @@ class Complete(msgspec.Struct, gc=False, tag_field="ph", tag="X"):
     cat: str = ""
     ts: float = _UNKNOWN_US
     dur: float = _UNKNOWN_US
-    pid: _Name = 0
-    tid: _Name = 0
+    pid: _ThreadKey = 0
+    tid: _ThreadKey = 0
     args: Arguments | None = None
 
 
@@ -75,8 +75,8 @@ class Instant(msgspec.Struct, gc=False, tag_field="ph", tag="i"):
 
     name: str = ""
     ts: float = _UNKNOWN_US
-    pid: _Name = 0
-    tid: _Name = 0
+    pid: _ThreadKey = 0
+    tid: _ThreadKey = 0
     args: InstantArguments | None = None
 
 
@@ -88,8 +88,8 @@ class Metadata(msgspec.Struct, gc=False, tag_field="ph", tag="M"):
     """An event that names a process or a thread."""
 
     name: str = ""
-    pid: _Name = 0
-    tid: _Name = 0
+    pid: _ThreadKey = 0
+    tid: _ThreadKey = 0
     args: _MetadataArguments | None = None
 
 

@@ -127,7 +127,7 @@ class _Names(NamedTuple):
     """The name of each host event, and flags from its facts. All columns have shape (events,)."""
 
     is_operator: Flags
-    is_region: Flags
+    is_scope: Flags
     """Whether the event is a region or module whose name is part of scopes; false for steps."""
     is_optimizer: Flags
     is_gradient: Flags
@@ -165,9 +165,7 @@ def _host(events: Events, timeline: Timeline) -> _Host:
         _sequence(integers(events.host.sequence), process),
         integers(events.host.forward_thread) > 0,
     )
-    scope, inner_scope, scopes = scopes_of(
-        timeline.parent, found.is_region, found.name, found.names
-    )
+    scope, inner_scope, scopes = scopes_of(timeline.parent, found.is_scope, found.name, found.names)
     if autograd.is_backward.any():  # backward operators get the scope of their forward operator
         forward = forward_of(autograd, timeline.host.start_ns)
         root = backward_above(timeline.parent, autograd)

@@ -170,9 +170,14 @@ def _arguments(arguments: Sequence[str], budget: int, depth: int, most: int = 4)
     return [next((one for one in dtypes if not _INTEGER_DTYPE.match(one)), dtypes[0])]
 
 
+# In a mangled name, each name follows its length: `4gemm`.
 _LENGTH: Final = re.compile(r"\d{1,4}")
 _SUBSTITUTION: Final = re.compile(r"S[0-9A-Z]*_|S[a-z]|L(?=\d)")
+"""Matches what may be between names: a reference to an earlier name (`S_`, `S1_`), an abbreviation
+such as `St` for `std`, or `L` before a name with internal linkage."""
 _BEFORE_CLASS: Final = re.compile(r"I(?:L[a-z]n?\d+E|[a-z])*N?")
+"""Matches the start of template arguments up to the first class: integers such as `Li4E`, and
+built-in types such as `f`."""
 
 
 def _of_mangled(text: str) -> str:

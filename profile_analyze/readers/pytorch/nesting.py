@@ -1,8 +1,7 @@
 """Nests the events of each thread: finds, from their times, which event ran inside which.
 
 The innermost event around another event is its parent. Each argument or result named `start`, `end`
-or `parent` has shape (events,). Times are whole numbers. An index is -1 if there is no
-such event.
+or `parent` has shape (events,). Times are whole numbers. The index -1 stands for "no event".
 """
 
 from __future__ import annotations

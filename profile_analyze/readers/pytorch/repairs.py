@@ -54,7 +54,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _with_escaped_quotes(found: re.Match[str]) -> str:
-    return f"{found[1]}{_QUOTE.sub(chr(92) * 2 + chr(34), found[2])}{found[3]}"
+    return found[1] + _QUOTE.sub(r'\\"', found[2]) + found[3]
 
 
 def _is_valid(event: bytes) -> bool:

@@ -54,7 +54,7 @@ class Row(NamedTuple):
     launched_by: str | None = None
     """The name of the operator or driver call that launched a kernel; None if it is unknown."""
     amounts: Amounts = Amounts()
-    """How many bytes one execution of a kernel moves."""
+    """The mean numbers of bytes that an execution of a kernel moves."""
 
 
 class HostKind(NamedTuple):
@@ -166,7 +166,9 @@ def work_rows(
     operator or a driver call.
     """
     names: dict[tuple[str, str], int] = {}
-    name = np.array([names.setdefault(one[:2], len(names)) for one in facts], np.int64)
+    name = np.array(
+        [names.setdefault((one.category, one.name), len(names)) for one in facts], np.int64
+    )
     # Equal names get equal codes.
     by_name = {text: code for code, text in enumerate(launchers.names)}
     codes = np.array([*(by_name[text] for text in launchers.names), -1], np.int64)

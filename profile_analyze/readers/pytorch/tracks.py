@@ -33,22 +33,23 @@ def tracks_of(events: Events, rank: int | None) -> tuple[tuple[Track, ...], Indi
     threads = [*events.threads]
     side: Side = HOST if len(on_device) else DEVICE
     tracks: list[Track] = []
-    for number in _used(on_host):
+    host_threads, streams = _used(on_host), _used(on_device)
+    for number in host_threads:
         process, thread = threads[number]
         name = events.names.get((process, thread)) or f"thread {thread}"
         tracks.append(Track(name, side, None, "thread", str(process), device_kind=CPU))
-    for number in _used(on_device):
+    for number in streams:
         device, stream = threads[number]
         tracks.append(Track(f"stream {stream}", DEVICE, f"gpu{device}", "stream", device_kind=GPU))
-    new = np.empty(len(threads), np.int64)
-    new[_used(on_host)] = np.arange(len(_used(on_host)))
-    on_device_from = len(_used(on_host))
-    host_tracks = new[on_host]
-    new[_used(on_device)] = np.arange(on_device_from, len(tracks))
+    track_of = np.empty(len(threads), np.int64)
+    track_of[host_threads] = np.arange(len(host_threads))
+    # Look up the host first: a thread and a stream may have the same number.
+    host_tracks = track_of[on_host]
+    track_of[streams] = np.arange(len(host_threads), len(tracks))
     # In each file, times start at the first event, so each rank has its own clock.
     clock = "" if rank is None else f"rank {rank}"
     tracks = [one._replace(rank=rank, clock=clock, resolution_s=_RESOLUTION_S) for one in tracks]
-    return tuple(tracks), np.concatenate([host_tracks, new[on_device]])
+    return tuple(tracks), np.concatenate([host_tracks, track_of[on_device]])
 
 
 def processes_of(events: Events) -> Indices:

@@ -58,8 +58,9 @@ def _attention(call: Call) -> Cost:
 def _attention_backward(call: Call) -> Cost:
     operation = _forward(call, is_heads_last=call.name in _HEADS_LAST)
     macs = backward_macs(operation, input_gradients=1, weight_gradients=0)
-    gradients = [call.tensor(name) for name in ("query", "key", "value")]
-    moved = [call.tensor("grad_out"), *gradients, *operation.outputs, *gradients]
+    inputs = [call.tensor(name) for name in ("query", "key", "value")]
+    gradients = inputs  # they have the shapes and dtypes of the inputs
+    moved = [call.tensor("grad_out"), *inputs, *operation.outputs, *gradients]
     memory = sum(one.bytes for one in moved if one is not None)
     return Cost(Work(macs, 2 * macs, memory), possible(gradients))
 

@@ -47,15 +47,15 @@ def windows(
     return tuple(found)
 
 
-def _padding(call: Call, kernel: Shape, dilation: Shape) -> Shape | None:
-    """Return the padding at each end of each dimension.
+def _padding(call: Call, count: int) -> Shape | None:
+    """Return the padding at each end of each of the `count` dimensions.
 
     None stands for the padding `same`: the image keeps its size.
     """
     text = call.value("padding", 0)
     if text == "same":
         return None
-    return (0,) * len(kernel) if text == "valid" else call.sizes("padding", len(dilation), 0)
+    return (0,) * count if text == "valid" else call.sizes("padding", count, 0)
 
 
 def split_of(data: Shape, spatial: int) -> tuple[Shape, Shape]:
@@ -79,7 +79,7 @@ def _result(call: Call) -> Shape:
     count = len(kernel)
     batch, image = split_of(call.shape("input"), count)
     strides, dilation = (call.sizes(name, count, 1) for name in ("stride", "dilation"))
-    padding = _padding(call, kernel, dilation)
+    padding = _padding(call, count)
     if padding is None:
         return (*batch, weight[0], *image)
     if not _is_transposed(call):

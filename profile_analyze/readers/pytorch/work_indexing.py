@@ -30,14 +30,17 @@ def _gather(call: Call) -> Cost:
 
 
 def _scatter(kind: str) -> Translate:
-    """Return a function that computes the cost of writing values to a tensor, or of adding them."""
+    """Return a function that computes the cost of writing values to a tensor, or of adding them.
+
+    `kind` is `copy` if the values are written, and `elementwise` if they are added.
+    """
 
     def translate(call: Call) -> Cost:
         data, values, index = call.tensor("self"), call.optional("src"), call.optional("index")
         # `scatter` writes one element for each index, even if there are more values than indices.
         sizes = index if "scatter" in call.name else values
         if sizes is None or (data.shape and not sizes.shape):
-            raise UnknownError
+            raise UnknownError  # for example one value that is written to several elements
         part = Tensor(sizes.shape, data.dtype)
         read = [] if values is None else [Tensor(sizes.shape, values.dtype)]
         # An addition reads the values that it replaces.

@@ -135,6 +135,7 @@ def _grid_sample(call: Call) -> Cost:
     data, grid = call.tensor("self"), call.tensor("grid")
     sizes, points = shape_of(data), shape_of(grid)
     count = len(sizes) - 2
+    # Mode 0 is linear, 1 is nearest, and 2 is bicubic.
     taps = {0: 1 << max(count, 0), 1: 0, 2: 16}.get(call.integer("interpolation_mode"))
     if len(points) != len(sizes) or count not in {2, 3} or taps is None:
         raise UnknownError

@@ -53,11 +53,11 @@ def _layers(
     if not matrices or len(matrices) % 2:
         raise UnknownError  # a layer with projections has three matrices
     macs = computation = 0.0
-    for inputs, states in zip(matrices[::2], matrices[1::2], strict=True):
+    for of_data, of_state in zip(matrices[::2], matrices[1::2], strict=True):
         one = work_of(
             Operation(
                 kind,
-                (Tensor((*steps, inputs[1])), Tensor((1, *inputs)), Tensor((1, *states))),
+                (Tensor((*steps, of_data[1])), Tensor((1, *of_data)), Tensor((1, *of_state))),
                 (),
             )
         )
@@ -103,7 +103,7 @@ def _fused_cell(call: Call) -> Cost:
     """
     state = call.tensor("state")
     outputs = [state, state] if "lstm" in call.name else [state]
-    per_unit = 9 if "lstm" in call.name else 8
+    per_unit = 9 if "lstm" in call.name else 8  # as for the kinds LSTM and GRU in `work.products`
     inputs = [call.tensor("input_gates"), call.tensor("hidden_gates"), state]
     return cost("elementwise", inputs, outputs, per_element=per_unit)
 
