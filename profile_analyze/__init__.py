@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from profile_analyze.version import VERSION as __version__
 
 # Type checkers and editors read these imports. At run time, `__getattr__` looks up the module of a
-# name in `_NAMES_OF_MODULES` and imports it. A test imports every name of `__all__`.
+# name in `_MODULE_OF` and imports it. A test imports every name of `__all__`.
 if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks, parse_peaks
     from profile_analyze.errors import (
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.output_formats import OUTPUT_FORMATS, render
     from profile_analyze.units import parse_time
 
-_NAMES_OF_MODULES = {
+_NAMES_IN_MODULE = {
     "analysis.peaks": ("Peaks", "parse_peaks"),
     "errors": (
         "EngineError",
@@ -116,7 +116,7 @@ _NAMES_OF_MODULES = {
     "report.output_formats": ("OUTPUT_FORMATS", "render"),
     "units": ("parse_time",),
 }
-_MODULE_OF = {name: module for module, names in _NAMES_OF_MODULES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES_IN_MODULE.items() for name in names}
 
 __all__ = [
     "COLUMNS",

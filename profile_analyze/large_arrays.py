@@ -26,8 +26,9 @@ _LARGE_BYTES: Final = 1 << 20
 """Arrays of at least this size are kept in files."""
 _VALUES_AT_ONCE: Final = 1 << 16
 """About how many values a block has."""
-_TWO_RUNS: Final = 2
-"""The fewest runs to compute with: NumPy adds the values of a single run in another order."""
+_EQUAL_RUNS: Final = 2
+"""If all runs are equal, only this many are computed. One would not be enough: NumPy adds up the rows
+of an array with a single run in another order, which changes the last digits of sums."""
 _FEWEST_RUNS: Final = 64
 """The fewest runs in a block, however many rows there are. Only the last block may have fewer."""
 _READ_AHEAD_BYTES: Final = 1 << 16
@@ -109,8 +110,8 @@ def run_by_run(
     runs), and computes each run independently. See `array_of_runs` and `blocks_of_runs`.
     """
     runs = arrays[0].shape[1]
-    if runs > _TWO_RUNS and all(array.strides[1] == 0 for array in arrays):  # all runs are equal
-        result = compute(*(array[:, :_TWO_RUNS] for array in arrays))
+    if runs > _EQUAL_RUNS and all(array.strides[1] == 0 for array in arrays):  # all runs are equal
+        result = compute(*(array[:, :_EQUAL_RUNS] for array in arrays))
         return np.broadcast_to(result[:, :1], (len(result), runs))
     parts = ((block, compute(*values)) for block, values in blocks_of_runs(*arrays))
     return array_of_runs(parts, runs)
@@ -184,7 +185,7 @@ def blocks_of_runs(*arrays: NDArray[Any]) -> Iterator[tuple[slice, Sequence[NDAr
 
     There is at least one block. All arrays have the same shape (rows, runs). A block has several
     runs, unless there is only one run. In a block of a single run, the last digits of sums would
-    change: see `_TWO_RUNS`.
+    change: see `_EQUAL_RUNS`.
     """
     rows, runs = arrays[0].shape
     step = max(_VALUES_AT_ONCE // max(rows, 1), _FEWEST_RUNS)

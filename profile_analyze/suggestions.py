@@ -52,6 +52,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     "never": "no",
     "uncertain": "yes",
 }
+"""Words for the choices of all options. A word is suggested only for options with that choice."""
 
 KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(
     ("layer", "layers", "block", "blocks", "stage", "stages"),
@@ -163,8 +164,8 @@ def likely_names(
     The first rule that finds a name decides:
 
     1. a known name that differs from `name` only in case, hyphens or blanks
-    2. the entry for `name` in `words`, a table of words of other tools. More text may follow the
-       known name, as in `--format json`.
+    2. the entry for `name` in `words`, a table of words of other tools. An entry begins with a
+       known name, and more text may follow: `--format json` begins with the option `--format`.
     3. known names with a similar spelling
     4. known names that begin with `name`
     """

@@ -78,8 +78,8 @@ _PERCENT: Final = "1e-2"
 _MAX_FACTOR_DIGITS: Final = 25
 """The number of digits of the largest factor, 1024 ** 8."""
 
-_MAX_FIXED_PERCENT: Final = 1e15
-"""Larger fractions are written with a power of ten, because a float has at most 17 exact digits."""
+_MAX_FIXED_FRACTION: Final = 1e15
+"""`percent` writes larger fractions with a power of ten: a float has at most 17 exact digits."""
 
 
 def parse_time(text: str) -> float:
@@ -189,10 +189,11 @@ def _product(number: str, factor: int | str) -> float:
 
 
 def _exact_product(number: str | float, factor: int | str) -> Decimal:
+    """Return the exact product for a text; for a float, the product with over 25 digits."""
     # Imported here, because few calls need it and the import takes a millisecond.
     from decimal import Context, Decimal
 
-    # With this precision, the product is exact. Only the caller rounds it.
+    # A product with a text never has more digits than this.
     context = Context(prec=len(str(number)) + _MAX_FACTOR_DIGITS)
     return context.multiply(Decimal(number), Decimal(factor))
 
@@ -286,7 +287,7 @@ def decimal_rate(value: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Return a number with three digits: `57.3`, `1.10`, `2050`; N/A if it is not finite."""
+    """Return a number with three significant digits: `57.3`, `1.10`, `2050`; N/A if not finite."""
     if not isfinite(value):
         return NOT_AVAILABLE
     rounded = float(f"{value:.3g}")
@@ -319,7 +320,7 @@ def percent(fraction: float) -> str:
     """
     if not isfinite(fraction):
         return NOT_AVAILABLE
-    if abs(fraction) < _MAX_FIXED_PERCENT:
+    if abs(fraction) < _MAX_FIXED_FRACTION:
         return f"{fraction * 100:.1f}%"
     return f"{_exact_product(fraction, 100):.1e}%"  # as a float, the product may be infinite
 

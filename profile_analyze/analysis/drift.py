@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Chosen: TypeAlias = NDArray[np.bool_]
 
 _MEASURES: Final[Mapping[Side, str]] = {DEVICE: "time", HOST: "host_time"}
-"""The measure that shows the drift of each side."""
+"""The measure that shows the drift of device times, and the one for host times."""
 
 _LEAST_OPERATORS: Final = 8
 """The fewest operators from which `shared_change` estimates a change. The operators that it leaves
@@ -143,10 +143,10 @@ def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
     with np.errstate(divide="ignore"):
         level = np.log(factors)
     of_level = by_process(level[np.newaxis])
-    between = shift(*of_level)
-    alone = shift(*by_process(levels.logs - level))
-    agrees = (alone.low <= 0) & (alone.high >= 0) | (np.abs(alone.estimate) <= _ALIKE)
-    ratio_, low, high = ratios_of(np.array([end[0] for end in between])).tolist()
+    change = shift(*of_level)
+    relative = shift(*by_process(levels.logs - level))  # of each operator, without the level
+    agrees = (relative.low <= 0) & (relative.high >= 0) | (np.abs(relative.estimate) <= _ALIKE)
+    ratio_, low, high = ratios_of(np.concatenate(change)).tolist()
     return DriftBetween(
         factors=factors,
         ratio=ratio_,

@@ -79,7 +79,8 @@ class Peaks(NamedTuple):
     dtype_is_named: bool = False
     """Whether the user named `dtype`. It may then replace FP32: see `roofline.replaces_fp32`."""
     typed: str = "DEVICE"
-    """The value of `--peaks` without a dtype, if it names a device: `a100-40gb`."""
+    """The value of `--peaks` without a dtype, such as `a100-40gb`; `DEVICE` stands for it if it names
+    no device."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the peak FLO/s in `dtype`; None means `self.dtype`. NaN if the rate is unknown."""
@@ -176,7 +177,8 @@ def _plausible_rates(flops: str, bandwidth: str) -> list[str]:
     """Return the pairs of rates with units that the user may have meant, as values of `--peaks`.
 
     A bare number may be in GFLO/s, as for most CPUs, or in TFLO/s, as for most GPUs. A pair is
-    plausible if some device could have both rates.
+    plausible if some device could have both rates. If two pairs are plausible, the kind of device
+    follows each of them: `500T:50T for a GPU`.
     """
     second = f"{bandwidth}{lacking_prefix(bandwidth, 'byte/s')}"
     bytes_per_s = parse_quantity(second, "byte/s")
@@ -219,13 +221,13 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
         example = next(iter([*likely_names(chosen, rates, DTYPE_WORDS), *rates]))
         raise PeaksError(
             f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
-            f"{'-'.join(words_of(peaks.name))}:{example}{rates_of_dtype(peaks, chosen)}"
+            f"{'-'.join(words_of(peaks.name))}:{example}{missing_rate_advice(peaks, chosen)}"
         )
     return peaks._replace(dtype=chosen, dtype_is_named=dtype is not None)
 
 
-def rates_of_dtype(peaks: Peaks, dtype: str) -> str:
-    """Return advice to give two rates, because `peaks` lack the rate of a known dtype."""
+def missing_rate_advice(peaks: Peaks, dtype: str) -> str:
+    """Return advice to give two rates, because `peaks` lacks a rate; empty for an unknown dtype."""
     if dtype not in DTYPES:
         return ""
     rates = f"FLOPS:{peaks.bandwidth / 1e9:.9g}G"

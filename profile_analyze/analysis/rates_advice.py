@@ -54,13 +54,13 @@ def advice_on_rates(spec: str) -> str:
         return f"{spec!r} is one rate; {_AS_IN}"
     if _are_two_rates(*spec.split(":")):
         return ""
-    swapped = _is_bandwidth(first) and not _is_bandwidth(second)
-    rates = (second, first) if swapped else (first, second)
+    is_swapped = _is_bandwidth(first) and not _is_bandwidth(second)
+    rates = (second, first) if is_swapped else (first, second)
     better = did_you_mean([":".join(map(_with_usual_case, rates))])
     if match["dtype"]:
         return f"{spec!r}: two rates apply to every dtype, so leave out the dtype; {better}"
     mistake = " is not two rates with a colon between them"
-    if swapped:
+    if is_swapped:
         mistake = ": the rate in FLO/s comes first"
     elif ":" in spec:
         mistake = ": these are not units of rates"

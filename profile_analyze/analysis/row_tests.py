@@ -187,8 +187,8 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
 def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> Shift:
     """Return the shift of the own times.
 
-    Limiting the times also limits a change that all operators of a row share, so the shift would be
-    too small. It is therefore removed first: the sides move towards each other by half of it each.
+    `own_times` may limit outliers. This also limits a change that all operators of a row share. The
+    shift is therefore removed first: the sides move towards each other by half of it each.
 
     The estimate is the shift that, once removed, leaves a shift of 0. The interval holds each shift
     that, once removed, leaves no difference that a rank-sum test would detect.

@@ -3,7 +3,8 @@
 Terms:
 
 - The stack of an execution has the names of the modules and operators around it, then its own name.
-- A driver call is a call into the driver, such as a launch. It adds no name to a stack.
+- A driver call is a call into the driver, such as a launch. Its name is in a stack only if nothing
+  visible is around it.
 - Execution A is around execution B if A surrounds or launched B.
 """
 
@@ -124,8 +125,8 @@ def _stacks(operators: Operators, contexts: _Contexts) -> list[Stack]:
                 outer_stack, covered = stacks[around], path
                 break
             around = arounds[around]  # noqa: PLW2901  # one context further out
-        # A driver call adds no name, because its time belongs to its operator. Nor does a kernel
-        # if the format gives kernels the names of their operators.
+        # Inside an operator, a driver call adds no name, because its time belongs to the operator.
+        # Nor does a kernel if the format gives kernels the names of their operators.
         is_of_operator = level == RUNTIME or (level == KERNEL and outer_stack[-1:] == (name,))
         if (outer_stack and is_of_operator) or len(outer_stack) >= _MOST_FRAMES:
             stacks.append(outer_stack)

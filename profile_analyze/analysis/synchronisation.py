@@ -32,11 +32,11 @@ def waits_s(profile: Profile) -> Floats:
     excess_s = profile.totals_s("time") - np.array([run.wall_s or np.nan for run in profile.runs])
     if len(profile) < 2:
         return np.full(len(profile.runs), np.nan)
+    rows_of_runs = (rows & (executions.run == run) for run in range(len(profile.runs)))
     return np.array(
         [
             _wait_s(executions.duration_s[of_run], executions.calls[of_run], float(excess))
-            for run, excess in enumerate(excess_s)
-            for of_run in (rows & (executions.run == run),)
+            for of_run, excess in zip(rows_of_runs, excess_s, strict=True)
         ]
     )
 

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 _PARTS_PER_THREAD: Final = 4
 """How many parts are submitted at a time for each thread of the workers. Results wait on the
 workers until all earlier parts are merged, so this number also limits the memory of the results."""
-_FEWEST_PARTS: Final = 4
-_LARGEST_PARTS: Final = 4
+_FEWEST_SUBMITTED: Final = 4
+"""At least this many parts are submitted at a time, even if the workers have no threads yet."""
+_LARGEST_FACTOR: Final = 4
 """Parts are up to this many times as large as in the local pool, if each thread still gets several
 parts. Large parts save time: Dask takes some milliseconds for each part."""
 _DIED: Final = "the workers that read this or one of the next files died: out of memory?"
@@ -54,15 +55,15 @@ class DaskPool:
         self._unread: Iterator[Paths] = iter(())
         self._submitted: deque[tuple[Paths, Future[PartResult]]] = deque()
         # A worker may have another current folder than this process.
-        self._read = partial(_read, VERSION, read_files=read_files, within=os.getcwd())  # noqa: PTH109  # names are texts
+        self._read = partial(_read, VERSION, read_files=read_files, within=os.getcwd())  # noqa: PTH109  # a text, not a `Path`
 
     def merge_into(self, joiner: RunJoiner) -> Iterator[Step]:
         """Merge the partial results into `joiner`, in the order of the files."""
         with self._dask_errors():
             threads = sum(self._client.nthreads().values())
-        most = max(_FEWEST_PARTS, _PARTS_PER_THREAD * threads)
-        times = len(self._paths) // (most * FILES_PER_PART)
-        self._unread = parts_of(self._paths, min(max(times, 1), _LARGEST_PARTS))
+        most = max(_FEWEST_SUBMITTED, _PARTS_PER_THREAD * threads)
+        factor = len(self._paths) // (most * FILES_PER_PART)
+        self._unread = parts_of(self._paths, min(max(factor, 1), _LARGEST_FACTOR))
         self._submit(most)
         while self._submitted:
             paths, future = self._submitted[0]

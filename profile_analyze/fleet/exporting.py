@@ -81,10 +81,10 @@ def export(
     groups = _with_same_labels(files, labels or {})
     with NewParts(data_set, max_size) as parts:
         adding = _Export(parts, max_size, progress, options)
-        for of_group, names in groups:
+        for labels_of_group, names in groups:
             new = adding.new_files(names)
             while files_of_part := [*islice(new, files_per_part)]:
-                adding.add(files_of_part, of_group)
+                adding.add(files_of_part, labels_of_group)
         adding.publish()
     if adding.bad and not (adding.added or adding.repeated):
         raise adding.bad[0]

@@ -47,20 +47,20 @@ def without_frames(partial: Partial) -> Partial:
 
 
 def _from_first_start(partial: Partial, is_frame: NDArray[np.bool_]) -> Executions:
-    """Return the executions, with times relative to the first remaining start.
+    """Return all executions, with the start times that they have if the reader skips functions.
 
-    In some files, the first event that is read has the time 0. If this event is a function, a
-    reader that leaves out functions gives the time 0 to a later event.
+    Some readers count times from the earliest event that they read. If this event is a function,
+    the earliest event that is not a function gets the time 0 instead.
     """
     executions = partial.executions
     process = np.array([run.process for run in partial.runs], np.int64)[executions.run]
     # With whole nanoseconds, the new times equal the reader's times to the last bit.
     start_ns = _nanoseconds(executions.start_s)
-    first, first_left = np.full((2, len(partial.processes)), np.inf)
-    is_left = ~is_frame[executions.operator]
+    first, first_kept = np.full((2, len(partial.processes)), np.inf)
+    is_kept = ~is_frame[executions.operator]
     np.fmin.at(first, process, start_ns)
-    np.fmin.at(first_left, process[is_left], start_ns[is_left])
-    shift_ns = np.where((first == 0) & np.isfinite(first_left), first_left, 0.0)[process]
+    np.fmin.at(first_kept, process[is_kept], start_ns[is_kept])
+    shift_ns = np.where((first == 0) & np.isfinite(first_kept), first_kept, 0.0)[process]
     return executions.changed(
         **{
             name: np.where(

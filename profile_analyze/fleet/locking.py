@@ -22,8 +22,8 @@ LOCK: Final = ".lock"
 def locked(folder: Path) -> Iterator[None]:
     """Hold the lock on a data set. Wait while another process holds it. Raises `OSError`.
 
-    The system releases the lock if the process dies. On a drive without locks, the `with` block
-    runs at once.
+    The system releases the lock if the process dies. On Windows, and on drives without locks, the
+    `with` block runs at once.
     """
     with (folder / LOCK).open("ab") as file:
         if fcntl is not None:

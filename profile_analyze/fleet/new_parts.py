@@ -158,7 +158,7 @@ class NewParts:
 
 
 def _publish(folder: Path, data_set: Path) -> None:
-    """Give a part the next free number. Another process may add parts at the same time."""
+    """Give a part the next free number. Without locks, another process may take a number first."""
     number = max(map(number_of, part_folders(data_set.iterdir())), default=0) + 1
     while True:
         with suppress(FileExistsError):

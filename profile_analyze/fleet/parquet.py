@@ -126,9 +126,12 @@ _KINDS: Final[Mapping[str, Callable[[pa.DataType], bool]]] = {
 
 
 def _most_bytes(metadata: pq.FileMetaData) -> int:
-    """Return the most memory that a table takes if each dictionary has each text once."""
-    texts = sum(metadata.row_group(n).total_byte_size for n in range(metadata.num_row_groups))
-    return int(_BYTES_PER_VALUE * metadata.num_rows * metadata.num_columns + texts)
+    """Return the most memory that a table takes if each dictionary has each text once.
+
+    The texts then take no more bytes than all data of the file before compression.
+    """
+    most_texts = sum(metadata.row_group(n).total_byte_size for n in range(metadata.num_row_groups))
+    return int(_BYTES_PER_VALUE * metadata.num_rows * metadata.num_columns + most_texts)
 
 
 def _bytes_of_texts(table: pa.Table) -> int:

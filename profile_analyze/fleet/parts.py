@@ -81,7 +81,7 @@ class SourceFile(msgspec.Struct, frozen=True):
 
     name: str
     digest: str
-    """A digest of its decompressed bytes."""
+    """A digest of its decompressed bytes; empty if it is unknown."""
 
 
 class PartManifest(msgspec.Struct, frozen=True):
@@ -104,16 +104,16 @@ class Part(NamedTuple):
 
 
 def parts_of(
-    data_set: str, besides: Collection[Folder] = (), *, max_size: int = MAX_SIZE
+    data_set: str, excluded: Collection[Folder] = (), *, max_size: int = MAX_SIZE
 ) -> list[Part]:
     """Return the visible parts of a data set in the order in which they were added.
 
-    The folders in `besides` are left out.
+    The folders in `excluded` are left out.
 
     Raises `InputError` if this version cannot read the data set, or if a manifest has more than
     `max_size` bytes. Raises `MalformedProfileError` if the data set is damaged.
     """
-    return [part for part, is_hidden in _all_parts(data_set, besides, max_size) if not is_hidden]
+    return [part for part, is_hidden in _all_parts(data_set, excluded, max_size) if not is_hidden]
 
 
 def hidden_parts_of(data_set: str) -> list[Part]:
@@ -122,7 +122,7 @@ def hidden_parts_of(data_set: str) -> list[Part]:
 
 
 def _all_parts(
-    data_set: str, besides: Collection[Folder] = (), max_size: int = MAX_SIZE
+    data_set: str, excluded: Collection[Folder] = (), max_size: int = MAX_SIZE
 ) -> list[tuple[Part, bool]]:
     """Return visible and hidden parts, in the order of `parts_of`, and whether each is hidden."""
     try:
@@ -142,7 +142,7 @@ def _all_parts(
         contents = (
             (folder, _content_of_part(root, folder, max_size))
             for folder in folders
-            if folder not in besides
+            if folder not in excluded
         )
         parts = [
             Part(data_set, folder, _decoded(content, PartManifest, data_set, folder.name))
@@ -233,8 +233,8 @@ def _executions_of(part: Part, content: Partial, flat: FlatExecutions, max_size:
 class _TimesOfPart:
     """Reads the times of a part. This is a class, because functions in functions cannot be pickled.
 
-    The file of a local part is read piece by piece. From a store, each request takes long, so a
-    single request gets the whole file.
+    From a local file, only the columns of a result are read. From a store, each request takes long,
+    so a single request gets the whole file.
     """
 
     def __init__(self, part: Part, facts: FlatExecutions, content: Partial, max_size: int) -> None:

@@ -160,12 +160,14 @@ def _only_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb
     statements = connection.extract_statements(query)
     if not statements:
         raise QueryError("argument --sql: is empty; write a SELECT, such as 'from operators'")
+    # Older versions of DuckDB divide a PIVOT without values into two statements. Newer versions
+    # return one statement of the type MULTI.
     if query.lstrip().lower().startswith("pivot") and len(statements) > 1:
         raise QueryError(_NEEDS_VALUES)
     if len(statements) > 1:
         raise QueryError(f"argument --sql: has {len(statements)} statements; write one")
     (statement,) = statements
-    if statement.type.name == "MULTI":  # older versions of DuckDB return two statements
+    if statement.type.name == "MULTI":
         raise QueryError(_NEEDS_VALUES)
     if statement.type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
         name = statement.type.name

@@ -95,8 +95,8 @@ CATEGORIES_OF: Final[Mapping[str, Any]] = {
 """The types of the categories in categorical columns of operators. All other optional
 columns are numbers."""
 
-# Names of labels become part of the SQL that makes views, so a data set with any other name is
-# refused.
+# Names of labels become part of the SQL that makes views. A data set is therefore refused if the
+# name of a label does not match this pattern.
 LabelName: TypeAlias = Annotated[str, msgspec.Meta(pattern=rf"\A{LABEL_NAME}\Z")]
 
 
@@ -285,7 +285,10 @@ def _operators_table(partial: Partial) -> pa.Table:
 
 
 def _optional_field(name: str) -> Field:
-    """Return the declaration of an optional column, with its unit and meaning in the catalog."""
+    """Return the declaration of an optional column, with its unit and meaning in the catalog.
+
+    The type is a placeholder: `table_of` uses the type of the values.
+    """
     for column in CATALOG:
         if column.optional == name:
             return Field(name, CATEGORIES, column.meaning, column.unit)

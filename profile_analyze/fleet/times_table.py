@@ -139,7 +139,7 @@ def result_of(
 ) -> Floats:
     """Return one of `model.stored_times.RESULTS`, shape (operators, runs).
 
-    Raises `ValueError` if the table does not fit to the other arguments, or has impossible values.
+    Raises `ValueError` if the table does not fit the other arguments, or has impossible values.
     """
     known = numbers_of(table, _COLUMN_OF[name])
     if len(known) and (np.fmin.reduce(known) < 0 or np.fmax.reduce(known) == np.inf):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import ANY_DTYPE, DEFAULT_DTYPE, rates_of_dtype
+from profile_analyze.analysis.peaks import ANY_DTYPE, DEFAULT_DTYPE, missing_rate_advice
 from profile_analyze.analysis.roofline import (
     does_no_work,
     is_below_clock_resolution,
@@ -220,7 +220,7 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     for code, dtype in enumerate(dtypes.categories):
         if np.isnan(peaks.rate(dtype)):
             chosen = _computes(rows) & (dtypes.codes == code)
-            advice = rates_of_dtype(peaks, dtype).removeprefix("; ")
+            advice = missing_rate_advice(peaks, dtype).removeprefix("; ")
             in_brackets = f" ({advice})" if advice else ""
             yield chosen, f"of {dtype}, for which {peaks.name} has no known rate{in_brackets}"
 

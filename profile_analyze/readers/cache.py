@@ -69,8 +69,8 @@ def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profil
         return kept
     asked = _WatchedNames(wanted)
     profile = read(source, asked)
-    # If the file changed during reading, the profile may mix old and new content. Readers of
-    # other packages turn the cache off.
+    # `source.cache` is now None if a reader of another package read the file. If the file changed
+    # during reading, the profile may mix old and new content.
     if source.cache is None or _identity_of(source, cache) != before:
         return profile
     try:

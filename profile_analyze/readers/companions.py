@@ -16,8 +16,8 @@ _DESCRIPTION: Final = _NAME.format("graph")
 _METADATA: Final = ("profile.metadata", "metadata")
 """Files in which trt-engine-explorer describes the run and the device of a TensorRT profile."""
 _BUILD: Final = "build.metadata"
-"""The file in which it describes how the engine was built. No reader reads it: an engine may run on
-another device than the device that built it."""
+"""The file in which trt-engine-explorer describes how the engine was built. No reader reads it: an
+engine may run on another device than the device that built it."""
 _COMPRESSED: Final = ("", ".gz", ".zst")
 
 
@@ -78,11 +78,11 @@ def profiles_of(name: str) -> tuple[str, ...]:
     return _beside(_DESCRIPTION, name, "profile")
 
 
-def _beside(pattern: str, name: str, content: str) -> tuple[str, ...]:
-    """Return names of files with `content` instead of the word of `pattern`, such as `profile`.
+def _beside(pattern: str, name: str, word: str) -> tuple[str, ...]:
+    """Return `name` with `word` instead of the word that `pattern` describes, plain or compressed.
 
-    There is a name for each compression, and one for an uncompressed file. There is no name if
-    `name` does not match `pattern`.
+    For example, `_PROFILE`, `X.profile.json` and `graph` give `X.graph.json`, `X.graph.json.gz` and
+    `X.graph.json.zst`. The result is empty if `name` does not match `pattern`.
     """
     found = re.fullmatch(pattern, name, re.DOTALL)
-    return () if found is None else tuple(f"{found[1]}{content}.json{one}" for one in _COMPRESSED)
+    return () if found is None else tuple(f"{found[1]}{word}.json{one}" for one in _COMPRESSED)

@@ -84,8 +84,8 @@ class ByteStream:
         self._file = display_name(path)
         self._max_size = max_size
         self.plain_size = 0
-        """The size in bytes of an uncompressed regular file, with its byte order mark. 0 for any
-        other input."""
+        """The size in bytes of an uncompressed file, with its byte order mark. 0 if the input is
+        compressed, or if its size is unknown, as for a pipe."""
         self._plain_bytes_read = 0
         self._progress = progress
         self._is_standard_input = name == "-"
@@ -200,7 +200,7 @@ def _raw_parts(file: str, stream: BufferedIOBase, step: int) -> Iterator[bytes]:
 
 def _is_device(stream: BufferedIOBase) -> bool:
     """Return whether `stream` is a device that may never end; False for a terminal."""
-    with suppress(OSError):  # raised by streams in memory, which have no file number
+    with suppress(OSError):  # raised by streams without a file number, in memory or at a URL
         mode = os.fstat(stream.fileno()).st_mode
         return stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty())
     return False

@@ -65,7 +65,8 @@ class LabelPattern(NamedTuple):
     def values_of(self, path: str) -> Mapping[str, str]:
         """Return the labels of the file at an absolute `path`; empty if the path does not match."""
         if is_url(path):  # labels must not contain a password, or the query of a URL
-            path = display_name(path).partition("?" if is_http(path) else "\0")[0]
+            shown = display_name(path)
+            path = shown.partition("?")[0] if is_http(path) else shown
         path = path.replace(os.sep, "/")
         if not self.text.startswith("/"):
             # Otherwise `*` would match the empty text before the first slash.

@@ -208,7 +208,7 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
     The sources stay open, so that the caller can then read them one by one.
     """
     if any(source.inputs != NO_INPUTS for source in sources):
-        return None  # reading one by one shows which file has no inputs
+        return None  # reading one by one shows which file is not a model
     # Only the first 64 KiB are searched. The few files that need a longer head are read one by one.
     found: Iterator[object] = (first_reader(READERS, one.head(), one.name) for one in sources)
     reader = next(found)

@@ -159,6 +159,7 @@ def parse_tile(text: str) -> Tile:
             f"{TILE_EXAMPLE}"
         )
     for name, size in zip("MNK", sizes, strict=True):
+        # The first digits suffice. `int` would refuse thousands of digits.
         if not 1 <= int(size[:20]) < 1 << 32:
             problem = "too large" if int(size[:20]) > 0 else "not positive"
             raise QueryError(

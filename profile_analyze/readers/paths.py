@@ -48,7 +48,8 @@ class Inputs(NamedTuple):
     """What the names of inputs stand for."""
 
     names: list[str]
-    """The names, with the names of files instead of patterns such as `runs/**/*.json`."""
+    """The names themselves. Only a pattern, such as `runs/**/*.json`, is replaced by the files that
+    match it."""
     files: list[str]
     """The files and the data sets that `names` stand for."""
     data_sets: list[str]
@@ -78,11 +79,12 @@ class _Input(NamedTuple):
     name: str
     is_data_set: bool = False
     is_left_out: bool = False
-    """Whether the file is in a folder that does not stand for it, because of its suffix."""
+    """Whether the file is in a folder and has one of the suffixes `_ALL_TEXTS`. A folder does not
+    stand for such files."""
 
 
 def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
-    """Return the files and the data sets that `names` stand for. Each name is looked up once.
+    """Return the files and the data sets that `names` stand for.
 
     - A pattern stands for the files that match it. If no file matches, it stands for itself.
     - A folder stands for its files with one of `SUFFIXES`, sorted by name. Companion files
@@ -101,17 +103,17 @@ def inputs_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> Inputs:
 def _inputs_of(name: str, max_size: int) -> Inputs:
     """Return what one name stands for: see `inputs_in`."""
     if name.startswith(LIST):
-        known, files = [name], _names_in_list(name, max_size)
-        found = [*chain.from_iterable(map(_expand_folder, files))]
-        listed = [(file, name) for file in files]
+        names, in_list = [name], _names_in_list(name, max_size)
+        found = [*chain.from_iterable(map(_expand_folder, in_list))]
+        listed = [(one, name) for one in in_list]
     elif is_url(name) and is_pattern(name):
-        known = remote_path(name).matching() or [name]
-        found, listed = [*map(_Input, known)], []
+        names = remote_path(name).matching() or [name]
+        found, listed = [*map(_Input, names)], []
     else:
-        known = _files_matching(name) or [name]
-        found, listed = [*chain.from_iterable(map(_expand_folder, known))], []
+        names = _files_matching(name) or [name]
+        found, listed = [*chain.from_iterable(map(_expand_folder, names))], []
     return Inputs(
-        known,
+        names,
         [one.name for one in found if not one.is_left_out],
         [one.name for one in found if one.is_data_set],
         [one.name for one in found if one.is_left_out],

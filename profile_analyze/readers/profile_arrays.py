@@ -40,7 +40,7 @@ _HEADER_SIZE: Final = len(_MAGIC) + 8 + 4
 """The number of bytes of the header: 8 magic bytes, 8 bytes for the size of the document, and 4
 bytes for its checksum."""
 _ALIGNMENT: Final = 64
-"""Each array starts at a multiple of this number of bytes."""
+"""Each array starts at a multiple of this number of bytes, counted from the first array."""
 UNWRITABLE: Final = (TypeError, UnicodeEncodeError, OverflowError)
 """The errors of `pieces_of` for values that cannot be written: types that no reader of this package
 uses, texts that are not valid Unicode, and integers of more than 64 bits."""
@@ -188,7 +188,7 @@ def _narrowed(values: Array) -> Array:
 
 
 def _aligned(arrays: Sequence[Array]) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of the arrays, with padding between them."""
+    """Yield the bytes of the arrays, with padding after each."""
     for array in arrays:
         piece = array.view(np.uint8).data
         yield piece

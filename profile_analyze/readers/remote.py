@@ -80,11 +80,12 @@ class RemotePath:
             # A web server may refuse requests for parts of a file, so one request gets the whole
             # file as a stream. Without a `size`, fsspec would first ask the server for it. The
             # value does not matter.
-            in_one = {"block_size": 0, "size": 1} if is_http(self.url) else {}
-            file = fs.open(path, "rb", **{"block_size": _BLOCK_SIZE, **in_one})
+            is_stream = is_http(self.url)
+            options = {"block_size": 0, "size": 1} if is_stream else {"block_size": _BLOCK_SIZE}
+            file = fs.open(path, "rb", **options)
         size = getattr(file, "size", None)
         stream: BufferedIOBase = BufferedReader(_RemoteStream(self.url, file))
-        return OpenedFile(stream, size if isinstance(size, int) and not in_one else 0)
+        return OpenedFile(stream, size if isinstance(size, int) and not is_stream else 0)
 
     def read_bytes(self, most: int) -> bytes:
         """Return the first `most` bytes of the file, or all bytes if there are fewer.
@@ -137,9 +138,9 @@ class RemotePath:
             fs, path = url_to_fs(self.url)
             found = fs.glob(path, detail=True)
         # The driver returns paths without the scheme, user or host. The folder's URL has these.
-        inside = len(url_to_fs(folder)[1].rstrip("/")) if found else 0
+        start = len(url_to_fs(folder)[1].rstrip("/")) if found else 0
         files = [one for one, facts in found.items() if facts["type"] != "directory"]
-        return sorted(url_in(folder, one[inside:].lstrip("/")) for one in files)
+        return sorted(url_in(folder, one[start:].lstrip("/")) for one in files)
 
 
 class _RemoteStream(RawIOBase):
@@ -176,10 +177,10 @@ def _driver_errors(url: str) -> Iterator[None]:
         # For some other failures, the driver of web servers also reports a missing file. The real
         # failure is then the cause of its error.
         is_missing = isinstance(error, FileNotFoundError)
-        fault = (is_missing and is_http(url) and error.__cause__) or error
-        if is_missing and (fault is error or getattr(fault, "status", None) == 404):
+        cause = error.__cause__ if is_missing and is_http(url) else None
+        if is_missing and (cause is None or getattr(cause, "status", None) == 404):
             raise FileNotFoundError(errno.ENOENT, "no such file", url) from None
-        raise InputError(url, _reason(fault, url)) from None
+        raise InputError(url, _reason(cause or error, url)) from None
 
 
 def _reason(error: BaseException, url: str) -> str:

@@ -36,8 +36,9 @@ def second_document(data: bytes, *, opened: bytes = b"") -> int | None:
 def second_document_before_repair(data: bytes, repaired: bytes) -> int | None:
     """Return the index in `data` at which a second JSON document begins, as `second_document` does.
 
-    `repaired` is `data` after a reader repaired its JSON, so both have the same documents, but
-    perhaps at other bytes.
+    A reader repairs `data` that the decoder rejects. `repaired` is the result. It has the same
+    documents, but a document may begin at another byte. If the decoder finds a second document only
+    in `repaired`, return the first place in `data` that looks like a border of documents.
     """
     start = second_document(data)
     if start is not None or _second_start(repaired) is None:

@@ -103,6 +103,7 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         f"a table of Nsight Systems (nsys stats), {_FRAMEWORK}",
         rb'"?Time ?\(%\)"?,"?Total Time \(ns\)',
     ),
+    # This pattern never matches, so only the suffix counts.
     _Signature(f"a report of Nsight Compute (ncu), {_FRAMEWORK}", rb"(?!)", (".ncu-rep",)),
     _Signature("an SQLite database, not a profile", rb"SQLite format 3\0"),
     _Signature("a recording of Linux perf, which has no operators", rb"PERFILE2"),

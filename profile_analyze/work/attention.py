@@ -51,12 +51,13 @@ def _state_updates(operation: Operation) -> float:
 def _linear_macs(operation: Operation) -> float:
     """Return the multiply-adds of linear attention.
 
-    Each query head has one product with the state. Each key head has one, or two with a delta rule.
+    For each token, each query head has one product with the state. Each key head has one product
+    with the state, or two with a delta rule.
     """
     kv_heads = attribute(operation, "kv_heads", nan)
-    products = 2 if operation.attributes.get("has_delta", False) else 1
-    heads = attribute(operation, "heads", nan) + products * kv_heads
-    return _state_updates(operation) * heads
+    per_key_head = 2 if operation.attributes.get("has_delta", False) else 1
+    products = attribute(operation, "heads", nan) + per_key_head * kv_heads
+    return _state_updates(operation) * products
 
 
 def _linear_other(operation: Operation) -> float:

@@ -40,6 +40,7 @@ def backward_macs(operation: Operation, *, input_gradients: int, weight_gradient
         return 0.0
     macs, between_activations = kind.macs(operation), kind.activation_macs(operation)
     of_weights = macs - between_activations
+    # Without gradients of inputs, the gradients of activations are needed only for fused weights.
     if not input_gradients and of_weights == 0:
         return 0.0
     return gradients * of_weights + 2 * between_activations

@@ -61,7 +61,7 @@ _ROOT: Final = 24
 _PER_OUTPUT: Final = {
     **dict.fromkeys(
         _types(
-            "Dropout Erf Flatten Transpose Tile DepthToSpace OneHot Trilu Where Expand ArgMax "
+            "Erf Flatten Transpose Tile DepthToSpace OneHot Trilu Where Expand ArgMax "
             "TopK Compress ScatterElements ScatterND GatherND GatherElements Split "
             "NonMaxSuppression GridSample RoiAlign Range RandomUniformLike RandomNormalLike"
         ),
@@ -97,6 +97,7 @@ _PER_OUTPUT: Final = {
 """The instructions for each element of the first output."""
 
 _PER_INPUT: Final = {
+    "Dropout": 0,
     **dict.fromkeys(["ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"], 1),
     "ReduceL2": 1 + _ROOT,
 }
@@ -196,8 +197,8 @@ def _convolution(call: Call) -> float:
 def _integer_convolution(weight: int, inputs_with_bias: int) -> Callable[[Call], float]:
     """Return a formula for a convolution of integers. Its weight is the input at index `weight`.
 
-    A call has a bias if it has `inputs_with_bias` inputs. The formula ignores the third axis of a
-    kernel, as onnx-tool does.
+    A call has a bias if it has `inputs_with_bias` inputs; 0 means that no call has a bias. The
+    formula ignores the third axis of a kernel, as onnx-tool does.
     """
 
     def formula(call: Call) -> float:
@@ -227,15 +228,15 @@ def _quantized_product(call: Call) -> float:
 
 def _einsum(call: Call) -> float:
     operands, _, result = call.attributes["equation"].replace(" ", "").partition("->")
-    labels = operands.split(",")
-    if len(labels) != len(call.inputs) or len(labels) != 2 or not result:
+    subscripts = operands.split(",")
+    if len(subscripts) != len(call.inputs) or len(subscripts) != 2 or not result:
         return nan  # onnx-tool supports only two operands and an explicit result
     if "..." in operands:
         return nan
     sizes = {
         label: _size(tensor, axis)
-        for labels_of_one, tensor in zip(labels, call.inputs, strict=True)
-        for axis, label in enumerate(labels_of_one)
+        for subscript, tensor in zip(subscripts, call.inputs, strict=True)
+        for axis, label in enumerate(subscript)
     }
     return prod(sizes.values())
 

@@ -38,4 +38,4 @@ class Work(NamedTuple):
     computation: float = nan
     """Floating-point operations: two for each multiply-add, and `Kind.other_operations`."""
     memory: float = nan
-    """Bytes read and written: inputs, weights and outputs, each once."""
+    """Bytes read and written. Most kinds read each input and write each output once."""

@@ -132,17 +132,21 @@ def _convolution(operation: Operation) -> Product | None:
 
 def _product(
     sizes: tuple[float, float, float, float],
-    bytes_of_inputs: tuple[float, float],
+    element_sizes: tuple[float, float],
     result: Tensor,
-    inputs: float,
+    bytes_of_inputs: float,
 ) -> Product:
-    """Return a product. `inputs` has the bytes of A and B together, each once."""
+    """Return a product.
+
+    `sizes` has the number of products, M, N and K. `element_sizes` has the bytes of an element of A
+    and of B. `bytes_of_inputs` has the bytes of A and B together, each once.
+    """
     result_size = bytes_of(result.dtype)
     is_integer = "int" in (result.dtype or "")
     sum_size = max(result_size, _INTEGER_SUM_BYTES) if is_integer else result_size
-    whole = inputs + result.bytes
+    whole = bytes_of_inputs + result.bytes
     count, m, n, k = map(int, sizes)
-    return Product(count, m, n, k, *bytes_of_inputs, result_size, sum_size, whole)
+    return Product(count, m, n, k, *element_sizes, result_size, sum_size, whole)
 
 
 def fits(product: Product, tile: tuple[int, int, int]) -> bool:
@@ -158,11 +162,12 @@ def tiling_of(product: Product, tile: tuple[int, int, int]) -> Tiling:
     tm, tn, tk = tile
     along_m, along_n, along_k = -(-m // tm), -(-n // tn), -(-k // tk)
     tiles = product.products * along_m * along_n * along_k
-    # A product with K = 0 writes its result, too.
+    # Every step writes the sums, and every step but the first reads them. The sums of the last step
+    # are the result. A product with K = 0 writes its result, too.
     further_steps = max(along_k - 1, 0)
-    of_result = product.result_size + 2 * further_steps * product.sum_size
+    per_result = product.result_size + 2 * further_steps * product.sum_size
     tile_a, tile_b = min(m, tm) * min(k, tk), min(k, tk) * min(n, tn)
-    of_tiles = tiles * tk * (tm * product.a_size + tn * product.b_size)
+    padded_inputs = tiles * tk * (tm * product.a_size + tn * product.b_size)
     return Tiling(
         tiles=float(tiles),
         tiles_m=float(along_m),
@@ -171,8 +176,10 @@ def tiling_of(product: Product, tile: tuple[int, int, int]) -> Tiling:
         tiled_macs=float(tiles * tm * tn * tk),
         untiled_memory=product.whole,
         tiled_memory=product.products
-        * (m * k * along_n * product.a_size + k * n * along_m * product.b_size + m * n * of_result),
-        padded_memory=of_tiles + product.products * along_m * along_n * tm * tn * of_result,
+        * (
+            m * k * along_n * product.a_size + k * n * along_m * product.b_size + m * n * per_result
+        ),
+        padded_memory=padded_inputs + product.products * along_m * along_n * tm * tn * per_result,
         tile_peak=tile_a * product.a_size
         + tile_b * product.b_size
         + min(m, tm) * min(n, tn) * product.sum_size,

@@ -42,7 +42,7 @@ class Layout(NamedTuple):
     row_axis: int | None
     """The axis of the result that has the rows; None if the result has a single row."""
     column_axis: int | None
-    beside: tuple[Operand, ...] = ()
+    others: tuple[Operand, ...] = ()
     """The other inputs: the bias of a Gemm, or the zero points of A and B. They are split like
     the rows and columns of the result. An input that is left out has an empty name."""
     folded: tuple[int, int] | None = None
@@ -86,7 +86,7 @@ def _shape(values: Mapping[str, Value], name: str) -> tuple[int, ...]:
 
 def _of_gemm(node: Node, shapes: list[tuple[int, ...]], product: Product) -> Layout | None:
     (row_of_a, inner_of_a), (inner_of_b, column_of_b) = _axes(node, shapes[0], shapes[1])
-    beside: tuple[Operand, ...] = ()
+    others: tuple[Operand, ...] = ()
     if len(node.inputs) > 2 and node.inputs[2]:
         # C is broadcast: along an axis that is missing or of size 1, tiles have the same values.
         shape = (1, 1, *shapes[2])[-2:]
@@ -94,14 +94,14 @@ def _of_gemm(node: Node, shapes: list[tuple[int, ...]], product: Product) -> Lay
         if missing < 0 or shape[0] not in (1, product.m) or shape[1] not in (1, product.n):
             return None
         rows, columns = (None if shape[axis] == 1 else axis - missing for axis in (0, 1))
-        beside = (Operand(node.inputs[2], rows, columns),)
+        others = (Operand(node.inputs[2], rows, columns),)
     return Layout(
         Operand(node.inputs[0], row_of_a, inner_of_a),
         Operand(node.inputs[1], inner_of_b, column_of_b),
         (shapes[0][row_of_a], shapes[1][column_of_b], shapes[0][inner_of_a]),
         row_axis=0,
         column_axis=1,
-        beside=beside,
+        others=others,
     )
 
 
@@ -168,4 +168,4 @@ def _with_zero_points(layout: Layout, node: Node, shapes: list[tuple[int, ...]])
         if not (is_one or is_of_columns):
             return None
         zero_points.append(Operand(name, None, None if is_one else 0))
-    return layout._replace(beside=tuple(zero_points))
+    return layout._replace(others=tuple(zero_points))

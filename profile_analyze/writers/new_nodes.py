@@ -34,7 +34,7 @@ class NewNodes:
         return self._new_name(f"{self.path}/{text}")
 
     def add(self, type_: str, inputs: Sequence[str], text: str, **attributes: Any) -> str:
-        """Add a node with one output. Return the name of the output: see `name`."""
+        """Add a node with one output, which gets a new name made from `text`. Return the name."""
         name = self.name(text)
         self._add(type_, inputs, [name], **attributes)
         return name
@@ -68,7 +68,7 @@ class NewNodes:
         return names
 
     def integers(self, numbers: Sequence[int], text: str) -> str:
-        """Return the name of a constant vector of integers."""
+        """Add a constant vector of integers, and return its name."""
         # Not an initializer: before version 4 of the format, each initializer is also an input of
         # the model.
         name = self.name(text)
@@ -84,7 +84,7 @@ class NewNodes:
         return name
 
     def number(self, value: float, text: str) -> str:
-        """Return the name of a constant number of dtype fp64."""
+        """Add a constant number of dtype fp64, and return its name."""
         tensor = helper.make_tensor(text, TensorProto.DOUBLE, [], [value])
         return self.add("Constant", [], text, value=tensor)
 

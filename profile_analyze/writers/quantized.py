@@ -120,6 +120,7 @@ def as_integers(
     sums = nodes.name("sums")
     known[sums] = Value(sums, result.dims, "int32")
     zeros = (inputs.a_zero, inputs.b_zero)
+    # An empty name for A's zero point keeps the position of B's zero point.
     operands = (inputs.a, inputs.b, *(zeros if inputs.b_zero else filter(None, zeros)))
     product = node._replace(type="MatMulInteger", domain="", inputs=operands, outputs=(sums,))
     return IntegerProduct(product, known, inputs)

@@ -64,7 +64,7 @@ def split_model(source: Source) -> WrittenModel:
 
 
 class _Splitter:
-    """Splits the layers of one model, and remembers which layers it left as they are."""
+    """Splits the products of one model, and remembers which products it left as they are."""
 
     def __init__(self, file: str, parsed: Parsed, tile: Tile) -> None:
         self._file = file
@@ -77,10 +77,10 @@ class _Splitter:
         self._split: list[str] = []
         self._fitting: list[str] = []
         self._unknown: list[str] = []
-        self._others: list[str] = []
+        self._unsupported: list[str] = []
 
     def split(self, proto: GraphProto, graph: Graph) -> None:
-        """Replace the layers of a graph and of its bodies."""
+        """Replace the products of a graph and of its bodies."""
         nodes = list(proto.node)
         new: list[NodeProto] = []
         for node_proto, node in zip(nodes, graph.nodes, strict=True):
@@ -117,7 +117,7 @@ class _Splitter:
         layout = layout_of(product_node, values, product, splits_rows=splits_rows)
         # The new nodes need the standard operators of ONNX, which a model need not import.
         if layout is None or not self._opset:
-            self._others.append(node.name)
+            self._unsupported.append(node.name)
             return [proto]
         if layout.sizes != (product.m, product.n, product.k):
             self._unknown.append(node.name)
@@ -138,7 +138,7 @@ class _Splitter:
         return nodes.all
 
     def notes(self) -> Iterator[Note]:
-        """Yield notes on the layers that were split, and on the other layers."""
+        """Yield notes on the products that were split, and on the other products."""
         fitting = len(self._fitting)
         fit = f"; products that fit into one tile: {fitting}" if fitting else ""
         what = f"no product was split into tiles of {self._tile}"
@@ -158,7 +158,7 @@ class _Splitter:
                 "sizes",
             ),
             (
-                self._others,
+                self._unsupported,
                 "their type, or an input such as a zero point for each row, does not allow it",
             ),
         ):

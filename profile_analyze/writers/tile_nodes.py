@@ -44,16 +44,16 @@ class TileNodes:
             a = a._replace(name=self._nodes.reshape(a.name, layout.folded, "a"))
         parts_of_a = self._grid(a, m, k, "a")
         parts_of_b = self._grid(layout.b, k, n, "b")
-        beside = [
+        grids_of_others = [
             self._grid(operand, m, n, f"beside_{index}")
-            for index, operand in enumerate(layout.beside)
+            for index, operand in enumerate(layout.others)
         ]
         rows = []
         for i, row in enumerate(parts_of_a):
             tiles = []
             for j in range(len(parts_of_b[0])):
                 pairs = [(part, parts_of_b[step][j]) for step, part in enumerate(row)]
-                others = [_at(grid, i, j) for grid in beside]
+                others = [_at(grid, i, j) for grid in grids_of_others]
                 tiles.append(self._sum(pairs, others, f"{i}_{j}"))
             rows.append(self._joined(tiles, layout.column_axis, f"row_{i}"))
         result = self._joined(rows, layout.row_axis, "result")
@@ -101,8 +101,8 @@ class TileNodes:
     ) -> str:
         """Return the name of a product of two parts.
 
-        `adds_sum` says that the input C of a Gemm is a partial sum. The factor `beta`, which is
-        meant for the bias, does not apply to a partial sum.
+        `adds_sum` says that the input C of a Gemm is a partial sum. The attributes `beta` and
+        `broadcast` are meant for the bias, and do not apply to a partial sum.
         """
         type_, domain = self._node.type, self._node.domain or None
         name = self._nodes.add(type_, [*pair, *others], f"product_{tile}", domain=domain)

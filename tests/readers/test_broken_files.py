@@ -258,8 +258,11 @@ BROKEN = [
         "at $.graph_exec.operator: the operator id 'six' is not a whole number",
     ),
     (
-        document_with({"type": "x", "name": "y"}, "graph_exec", "operator", "9" * 30),
-        f"at $.graph_exec.operator: the operator id '{'9' * 30}' is not a whole number",
+        # All other ids fit, such as 6 and this one with 19 digits.
+        document_with({"type": "x", "name": "y"}, "graph_exec", "operator", "1" * 19).replace(
+            b'"operator": {', b'"operator": {"' + b"9" * 30 + b'": {"type": "x", "name": "y"},', 1
+        ),
+        f"at $.graph_exec.operator: the operator id '{'9' * 30}' does not fit into 64 bits",
     ),
     (TINY + b" }", f"is not valid JSON: trailing characters (byte {len(TINY) + 2})"),
     (

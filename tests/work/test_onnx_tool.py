@@ -52,6 +52,7 @@ X, MATRIX = tensor(1, 6), tensor(6, 5)
         Call("Einsum", (X, MATRIX), (X,), {"equation": "...i,ij->...j"}),
         Call("Einsum", (X, MATRIX), (X,), {"equation": "ai,ij"}),
         Call("Einsum", (X,), (X,), {"equation": "ai->a"}),
+        Call("Dropout", (), (X,)),  # a damaged model
     ],
     ids=str,
 )

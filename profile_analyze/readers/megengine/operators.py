@@ -101,10 +101,12 @@ def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
     if not ids or (digits.isascii() and digits.isdecimal()):
         with suppress(ValueError, OverflowError):
             return np.fromiter(map(int, ids), np.int64, len(ids))
-    wrong = [id_ for id_ in ids if not re.fullmatch(r"[0-9]{1,18}", id_)]
-    # False is less than True, so `min` prefers an id that contains other characters than digits.
-    worst = min(wrong, key=str.isdecimal)
-    error = msgspec.ValidationError(f"the operator id {worst!r} is not a whole number")
+    wrong = next((id_ for id_ in ids if not re.fullmatch("[0-9]+", id_)), None)
+    if wrong is not None:
+        error = msgspec.ValidationError(f"the operator id {wrong!r} is not a whole number")
+    else:
+        longest = max(ids, key=lambda id_: (len(id_.lstrip("0")), id_.lstrip("0")))
+        error = msgspec.ValidationError(f"the operator id {longest!r} does not fit into 64 bits")
     raise sections.BrokenValueError(sections.OPERATORS.path, error)
 
 

@@ -47,7 +47,7 @@ class Instruction(NamedTuple):
     @property
     def module(self) -> str:
         """The module that the instruction is in; empty for the main module."""
-        label = self.attribute("parameter")
+        label = self.attribute("parameter")  # the name of `@param` without the module
         module = self.name.removesuffix(label) if label else self.name.rpartition("@")[0]
         module = module.rstrip(":")
         return "" if module == _MAIN else module
@@ -97,7 +97,7 @@ def _with_parts(name: str, operator: str, text: str) -> Instruction | None:
     return Instruction(
         name,
         operator,
-        _parameters(attributes or ""),
+        _attributes(attributes or ""),
         tuple(_parts(arguments or "")),
         tuple(_parts(modules or "")),
         shapes,
@@ -136,7 +136,7 @@ def _parts(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def _parameters(text: str) -> Parameters:
+def _attributes(text: str) -> Parameters:
     """Return the attributes in `text`.
 
     Values may contain commas: a part without a name continues the value before it.

@@ -69,7 +69,8 @@ _TOKEN: Final = re.compile(rf"(?<![a-z0-9])(?:(tri)?({_WORDS}))(?![a-z0-9])")
 _NOISE: Final = re.compile(r"(?<![a-z0-9])(?:mlir|ck|kernel|fused|split|main|op|hip|\d+)(?![a-z])")
 _LETTER: Final = re.compile(r"[a-z]")
 _PREFIX: Final = re.compile(r"(?:gpu|cpu|ref|dnnl|hip|miopen|rocblas)::")
-_CONTROLS: Final = re.compile(r"@.*|check_context::.*|hip::(?!copy|hip_copy$).*")
+_CONTROL: Final = re.compile(r"@.*|check_context::.*|hip::(?!copy|hip_copy$).*")
+"""Instructions that compute nothing. Of the instructions `hip::...`, all but the copies."""
 
 
 class Contents(NamedTuple):
@@ -87,7 +88,7 @@ class Contents(NamedTuple):
 
 def contents_of(name: str) -> Contents:
     """Return what a kernel, or an instruction such as `gpu::add_relu`, computes."""
-    if _CONTROLS.fullmatch(name):
+    if _CONTROL.fullmatch(name):
         return Contents(Counter((CONTROL,)))
     text = _PREFIX.sub("", name).rpartition("::")[2].lower()
     kinds: Counter[str] = Counter()

@@ -43,12 +43,12 @@ def notes_on_file(reports: Sequence[Report], rows: Rows) -> Iterator[Note]:
             "its own file",
             Importance.WRONG,
         )
-    if rows.of == "totals":
+    if rows.part == "totals":
         yield Note(
             f"the file has only totals, so all instructions are one row; {_KEEP}",
             Importance.INCOMPLETE,
         )
-    if rows.of == "summary":
+    if rows.part == "summary":
         lacks = "lacks some" if reports[-1].instructions else "has no"
         yield Note(
             f"the rows are the groups of the report's summary, because the file {lacks} lines of "
@@ -100,9 +100,9 @@ def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
 
 def _unknown(rows: Rows) -> Iterator[tuple[str, Sequence[Row], Importance]]:
     """Yield the text, the affected rows and the importance of each note on unknown computation."""
-    if rows.of == "totals":
+    if rows.part == "totals":
         return
-    without_shapes = _NO_SHAPES if rows.of == "summary" else _NO_INPUTS
+    without_shapes = _NO_SHAPES if rows.part == "summary" else _NO_INPUTS
     unknown = [row for row in rows.rows if isnan(row.cost.work.computation)]
     has_no_shapes = [row for row in unknown if row.inputs is None]
     has_shapes = [row for row in unknown if row.inputs is not None]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.migraphx.shapes import Shape
 
 _DETAILED: Final = re.compile(r"(?P<type>.*)<(?P<shapes>\w+\([^()]*\))>")
+"""The name of a group in the summary of `migraphx-driver perf --detailed`."""
 _ALL: Final = "all instructions"
 _COMPLETE: Final = 0.99
 """If the instructions take less than this share of the summary's time, some of their lines are
@@ -58,7 +59,7 @@ class Row(NamedTuple):
 class Rows(NamedTuple):
     """The rows of a report."""
 
-    of: Literal["instructions", "summary", "totals"]
+    part: Literal["instructions", "summary", "totals"]
     """The part of the report that the rows are from."""
     rows: list[Row]
 

@@ -20,6 +20,8 @@ _BUFFER: Final = re.compile(r"(?:.*::)?(?:\w*allocate\w*|load)")
 """Operators that provide memory for the result of a kernel, or for its workspace."""
 _CONSTANT: Final = re.compile(r"hip::hip_copy_literal|@literal")
 _OUTPUT_NAME: Final = re.compile(r"(?:.*[:#])?(?:output|scratch)(?:_\d+)?")
+_MOST_PARTS: Final = 8
+"""A name with more parts between commas is not rejoined."""
 _VIEW: Final = re.compile(
     r"transpose|(?:multi)?broadcast(?:_\w+)?|reshape(?:_lazy)?|slice|squeeze|unsqueeze|flatten"
 )
@@ -49,7 +51,7 @@ class Tensors(NamedTuple):
     """The tensors that an instruction reads and writes."""
 
     inputs: tuple[Value, ...] | None
-    """Each tensor once; None if the file lacks the line of an input."""
+    """Each tensor once; None if the file lacks the line or the shape of an input."""
     outputs: tuple[Shape, ...]
 
 
@@ -120,7 +122,7 @@ def _joined(parts: Sequence[str], known: Mapping[str, Instruction]) -> Iterable[
     """
     start = 0
     while start < len(parts):
-        ends = range(min(len(parts), start + 8), start, -1)
+        ends = range(min(len(parts), start + _MOST_PARTS), start, -1)
         end = next((end for end in ends if ",".join(parts[start:end]) in known), start + 1)
         yield ",".join(parts[start:end])
         start = end

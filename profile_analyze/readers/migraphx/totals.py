@@ -32,6 +32,7 @@ _UNITS: Final = {"batch_size": "", "inferences_per_s": "inferences/s"}
 
 def recorded_facts(totals: Mapping[str, float]) -> Iterator[RecordedFact]:
     """Yield the known numbers about the whole program, but not `total`: `Run.wall_s` has it."""
+    # The names of percentiles are like p90.
     percentiles = {name: (_WHOLE_RUNS, name) for name in totals if name[1:2].isdigit()}
     for name, (label, part) in ({**_LINES, **percentiles}).items():
         value = totals.get(name)

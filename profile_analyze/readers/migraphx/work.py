@@ -25,10 +25,8 @@ _NUMBER: Final = re.compile(r"\d{1,9}")
 _FUSED: Final = (names.ELEMENTWISE, names.CAST, names.VIEW, names.LAYOUT)
 """Kinds that a kernel can contain in addition to its main operator: they work on each element of
 the result, or compute nothing."""
-_MULTIPLYING: Final = (names.CONVOLUTION, names.TRANSPOSED, names.PRODUCT)
 _BY_IMPORTANCE: Final = (
-    names.ATTENTION,
-    *_MULTIPLYING,
+    *(names.ATTENTION, names.CONVOLUTION, names.TRANSPOSED, names.PRODUCT),
     *(names.NORMALIZATION, names.RMS_NORMALIZATION, names.BATCH_NORMALIZATION),
     *(names.LOCAL_NORMALIZATION, names.SOFTMAX, names.POOLING, names.REDUCTION),
     *(names.DATA_DEPENDENT, names.ELEMENTWISE, names.CAST, names.GATHER, names.CONCAT),
@@ -54,6 +52,7 @@ class _Kernel(NamedTuple):
 
     @property
     def result(self) -> tuple[int, ...]:
+        """The sizes of the first output; empty if any size is unknown or 0."""
         return sizes_of(Value(self.outputs[0])) if self.outputs else ()
 
     @property
@@ -63,6 +62,7 @@ class _Kernel(NamedTuple):
 
     @property
     def output(self) -> tuple[Tensor, ...]:
+        """A tuple with the first output; empty if there is no output."""
         return tuple(shape.tensor for shape in self.outputs[:1])
 
     def operation(self, kind: str, *inputs: Tensor, **attributes: Any) -> Operation:
@@ -148,7 +148,8 @@ def _normalization(kernel: _Kernel) -> Operation | None:
     if not kernel.contents.only(kind, *_FUSED) or kernel.fused > 4:
         return None
     # Each fused elementwise operator reads one more tensor: a scale, a bias, or a tensor that is
-    # added before the normalization. The formula only counts these tensors, up to four.
+    # added before the normalization. The formula only counts these tensors, up to four, so copies
+    # of the result stand for them.
     return kernel.operation(kind, *(kernel.output * (1 + kernel.fused)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Track
 from profile_analyze.model.terms import CPU
-from profile_analyze.readers.onnxruntime.operators import node
+from profile_analyze.readers.onnxruntime.operators import operator_of
 from profile_analyze.readers.onnxruntime.timeline import column, enclosing, runs_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _operators(
         key = (index, scope)
         if key not in row_of:
             row_of[key] = len(operators)
-            operators.append(node(all_facts[index], scope))
+            operators.append(operator_of(all_facts[index], scope))
         return row_of[key]
 
     is_outermost = parent < 0

@@ -131,8 +131,8 @@ def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importa
 def _counted_times(found: Recorded) -> CountedTimes:
     """Return the times that add up to the total.
 
-    If the file has kernels, these are the kernels that operators launched. Otherwise these are the
-    times of operators without the operators that ran inside them.
+    If operators launched kernels, these are the times of the kernels, counted for the operators.
+    Otherwise these are the times of operators, without the operators that ran inside them.
     """
     executions = found.executions
     launched = np.flatnonzero(executions.launched_by >= 0)

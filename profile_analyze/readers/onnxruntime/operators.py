@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.operators import Dtypes, Shapes
     from profile_analyze.readers.onnxruntime.events import NodeFacts
+    from profile_analyze.work.tensor import Tensor
 
 _BLOCKED: Final = "_nchwc"
 """The end of the name of a node whose images have their channels in blocks."""
@@ -83,7 +84,7 @@ class Operator(NamedTuple):
         return self.name.endswith(_BLOCKED)
 
 
-def node(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:
+def operator_of(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:
     """Return the row of a node. `scope` names the nodes that it ran inside, outermost first."""
     type_ = facts.type or None
     call = _call(type_, facts.inputs, facts.outputs, *facts.sizes)
@@ -94,21 +95,24 @@ def node(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:
 def _call(type_: str | None, inputs: bytes, outputs: bytes, *sizes: str | None) -> Call:
     """Return the call of a node. All arguments but `type_` are fields of `NodeFacts`."""
     read, written = tensors_of(inputs), tensors_of(outputs)
-    tensors = [
-        None if one is None else [tensor(*parts) for parts in one] for one in (read, written)
-    ]
-    dtypes = ([one.dtype for one in of_side or ()] for of_side in tensors)
+    read_tensors, written_tensors = _tensors(read), _tensors(written)
     input_bytes, constant_bytes, output_bytes = map(_bytes, sizes)
     return Call(
         _shapes(read),
         _shapes(written),
         None if read is None else tuple(dtype for dtype, _ in read),
-        compute_dtype(*dtypes),
+        compute_dtype(
+            [one.dtype for one in read_tensors or ()], [one.dtype for one in written_tensors or ()]
+        ),
         input_bytes,
         constant_bytes,
         output_bytes,
-        work_of_node(type_, *tensors),
+        work_of_node(type_, read_tensors, written_tensors),
     )
+
+
+def _tensors(found: Sequence[tuple[str, tuple[int, ...]]] | None) -> list[Tensor] | None:
+    return None if found is None else [tensor(dtype, shape) for dtype, shape in found]
 
 
 def _shapes(tensors: Sequence[tuple[str, tuple[int, ...]]] | None) -> Shapes | None:

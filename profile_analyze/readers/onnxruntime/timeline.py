@@ -70,7 +70,8 @@ def enclosing(times: Times, has_body: NDArray[np.bool_]) -> Indices:
     for one in sorted(set(thread.tolist())):
         rows = np.flatnonzero(thread == one)
         rows = rows[np.lexsort((-duration_us[rows], start_us[rows]))]
-        # Nested executions are not in the order of the file: see `_is_inside`.
+        # If the file lists executions by start, and none has a body, none ran inside another: see
+        # `_is_inside`.
         if (rows[1:] < rows[:-1]).any() or has_body[rows].any():
             result[rows] = _enclosing(rows.tolist(), start_us, duration_us, has_body)
     return result
@@ -102,17 +103,16 @@ def _is_inside(
 
     ONNX Runtime writes an execution when it ends, so it writes inner executions first. Other
     programs may have sorted the events by their start. In such a file, only executions of types
-    with a body contain others. All other executions that overlap have changed times.
+    with a body contain others. If other executions overlap, their times were changed.
     """
     if row < outer_row:
         return start_us <= outer_end_us + _ROUNDING_US
     return start_us < outer_end_us and bool(has_body[outer_row])
 
 
-def order_by_start(times: Times) -> Times:
-    """Sort `times` by start, in place, and return them."""
+def order_by_start(times: Times) -> None:
+    """Sort `times` by start, in place."""
     order = np.argsort(column(times.start_us), kind="stable")
     for name in ("start_us", "duration_us", "thread"):
         values = getattr(times, name)
         values[:] = type(values)(values.typecode, column(values)[order].tolist())
-    return times

@@ -127,7 +127,7 @@ def _operators(rows: Sequence[Row], tables: GraphTables) -> Operators:
         memory=memory,
         source=DERIVED,
         optional={
-            **_texts(rows),
+            **_categorical_columns(rows),
             **_weights(tables),
             "macs": floats(row.cost.work.macs for row in rows),
             "derived_computation": computation,
@@ -137,7 +137,7 @@ def _operators(rows: Sequence[Row], tables: GraphTables) -> Operators:
     )
 
 
-def _texts(rows: Sequence[Row]) -> dict[str, OptionalValues]:
+def _categorical_columns(rows: Sequence[Row]) -> dict[str, OptionalValues]:
     def of_rows(value: Callable[[Row], Any]) -> Categorical[Any]:
         return Categorical.of([value(row) for row in rows])
 

@@ -81,6 +81,7 @@ def reduced_precision(
         elif stored is not None and "fp32" in stored:
             text = _CHOSEN_TEXT
         is_affected = [one == dtype for one in dtypes]
+        # The first {} stays: `_affected` fills it.
         yield from _affected(text.format("{}", dtype), is_affected, times, importance)
 
 

@@ -108,7 +108,7 @@ def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 
 
 def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
-    """Return a matrix product. Both matrices may be transposed."""
+    """Return the product of two matrices. Both may be transposed."""
     a, result = known_shape(inputs[0]), known_shape(outputs[0])
     depth: int | None = None
     if len(a) == 1:
@@ -121,10 +121,12 @@ def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     return Operation(kind, tuple(inputs), tuple(outputs), {"k": depth})
 
 
-def _fully_connected(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
+def _matrix_product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
+    """Return a matrix product, perhaps of a fully connected layer."""
     weight = known_shape((inputs[1:] or [None])[0])
     a = known_shape(inputs[0])
-    # The weight of a fully connected layer has the shape (columns, depth).
+    # The weight of a fully connected layer has the shape (columns, depth). The result may have
+    # another number of dimensions than the data.
     if len(weight) == 2 and a and weight[-1] == a[-1]:
         return Operation(kind, tuple(inputs), tuple(outputs), {"k": weight[-1]})
     return _product(kind, inputs, outputs)
@@ -157,7 +159,7 @@ def _gather(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 
 _TRANSLATIONS: Final[dict[str, Callable[[str, Any, Any], Operation]]] = {
     **dict.fromkeys((CONVOLUTION, TRANSPOSED), _convolution),
-    "matmul": _fully_connected,
+    "matmul": _matrix_product,
     **dict.fromkeys(("LSTM", "GRU", "RNN"), _recurrent),
     "gather": _gather,
 }

@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
+from profile_analyze.readers.pytorch.arguments import SCALAR_TYPES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -117,6 +119,10 @@ class Call:
         """Return a boolean. Some versions of torch write it as 0 or 1."""
         found = self.value(name, default)
         return bool(found) if isinstance(found, bool | int) else _unknown()
+
+    def dtype(self, name: str, otherwise: str | None) -> str | None:
+        """Return the dtype in an argument, None if it is unknown, or `otherwise` without it."""
+        return SCALAR_TYPES.get(self.integer(name)) if name in self else otherwise
 
     def integer(self, name: str, default: int | None = None) -> int:
         """Return an integer."""

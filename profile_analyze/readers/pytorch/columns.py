@@ -295,8 +295,9 @@ def _transposed(get: attrgetter[Any], rows: Iterable[Any]) -> zip[Any]:
 
 
 def _text(name: msgspec.Raw) -> str:
-    """Return a name that is a text or a number in the file; empty if it is not valid JSON."""
+    """Return a name that is a text or a number in the file; empty for null and wrong JSON."""
     try:
-        return str(msgspec.json.decode(as_utf8(name)))
+        found = msgspec.json.decode(as_utf8(name))
     except DECODING_ERRORS:
         return ""
+    return "" if found is None else str(found)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import floor, isfinite
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.readers.pytorch.arguments import SCALAR_TYPES
 from profile_analyze.readers.pytorch.calls import UnknownError, shape_of
 from profile_analyze.readers.pytorch.costs import (
     Cost,
@@ -13,6 +12,7 @@ from profile_analyze.readers.pytorch.costs import (
     axis_of,
     cost,
     entries,
+    promoted,
 )
 from profile_analyze.work.tensor import Tensor
 
@@ -23,17 +23,9 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pytorch.calls import Call
 
 
-def _dtype(call: Call, otherwise: str | None) -> str | None:
-    """Return the dtype in the argument `dtype`; None if it is unknown.
-
-    Without that argument, return `otherwise`.
-    """
-    return SCALAR_TYPES.get(call.integer("dtype")) if "dtype" in call else otherwise
-
-
 def _copy(call: Call) -> Cost:
     data = call.tensor("self")
-    return cost("copy", [data], [Tensor(data.shape, _dtype(call, data.dtype))])
+    return cost("copy", [data], [Tensor(data.shape, call.dtype("dtype", data.dtype))])
 
 
 def _copy_into(call: Call) -> Cost:
@@ -46,13 +38,13 @@ def _fill(call: Call) -> Cost:
 
 def _filled_like(call: Call) -> Cost:
     data = call.tensor("self")
-    return cost("fill", [], [Tensor(data.shape, _dtype(call, data.dtype))])
+    return cost("fill", [], [Tensor(data.shape, call.dtype("dtype", data.dtype))])
 
 
 def _filled(call: Call) -> Cost:
     # Without a dtype and a tensor, torch uses its default: fp32, unless a program changes it.
     data = call.optional("self")
-    dtype = _dtype(call, "fp32" if data is None else data.dtype)
+    dtype = call.dtype("dtype", "fp32" if data is None else data.dtype)
     return cost("fill", [], [Tensor(call.integers("size"), dtype)])
 
 
@@ -78,7 +70,7 @@ def _stack(call: Call) -> Cost:
 
 def _joined(call: Call, shape: Shape) -> Cost:
     tensors = call.tensors("tensors")
-    return cost("concat", tensors, [Tensor(shape, tensors[0].dtype)])
+    return cost("concat", tensors, [Tensor(shape, promoted(tensors))])
 
 
 def _repetition(call: Call) -> Cost:

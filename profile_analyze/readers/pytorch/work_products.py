@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.readers.pytorch.arguments import SCALAR_TYPES
 from profile_analyze.readers.pytorch.calls import UnknownError, shape_of
 from profile_analyze.readers.pytorch.costs import (
     Cost,
@@ -36,12 +35,6 @@ def product_shape(a: Shape, b: Shape) -> Shape:
     return (*broadcast(a[:-2], b[:-2]), *rows, *columns)
 
 
-def _out_dtype(call: Call, otherwise: str | None) -> str | None:
-    if "out_dtype" not in call:
-        return otherwise
-    return SCALAR_TYPES.get(call.integer("out_dtype"))
-
-
 def _product(call: Call) -> Cost:
     """Return the cost of a product.
 
@@ -50,7 +43,7 @@ def _product(call: Call) -> Cost:
     """
     a, b, bias = call.tensor("mat1"), call.tensor("mat2"), call.optional("bias")
     shape = product_shape(shape_of(a), shape_of(b))
-    result = Tensor(shape, _out_dtype(call, a.dtype))
+    result = Tensor(shape, call.dtype("out_dtype", a.dtype))
     fused = 1 if "activation" in call.name else 0
     return cost(_MATMUL, [a, b, bias], [result], fused=fused)
 

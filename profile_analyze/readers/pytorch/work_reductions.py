@@ -35,7 +35,7 @@ def _reduction(per_element: int = 1, *dtypes: str | None) -> Translate:
 
     `per_element` is the number of operations for each element of the input. `dtypes` has the dtype
     of each output, or None for the dtype of the input. By default, there is one output with the
-    dtype of the input.
+    dtype of the input. The argument `dtype` of a call comes before both.
     """
 
     def translate(call: Call) -> Cost:
@@ -44,17 +44,23 @@ def _reduction(per_element: int = 1, *dtypes: str | None) -> Translate:
         chosen = call.integers("dim") if "dim" in call else None
         keeps = call.flag("keepdim", default=False)
         shape = reduced(shape_of(data), chosen, keeps=keeps)
-        outputs = [Tensor(shape, dtype or data.dtype) for dtype in dtypes or (None,)]
+        outputs = [
+            Tensor(shape, call.dtype("dtype", dtype or data.dtype)) for dtype in dtypes or (None,)
+        ]
         return cost(_REDUCTION, [data], outputs, per_element=per_element)
 
     return translate
 
 
 def _sum(call: Call) -> Cost:
-    """Return the cost of a sum or product. Integers and booleans give a result of dtype int64."""
-    data = call.tensor("self")
+    """Return the cost of a sum or product."""
+    return _reduction(1, _dtype_of_sum(call.tensor("self")))(call)
+
+
+def _dtype_of_sum(data: Tensor) -> str | None:
+    """Return the dtype of a sum or product: int64 for integers and booleans."""
     is_whole = data.dtype in {"bool", "uint8", "int8", "int16", "int32"}
-    return _reduction(1, "int64" if is_whole else data.dtype)(call)
+    return "int64" if is_whole else data.dtype
 
 
 def _largest(call: Call) -> Cost:
@@ -72,7 +78,8 @@ def _largest(call: Call) -> Cost:
 
 def _scan(call: Call) -> Cost:
     data = call.tensor("self")
-    return cost(_REDUCTION, [data], [data])
+    result = Tensor(data.shape, call.dtype("dtype", _dtype_of_sum(data)))
+    return cost(_REDUCTION, [data], [result])
 
 
 def _batch_normalization(call: Call) -> Cost:
@@ -114,7 +121,9 @@ def _gradient(kind: str) -> Translate:
 
 def _softmax(call: Call) -> Cost:
     data = call.tensor("self")
-    return cost(_SOFTMAX, [data], [data])
+    to_float = call.flag("half_to_float", default=False)
+    result = Tensor(data.shape, "fp32" if to_float else call.dtype("dtype", data.dtype))
+    return cost(_SOFTMAX, [data], [result])
 
 
 def _softmax_backward(call: Call) -> Cost:

@@ -54,7 +54,10 @@ def decoded(source: Source) -> Any:
 
 
 def converted(value: Any, type_: type[T], file: str, place: str = "$") -> T:
-    """Return decoded JSON as `type_`. Raises `MalformedProfileError` with the path in `file`."""
+    """Return decoded JSON as `type_`. `place` is the path of `value` in the file.
+
+    Raises `MalformedProfileError`, which names the path of the wrong value.
+    """
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:

@@ -101,7 +101,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
 
 
 def _with_metadata(profile: Profile, source: Source) -> Profile:
-    """Return the profile with the device and the latencies that files beside it name."""
+    """Return the profile with the device, wall time and latencies from files beside it."""
     found, notes = Metadata(), list(profile.notes)
     for names in metadata_of(Path(source.name).name):
         beside = _first_beside(source, names)

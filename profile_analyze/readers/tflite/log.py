@@ -211,7 +211,7 @@ class _Reading:
         if found := _COUNT.match(after):
             if timings:
                 part.runs, part.mean_us = _integer(found[1]), _float(found[2])
-            else:
+            else:  # the number of runs, in the lines before their section
                 self._runs = _integer(found[1])
         elif found := _EXECUTED.match(body):
             part.executed = _integer(found[1])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.notes import Importance, Note, notes_with_share
+from profile_analyze.readers.tflite.log import MAIN
 from profile_analyze.readers.tflite.types import is_delegate
 from profile_analyze.units import MS_PER_S, counted, short_time
 
@@ -60,7 +61,7 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
             "file of its own",
             Importance.INCOMPLETE,
         )
-    nodes = [node for one in others if one.is_initialisation for node in one.part("").nodes]
+    nodes = [node for one in others if one.is_initialisation for node in one.part(MAIN).nodes]
     if nodes:
         time_s = sum(node.mean_ms * node.calls for node in nodes) / MS_PER_S
         yield Note(

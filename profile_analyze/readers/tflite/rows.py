@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from profile_analyze.readers.tflite.types import Kind
 
 _NO_PARENT: Final = -1
+_LITERT_NAME: Final = "[Unknown]:"
+"""The start of all names in LiteRT's tables, because LiteRT does not know the names of nodes. In
+these tables, `times called` counts the calls of all runs, and `first` is the start of the first
+call."""
 _TOLERANCE: Final = 1.05
 """The times of inner nodes may add up to this many times the time of the node around them. Each
 time is rounded to a microsecond and includes the cost of the measurement."""
@@ -76,9 +80,9 @@ def _parent(
 ) -> int:
     """Return the index of the only node of the main graph that can have run the inner rows.
 
-    Return -1 if there is no such node, or more than one. Also return -1 if the inner rows together
-    take longer than the node. This happens in two cases: Hexagon's delegate writes cycles instead
-    of times, and subgraphs may call other subgraphs.
+    Return -1 if there is no such node, or more than one. Also return -1 if a time is unknown, or if
+    the inner rows together take longer than the node. They do so in two cases: Hexagon's delegate
+    writes cycles instead of times, and subgraphs may call other subgraphs.
     """
     candidates = [
         index
@@ -99,8 +103,8 @@ def _calls_subgraphs(type_: str) -> bool:
 
 def _row(node: Node, total_us: float, runs: int | None) -> Row:
     calls: float = node.calls
-    is_of_all_runs = node.name.startswith(_OF_ALL_RUNS)
-    if is_of_all_runs:
+    is_litert = node.name.startswith(_LITERT_NAME)
+    if is_litert:
         calls = calls / runs if runs else nan
     # If a node is called only in some runs, its number of calls is rounded down to 0. The time then
     # follows from its share, which is not rounded down.
@@ -112,15 +116,9 @@ def _row(node: Node, total_us: float, runs: int | None) -> Row:
         duration_s if 0 <= duration_s < inf else nan,
         int(calls) if calls == calls else 0,  # noqa: PLR0124  # NaN is unknown
         node.start_ms / MS_PER_S,
-        node.first_ms / MS_PER_S if node.first_ms >= 0 and not is_of_all_runs else nan,
+        node.first_ms / MS_PER_S if node.first_ms >= 0 and not is_litert else nan,
         _NO_PARENT,
     )
-
-
-_OF_ALL_RUNS: Final = "[Unknown]:"
-"""The start of all names in LiteRT's tables, because LiteRT does not know the names of nodes. In
-these tables, `times called` counts the calls of all runs, and `first` is the start of the first
-call."""
 
 
 def _name(name: str) -> str:
@@ -131,5 +129,5 @@ def _name(name: str) -> str:
     """
     tensors, colon, index = name.rpartition("]:")
     if colon and tensors.startswith("[") and index.isdecimal() and len(tensors) > 1:
-        return tensors[1:] if not name.startswith(_OF_ALL_RUNS) else name
+        return tensors[1:] if not name.startswith(_LITERT_NAME) else name
     return name or "unnamed"
