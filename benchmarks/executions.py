@@ -2,9 +2,10 @@
 
     python -m benchmarks.executions
 
-The profile is made in memory, and has ten runs of 400 operators and 100 kernels. Operators are
-nested five deep on a host thread, and launch kernels on three streams. The measured time includes
-choosing the level, grouping by type, computing the totals and writing the text.
+The profile is made in memory. In the first six of its ten runs, 400 operators run on a host thread,
+nested five deep. In the last four, 100 kernels run on three streams. The operators launch the
+kernels. The measured time includes choosing the level, grouping by type, computing the totals and
+writing the text.
 """
 
 from __future__ import annotations

@@ -130,6 +130,7 @@ def _times(section: dict[str, Any], copies: Copies, seed: int) -> Iterator[tuple
 def _moved(event: dict[str, float], shift_s: float, factor: float) -> dict[str, float]:
     start_s = event["start"] + shift_s
     moved = {key: start_s + (event[key] - event["start"]) * factor for key in ("kern", "end")}
+    # Without rounding to 15 digits, 5 ticks would be written as 4.9999999999999996e-06.
     ticks = {key: round(value / TICK_S) for key, value in {"start": start_s, **moved}.items()}
     return {key: float(f"{count * TICK_S:.15g}") for key, count in ticks.items()}
 

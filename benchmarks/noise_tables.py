@@ -296,8 +296,8 @@ def _of_needed(model: Model, change: Change, splits: int) -> Iterator[str]:
     generator = np.random.default_rng(SEED)
     counts, settled, wrong, uncertain = [], [], [], 0
     for operators, chosen in changed_splits(model, change, draw(model, USUAL, splits)):
-        right = np.full(int(row.max()) + 1, IS_SAME)
-        right[np.unique(row[chosen])] = IS_SLOWER
+        true_codes = np.full(int(row.max()) + 1, IS_SAME)
+        true_codes[np.unique(row[chosen])] = IS_SLOWER
         codes, needed = verdicts_and_needed(operators, row)
         uncertain += int((codes == IS_UNCERTAIN).sum())
         for index in np.flatnonzero(needed <= _MOST_DRAWN).tolist():
@@ -306,7 +306,7 @@ def _of_needed(model: Model, change: Change, splits: int) -> Iterator[str]:
             code = verdicts(slowed(more, chosen, change.factor), row)[index]
             counts.append(runs)
             settled.append(code != IS_UNCERTAIN)
-            wrong.append(code not in (IS_UNCERTAIN, right[index]))
+            wrong.append(code not in (IS_UNCERTAIN, true_codes[index]))
     yield str(uncertain)
     yield str(len(counts))
     yield f"{np.median(counts):.0f}" if counts else "N/A"

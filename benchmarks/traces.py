@@ -85,18 +85,25 @@ def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]
 
 def _innermost(real: list[dict[str, Any]]) -> set[int]:
     """Return the indices of the operators that contain no operator or region."""
-    lasting = [
+    # In this order, each event is followed by the first event that it contains, if there is one.
+    ordered = sorted(
         (event["pid"], event["tid"], event["ts"], -event["dur"], number)
         for number, event in enumerate(real)
         if event.get("cat") in {"cpu_op", "user_annotation"}
-    ]
-    lasting.sort()
+    )
+    indices = [number for *_, number in ordered]
     return {
-        one[4]
-        for one, following in zip(lasting, [*lasting[1:], None], strict=True)
-        if real[one[4]]["cat"] == "cpu_op"
-        and (following is None or following[:2] != one[:2] or following[2] >= one[2] - one[3])
+        index
+        for index, following in zip(indices, [*indices[1:], None], strict=True)
+        if real[index]["cat"] == "cpu_op"
+        and (following is None or not _contains(real[index], real[following]))
     }
+
+
+def _contains(event: dict[str, Any], later: dict[str, Any]) -> bool:
+    """Return whether `later`, which does not start earlier, is on the same thread in `event`."""
+    is_same_thread = (event["pid"], event["tid"]) == (later["pid"], later["tid"])
+    return is_same_thread and bool(later["ts"] < event["ts"] + event["dur"])
 
 
 def _moved(event: dict[str, Any], copy: int, shift_us: float) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def main() -> int:
     def next_batch() -> range | None:
         if deadline is not None and monotonic() > deadline:
             return None
-        return next(numbers) or None
+        return next(numbers) or None  # an empty range: all inputs are taken
 
     tally = Tally()
     try:

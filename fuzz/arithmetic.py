@@ -119,14 +119,14 @@ def orders_hold(profile: Profile) -> Iterator[str]:
     for order in ("time", "+time", "+flops", "type"):
         yield from _out_of_order(profile, order)
     rows = at_level(profile)
-    if sorted(operators["id"]) != sorted(_keys(rows)[rows.recorded("device")].tolist()):
+    if sorted(operators["id"]) != sorted(_ids(rows)[rows.recorded("device")].tolist()):
         yield "ordering loses or repeats operators"
 
 
 def _out_of_order(profile: Profile, order: str) -> Iterator[str]:
     ordered = run(_query(order=order), profile)
     column = order.removeprefix("+")
-    position_of = {id_: position for position, id_ in enumerate(_keys(profile).tolist())}
+    position_of = {id_: position for position, id_ in enumerate(_ids(profile).tolist())}
     keys = [
         (value is None or value != value, value, position_of[id_])  # noqa: PLR0124  # NaN
         for value, id_ in zip(ordered[column].tolist(), ordered["id"].tolist(), strict=True)
@@ -163,7 +163,7 @@ PROFILE_INVARIANTS: Final[tuple[Callable[[Profile], Iterator[str]], ...]] = (
 """The invariants of the answers about one profile."""
 
 
-def _keys(profile: Profile) -> NDArray[Any]:
+def _ids(profile: Profile) -> NDArray[Any]:
     """Return the ids of the operators: integers or texts."""
     keys = profile.operators.key
     return keys if isinstance(keys, np.ndarray) else keys.values()

@@ -107,7 +107,8 @@ class _Vocabulary(NamedTuple):
     grouped: bool
     has_peaks: bool
     has_baseline: bool
-    has_runs: bool
+    has_run_keys: bool
+    """Whether the call may group by `RUN_KEYS`. A comparison rejects these keys."""
     has_tables: bool
 
     @property
@@ -118,9 +119,9 @@ class _Vocabulary(NamedTuple):
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that can group rows."""
-        of_runs = () if self.has_runs else RUN_KEYS
+        left_out = () if self.has_run_keys else RUN_KEYS
         return (
-            *(name for name in group_keys() if self._has(name) and name not in of_runs),
+            *(name for name in group_keys() if self._has(name) and name not in left_out),
             *_MADE_UP_KEYS,
         )
 
@@ -174,7 +175,7 @@ def command_line(random: Random, baselines: list[str]) -> CommandLine:
         grouped=random.random() < 0.5,
         has_peaks=random.random() < 0.25,
         has_baseline=bool(baselines),
-        has_runs=not baselines and random.random() < 0.2,
+        has_run_keys=not baselines and random.random() < 0.2,
         has_tables=find_renderer(output_format).has_tables,
     )
     options = [

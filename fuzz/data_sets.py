@@ -221,8 +221,11 @@ def main() -> int:
     arguments = parser.parse_args()
     start, tally = monotonic(), Tally()
     for number in count(arguments.first):
-        is_over = monotonic() - start > 60 * arguments.minutes
-        if is_over if arguments.inputs is None else tally.inputs >= arguments.inputs:
+        if arguments.inputs is None:
+            is_over = monotonic() - start > 60 * arguments.minutes
+        else:
+            is_over = tally.inputs >= arguments.inputs
+        if is_over:
             break
         tally.add(check_inputs(arguments.seed, [number], save_to=FOUND))
     minutes = (monotonic() - start) / 60

@@ -43,6 +43,7 @@ _COLORS: Final = re.compile("\x1b\\[(?:0|2|3[1236]|44)m")
 _NOT_FINITE: Final = re.compile(r"(?<![^\W_])(?:nan|inf|infinity)(?![^\W_])", re.IGNORECASE)
 _TIME_NOT_FINITE: Final = re.compile(rb'"(?:start|kern|end)"\s*:\s*"(?:-?inf|nan)"')
 _EXPECTED: Final = "expected a number, inf, -inf or nan"
+"""Words of an error message, which may name `inf` and `nan`."""
 _STACK: Final = re.compile(r"[^;]+(;[^;]+)* [1-9]\d*")
 _ANNOTATION: Final = re.compile(r"::(error|warning|notice) title=profile_analyze::.")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
@@ -198,7 +199,7 @@ def out_of_order(table: dict[str, Any]) -> Iterator[str]:
             break
         orders.append((column, text.startswith("+"), _sort_key_of(names[column])))
     for before, after in pairwise(table["rows"]):
-        if any(_is_before(after, before, order) for order in orders[:1]):
+        if orders and _is_before(after, before, orders[0]):
             yield f"not ordered by {table['query']['order']}: {before} before {after}"
             return
         if not _in_order(before, after, orders):

@@ -32,7 +32,8 @@ class Outcome(NamedTuple):
     out: str
     err: str
     written: dict[str, bytes]
-    """The contents of the files that were created or changed, by name."""
+    """The contents of the files that were created or changed, by name. Files in subfolders are left
+    out."""
     traceback: str = ""
     seconds: float = 0.0
     """Processor time, which hardly depends on other programs on the machine."""

@@ -27,8 +27,8 @@ _LARGE_BYTES: Final = 1 << 20
 _VALUES_AT_ONCE: Final = 1 << 16
 """About how many values a block has."""
 _EQUAL_RUNS: Final = 2
-"""If all runs are equal, only this many are computed. One would not be enough: NumPy adds up the rows
-of an array with a single run in another order, which changes the last digits of sums."""
+"""If all runs are equal, only this many are computed. One would not be enough: NumPy adds values of
+a single run in another order, which changes the last digits of sums."""
 _FEWEST_RUNS: Final = 64
 """The fewest runs in a block, however many rows there are. Only the last block may have fewer."""
 _READ_AHEAD_BYTES: Final = 1 << 16

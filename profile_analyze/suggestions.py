@@ -135,6 +135,8 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
 
     Case, hyphens and underscores are ignored: `Conv2D` stands for `CONV_2D`. The first rule that
     finds a text decides: texts that are equal to `text`, that contain it, that are spelt similarly.
+    Of the texts that contain it, those come first that begin with it, or that end with it after
+    `::`, as `aten::mm` ends with `mm`.
     """
     wanted = _letters(text)
     if not wanted:
@@ -147,6 +149,9 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
         letters = [wanted]
     else:
         containing = [one for one in texts_of if wanted in one]
+        containing.sort(
+            key=lambda one: not one.startswith(wanted) and not one.endswith(f"::{wanted}")
+        )
         letters = containing[:MOST_SIMILAR_TEXTS] or similar_names(wanted, texts_of)
     return [meant for one in letters for meant in texts_of[one]][:MOST_SIMILAR_TEXTS]
 

@@ -266,8 +266,8 @@ def seconds(value: float) -> str:
     return NOT_AVAILABLE if isnan(value) else f"{value:.3}"
 
 
-def short_time(time_s: float) -> str:
-    """Return a time with three significant digits in the unit that suits it: `12.2 ms`, `1.39 us`.
+def short_time(time_s: float, digits: int = 3) -> str:
+    """Return a time with a few significant digits in the unit that suits it: `12.2 ms`, `1.39 us`.
 
     N/A if the time is not finite. The text is for sentences, where each time has its own unit.
     """
@@ -276,8 +276,8 @@ def short_time(time_s: float) -> str:
     if not isfinite(time_s):
         return NOT_AVAILABLE
     # The unit is chosen after rounding: 0.9999 s is 1.00 s, not 1000 ms.
-    unit = suitable_unit(abs(float(f"{time_s:.3g}")), "s")
-    return f"{three_digits(time_s / float(_SECONDS[unit]))} {unit}"
+    unit = suitable_unit(abs(float(f"{time_s:.{digits}g}")), "s")
+    return f"{significant(time_s / float(_SECONDS[unit]), digits)} {unit}"
 
 
 def decimal_rate(value: float) -> str:
@@ -288,14 +288,18 @@ def decimal_rate(value: float) -> str:
 
 def three_digits(value: float) -> str:
     """Return a number with three significant digits: `57.3`, `1.10`, `2050`; N/A if not finite."""
+    return significant(value, 3)
+
+
+def significant(value: float, digits: int) -> str:
+    """Return a number with this many significant digits, at most six; N/A if it is not finite."""
     if not isfinite(value):
         return NOT_AVAILABLE
-    rounded = float(f"{value:.3g}")
-    if 1e3 <= abs(rounded) < 1e6 or not value:
+    rounded = float(f"{value:.{digits}g}")
+    if 10**digits <= abs(rounded) < 1e6 or not value:
         return f"{rounded:.0f}"  # without a power of ten
-    # The # in the format keeps zeros at the end: `1.10`. It also keeps a point at the end, as in
-    # `100.`, which is removed.
-    return f"{value:#.3g}".removesuffix(".")
+    # The # keeps zeros at the end: `1.10`. It also keeps the point of `100.`, which is removed.
+    return f"{value:#.{digits}g}".removesuffix(".")
 
 
 def p_text(p_value: float) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import math
 import os
 import random
 import resource
@@ -115,7 +116,7 @@ def sample(of_files: Sequence[Sequence[str]], size: int) -> list[str]:
     chosen = [
         name
         for names in of_files
-        for name in generator.sample(sorted(names), min(len(names), -int(-share * len(names) // 1)))
+        for name in generator.sample(sorted(names), min(len(names), math.ceil(share * len(names))))
     ]
     generator.shuffle(chosen)
     return chosen
@@ -139,7 +140,7 @@ def outcomes(session: pytest.Session, names: Sequence[str]) -> dict[str, int]:
     duration_s = statistics["duration_by_test"]
     codes: dict[str, int] = {}
     running: dict[int, str] = {}
-    for name in [*names, *[""] * AT_ONCE]:
+    for name in [*names, ""]:  # the empty name waits for the processes that still run
         while running and (len(running) == AT_ONCE or not name):
             process, status = os.wait()
             if process in running:

@@ -213,7 +213,7 @@ def test_names_in_developer_documents_exist(name: str) -> None:
     assert {part for one in names for part in one.split(".")} <= known | {"md", "json"}
 
 
-def test_documents_name_files() -> None:
+def test_developer_documents_name_source_files() -> None:
     documents = {document for document, _ in NAMED_SOURCES}
     assert documents >= {"architecture", "CONTRIBUTING", "SECURITY"}
 

@@ -49,7 +49,7 @@ def test_importing_the_package_imports_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_rows_of_operators() -> None:
+def test_rows_and_columns_have_the_values_of_operators() -> None:
     profile = pa.load(TINY)
     assert (len(profile), profile.file) == (4, TINY)
     assert profile.origin.format == "MegEngine GraphProfiler JSON"

@@ -37,6 +37,12 @@ def test_similar_texts_differ_in_case_hyphens_and_underscores(
     assert similar_texts(text, TYPES) == similar
 
 
+def test_texts_that_begin_or_end_with_the_wrong_text_come_first() -> None:
+    known = ("aten::addmm", "ADD(conv[1])", "aten::bmm", "conv(a)", "aten::mm", "MmBackward0")
+    assert similar_texts("mm", known) == ["aten::mm", "MmBackward0", "aten::addmm"]
+    assert similar_texts("conv", known) == ["conv(a)", "ADD(conv[1])"]
+
+
 def test_a_text_without_letters_is_similar_to_nothing() -> None:
     assert similar_texts("", ["_", "-", "a-b"]) == similar_texts("-", ["_", "a-b"]) == []
 

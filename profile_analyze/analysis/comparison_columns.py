@@ -16,6 +16,9 @@ _same = partial(_column, of_groups=SAME)
 _digits = partial(_same, shown_as="digits")
 """Declares a column as `_same` does, but its values are shown as 1.07 instead of 107%."""
 
+_of_runs = partial(_digits, unit="1", needs_times=True)
+"""Declares a column that a test computes from the times of the runs."""
+
 _base_work = partial(_column, of_groups=AGGREGATED)
 """Declares a column with an amount of work in the baseline, such as its MACs."""
 
@@ -131,44 +134,38 @@ COLUMNS: Final = (
         "time / base: above 1 is slower",
         worked="{time} / {base}; 95 % confidence interval {ratio_low} to {ratio_high}",
     ),
-    _digits(
+    _of_runs(
         "ratio_low",
-        "1",
-        "the lower end of the 95 % confidence interval of the ratio",
+        meaning="the lower end of the 95 % confidence interval of the ratio",
         worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
     ),
-    _digits(
+    _of_runs(
         "ratio_high",
-        "1",
-        "the upper end of the 95 % confidence interval of the ratio",
+        meaning="the upper end of the 95 % confidence interval of the ratio",
         worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
     ),
-    _digits(
+    _of_runs(
         "relative_ratio",
-        "1",
-        "how the time changed relative to all other operators: 1.1 means 10 % slower than the "
-        "others; N/A if fewer than eight others have a time in each run",
+        meaning="how the time changed relative to all other operators: 1.1 means 10 % slower than "
+        "the others; N/A if fewer than eight others have a time in each run",
         worked="the median ratio of {candidate_runs} to {baseline_runs}, with the time in each "
         "run divided by how slow the other operators were; 95 % confidence interval {relative_low} "
         "to {relative_high}",
     ),
-    _digits(
+    _of_runs(
         "relative_low",
-        "1",
-        "the lower end of the 95 % confidence interval of relative_ratio",
+        meaning="the lower end of the 95 % confidence interval of relative_ratio",
         worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
     ),
-    _digits(
+    _of_runs(
         "relative_high",
-        "1",
-        "the upper end of the 95 % confidence interval of relative_ratio",
+        meaning="the upper end of the 95 % confidence interval of relative_ratio",
         worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
     ),
-    _digits(
+    _of_runs(
         "p_value",
-        "1",
-        "how often a difference at least this large between the runs of the two sides occurs by "
-        "chance, corrected for the number of rows",
+        meaning="how often a difference at least this large between the runs of the two sides "
+        "occurs by chance, corrected for the number of rows",
         worked="by a permutation test of {candidate_runs} and {baseline_runs}, corrected for the "
         "number of rows; tested times: {test}",
     ),
@@ -179,6 +176,7 @@ COLUMNS: Final = (
         "divided by how slow all other operators were in the same run, which removes the noise of "
         "whole runs)",
         kind="text",
+        needs_times=True,
         worked="relative if the relative times have less than twice the noise of the own times, "
         "and if the row itself changed, not the others",
     ),
@@ -205,6 +203,7 @@ COLUMNS: Final = (
         "the number of runs of each side that would settle an uncertain verdict in four of five "
         "comparisons, if the estimated change is right; N/A for other verdicts, and if the "
         "number is over 1,000",
+        needs_times=True,
         worked="from the confidence interval, whose length shrinks with the square root of the "
         "number of runs",
     ),

@@ -79,8 +79,8 @@ class Peaks(NamedTuple):
     dtype_is_named: bool = False
     """Whether the user named `dtype`. It may then replace FP32: see `roofline.replaces_fp32`."""
     typed: str = "DEVICE"
-    """The value of `--peaks` without a dtype, such as `a100-40gb`; `DEVICE` stands for it if it names
-    no device."""
+    """The value of `--peaks` without a dtype, such as `a100-40gb`; the placeholder `DEVICE` if that
+    value names no device."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the peak FLO/s in `dtype`; None means `self.dtype`. NaN if the rate is unknown."""
@@ -178,7 +178,7 @@ def _plausible_rates(flops: str, bandwidth: str) -> list[str]:
 
     A bare number may be in GFLO/s, as for most CPUs, or in TFLO/s, as for most GPUs. A pair is
     plausible if some device could have both rates. If two pairs are plausible, the kind of device
-    follows each of them: `500T:50T for a GPU`.
+    follows each of them: `500G:900G for a CPU`.
     """
     second = f"{bandwidth}{lacking_prefix(bandwidth, 'byte/s')}"
     bytes_per_s = parse_quantity(second, "byte/s")

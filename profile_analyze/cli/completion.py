@@ -26,7 +26,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "HOW": tuple(AGGREGATES),
     "COLUMN": tuple(column.name for column in CATALOG),
     "[+]COLUMN": tuple(column.name for column in CATALOG if column.orderable),
-    "SPEC": ("here", "list", *map(typed_name, DEVICES)),
+    "SPEC": ("auto", "here", "list", *map(typed_name, DEVICES)),
 }
 """The names that complete a value, by its placeholder. `KEY` also stands for `KEY[,KEY...]`."""
 

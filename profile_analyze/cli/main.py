@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -55,12 +56,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(_ERROR, ["out of memory; the profile is too large for this machine"], color=color)
         return 1
     except ImportError as error:
-        reason = f"a package cannot be loaded: {_first_cause(error)}"
-        message = f"{reason}; memory is short, or the installation is broken"
-        say(_ERROR, [message], color=color)
+        say(_ERROR, [_about_failed_import(_first_cause(error))], color=color)
         return 1
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+
+
+def _about_failed_import(cause: BaseException) -> str:
+    """Return a message on an import that failed because of `cause`."""
+    name = (isinstance(cause, ModuleNotFoundError) and cause.name) or ""
+    if name and "." not in name:  # a missing part of a package means a broken installation
+        return (
+            f"the package {name} is not installed for this Python; in the checkout of {PROGRAM},"
+            f" run {shlex.quote(sys.executable)} -m pip install ."
+        )
+    return f"a package cannot be loaded: {cause}; memory is short, or the installation is broken"
 
 
 def _first_cause(error: BaseException) -> BaseException:

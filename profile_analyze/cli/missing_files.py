@@ -60,6 +60,9 @@ _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", 
 _BETWEEN_SIDES: Final = r"\.{2,3}|->|:"
 """What people write between two files, as in `git diff A..B`. The baseline is the first file."""
 
+_END_OF_LINE: Final = r"[\\\s]+"
+"""What is left of the end of a line, such as a blank after a backslash."""
+
 _MOST_PARTS: Final = 8
 """The largest number of arguments that are joined to find one name with blanks."""
 
@@ -78,8 +81,15 @@ def check_that_files_exist(names: Sequence[str]) -> None:
             raise InputError(name, f"is a link to {target}, which does not exist")
         if not name:
             raise InputError("''", "the file name is empty; is a variable of the shell unset?")
+        if re.fullmatch(_END_OF_LINE, name):
+            reason = (
+                "no such file; is it the end of a line? A backslash that continues a line must be "
+                "its last character, without a blank after it"
+            )
+            raise InputError(f"'{name}'", reason)  # a blank is visible between quotes
         advice = (
             _advice_on_comparison(name, names)
+            or _advice_on_quoted_call(name)
             or _advice_on_pattern(name)
             or _advice_on_subcommand(name, names)
             or _advice(name, names)
@@ -124,6 +134,15 @@ def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
     if not (new and old) or sum(map(len, names)) > LONGEST_ADVISED:
         new, old = ["NEW"], ["OLD"]
     return f"to compare: {shlex.join(new)} --compare {shlex.join(old)}"
+
+
+def _advice_on_quoted_call(name: str) -> str:
+    """Return advice if `name` is a file with options, all in quotes; otherwise an empty text."""
+    option = re.search(r"\s(-\S+)", name)
+    file = name[: option.start()].rstrip() if option else ""
+    if option is None or not _exists(file):
+        return ""
+    return f"remove the quotes, which join the file {file} and the option {option[1]}"
 
 
 def _advice_on_pattern(name: str) -> str:
@@ -181,7 +200,12 @@ def _advice(name: str, names: Sequence[str]) -> str:
     sides = [*filter(None, re.split(_BETWEEN_SIDES, name))]
     if len(sides) == 2 and all(map(_exists, sides)):
         return f"to compare: {shlex.quote(sides[1])} --compare {shlex.quote(sides[0])}"
-    return _meant_option(name) or next(matching, "") or did_you_mean(_similar_files(name))
+    return (
+        _meant_option(name)
+        or next(matching, "")
+        or _advice_on_folder(name)
+        or did_you_mean(_similar_files(name))
+    )
 
 
 def _meant_option(name: str) -> str:
@@ -193,6 +217,17 @@ def _meant_option(name: str) -> str:
     return f"did you mean -t {match[1]}? Each option has one value" if match else ""
 
 
+def _advice_on_folder(name: str) -> str:
+    """Return which folder in the path `name` does not exist; empty if all exist."""
+    missing, parent = "", "" if is_url(name) else os.path.dirname(name)
+    while parent and not _exists(parent):
+        missing, parent = parent, os.path.dirname(parent)
+    if not missing:
+        return ""
+    near = did_you_mean([one for one in _similar_entries(missing) if os.path.isdir(one)])
+    return "; ".join(filter(None, (f"there is no folder {missing}", near)))
+
+
 def _similar_files(name: str) -> list[str]:
     """Return the existing files whose name is `name` and a suffix such as `.json`.
 
@@ -201,7 +236,12 @@ def _similar_files(name: str) -> list[str]:
     with_suffix = [name + suffix for suffix in SUFFIXES if _exists(name + suffix)]
     if with_suffix:
         return with_suffix
-    folder, base = os.path.split(name)
+    return _similar_entries(name)
+
+
+def _similar_entries(path: str) -> list[str]:
+    """Return the files and folders beside `path` that have similar names."""
+    folder, base = os.path.split(path)
     with suppress(OSError):
         near = similar_names(base, os.listdir(folder or "."), cutoff=0.75)
         return [os.path.join(folder, one) for one in near]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.columns import AggregateOf, RunningSum
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.query.aggregates import COUNT
 from profile_analyze.query.catalog import find_column
+from profile_analyze.query.formula_words import ingredients
 from profile_analyze.query.question import Query
 from profile_analyze.report.sections import ALL_COLUMNS
 
@@ -64,9 +67,14 @@ def notes_on_columns(request: Request, profile: Profile) -> Iterator[Note]:
 
 
 def _needs_times(column: Column) -> bool:
-    """Return whether a column is a measured time, a share of the time, or a rate that was reached.
+    """Return whether all values of a column are N/A without times.
 
-    Columns such as `attainable` have rates of the device, which need no times.
+    A count of values is 0 instead. So is a text, such as a verdict, that may also say something
+    else: it is known although numbers in its explanation are N/A.
     """
-    is_derived = column.unit in ("FLO/s", "byte/s") or column.name == "share"
-    return column.measured or (is_derived and not column.needs_peaks)
+    rule = column.running or column.of_groups
+    if isinstance(rule, (AggregateOf, RunningSum)):
+        is_count = isinstance(rule, AggregateOf) and rule.aggregate == COUNT
+        return not is_count and _needs_times(find_column(rule.column))
+    used = ingredients(column) if column.kind == "number" else [column]
+    return any(one.measured or one.needs_times for one in used)

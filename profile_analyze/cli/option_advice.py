@@ -66,10 +66,20 @@ def advice_on_choice(value: str, choices: Sequence[str], help_text: str) -> str:
     """
     if "summary" in choices and plain_name(value) in _NO_PART:
         return _ONLY_VERDICTS
+    if "summary" in choices and (parts := _several_choices(value, choices)):
+        if "host" in parts:
+            return "write --show-host instead, which shows summary, device and host"
+        return f"leave the option out: without it, {' and '.join(parts)} are shown"
     # `svg` is similar to `csv`, but stands for a picture.
     near = "" if value == "svg" else suggestion(value, choices, _CHOICE_WORDS)
     meanings = _meanings(choices, help_text)
     return near or _option_with_choice(value) or meanings or _advice_on_word(value)
+
+
+def _several_choices(value: str, choices: Sequence[str]) -> list[str]:
+    """Return the choices in a list such as `summary,device`; empty for other values."""
+    parts = [*dict.fromkeys(filter(None, re.split(r"[\s,;+&]+", value)))]
+    return parts if len(parts) > 1 and {*parts} <= {*choices} else []
 
 
 def _option_with_choice(value: str) -> str:

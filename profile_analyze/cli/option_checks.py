@@ -41,7 +41,7 @@ _TILE: Final = f"--split-matmul {TILE_EXAMPLE}"
 _OF_ROWS: Final = (
     *("--explain", "--compare", "--compare-label", "--label", "--model", "--fail-if", "--level"),
     *("--where", "--type", "--opr-name", "--input-dtype", "--min-time", "--max-time"),
-    *("--aggregate-by", "--aggregate", "--order-by", "--columns", "--dump-only-opr"),
+    *("--aggregate-by", "--aggregate", "--having", "--order-by", "--columns", "--dump-only-opr"),
     *("--print-only", "--show-host", "--copy-time", "--peaks", "--plot", "--split-matmul"),
     "--write-model",
 )

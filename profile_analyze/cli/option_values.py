@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import QuantityError, QueryError
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 _AMBIGUOUS: Final = 0.1
 """A number of at least this size needs a per cent sign: `0.5` could mean 50 % or 0.5 %."""
-_LONGEST_STEPS: Final = 40
-"""The most characters in a range of steps, which is more than any step needs. Without a limit,
-`int` would fail for numbers of several thousand digits."""
+_LONGEST_NUMBER: Final = 40
+"""The most characters in a number of runs or a range of steps, which is more than any needs.
+Without a limit, `int` would fail for numbers of several thousand digits."""
 LOCAL: Final = "local"
 """The engine that reads files in processes of this machine, without Dask."""
 _DASK: Final = "dask"
@@ -33,6 +34,16 @@ def seconds(text: str) -> float:
     # argparse adds the name of the option only to the message of its own exception.
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def start_time(text: str) -> float:
+    """Return the seconds in a text such as `10ms`. They must be finite."""
+    start = seconds(text)
+    if not isfinite(start):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time in a profile; write one such as 10ms"
+        )
+    return start
 
 
 def time_limit(text: str) -> float:
@@ -162,7 +173,7 @@ def label_value(text: str) -> str:
 
 def run_count(text: str) -> int:
     """Return the number of runs in a text."""
-    if not text.strip().isdecimal():
+    if not text.strip().isdecimal() or len(text) > _LONGEST_NUMBER:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs, such as 1")
     return int(text)
 
@@ -171,7 +182,7 @@ def step_range(text: str) -> tuple[int, int]:
     """Return the first and the last step in a text such as `3` or `3-5`."""
     first, dash, last = (part.strip() for part in text.partition("-"))
     is_range = first.isdecimal() and (last.isdecimal() if dash else not last)
-    if not is_range or len(text) > _LONGEST_STEPS:
+    if not is_range or len(text) > _LONGEST_NUMBER:
         raise argparse.ArgumentTypeError(f"{text!r} is not a step; write 3, or 3-5 for several")
     if dash and int(last) < int(first):
         raise argparse.ArgumentTypeError(f"{text!r} has no steps; did you mean {last}-{first}?")

@@ -265,8 +265,21 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
     except QueryError as error:
         raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`
     strict = arguments.fail_uncertain == _NOT_RULED_OUT
+
     # The peaks of the query may be known only later, so the query is passed once more.
-    return lambda query, source: gate.judge_conditions(conditions, query, source, strict=strict)
+    def judge(query: Query, source: Profile | Comparison) -> tuple[FailVerdict, ...]:
+        verdicts = gate.judge_conditions(conditions, query, source, strict=strict)
+        return verdicts if arguments.fail_uncertain else tuple(map(_with_option, verdicts))
+
+    return judge
+
+
+def _with_option(verdict: FailVerdict) -> FailVerdict:
+    """Return the verdict. If it is uncertain, its reason names the option that fails the call."""
+    if verdict.outcome != "uncertain":
+        return verdict
+    option = "--fail-uncertain yes makes the exit status 4"
+    return verdict._replace(reason=f"{verdict.reason}; {option}")
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, ...]:

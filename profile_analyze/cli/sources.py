@@ -66,7 +66,7 @@ def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iter
         only_old, only_new = old_words - new_words, new_words - old_words
         # `bert-base` is not a baseline of `bert-large`. So if `base` is only a part of one name,
         # the words that only the other name has must be in `_NEW`.
-        is_baseline = Path(old).name.lower() in _OLD
+        is_baseline = Path(old).name.lower().partition(".")[0] in _OLD  # `base` or `base.json.gz`
         if (only_old or only_new) and only_old <= _OLD and (is_baseline or only_new <= _NEW):
             better = shlex.join((new, "--compare", old))
             yield Note(

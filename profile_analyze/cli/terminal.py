@@ -7,6 +7,8 @@ from contextlib import suppress
 from typing import Any, Final
 
 _USUAL_SIZE: Final = os.terminal_size((80, 24))
+_MOST_DIGITS: Final = 9
+"""Without a limit, `int` would fail for numbers of several thousand digits."""
 
 
 def is_terminal(stream: Any) -> bool:
@@ -44,9 +46,13 @@ def wants_color(stream: Any, choice: str) -> bool:
 
 
 def _from_environment(name: str) -> int:
-    """Return the whole number in an environment variable; 0 if it has no such number."""
+    """Return the whole number in an environment variable; 0 if it has no such number.
+
+    A number of more digits than the size of any terminal is ignored.
+    """
     text = os.environ.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    is_size = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return int(text) if is_size else 0
 
 
 def terminal_width(stream: Any) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from profile_analyze.cli.option_types import Option, OptionGroup
-from profile_analyze.cli.option_values import seconds, step_range
+from profile_analyze.cli.option_values import seconds, start_time, step_range
 
 WINDOW: Final = OptionGroup(
     "window: a part of the profile, or one operator",
@@ -13,7 +13,7 @@ WINDOW: Final = OptionGroup(
         Option.of(
             "--from",
             dest="from_s",
-            type=seconds,
+            type=start_time,
             metavar="TIME",
             example="10ms",
             help="only the executions from this time on, such as 10ms, or a number of seconds. "

@@ -121,7 +121,8 @@ class _Export:
         self._known = {source.digest for source in parts.known if source.digest}
         self._staged: list[_StagedPart] = []
         self.repeated: list[str] = []
-        """The names of the files that are left out because the data set has their content."""
+        """The names of the files that are left out because the data set, or an earlier file, has
+        their content."""
         self.bad: list[InputError] = []
 
     @property
@@ -248,7 +249,7 @@ def _notes_on_repeated(data_set: str, repeated: Sequence[str]) -> Iterator[Note]
     if repeated:
         more = f" and {len(repeated) - 1} more" if len(repeated) > 1 else ""
         yield Note(
-            f"left out {counted(len(repeated), 'file')} whose content is already in {data_set}: "
-            f"{repeated[0]}{more}",
+            f"left out {counted(len(repeated), 'file')} whose content is already in {data_set} or "
+            f"in an earlier file: {repeated[0]}{more}",
             Importance.ANSWER,
         )

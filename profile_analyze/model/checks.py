@@ -198,7 +198,7 @@ def _check_references(
     if lowest < least or highest >= size:
         yield (
             f"{column} has indices from {lowest} to {highest}, "
-            f"but its table has {counted(size, 'row')}"
+            f"but the table that it refers to has {counted(size, 'row')}"
         )
 
 

@@ -132,6 +132,11 @@ class Column(NamedTuple):
     """Whether the formula needs the peak rates of a device (`--peaks`)."""
     needs_base: bool = False
     """Whether the formula needs a baseline (`--compare`)."""
+    needs_times: bool = False
+    """Whether the formula needs times although `worked` names no column of times. A formula such as
+    `{computation} / {time}` needs no declaration: see `cli.model_options`."""
+    needs_two_runs: bool = False
+    """Whether a value needs the time of the row in at least two runs."""
     needs_split_rows: bool = False
     """Whether the column exists only if rows are split by it: see `model.splitting`. Other split
     keys, such as `track`, also exist for rows that are not split. Each row then lists all tracks of

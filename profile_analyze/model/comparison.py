@@ -220,7 +220,7 @@ def _with_same_rows(
         base.changed(
             operators=_with_work_of(base, base_rows, operators),
             executions=base.executions.changed(operator=new_row[base.executions.operator]),
-            **base.without_tables(keep="tensors"),
+            **base.without_tables(keep=["tensors"]),
         ),
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.notes import BASELINE, Importance, Note
+from profile_analyze.model.run_notes import unlike_runs
 from profile_analyze.model.terms import CONTROL
 from profile_analyze.units import counted, percent, small_percent, three_digits
 
@@ -49,9 +50,10 @@ class Mismatch(NamedTuple):
 def mismatch_of(comparison: Comparison) -> Mismatch | None:
     """Return why a change between the two sides means nothing; usually None.
 
-    There is a mismatch in three cases:
+    There is a mismatch in four cases:
 
     - The sides have runs in common.
+    - The runs of one side are of different models.
     - The sides are runs of different models.
     - A run of one side has more iterations than a run of the other side.
 
@@ -61,8 +63,8 @@ def mismatch_of(comparison: Comparison) -> Mismatch | None:
       not compared either.
     - The sides are models that have not run. They are often compared to choose one of two designs.
     """
-    if same_runs := _same_runs(comparison):
-        return same_runs
+    if found := _same_runs(comparison) or _unlike_runs(comparison):
+        return found
     if _have_different_formats(comparison) or comparison.profile.model is not None:
         return None
     return _other_model(comparison) or _other_iterations(comparison)
@@ -115,6 +117,19 @@ def notes_on_sides(comparison: Comparison) -> Iterator[Note]:
             Importance.ANSWER,
         )
     yield from _notes_on_matching(comparison)
+
+
+def _unlike_runs(comparison: Comparison) -> Mismatch | None:
+    """Return a mismatch if the runs of one side do not belong together; None otherwise."""
+    for side, name in ((comparison.profile, "profile"), (comparison.base, "baseline")):
+        if what := unlike_runs(side.notes_on_runs):
+            return Mismatch(
+                f"the runs of the {name} have few operators in common",
+                f"these look like {what}",
+                "name runs of one model on each side",
+                kind="models",
+            )
+    return None
 
 
 def _other_iterations(comparison: Comparison) -> Mismatch | None:

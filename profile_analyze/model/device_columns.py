@@ -120,6 +120,7 @@ _RANKS: Final = (
         "1",
         "how much the time differs between the ranks of a distributed job: (longest - shortest) / "
         "mean of the times of the ranks that ran the operator; N/A with one rank",
+        needs_times=True,
         worked="(the longest time of a rank - the shortest) / the mean over the ranks",
     ),
 )

@@ -89,7 +89,7 @@ def _added(side: Profile, layer_row_of: dict[int, int]) -> Profile:
             # multiplied by its calls, would count several times.
             calls=np.where(is_part, 0, executions.calls),
         ),
-        **side.without_tables(keep="tensors"),
+        **side.without_tables(keep=["tensors"]),
     )
 
 

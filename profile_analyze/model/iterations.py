@@ -49,7 +49,10 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
 
 
 def only_runs(profile: Profile, remaining: NDArray[np.int64]) -> Profile:
-    """Return the profile with only some runs. `remaining` has their indices, in the new order."""
+    """Return the profile with only some runs. `remaining` has their indices, in the new order.
+
+    Tables that refer to executions are dropped.
+    """
     new_run = np.full(len(profile.runs), -1, np.int32)  # -1 for runs that are left out
     new_run[remaining] = np.arange(len(remaining))
     executions = profile.executions
@@ -57,6 +60,7 @@ def only_runs(profile: Profile, remaining: NDArray[np.int64]) -> Profile:
     return profile.changed(
         executions=executions.changed(run=new_run[executions.run]),
         runs=tuple(profile.runs[run] for run in remaining.tolist()),
+        **profile.without_tables(keep=["tensors", "uses"]),
     )
 
 

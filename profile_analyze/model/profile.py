@@ -17,7 +17,7 @@ from profile_analyze.model.terms import ABSENT, EACH, TABLES
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -86,7 +86,8 @@ class Profile:
     allocations: Allocations | None = None
     not_loaded: frozenset[str] = frozenset()
     """The optional tables that the file may have, but that were not loaded or were dropped.
-    Joining runs, splitting rows, selecting a level or cutting to a window drops all of them."""
+    Joining runs, splitting rows, selecting a level or cutting to a window drops all of them.
+    Leaving out runs drops the tables that refer to executions."""
     notes: tuple[Note, ...] = ()
     """Sentences that a person should read before trusting the numbers."""
     notes_on_runs: tuple[Note, ...] = ()
@@ -227,13 +228,14 @@ class Profile:
         """The file of each run."""
         return tuple(self.processes[run.process] for run in self.runs)
 
-    def without_tables(self, *, keep: str = "") -> dict[str, Any]:
+    def without_tables(self, *, keep: Collection[str] = ()) -> dict[str, Any]:
         """Return arguments for `changed` that drop all optional tables except `keep`.
 
-        Tables that refer to rows of other tables become wrong when these rows change. Only the
-        table of tensors has no such references.
+        Tables that refer to rows of other tables become wrong when these rows change. The table of
+        tensors has no such references. Uses refer to operators and tensors, and the other tables to
+        executions.
         """
-        others = [name for name in TABLES if name != keep]
+        others = [name for name in TABLES if name not in keep]
         dropped = {name for name in others if getattr(self, name) is not None}
         return {**dict.fromkeys(others), "not_loaded": self.not_loaded | dropped}
 
@@ -245,6 +247,6 @@ class Profile:
         if name in self.not_loaded:
             raise QueryError(
                 f"{name}: the profile was loaded without this table, or lost it when runs were "
-                "joined or rows split"
+                "joined or left out, rows split, a level selected or the profile cut to a window"
             )
         return getattr(self, name)

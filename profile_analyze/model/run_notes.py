@@ -71,10 +71,11 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
             "and once in verdicts; name each run once",
             Importance.ANSWER,
         )
-    digests = [digest for digest in partial.digests if digest is not None]
     # A file that is named again has an equal digest, too, but the note above already reports it.
-    copies = len(digests) - len(set(digests)) - repeated
-    if copies > 0:
+    # Files without executions have no digest, so they are no copies.
+    digests = [digest for _, digest in set(files) if digest is not None]
+    copies = len(digests) - len(set(digests))
+    if copies:
         yield Note(
             f"probably copies: {counted(copies, 'file')} with exactly the times of another; "
             "totals count copies, verdicts do not; name each run once",

@@ -30,6 +30,8 @@ COLUMNS: Final = (
         "1",
         "how much the time varies from run to run: half the interquartile range / the median",
         SAME,
+        needs_times=True,
+        needs_two_runs=True,
         worked="({third_quartile} - {first_quartile}) / 2 / {median_time}",
     ),
     # In formats for programs, the next two columns have other names, because `time_min_s` already

@@ -61,13 +61,15 @@ the user probably meant a fraction for the column `change`, not for `share`."""
 _SMALL: Final = 0.5
 """A user who writes a percentage below this for a factor, as in `ratio > 5%`, means a change."""
 
-NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
+
+def _on_missing(name: str) -> str:
+    return f"no condition selects N/A; --order-by {name} -t 0 lists these rows last"
 
 
 def advice_on_value(name: str, operator: str, value: str, *, is_number: bool) -> str:
     """Return a message if `value` is probably a mistake; empty if it looks right."""
     if is_number and value.strip("'\"").lower() in _MISSING:
-        return NO_CONDITION_ON_MISSING
+        return _on_missing(name)
     if value.startswith("~") and operator in PATTERN_OF and len(value) <= LONGEST_ADVISED:
         better = f"'{name} {PATTERN_OF[operator]} {value.lstrip('~ ')}'"
         return f"{operator} compares the whole text; {did_you_mean([better])}"
@@ -211,7 +213,7 @@ def _with_operator(name: str, words: str, value: str) -> str:
     if operator is None:
         return ""
     if value.lower() in _MISSING:
-        return NO_CONDITION_ON_MISSING
+        return _on_missing(name)
     if word == "in" and re.search(r"[,()\[\]{}]", value):  # a list
         choices = (one.strip(" '\"") for one in value.strip("()[]{}").split(","))
         value = f"^({'|'.join(map(re.escape, choices))})$"

@@ -55,6 +55,7 @@ _ORDERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {"<": lt, "<=": le, "
 _SHARE: Final = "share"
 PATTERN_OPERATORS: Final = ("~", "!~")
 _TEXT_OPERATORS: Final = ("==", "!=", *PATTERN_OPERATORS)
+_OPPOSITES: Final = {"==": "!=", "!=": "==", "~": "!~", "!~": "~"}
 _NAME: Final = r"param\.[^\s=!<>~]+|scope/\w+|[A-Za-z_][\w.]*"
 _SYMBOLS: Final = "=!<>~\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{NOT EQUAL TO}"
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
@@ -134,8 +135,12 @@ class Condition(NamedTuple):
     def excludes(self, other: Condition) -> bool:
         """Whether no value can meet both conditions. `other` must be on the same column.
 
-        Not all contradictions are found: `!=`, patterns and the order of texts are ignored.
+        Not all contradictions are found. A negated operator is compared only with its opposite, and
+        `~` and the order of texts are ignored otherwise.
         """
+        if _OPPOSITES.get(self.operator) == other.operator:
+            is_number = self.column.kind == "number"
+            return self.value == other.value or (is_number and self.bound == other.bound)
         if isnan(self.bound) or isnan(other.bound):
             # Values that differ only in blanks may be the same shapes: see `_equals`.
             texts = {one.value.replace(" ", "") for one in (self, other)}

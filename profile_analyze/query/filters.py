@@ -6,12 +6,13 @@ keeps only the operators that pass all filters.
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.query.conditions import PATTERN_OPERATORS, TIME_TOLERANCE_S
+from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.patterns import matches
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _evaluate(condition: Condition, rows: Rows) -> EvaluatedCondition:
             unknown |= values.where(isinstance(one, str) for one in values.categories)
         return EvaluatedCondition(condition, holds, unknown)
     unknown = np.isnan(values)
-    if condition.operator in PATTERN_OPERATORS:
+    if isnan(condition.bound):  # the condition compares only texts
         holds = np.fromiter(condition.holds_for(values.tolist()), np.bool_, len(values))
     else:
         holds = condition.holds_for_numbers(values)

@@ -20,6 +20,7 @@ from profile_analyze.query.few_units import enough_for_one_row, hidden_of
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
 from profile_analyze.query.rows import MOST_UNKNOWN
 from profile_analyze.query.run import run
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.work_gate import share_of_time
 from profile_analyze.units import counted, percent
 
@@ -78,7 +79,7 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
     may_hold = not selected.isdisjoint(WORK_VERDICTS)
     unknown = (verdicts.codes < 0) & may_hold
     uncertain = verdicts.where(one == UNCERTAIN for one in verdicts.categories) & ~met & may_hold
-    rest = f"the verdict of {_in_words(table, unknown)} is N/A" if unknown.any() else ""
+    rest = _unknown_in_words(table, unknown) if unknown.any() else ""
     unjudged = "" if not rest or share_of_time(table, unknown) <= MOST_UNKNOWN else rest
     if not unjudged and not selected.isdisjoint(CHANGED):
         hidden = hidden_of(source, table)
@@ -96,8 +97,7 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
 
 def _if_none_has_the_verdict(table: Table, uncertain: NDArray[np.bool_], rest: str) -> ByVerdicts:
     """Return the outcome if no operator has the verdict. `rest` says whose verdict is N/A."""
-    verb = "is" if uncertain.sum() == 1 else "are"
-    doubt = f"{_in_words(table, uncertain)} {verb} uncertain" if uncertain.any() else ""
+    doubt = _uncertain_in_words(table, uncertain) if uncertain.any() else ""
     none = "no operator has such a verdict"
     if share_of_time(table, uncertain) > MOST_UNKNOWN:
         parts = [f"{none}, but {doubt}", rest, "take more runs"]
@@ -105,10 +105,20 @@ def _if_none_has_the_verdict(table: Table, uncertain: NDArray[np.bool_], rest: s
     return ByVerdicts("passed", "; ".join(filter(None, [none, doubt, rest])))
 
 
-def _in_words(table: Table, chosen: NDArray[np.bool_]) -> str:
-    """Return the number of the `chosen` operators, and their share of the time."""
-    share = percent(share_of_time(table, chosen))
-    return f"{counted(int(chosen.sum()), 'operator')} ({share} of the time)"
+def _uncertain_in_words(table: Table, uncertain: NDArray[np.bool_]) -> str:
+    """Return the number of the uncertain operators, and their share as the summary has it."""
+    count, share = int(uncertain.sum()), percent(share_of(table.shown, uncertain))
+    verb = "is" if count == 1 else "are"
+    return f"{counted(count, 'operator')} ({share} of the time) {verb} uncertain"
+
+
+def _unknown_in_words(table: Table, unknown: NDArray[np.bool_]) -> str:
+    """Return the number of the operators without a verdict, and the share that decides.
+
+    Such operators often ran in few runs, so that their share in the summary is 0.
+    """
+    count, share = int(unknown.sum()), percent(share_of_time(table, unknown))
+    return f"the verdict of {counted(count, 'operator')} ({share} of the time of both sides) is N/A"
 
 
 def _selected(table: Table, met: NDArray[np.bool_]) -> Selected | None:

@@ -11,7 +11,12 @@ from profile_analyze.model.columns import FirstOf, PartOf
 from profile_analyze.model.notes import NO_SCOPE, Importance, Note, operators_and_share
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.time_shares import share_of
-from profile_analyze.query.unmatched_notes import advice_on_pattern, distinct, renaming_advice
+from profile_analyze.query.unmatched_notes import (
+    advice_on_pattern,
+    distinct,
+    examples_of,
+    renaming_advice,
+)
 from profile_analyze.units import percent
 
 if TYPE_CHECKING:
@@ -33,7 +38,7 @@ def group_key_notes(query: Query, operators: OperatorRows, selection: Selection)
     yield from _unmatched_key_notes(query, operators)
     yield from _scope_notes(query, operators, selection)
     yield from _partly_matched_key_notes(query, operators, selection)
-    yield from _dominant_part_notes(query, operators)
+    yield from _dominant_part_notes(query, operators, selection)
 
 
 def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
@@ -47,7 +52,7 @@ def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note
                 advice = advice_on_pattern(rule.pattern, texts, before=f"{rule.column}~")
                 if renaming := renaming_advice(operators.profile, rule.column):
                     advice += renaming
-                elif rule.column == "name" and advice.startswith("there are"):
+                elif rule.column == "name" and advice == examples_of(texts):
                     # The advice suggests no other pattern. It only lists names.
                     better = _other_groups(operators.profile.operators)
                     advice = "; ".join(filter(None, (advice, better)))
@@ -110,19 +115,23 @@ def _note_on_group_of_unknown(
         )
 
 
-def _dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
+def _dominant_part_notes(
+    query: Query, operators: OperatorRows, selection: Selection
+) -> Iterator[Note]:
     """Yield a note on each key such as name~REGEX if one of its groups has nearly all the time."""
+    selected = np.zeros(len(operators.profile), np.bool_)
+    selected[selection.operators] = True
     for key in query.by_columns:
         if not isinstance(key.of_operators, PartOf):
             continue
         parts: Categorical[str] = operators[key.name]
-        known = parts.codes >= 0
+        known = selected & (parts.codes >= 0)
         if not known.any():
             continue
         # There may be as many groups as operators, so only the largest group's share is computed.
         sums_s = np.bincount(parts.codes[known], np.nan_to_num(operators["time"][known]))
         largest = int(np.argmax(sums_s))
-        share = share_of(operators, parts.codes == largest)
+        share = share_of(operators, known & (parts.codes == largest))
         if share > _NEARLY_ALL:
             advice = _other_groups(operators.profile.operators)
             yield Note(

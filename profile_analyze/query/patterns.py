@@ -31,13 +31,16 @@ def compile_pattern(text: str) -> regex.Pattern[str]:
             warnings.simplefilter("ignore")  # some syntax warns that its meaning may change
             return regex.compile(text)
     except RecursionError:
-        raise PatternError(f"pattern {text[:40]!r}... is nested too deeply") from None
+        raise PatternError(f"pattern '{text[:40]}'... is nested too deeply") from None
+    except ValueError:  # from `int`
+        raise PatternError(f"pattern '{text[:40]}'... has a number of too many digits") from None
     except regex.error as error:
         reason: Any = error  # the package's type stubs lack the attributes `pos` and `msg`
         position = "" if reason.pos is None else f", at character {reason.pos + 1}"
         meant = meant_by_wildcards(text)
         advice = f"; {did_you_mean([meant])}" if meant else _escaping(reason)
-        raise PatternError(f"pattern {text!r}{position}: {reason.msg}{advice}") from None
+        # Not `repr`, which doubles backslashes, so that the position would be wrong.
+        raise PatternError(f"pattern '{text}'{position}: {reason.msg}{advice}") from None
 
 
 def meant_by_wildcards(text: str) -> str:
@@ -114,6 +117,6 @@ def _results(
 
 def _too_slow(text: str, limit_s: float) -> PatternError:
     return PatternError(
-        f"pattern {text!r} took more than {limit_s:g} s; repetitions inside repetitions, as in "
+        f"pattern '{text}' took more than {limit_s:g} s; repetitions inside repetitions, as in "
         "(a+)+, make it slow"
     )

@@ -58,10 +58,8 @@ class _FirstRow(NamedTuple):
             in_run = self._text(column.name, run)
             return f"{equation} = {in_run} in run {run + 1}, {value} over all runs{ending}"
         if value == NOT_AVAILABLE:
-            if column.name == "spread" and table.shown.per_run("time").shape[1] == 1:
-                return (
-                    f"{column.name} = {in_words(formula.template)} = {value}: there is only one run"
-                )
+            if column.needs_two_runs and (reason := _lack_of_runs(table)):
+                return f"{column.name} = {in_words(formula.template)} = {value}: {reason}"
             unknown = [name for name, text in operands.items() if text == NOT_AVAILABLE]
             reason = _reason_for_missing(unknown) if unknown else self._reason_not_to_apply(column)
             ending = f"; {reason}{ending}"
@@ -130,6 +128,16 @@ def _reason_for_missing(unknown: Sequence[str]) -> str:
     """Return why a value is N/A. `unknown` has the names of the N/A values in its formula."""
     *most, last = unknown
     return f"because {', '.join(most)} and {last} are N/A" if most else f"because {last} is N/A"
+
+
+def _lack_of_runs(table: Table) -> str:
+    """Return that only one run has a time of the first row; empty if several or none have one."""
+    times_s = table.shown.per_run("time")[0]
+    if len(times_s) == 1:
+        return "there is only one run"
+    if np.count_nonzero(~np.isnan(times_s)) == 1:
+        return f"the time is known in only one of {len(times_s)} runs"
+    return ""
 
 
 def _first_known_run(table: Table, column: Column) -> int | None:

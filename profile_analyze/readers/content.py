@@ -32,7 +32,9 @@ MAX_SIZE: Final = 8 << 30
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 # The first bytes of compressed files, as RFC 1952 (gzip) and RFC 8878 (zstd) define them.
 _GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
+# A zstd file may begin with a skippable frame, as pzstd writes it.
+_SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
+_ZSTD = (b"\x28\xb5\x2f\xfd", *_SKIPPABLE)
 _LONGEST_MAGIC: Final = 4  # bytes
 _STANDARD_INPUT = "standard input"
 SMALL_SIZE: Final = 1 << 20
@@ -246,7 +248,10 @@ def _reason(error: OSError) -> str:
 
 
 class _Compression(NamedTuple):
-    """One kind of compression. A compressed file consists of one or more members."""
+    """One kind of compression. A compressed file consists of one or more members.
+
+    A member of zstd is a frame. Skippable frames decompress to nothing.
+    """
 
     name: str
     new_decompressor: Callable[[], Any]
@@ -272,7 +277,7 @@ def _compression_of(file: str, first: bytes) -> _Compression | None:
 
 def is_compressed(first: bytes) -> bool:
     """Return whether a file that begins with `first` is compressed."""
-    return first.startswith((_GZIP, _ZSTD))
+    return first.startswith((_GZIP, *_ZSTD))
 
 
 def _decompressed(file: str, raw: Iterator[bytes], compression: _Compression) -> Iterator[bytes]:

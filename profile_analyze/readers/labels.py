@@ -14,6 +14,7 @@ from profile_analyze.readers.content import MAX_SIZE, display_name
 from profile_analyze.readers.paths import absolute_path
 from profile_analyze.readers.source import Source
 from profile_analyze.readers.urls import is_http, is_url
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +46,14 @@ class LabelPattern(NamedTuple):
         """Parse a pattern. Raises `QueryError`."""
         tokens = re.findall(_TOKEN, text.replace(os.sep, "/"), re.DOTALL)
         names = [token[1:-1] for token in tokens if token[0] == "{" and token != "{"]
-        if not names or any(token in ("{", "}") for token in tokens):
+        lone_brace = next((token for token in tokens if token in ("{", "}")), None)
+        if lone_brace is not None:
+            other = {"{": "}", "}": "{"}[lone_brace]
+            raise QueryError(
+                f"{text!r} has a {lone_brace} without its {other}; write the names of labels in "
+                "braces, as in 'nightly/{date}/{host}/*.json'"
+            )
+        if not names:
             raise QueryError(
                 f"{text!r} has no label; write the names of labels in braces, as in "
                 "'nightly/{date}/{host}/*.json', or name a table, such as labels.csv"
@@ -99,9 +107,8 @@ class LabelTable(NamedTuple):
         line_of: dict[str, int] = {}
         for line, values in lines:
             if len(values) != len(columns):
-                reason = (
-                    f"has {len(values)} values, but the first line names {len(columns)} columns"
-                )
+                numbers = counted(len(values), "value"), counted(len(columns), "column")
+                reason = f"has {numbers[0]}, but the first line names {numbers[1]}"
                 raise InputError(name, f"line {line} {reason}")
             labels = dict(zip(columns, values, strict=True))
             file = labels.pop(_FILE)
@@ -140,9 +147,10 @@ def _checked_columns(name: str, first_line: list[str]) -> list[str]:
     if not first_line:
         raise InputError(name, "is empty; write a first line such as file,date,host")
     columns = [column.strip() for column in first_line]
-    listed = ", ".join(columns)
     if _FILE not in columns:
-        raise InputError(name, f"has no column {_FILE!r}; its first line names: {listed}")
+        listed = ", ".join(filter(None, columns))
+        names = f"names: {listed}" if listed else "has no names"
+        raise InputError(name, f"has no column {_FILE!r}; its first line {names}")
     if len(columns) < 2:
         raise InputError(name, "has no column of labels; write a first line such as file,date,host")
     twice = next((column for column in columns if columns.count(column) > 1), None)

@@ -25,6 +25,10 @@ DTYPES: Final = {
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
+_TOO_MANY_DIGITS: Final = 21
+_HUGE: Final = 10 ** (_TOO_MANY_DIGITS - 1)
+"""Stands for every integer with `_TOO_MANY_DIGITS` digits or more. No size may be this large."""
+
 _SIZES: Final = r"[0-9]+(?:[\s,x*X]+[0-9]+)*"
 
 
@@ -97,7 +101,7 @@ def parse_input_shape(text: str) -> tuple[str, InputShape]:
     of the model's inputs.
     """
     if re.fullmatch(rf"[\[({{]?{_SIZES}[\])}}]?", text):
-        return "", InputShape(tuple(map(int, re.findall("[0-9]+", text))))
+        return "", InputShape(_sizes_of(re.findall("[0-9]+", text), text))
     # A name may have colons, as in `input:0`, so the pattern describes all parts after the name.
     match = re.fullmatch(
         rf"(.+?)(?::({'|'.join(DTYPES)}))?:(-?\d+(?:x-?\d+)*|scalar)(?::({_NUMBER}))?", text
@@ -109,8 +113,7 @@ def parse_input_shape(text: str) -> tuple[str, InputShape]:
     if shape == "-1":
         sizes = None
     else:
-        sizes = () if shape == "scalar" else tuple(map(int, shape.split("x")))
-        _check_sizes(sizes, repr(text))
+        sizes = () if shape == "scalar" else _sizes_of(shape.split("x"), text)
     return name, InputShape(sizes, DTYPES.get(dtype), None if value is None else float(value))
 
 
@@ -128,9 +131,7 @@ def parse_dim(text: str) -> tuple[str, int]:
     If the text is only a size, the symbol is empty. The reader then raises an error with the
     symbols of the model.
     """
-    if re.fullmatch("[0-9]+", text):
-        text = f"={text}"
-    symbol, equals, size = text.rpartition("=")
+    symbol, equals, size = (f"={text}" if re.fullmatch("[0-9]+", text) else text).rpartition("=")
     if re.fullmatch(r"\w+=\d+(?:\s*[,;]\s*\w+=\d+)+", text):
         each = " ".join(f"--dim {quote(one.strip())}" for one in re.split("[,;]", text))
         raise QueryError(f"{text!r} is not one SYMBOL=SIZE; did you mean {each}?")
@@ -138,8 +139,8 @@ def parse_dim(text: str) -> tuple[str, int]:
         match = re.fullmatch(r"([^\W\d]\w*)[:\s]+(\d+)", text)
         advice = f"; did you mean {match[1]}={match[2]}?" if match else ", such as batch=8"
         raise QueryError(f"{text!r} is not SYMBOL=SIZE{advice}")
-    _check_sizes((int(size),), repr(text))
-    return symbol, int(size)
+    (integer,) = _sizes_of([size], text)
+    return symbol, integer
 
 
 def parse_tile(text: str) -> Tile:
@@ -158,15 +159,29 @@ def parse_tile(text: str) -> Tile:
             f"{text!r} has {counted(len(sizes), 'size')}, and a tile has three; write M,N,K, as in "
             f"{TILE_EXAMPLE}"
         )
-    for name, size in zip("MNK", sizes, strict=True):
-        # The first digits suffice. `int` would refuse thousands of digits.
-        if not 1 <= int(size[:20]) < 1 << 32:
-            problem = "too large" if int(size[:20]) > 0 else "not positive"
+    m, n, k = map(_integer, sizes)
+    for name, size, shown in zip("MNK", (m, n, k), sizes, strict=True):
+        if not 1 <= size < 1 << 32:
+            problem = "too large" if size > 0 else "not positive"
             raise QueryError(
-                f"{text!r}: {name} is {size}, which is {problem}; write {TILE_EXAMPLE}"
+                f"{text!r}: {name} is {shown}, which is {problem}; write {TILE_EXAMPLE}"
             )
-    m, n, k = map(int, sizes)
     return Tile(m, n, k, with_convolutions)
+
+
+def _integer(text: str) -> int:
+    """Return the integer in `text`; `_HUGE` or `-_HUGE` if it has too many digits."""
+    sign = -1 if text.startswith("-") else 1
+    digits = text.lstrip("-0") or "0"
+    # `int` refuses thousands of digits.
+    return sign * (int(digits) if len(digits) < _TOO_MANY_DIGITS else _HUGE)
+
+
+def _sizes_of(sizes: Iterable[str], text: str) -> tuple[int, ...]:
+    """Return the `sizes` in the argument `text`. Raises `QueryError` for a wrong size."""
+    integers = tuple(map(_integer, sizes))
+    _check_sizes(integers, repr(text))
+    return integers
 
 
 def _check_sizes(sizes: Iterable[SupportsIndex], where: str) -> None:
@@ -176,7 +191,9 @@ def _check_sizes(sizes: Iterable[SupportsIndex], where: str) -> None:
             raise QueryError(f"{where}: the size {size!r} is not an integer; write one such as 8")
         if not 0 <= index(size) < 1 << 63:
             problem = "negative" if index(size) < 0 else "too large"
-            raise QueryError(f"{where}: the size {size} is {problem}; write one such as 8")
+            # `str` refuses thousands of digits.
+            shown = size if abs(index(size)) < _HUGE else f"of {_TOO_MANY_DIGITS} digits or more"
+            raise QueryError(f"{where}: the size {shown} is {problem}; write one such as 8")
 
 
 def _shapes_of(

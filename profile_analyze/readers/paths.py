@@ -151,7 +151,8 @@ def _names_in_list(name: str, max_size: int) -> list[str]:
     except InputError as error:
         raise InputError(name, f"the list cannot be read: {error.reason}") from None
     # Decoded as the system decodes arguments, so that names need not be UTF-8.
-    lines = [line.strip() for line in os.fsdecode(content).splitlines()]
+    # `splitlines` would also split at other characters, such as U+2028, which names may have.
+    lines = [line.strip() for line in os.fsdecode(content).split("\n")]
     listed_names = [line for line in lines if line and not line.startswith("#")]
     if not listed_names:
         raise InputError(name, "is a list without names; write one in each line")

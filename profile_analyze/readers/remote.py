@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from fsspec.asyn import reset_after_fork  # noqa: F401  # older versions lack it: see `remote_path`
 from fsspec.core import url_to_fs
+from fsspec.registry import known_implementations
 
 from profile_analyze.errors import InputError, without_secrets
 from profile_analyze.readers.urls import is_http, url_in
@@ -191,10 +192,7 @@ def _reason(error: BaseException, url: str) -> str:
     if isinstance(status, int):  # the answer of a web server
         text = f"the server answered {status} ({getattr(error, 'message', '')})"
     if isinstance(error, ImportError):
-        missing = error.__cause__ if isinstance(error.__cause__, ImportError) else error
-        package = (missing.name or "").partition(".")[0]
-        advice = f"pip install {package}" if package else text
-        return f"the driver of {scheme}:// is not installed: {advice}"
+        return f"the driver of {scheme}:// cannot be loaded: {_import_reason(error, url)}"
     if isinstance(error, ValueError) and "rotocol not known" in text:
         return f"fsspec knows no driver of {scheme}://; check the scheme, or install its package"
     is_denied = isinstance(error, PermissionError) or status in (401, 403)
@@ -204,6 +202,17 @@ def _reason(error: BaseException, url: str) -> str:
         return "the server did not answer in time; try again later"
     advice = "; check the URL and the network" if isinstance(error, OSError) else ""
     return f"cannot be read: {text}{advice}"
+
+
+def _import_reason(error: ImportError, url: str) -> str:
+    """Return why the module of a driver cannot be imported, and which package to install."""
+    cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
+    reason = _short(_without_secrets_of(url, str(cause)) or type(cause).__name__)
+    # The name of a package may differ from the name of its module. fsspec knows the package.
+    advice = known_implementations.get(url.partition("://")[0], {}).get("err")
+    if not advice and isinstance(cause, ModuleNotFoundError) and cause.name:
+        advice = f"pip install {cause.name.partition('.')[0]}"
+    return f"{reason}; {advice}" if advice else reason
 
 
 def _short(text: str) -> str:

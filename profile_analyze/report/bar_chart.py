@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.report.cells import intervals
-from profile_analyze.report.chart_texts import names, sides, title
+from profile_analyze.report.chart_texts import (
+    first_rows,
+    names,
+    partial_rows_text,
+    sides,
+    title,
+)
 from profile_analyze.report.labels import time_title
 from profile_analyze.report.sentence_parts import in_brackets
 from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
@@ -214,7 +220,8 @@ def _title(chart: Chart, time_unit: TimeUnit) -> str:
     ]
     first = "largest differences" if table.query.compared else "longest"
     drawn = drawn_text(chart, len(table), first)
-    return title(parts, "; ", [*filter(None, (chart.caption, drawn))])
+    partial = partial_rows_text(table, np.arange(bar_count(chart, len(table))))
+    return title(parts, "; ", [*filter(None, (chart.caption, drawn, partial))])
 
 
 def drawn_text(chart: Chart, rows: int, first: str) -> str:
@@ -226,5 +233,4 @@ def drawn_text(chart: Chart, rows: int, first: str) -> str:
     if count == rows:
         return ""
     at_most = f"; a picture has {_MAX_BARS} at most" if count == _MAX_BARS else ""
-    which = f"{count} {first}" if count > 1 else first.replace("differences", "difference")
-    return f"the {which} of {rows} rows{at_most}"
+    return f"{first_rows(count, first)} of {rows} rows{at_most}"

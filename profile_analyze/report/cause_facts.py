@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.compared_work import WORK_TOLERANCE
@@ -64,7 +65,7 @@ def _work_sentence(summary: Summary, _: Times) -> Iterator[str]:
 
 def _is_same(work_ratio: float) -> bool:
     """Return whether the work is the same within the tolerance, or unknown."""
-    larger = max(work_ratio, 1 / work_ratio) if work_ratio > 0 else work_ratio
+    larger = max(work_ratio, 1 / work_ratio) if work_ratio else inf
     return not larger > 1 + WORK_TOLERANCE
 
 

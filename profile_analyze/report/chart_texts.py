@@ -13,6 +13,7 @@ from profile_analyze.query.distinct_names import details_of
 from profile_analyze.report.labels import join_keys, row_labels
 from profile_analyze.report.sentence_parts import in_brackets
 from profile_analyze.report.text_layout import shortened_in_middle, text_width, wrapped
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,3 +105,39 @@ def rows_with_dots(table: Table) -> NDArray[np.int64]:
     """Return the indices of the rows with a dot on the roofline: FLOPS and intensity above 0."""
     with np.errstate(invalid="ignore"):
         return np.flatnonzero((table["flops"] > 0) & (table["intensity"] > 0))
+
+
+def first_rows(count: int, first: str) -> str:
+    """Return which rows are drawn: `the 5 longest`, or `the longest` for one row.
+
+    `first` says which rows come first, in the plural.
+    """
+    which = f"{count} {first}" if count > 1 else first.replace("differences", "difference")
+    return f"the {which}"
+
+
+def not_drawn_text(count: int, rows: int, lacking: str, mark: str) -> str:
+    """Return a remark on rows that lack something: `1 of 3 rows has no FLOPS, and so no dot`.
+
+    It is empty if `count` is 0.
+    """
+    has = "has" if count == 1 else "have"
+    return f"{count} of {rows} rows {has} no {lacking}, and so no {mark}" if count else ""
+
+
+def partial_rows_text(table: Table, drawn: NDArray[np.int64]) -> str:
+    """Return a remark on drawn rows without a time in some of the runs; empty without such rows.
+
+    Runs in which no operator has a time do not count, because totals leave them out, too.
+    """
+    shown = table.shown
+    sides_of_rows = [shown, shown.of_base()] if table.query.compared else [shown]
+    is_partial = np.zeros(len(drawn), np.bool_)
+    for side in sides_of_rows:
+        lacks_time = np.isnan(side.per_run("time")[drawn])
+        is_counted = ~np.isnan(side.totals_in_runs[drawn])
+        is_partial |= ~lacks_time.all(axis=1) & (lacks_time & is_counted).any(axis=1)
+    if not (count := int(is_partial.sum())):
+        return ""
+    have = f"{counted(count, 'row')} {'has' if count == 1 else 'have'}"
+    return f"{have} a time in only some of the runs: the time shown is of these runs"

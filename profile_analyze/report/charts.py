@@ -15,8 +15,11 @@ from profile_analyze.model.visible import visible
 from profile_analyze.report.bar_chart import draw_times
 from profile_analyze.report.chart_texts import (
     ELLIPSIS,
+    first_rows,
     fitted,
     names_with_details,
+    not_drawn_text,
+    partial_rows_text,
     rows_with_dots,
     sides,
     title,
@@ -167,17 +170,19 @@ def _baseline_dots(
 def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
     table, dots = chart.table, len(drawn)
     possible = len(rows_with_dots(table))
-    further = [chart.caption] if chart.caption else []
+    further = [chart.caption]
     if faster := int((table["efficiency"][drawn] > 1).sum()):
         are_above = "dot is above its" if faster == 1 else "dots are above their"
         why = "the data stayed in caches, or the peaks are too low (device, dtype)"
         further.append(f"{faster} {are_above} roof: {why}")
-    if missing := len(table) - possible:
-        rows = f"{missing} of {len(table)} rows"
-        further.append(f"{rows} have no FLOPS or no intensity, and so no dot")
+    lacking = "FLOPS or no intensity"
+    further.append(not_drawn_text(len(table) - possible, len(table), lacking, "dot"))
     if dots < possible:
-        further.append(f"the {dots} longest of {possible} rows with FLOPS and intensity")
-    return title([f"Roofline: {visible(peaks.name, 'utf-8')}", *sides(table)], ", ", further)
+        longest = first_rows(dots, "longest")
+        further.append(f"{longest} of {possible} rows with FLOPS and intensity")
+    further.append(partial_rows_text(table, drawn))
+    parts = [f"Roofline: {visible(peaks.name, 'utf-8')}", *sides(table)]
+    return title(parts, ", ", [*filter(None, further)])
 
 
 def _draw_dots(

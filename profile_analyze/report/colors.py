@@ -56,10 +56,10 @@ def colored_word(word: str) -> str:
     return f"{color}{word}{_RESET}" if color else word
 
 
-def colored_first_word(text: str) -> str:
-    """Return `text` with its first word in colour, if the word has a colour."""
-    word, blank, rest = text.partition(" ")
-    return f"{colored_word(word)}{blank}{rest}"
+def colored_before_bracket(text: str) -> str:
+    """Return `text` with the words before its first bracket in colour, if they have a colour."""
+    words, bracket, rest = text.partition(" (")
+    return f"{colored_word(words)}{bracket}{rest}"
 
 
 def colored_sentence(text: str) -> str:

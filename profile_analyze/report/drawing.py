@@ -43,7 +43,8 @@ def draw(
             tablefmt=style,
             disable_numparse=[n for n in range(count) if n not in numeric] if rows else False,
             preserve_whitespace=True,  # otherwise, an empty name would lose its line
-            colalign=["right" if n in right else "left" for n in range(count)]
+            # "global" is the alignment without `colalign`: a numeric column at the decimal point.
+            colalign=["right" if n in right else "global" for n in range(count)]
             if right and rows
             else None,
         )

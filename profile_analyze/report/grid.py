@@ -49,22 +49,23 @@ _CONTINUATION: Final = "\n-  "
 _BOX_CHARACTER: Final = "\N{BOX DRAWINGS DOWN SINGLE AND HORIZONTAL DOUBLE}"
 
 
-# A box is a drawn column. It shows one or more columns of the answer.
+# A box is a drawn column. It shows one or more columns of the answer, and the first of them names
+# it: its title may be no name that `--columns` accepts.
 # These boxes are shown by default. On a narrow terminal, they are left out in this order.
 _EXTRAS: Final = (
-    *("in_shapes", "out_shapes", "cumulative", "spread", "memory", "computation"),
-    *("bandwidth", "FLOPS"),
+    *("in_shapes", "out_shapes", "cumulative_time", "spread", "memory", "computation"),
+    *("bandwidth", "flops"),
 )
-# Columns whose box has another title than the column. Some columns share a box.
+# Columns that are shown in the box of another column.
 _BOXES: Final = {
-    **dict.fromkeys(("cumulative_time", "cumulative_share"), "cumulative"),
-    **dict.fromkeys(("base", "difference", "change"), "baseline time"),
-    **dict.fromkeys(("ratio", "ratio_low", "ratio_high", "verdict"), "ratio"),
+    "cumulative_share": "cumulative_time",
+    **dict.fromkeys(("difference", "change"), "base"),
+    **dict.fromkeys(("ratio_low", "ratio_high", "verdict"), "ratio"),
     **dict.fromkeys(("relative_ratio", "relative_low", "relative_high", "test"), "ratio"),
-    "flops": "FLOPS",
 }
+_RATES: Final = ("computation", "flops", "memory", "bandwidth")
 # The boxes that --compare and --peaks add. They are left out last.
-_ASKED_FOR: Final = ("bound", "efficiency", "baseline time", "gain", "lost", "ratio")
+_ASKED_FOR: Final = ("bound", "efficiency", "base", "gain", "lost", "ratio")
 
 
 class GridRenderer(PeopleRenderer):
@@ -137,9 +138,9 @@ def original_times(table: Table) -> tuple[str, ...]:
 
 
 def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterator[str]:
-    columns = _columns(texts, names, display, _INFO_WIDTH)
-    titles = names or [column.header for column in columns]
-    removal = _removal(texts, names, columns)
+    by_name = _columns(texts, names, display, _INFO_WIDTH)
+    columns = [*by_name.values()]
+    removal = _removal(texts.table.query, names, [*by_name])
     available = display.width
     # Measuring the columns of a long table takes time, so it is done only if there is a limit.
     widths = [0] * len(columns) if available is None else _widths(columns)
@@ -162,7 +163,7 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
     )
     # The plain format is narrower than boxes.
     plain = "--format plain" if names else ""
-    yield from left_out_columns(titles, shown, display, narrower=plain)
+    yield from left_out_columns([*by_name], shown, display, narrower=plain)
 
 
 def _box_style(display: Display) -> str:
@@ -173,7 +174,7 @@ def _narrow_columns(
     texts: ColumnTexts, names: Sequence[str], display: Display, text_width: int
 ) -> list[Cells]:
     """Return the columns with narrow headers, and with texts wrapped to `text_width`."""
-    columns = _columns(texts, names, display, text_width)
+    columns = [*_columns(texts, names, display, text_width).values()]
     width = _CHOSEN_HEADER_WIDTH if names else _HEADER_WIDTH
     headers = wrapped_headers([column.header for column in columns], width)
     return [column._replace(header=header) for column, header in zip(columns, headers, strict=True)]
@@ -188,24 +189,18 @@ def _widths(columns: Sequence[Cells]) -> list[int]:
     return [column.width(_HEADER_PADDING) for column in columns]
 
 
-def _removal(texts: ColumnTexts, names: Sequence[str], columns: Sequence[Cells]) -> Removal:
-    """Return the order in which columns or boxes are left out. Headers identify the boxes."""
-    query = texts.table.query
-    if names:
+def _removal(query: Query, chosen: Sequence[str], names: Sequence[str]) -> Removal:
+    """Return the order in which columns or boxes are left out. `names` has the names of all."""
+    if chosen:
         return Removal.of_chosen(names, query)
-    unit = f" ({texts.times.unit or 's'})"
-    titles = [column.header.removesuffix(unit) for column in columns]
     # Boxes of further aggregates of the time, such as `time.p90`, from the last to the first.
-    more_times = (texts.title(name).removesuffix(unit) for name in reversed(query.times[1:]))
+    more_times = reversed(query.times[1:])
     extras, asked_for = (
-        [titles.index(title) for title in order if title in titles]
+        [names.index(name) for name in order if name in names]
         for order in (_EXTRAS, (*more_times, *_ASKED_FOR))
     )
-    boxes = [
-        _BOXES.get(name) or texts.title(name).removesuffix(unit) for name in ordering_columns(query)
-    ]
-    ordering = [titles.index(box) for box in boxes if box in titles]
-    return Removal(extras, asked_for).keeping(ordering)
+    boxes = [_BOXES.get(name, name) for name in ordering_columns(query)]
+    return Removal(extras, asked_for).keeping([names.index(box) for box in boxes if box in names])
 
 
 def _frame_width(columns: int) -> int:
@@ -216,17 +211,17 @@ def _frame_width(columns: int) -> int:
 
 def _columns(
     texts: ColumnTexts, names: Sequence[str], display: Display, text_width: int
-) -> list[Cells]:
-    """Return the columns `names`, with texts wrapped to `text_width`.
+) -> dict[str, Cells]:
+    """Return the columns `names` by name, with texts wrapped to `text_width`.
 
     If `names` is empty, return the boxes of the original's layout.
     """
     if not names:
         return _original_columns(texts, display, text_width)
-    return [
-        cells if cells.is_number else _wrapped(texts, name, display, text_width)
+    return {
+        name: cells if cells.is_number else _wrapped(texts, name, display, text_width)
         for name, cells in zip(names, cells_of(texts, names, display), strict=True)
-    ]
+    }
 
 
 def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -> Cells:
@@ -239,29 +234,39 @@ def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -
     )
 
 
-def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> list[Cells]:
+def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> dict[str, Cells]:
     """Return the boxes of the original's layout, with the boxes that the question adds."""
     table = texts.table
     in_shapes, out_shapes = shape_columns(table)
-    columns = {
-        texts.times.original_title(time_title(table)): _times(texts, display),
-        texts.times.original_title("cumulative"): _cumulative(texts),
-        **{texts.title(name): texts.texts(name) for name in table.query.times[1:]},
+    titles = {
+        "time": texts.times.original_title(time_title(table)),
+        "cumulative_time": texts.times.original_title("cumulative"),
+        "base": texts.times.original_title("baseline time"),
+        "ratio": "ratio",
+        "name": _INFO,
+        **{name: name for name in (*_RATES, "in_shapes", "out_shapes")},
+        "flops": "FLOPS",
+    }
+    boxes = {
+        "time": _times(texts, display),
+        "cumulative_time": _cumulative(texts),
+        **{name: texts.texts(name) for name in table.query.times[1:]},
         **_comparison_boxes(texts, display),
-        **({texts.title("spread"): texts.texts("spread")} if table.several_runs else {}),
-        _INFO: [_wrap(label, text_width, display) for label in row_labels(table)],
-        "computation": texts.texts("computation", "stacked"),
-        "FLOPS": texts.texts("flops", "stacked"),
-        "memory": texts.texts("memory", "stacked"),
-        "bandwidth": texts.texts("bandwidth", "stacked"),
-        **{texts.title(name): texts.texts(name) for name in roofline_columns(table.query)},
+        **({"spread": texts.texts("spread")} if table.several_runs else {}),
+        "name": [_wrap(label, text_width, display) for label in row_labels(table)],
+        **{name: texts.texts(name, "stacked") for name in _RATES},
+        **{name: texts.texts(name) for name in roofline_columns(table.query)},
         "in_shapes": ["\n".join(lines) for lines in in_shapes],
         "out_shapes": ["\n".join(lines) for lines in out_shapes],
     }
-    return [
-        Cells(header, [_colored(text, display) for text in cells], is_number=False)
-        for header, cells in columns.items()
-    ]
+    return {
+        name: Cells(
+            titles[name] if name in titles else texts.title(name),
+            [_colored(text, display) for text in cells],
+            is_number=False,
+        )
+        for name, cells in boxes.items()
+    }
 
 
 def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[str]]:
@@ -281,10 +286,7 @@ def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[st
         (*own, *(("relative:", *others) if test == RELATIVE else ()))
         for own, others, test in zip(ratio, relative, texts.texts("test"), strict=True)
     )
-    return {
-        texts.times.original_title("baseline time"): list(map("\n".join, base)),
-        "ratio": list(map("\n".join, boxes)),
-    }
+    return {"base": list(map("\n".join, base)), "ratio": list(map("\n".join, boxes))}
 
 
 def _times(columns: ColumnTexts, display: Display) -> list[str]:

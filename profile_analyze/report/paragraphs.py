@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.colors import colored_first_word, colored_sentence
+from profile_analyze.report.colors import colored_before_bracket, colored_sentence
 from profile_analyze.report.text_layout import COLUMN_GAP, text_width
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def labelled_lines(lines: Sequence[Line], display: Display) -> list[Line]:
     On a colour display, a verdict at the start of a text gets its colour.
     """
     if display.color:
-        lines = [(label, colored_first_word(text)) for label, text in lines]
+        lines = [(label, colored_before_bracket(text)) for label, text in lines]
     if display.width is None:
         return list(lines)
     longest = max(text_width(label) for label, _ in lines)

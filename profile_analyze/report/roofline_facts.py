@@ -51,7 +51,8 @@ def roofline_caption(summary: Summary) -> str:
     if reason := misfit(judgement):
         return f"{reason[0].upper()}{reason[1:]}, so distances from the roof mean nothing."
     return (
-        f"At the roof, the operators would take {percent(judgement.efficiency)} of their time. "
+        f"At the roof, the operators would take {small_percent(judgement.efficiency)} of their "
+        "time. "
         f"Judged: {percent(judgement.judged)} of the time. "
         f"Unknown memory: {percent(1 - judgement.memory_known)}."
     )

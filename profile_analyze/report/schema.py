@@ -216,9 +216,11 @@ def _table() -> dict[str, Any]:
         {
             "name": _described("What the rows are.", {"enum": ["operators", "groups"]}),
             "measure": _described(
-                "Which time: on the device (time) or host (host_time); until the first kernel "
+                "Which time: on the device (time) or host (host_time); the median device time of "
+                "all inferences, if `time` is their mean (time_median); until the first kernel "
                 "(wait, host_wait); from the end of the launching call to the start of the work "
-                "(queue); without the executions nested inside (self).",
+                "(queue); without the executions nested inside (self); how long the thread of the "
+                "operator waited for other threads (thread_wait).",
                 {"enum": list(MEASURES)},
             ),
             "query": _described(

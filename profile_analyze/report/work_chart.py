@@ -18,7 +18,7 @@ from profile_analyze.report.bar_chart import (
     label_rows,
     shares_with_sums,
 )
-from profile_analyze.report.chart_texts import names, sides, title
+from profile_analyze.report.chart_texts import names, not_drawn_text, sides, title
 from profile_analyze.report.times import AUTO
 from profile_analyze.units import scaled_text, three_digits
 
@@ -116,7 +116,9 @@ def _title(chart: Chart, with_work: int) -> str:
     column = chart.column
     first = "largest differences in multiply-adds" if table.query.compared else _FIRST[column]
     without = len(table) - with_work
-    lines = [chart.caption, drawn_text(chart, with_work, first)]
-    if without:
-        lines.append(f"{without} of {len(table)} rows have no {_WORDS[column]}, and so no bar")
+    lines = [
+        chart.caption,
+        drawn_text(chart, with_work, first),
+        not_drawn_text(without, len(table), _WORDS[column], "bar"),
+    ]
     return title(sides(table), "; ", [*filter(None, lines)])

@@ -60,7 +60,7 @@ def test_few_of_many_differences_are_computed(monkeypatch: pytest.MonkeyPatch) -
     random = np.random.default_rng(7)
     values, base = (np.log(random.integers(20, 60, runs)) for runs in (301, 200))
     expected = listed(values.tolist(), base.tolist())
-    monkeypatch.setattr(pair_differences, "_sorted", None)
+    monkeypatch.setattr(pair_differences, "_sorted", None)  # it would compute all differences
     ranks = (0, 27_000, 30_099, 30_100, 60_199)
     (found,) = ordered_differences(np.sort(values)[None], np.sort(base)[None], ranks)
     assert found.tolist() == [expected[rank] for rank in ranks]

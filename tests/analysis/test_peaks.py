@@ -53,7 +53,7 @@ def test_peaks_can_be_named_in_many_ways(
 def test_rates_that_a_message_suggests_are_valid(unit: str, separator: str) -> None:
     flops = f"60{unit}" if unit[:1] == "g" else f"60G{unit}"
     with pytest.raises(pa.PeaksError, match=r"did you mean (\S+)\?$") as error:
-        pa.parse_peaks(f"{flops}{separator}15{(unit and 'GiB/s') or 'G'}")
+        pa.parse_peaks(f"{flops}{separator}15{'GiB/s' if unit else 'G'}")
     peaks = pa.parse_peaks(str(error.value).rpartition(" ")[2].removesuffix("?"))
     assert (peaks.rate(None), peaks.bandwidth) == (60e9, 15 * 2**30 if unit else 15e9)
 

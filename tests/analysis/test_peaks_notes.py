@@ -590,7 +590,7 @@ def test_copies_between_devices_are_not_judged(
         [{"operator": 0, "duration_s": 1.0}],
         tracks=(track,),
     )
-    assert judged_share(profile) == is_judged
+    assert judged_share(profile) == (1.0 if is_judged else 0.0)
 
 
 @pytest.mark.parametrize(("copied_s", "is_judged"), [(1.0, True), (3.0, False)])
@@ -610,7 +610,7 @@ def test_an_operator_that_copies_between_devices_most_of_the_time_is_not_judged(
         ],
         tracks=(STREAM, THREAD),
     )
-    assert judged_share(profile) == is_judged
+    assert judged_share(profile) == (1.0 if is_judged else 0.0)
 
 
 def judged_share(profile: Profile) -> float:

@@ -250,6 +250,7 @@ def test_swapping_the_sides_mirrors_all_results(
     for ours, theirs in ((one.own, other.own), (one.relative, other.relative)):
         np.testing.assert_array_equal(ours.estimate, -theirs.estimate)
         np.testing.assert_array_equal(ours.low, -theirs.high)
+    # The first two of `VERDICTS` are exchanged: faster and slower.
     mirrored = np.array([1, 0, 2, 3])[codes_of(swapped, row)]
     np.testing.assert_array_equal(codes_of(times_s, row), mirrored)
 

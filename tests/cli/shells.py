@@ -89,13 +89,14 @@ class Shell:
         # fish prints this arrow before a prompt
         shown = [line for line in lines if not line.startswith(("<", _PROMPT, "\N{RETURN SYMBOL}"))]
         arguments = [line[1:-1] for line in lines if line.startswith("<")]
-        return Pressed(arguments[:-1], [one for line in shown for one in line.split()])
+        return Pressed(arguments[:-1], [word for line in shown for word in line.split()])
 
     def offered(self, typed: str) -> list[str]:
-        """Return what TAB offers: words, or whole lines for fish, some of them with a description."""
+        """Return what TAB offers: words, or for fish whole lines, some with a description."""
         if self.name != "fish":
             return self.press_tab(typed).shown
-        # fish shows no list on a dumb terminal, and on others it moves the cursor too often for this test
+        # fish shows no list on a dumb terminal. On others, it moves the cursor so often that this
+        # test cannot read the list.
         question = f"source {self.home}/setup; complete --do-complete 'profile-analyze {typed}'"
         done = subprocess.run(
             ["fish", "--no-config", "--command", question],

@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def large(tmp_path: Path) -> str:
-    """Return a compressed file that is large enough to be kept: gzip does not compress its padding."""
+    """Return a `.gz` file that is large enough for the cache: level 0 of gzip keeps its size."""
     path = tmp_path / "large.json.gz"
     path.write_bytes(gzip.compress(TINY.read_bytes() + b"\n" * 5_000_000, 0))
     return str(path)
@@ -41,9 +41,9 @@ def test_a_large_profile_is_cached_in_the_users_folder(home: Path, large: str) -
     assert not home.exists()
     assert run_command(large, *ARGUMENTS) == plain
     (kept,) = (home / "profile_analyze" / "profiles").iterdir()
-    written = kept.stat().st_ino
+    inode = kept.stat().st_ino  # a file that is written again gets another one
     assert run_command(large, *ARGUMENTS) == plain
-    assert kept.stat().st_ino == written
+    assert kept.stat().st_ino == inode
 
 
 def test_the_option_cache_names_another_folder(home: Path, large: str, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_wrong_options_are_refused(arguments: list[str], message: str) -> None:
         ("win32", {}, "/home/me/AppData/Local"),
     ],
 )
-def test_the_default_folder_on_each_platform(
+def test_each_platform_has_its_usual_cache_folder(
     monkeypatch: pytest.MonkeyPatch, platform: str, variables: dict[str, str], folder: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
@@ -126,7 +126,7 @@ def test_the_default_folder_on_each_platform(
     assert str(user_cache_folder()) == f"{folder}/profile_analyze"
 
 
-def test_a_plain_call_neither_imports_the_cache_nor_looks_at_its_folder(tmp_path: Path) -> None:
+def test_a_plain_call_neither_imports_the_cache_nor_opens_its_folder(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "opened = []\n"
@@ -137,7 +137,8 @@ def test_a_plain_call_neither_imports_the_cache_nor_looks_at_its_folder(tmp_path
         "from profile_analyze.cli.main import main\n"
         "main([sys.argv[1]])\n"
         "assert opened and not [one for one in opened if 'caches' in one]\n"
-        "assert not [one for one in sys.modules if 'readers.cache' in one or 'profile_arrays' in one]"
+        "cache = ('readers.cache', 'profile_arrays')\n"
+        "assert not [one for one in sys.modules if any(name in one for name in cache)]"
     )
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "caches")}
     subprocess.run(

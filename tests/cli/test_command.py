@@ -160,7 +160,7 @@ def test_the_original_has_many_abbreviations() -> None:
         (["--p", "host"], ["--print-only", "host"]),
         (["--whe", "id > 5"], ["--where", "id > 5"]),
         (["--form", "csv"], ["--format", "csv"]),
-        (["--input-dtype", "Int32"], ["--input", "Int32"]),
+        (["--input", "Int32"], ["--input-dtype", "Int32"]),
     ],
 )
 def test_options_can_be_abbreviated(short: list[str], full: list[str]) -> None:
@@ -197,6 +197,25 @@ def test_a_message_that_says_what_to_write_does_not_refer_to_the_help() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("parts", "advice"),
+    [
+        (
+            "summary,device",
+            "leave the option out: without it, summary and device are shown; see profile-analyze "
+            "--help",
+        ),
+        ("device, host", "write --show-host instead, which shows summary, device and host"),
+        ("summary,summary", "did you mean summary?"),
+    ],
+)
+def test_several_parts_need_no_option(parts: str, advice: str) -> None:
+    assert run_command(TINY, "--print-only", parts).err == (
+        f"profile_analyze: error: argument --print-only: invalid choice: '{parts}' (choose from "
+        f"summary, device, host); {advice}\n"
+    )
+
+
 @pytest.mark.parametrize("option", ["--print-only", "--top-end-key", "--format", "--color"])
 def test_a_wrong_choice_is_reported_in_one_line(option: str) -> None:
     outcome = run_command(TINY, option, "bogus")
@@ -214,6 +233,10 @@ def test_a_wrong_choice_is_reported_in_one_line(option: str) -> None:
         (
             ["--aggregate-by", "name~("],
             "argument --aggregate-by: pattern '(', at character 2: missing ); write \\( for the ",
+        ),
+        (  # as typed, so that the character has this number
+            ["--aggregate-by", r"name~^conv\((\w+"],
+            r"argument --aggregate-by: pattern '^conv\((\w+', at character 12: missing ); write",
         ),
         (
             ["--aggregate", "sum,most"],
@@ -254,6 +277,7 @@ def test_a_wrong_question_is_reported_in_one_line(arguments: list[str], message:
 
 
 def test_the_question_is_checked_before_the_file_is_read() -> None:
+    # Status 1 would mean that the file was read.
     outcome = run_command("nothing.json", "--opr-name", "[")
     assert outcome.code == 2
     outcome = run_command("-", "--order-by", "bogus", stdin=b"not read")
@@ -262,8 +286,8 @@ def test_the_question_is_checked_before_the_file_is_read() -> None:
 
 def test_a_closed_pipe_ends_quietly() -> None:
     mobilenet = str(PROFILES / "mobilenet.json")
-    call = f"'{sys.executable}' -m profile_analyze '{mobilenet}' -t 0 | head -n 1; echo ${{PIPESTATUS[0]}}"
-    done = run_process("bash", "-c", call)
+    command = f"'{sys.executable}' -m profile_analyze '{mobilenet}' -t 0"
+    done = run_process("bash", "-c", f"{command} | head -n 1; echo ${{PIPESTATUS[0]}}")
     assert done.stdout.splitlines()[1] == "0"
     assert done.stderr == ""
 
@@ -355,7 +379,7 @@ def test_file_names_cannot_act_on_the_terminal() -> None:
     assert outcome.err == "profile_analyze: error: \\x1b[31mred\\nnote: false: no such file\n"
 
 
-def test_warnings_as_errors_change_nothing() -> None:
+def test_a_call_causes_no_warnings() -> None:
     done = run_process(
         sys.executable, "-W", "error", "-m", "profile_analyze", RESNET, "-t", "0",
         "--opr-name", "[[a-z]", "--print-only", "device", "--aggregate", "max",
@@ -378,9 +402,9 @@ def test_the_profile_chooses_the_output_format_unless_an_option_does(
     assert len(set(formats.values())) == len(DEFAULTS)
     assert run_command(made_up).out == formats[default]
     for arguments in (["--columns", "all"], ["--compare", made_up], ["--show-host"]):
-        asked = run_command(made_up, *arguments)
-        assert asked.code == 0
-        assert asked == run_command(made_up, *arguments, "--format", default)
+        outcome = run_command(made_up, *arguments)
+        assert outcome.code == 0
+        assert outcome == run_command(made_up, *arguments, "--format", default)
     assert run_command(made_up, "-o", str(tmp_path / "a.txt")).out == ""
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == formats["table"]
     assert run_command(RESNET) == run_command(RESNET, "--format", "table")
@@ -411,7 +435,7 @@ def test_columns_of_every_default_format_are_loaded(monkeypatch: pytest.MonkeyPa
     assert "stride_h=1" in outcome.out
 
 
-def test_standard_output_without_a_binary_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_output_may_lack_a_binary_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A notebook has such a standard output."""
     for arguments in ((RESNET,), (RESNET, "--format", "csv"), ("--version",)):
         wanted = run_command(*arguments).out

@@ -10,6 +10,7 @@ import pytest
 
 from profile_analyze.analysis.devices import DEVICES, Device
 from profile_analyze.analysis.peaks import parse_peaks
+from profile_analyze.cli.options import OPTION_OF
 from profile_analyze.cli.parser import parser
 from profile_analyze.query.aggregates import AGGREGATES
 from profile_analyze.query.catalog import CATALOG, group_keys
@@ -74,6 +75,7 @@ COMPLETED = {
     "--print-completion zs": ["--print-completion", "zsh"],
     "--peaks mi21": ["--peaks", "mi210"],
     "--peaks he": ["--peaks", "here"],
+    "--peaks au": ["--peaks", "auto"],
     "--explain bandw": ["--explain", "bandwidth"],
     "--peaks l40s": ["--peaks", "l40s:fp16"],
     "--peaks ti": ["--peaks", "time.toml"],
@@ -87,7 +89,7 @@ COMPLETED = {
     "--aggregate med": ["--aggregate", "median"],
     "--columns id,cumulative_t": ["--columns", "id,cumulative_time"],
     "--columns=id,nam": ["--columns=id,name"],
-    # any text: neither names nor files
+    # nothing to complete: options that take any text, and lists of names without a fitting one
     "--type ba": ["--type", "ba"],
     "--where ba": ["--where", "ba"],
     "--format ba": ["--format", "ba"],
@@ -99,6 +101,13 @@ def test_tab_completes(shell: Shell) -> None:
     assert shell.started.strip("\r") == "ready> "
     for typed, completed in COMPLETED.items():
         assert (typed, shell.press_tab(typed)) == (typed, Pressed(completed, []))
+
+
+def test_all_values_of_peaks_that_the_help_names_are_completed() -> None:
+    words = re.findall("'([a-z]+)'", OPTION_OF["--peaks"].help)
+    assert len(words) > 2
+    (offered,) = re.findall(r"--peaks\) .*names='(.*)'", script("bash"))
+    assert {*words} <= {*offered.split()}
 
 
 def test_a_list_can_continue_after_a_completed_name(shell: Shell) -> None:
@@ -139,7 +148,7 @@ FLAGS = {flag for action in parser()._actions for flag in action.option_strings}
 def test_tab_offers_every_option(shell: Shell) -> None:
     words = " ".join(shell.offered("time.toml --")).split()
     offered = {word.rstrip("=") for word in words}
-    # zsh shows -- before descriptions.
+    # zsh shows -- before descriptions
     long = {word for word in offered if word.startswith("--")} - {"--"}
     assert long == FLAGS - {"-h", "-t", "-o"}
 
@@ -162,6 +171,6 @@ def test_zsh_loads_the_script_from_fpath(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
 def test_devices_are_completed_by_names_that_are_accepted(device: Device) -> None:
-    names = re.search("--peaks.* names='here list (.*)'", script("bash"))
+    names = re.search("--peaks.* names='auto here list (.*)'", script("bash"))
     assert names is not None
     assert device.name in [parse_peaks(name).name for name in names[1].split()]

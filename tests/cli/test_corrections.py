@@ -1,6 +1,6 @@
 """Answers where the original crashes or is wrong.
 
-The names F1 ... W21 are from `docs/compatibility.md`.
+Numbers such as `f1` and `w21` in the names of tests are those of `docs/compatibility.md`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ TWO_DEVICES = (
 
 
 def rows_of(profile: str, *arguments: str, err: str = "", only: str = "device") -> list[list[str]]:
-    """Return the rows of a table; the lines of a cell are joined by spaces."""
+    """Return the rows of a table; the lines of a cell are joined by spaces.
+
+    The first cells of an operator are times, running sums, and its name, type and id.
+    """
     outcome = run_command(str(PROFILES / f"{profile}.json"), "--print-only", only, *arguments)
     assert (outcome.code, outcome.err) == (0, err)
     rows: list[list[str]] = []
@@ -72,6 +75,7 @@ def edited(tmp_path: Path, profile: str, **changes: Any) -> str:
     return str(path)
 
 
+# positions of cells in a row
 COMPUTATION, FLOPS, MEMORY, BANDWIDTH = 3, 4, 5, 6
 
 
@@ -103,7 +107,8 @@ def test_f3_grouping_sums_by_default() -> None:
 @pytest.mark.parametrize("arguments", [[], ["--aggregate-by", "type"]])
 def test_f4_orders_by_text(arguments: list[str]) -> None:
     names = [row[2] for row in rows_of("tiny", "--order-by", "+type", "-t", "0", *arguments)]
-    types = [name.split()[-2 if not arguments else 0] for name in names]
+    # of an operator: `NAME TYPE ID`; of a group: `TYPE ...`
+    types = [name.split()[0 if arguments else -2] for name in names]
     assert types == sorted(types)
     assert len(types) == 4
 
@@ -258,9 +263,15 @@ def test_f11_f12_unknown_values_have_no_bar() -> None:
     assert outcome.code == 0
     row = [cell.strip() for cell in outcome.out.splitlines()[2].split("|")]
     assert row[10:] == ["N/A", "N/A", "", "N/A", "N/A", "", "N/A", "N/A", ""]
-    zero = run_command(str(PROFILES / "resnet18.json"), "--wiki", "-t", "0", "--print-only", "host")
-    assert zero.code == 0
-    assert "nan" not in zero.out
+    everything = ("--wiki", "-t", "0", "--print-only")
+    device = run_command(str(PROFILES / "resnet18.json"), *everything, "device")
+    assert device.code == 0
+    took_no_time = [cell.strip() for cell in device.out.splitlines()[-1].split("|")]
+    time, time_bar, bandwidth, bandwidth_bar = (took_no_time[index] for index in (2, 4, 14, 15))
+    assert (time, time_bar, bandwidth, bandwidth_bar) == ("0", "", "N/A", "")
+    host = run_command(str(PROFILES / "resnet18.json"), *everything, "host")
+    assert host.code == 0
+    assert "nan" not in device.out + host.out
 
 
 def test_f13_units_have_prefixes_beyond_peta() -> None:
@@ -300,6 +311,8 @@ def test_f17_a_wrong_pattern_is_a_usage_error() -> None:
     )
     nested = usage_error("none", "--opr-name", "(" * 3000 + "a" + ")" * 3000)
     assert nested == f"pattern {'(' * 40!r}... is nested too deeply"
+    repeated = usage_error("none", "--opr-name", f"a{{{'9' * 5000}}}")
+    assert repeated == f"pattern 'a{{{'9' * 38}'... has a number of too many digits"
     assert usage_error("none", "--opr-name", "a**").startswith("pattern 'a**', at character ")
 
 
@@ -443,10 +456,10 @@ def test_w9_a_note_says_that_a_pattern_matches_no_name() -> None:
     ]:
         err = note.format(pattern, hint)
         assert rows_of("resnet18", "--opr-name", pattern, err=err) == []
-    only_other_types = "note: none of 91 operators with a device time matches\n"
+    none_matches = "note: none of 91 operators with a device time matches\n"
     arguments = ["--opr-name", "conv", "--type", "PoolingForward"]
-    assert rows_of("resnet18", *arguments, err=only_other_types) == []
-    untimed = only_other_types.replace("\n", "; 1 operator without such a time would match\n")
+    assert rows_of("resnet18", *arguments, err=none_matches) == []
+    untimed = none_matches.replace("\n", "; 1 operator without such a time would match\n")
     assert rows_of("resnet18", "--type", "Host2DeviceCopy", err=untimed) == []
 
 
@@ -565,7 +578,7 @@ def test_w21_the_operator_list_has_one_line_for_each_operator() -> None:
 def test_raw_control_characters_are_read() -> None:
     outcome = run_command(str(PROFILES / "names-ctrlchar.json"), "--opr-name", "ctrl", "-t", "1")
     assert outcome.code == 0
-    assert outcome.err == ("note: read 1 raw control character in strings, which JSON forbids\n")
+    assert outcome.err == "note: read 1 raw control character in strings, which JSON forbids\n"
     assert r"│ ctrl\x01char" in outcome.out
 
 
@@ -573,4 +586,5 @@ def test_a_name_that_looks_like_a_number_stays_a_name() -> None:
     only = ["--wiki", "--print-only", "device", "-t", "1"]
     numbered = run_command(str(PROFILES / "names.json"), *only, "--type", "MatrixMul")
     assert [cell.strip() for cell in numbered.out.splitlines()[2].split("|")][7] == "nan"
+    # Headings of numbers are on the right of their cells.
     assert "| opr name   |" in numbered.out

@@ -50,7 +50,8 @@ def test_the_extras_match_pyproject_toml() -> None:
         name: {*re.findall(r'"(\w+)[>\[]', listed)}
         for name, listed in re.findall(r"^(\w+) = \[(.*?)\]$", section, re.MULTILINE | re.DOTALL)
     }
-    packages["sql"] |= packages["fleet"]
+    packages["sql"] |= packages["fleet"]  # listed as `profile_analyze[fleet]`
     assert set(EXTRAS) == set(packages) - {"dev", "bench", "fuzz", "mutants"}
     for extra, modules in EXTRAS.items():
+        # for zstd, the version of Python decides between a package and the standard library
         assert extra == "zstd" or {*modules} == packages[extra] - {"profile_analyze"}

@@ -149,7 +149,7 @@ def test_json_has_the_same_facts_and_lists() -> None:
     }  # fmt: skip
 
 
-def test_no_list_in_json_has_the_name_of_a_fact() -> None:
+def test_json_has_the_number_of_executions_beside_their_list() -> None:
     profile = profile_of(
         [{"name": "a"}], [{"operator": 0, "start_s": n, "duration_s": 0.5} for n in range(7)]
     )
@@ -199,7 +199,7 @@ def test_times_of_the_host_and_the_device_are_separate() -> None:
     times = found.statistics_s()
     assert times["time_s"] > 100 * times["host_time_s"] > 0
     assert times["share"] == pytest.approx(0.0846, abs=1e-4)
-    # Nobody knows which execution on the host belongs to this execution on the device.
+    # The profile does not say which execution on the host belongs to this one on the device.
     assert "host_time_s" not in inspect(pa.load(RESNET), "324@1").statistics_s()
 
 
@@ -228,7 +228,7 @@ def test_long_texts_are_cut_to_the_width() -> None:
     assert max(map(len, lines.splitlines())) <= 60
 
 
-def test_an_operator_that_ran_outside_the_window_has_no_execution() -> None:
+def test_operators_outside_a_window_have_no_executions_but_stay_in_stacks() -> None:
     found = inspect(pa.within_times(nested(), 6.5 * MS, 6.75 * MS), "gemm")
     assert [row[:2] for row in found.listings[0].rows] == [
         ("net", 0), ("linear", 1), ("addmm", 2), ("launch", 4),
@@ -260,7 +260,7 @@ def same_names() -> Profile:
         ),
     ],
 )
-def test_a_wrong_key_gets_near_names(key: str, message: str) -> None:
+def test_a_key_that_does_not_choose_one_operator_is_an_error(key: str, message: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
         inspect(same_names(), key)
     assert str(caught.value) == f"inspect: {message}"
@@ -286,6 +286,7 @@ def test_the_command_shows_one_operator() -> None:
     ("arguments", "option"),
     [
         (("--where", "time > 1ms"), "--where"),
+        (("--having", "count > 1"), "--having"),
         (("--compare", RESNET), "--compare"),
         (("--max-time", "1ms"), "--max-time"),
         (("--run-stat", "max"), "--run-stat"),

@@ -214,19 +214,17 @@ def test_labels_that_fit_no_file_are_an_error(tmp_path: Path) -> None:
     for label, reason in (
         (
             "weekly/{date}/*",
-            "'weekly/{date}/*' fits none of 4 files, such as {}; write a pattern "
-            "for the end of this path",
+            f"'weekly/{{date}}/*' fits none of 4 files, such as {first}; write a pattern for the "
+            "end of this path",
         ),
         (
             str(table),
-            f"{table} names none of 4 files, such as {{}}; its file names are relative to "
-            "the current folder",
+            f"{table} names none of 4 files, such as {first}; its file names are relative to the "
+            "current folder",
         ),
     ):
         outcome = run_command(*TIMES, "--label", label)
-        assert outcome.err == (
-            f"profile_analyze: error: argument --label: {reason.replace('{}', str(first))}\n"
-        )
+        assert outcome.err == f"profile_analyze: error: argument --label: {reason}\n"
 
 
 def test_a_file_that_is_left_out_does_not_change_the_labels_of_the_others() -> None:
@@ -266,7 +264,10 @@ def test_labels_need_no_second_file() -> None:
     (first, *_) = TIMES
     out, _ = output_of("--aggregate-by=date", "--columns=date,runs", "--format=csv", files=[first])
     assert out == "date,runs\n2026-11-01,1\n"
-    outcome = run_command(first, "--compare-label=date=1")
+
+
+def test_a_comparison_by_label_needs_labels() -> None:
+    outcome = run_command(*TIMES, "--compare-label=date=1")
     assert outcome.err == (
         "profile_analyze: error: --compare-label needs --label, which says where labels come "
         "from: --label 'nightly/{date}/*.json'\n"

@@ -26,7 +26,8 @@ ABOUT_KERNELS = (
     "note: the device wait time of 1 operator (50.0% of the time) leaves out executions "
     "that end before their first kernel starts\n"
 )
-OTHER = "1,b,2.0,,4.0,2.0,8.0,4.0,"
+ROW_OF_B = "1,b,2.0,,4.0,2.0,8.0,4.0,"
+"""The row of `b` in `answer`, without its share."""
 
 
 def written(path: Path, document: dict[str, Any]) -> str:
@@ -72,13 +73,14 @@ TIMES = [
 ]
 
 
-@pytest.mark.parametrize(("interval", "row", "share", "note"), TIMES)
+@pytest.mark.parametrize(("interval", "row_of_a", "share_of_b", "note"), TIMES)
 def test_senseless_times_are_not_available(
-    tmp_path: Path, interval: dict[str, Any], row: str, share: str, note: str
+    tmp_path: Path, interval: dict[str, Any], row_of_a: str, share_of_b: str, note: str
 ) -> None:
     document = two_operators()
     document["profiler"]["device"]["0"] = {"gpu0:0": interval}
-    assert answer(written(tmp_path / "a.json", document)) == ([row, OTHER + share], note)
+    rows = [row_of_a, ROW_OF_B + share_of_b]
+    assert answer(written(tmp_path / "a.json", document)) == (rows, note)
 
 
 def test_a_late_kernel_on_two_threads_counts_as_one_operator(tmp_path: Path) -> None:
@@ -110,15 +112,15 @@ WORK = [
 ]
 
 
-@pytest.mark.parametrize(("work", "row", "note"), WORK)
+@pytest.mark.parametrize(("work", "row_of_a", "note"), WORK)
 def test_negative_and_missing_work_is_not_available(
-    tmp_path: Path, work: dict[str, Any], row: str, note: str
+    tmp_path: Path, work: dict[str, Any], row_of_a: str, note: str
 ) -> None:
     document = two_operators()
     document["profiler"]["opr_footprint"]["0"] |= work
     rows, notes = answer(written(tmp_path / "a.json", document))
-    third, rest = "0.3333333333333333", "0.6666666666666666"
-    assert (rows, notes) == ([row + third, OTHER + rest], note)
+    third, two_thirds = "0.3333333333333333", "0.6666666666666666"
+    assert (rows, notes) == ([row_of_a + third, ROW_OF_B + two_thirds], note)
 
 
 def test_a_sum_of_times_that_overflows_is_not_available(tmp_path: Path) -> None:
@@ -174,7 +176,7 @@ def test_the_last_of_two_equal_keys_is_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("id_", ["-1", "+1", " 1", "1_0", "\u0663", "1.0", "0x1", ""])
-def test_ids_are_decimal(tmp_path: Path, id_: str) -> None:
+def test_ids_that_are_not_whole_numbers_are_errors(tmp_path: Path, id_: str) -> None:
     document = two_operators()
     document["graph_exec"]["operator"][id_] = {"name": "c", "type": "C"}
     path = written(tmp_path / "a.json", document)
@@ -185,8 +187,14 @@ def test_ids_are_decimal(tmp_path: Path, id_: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('"name": "\\ud800xxxx"', "is not valid JSON: unexpected end of escaped utf-16 "),
-        ('"name": 5', "at $.graph_exec.operator.0.name: expected `str`, got `int`"),
+        (
+            '"name": "\\ud800xxxx", "type": "A"',
+            "is not valid JSON: unexpected end of escaped utf-16 ",
+        ),
+        (
+            '"name": 5, "type": "A"',
+            "at $.graph_exec.operator.0.name: expected `str`, got `int`",
+        ),
         (
             '"name": "a", "type": null',
             "at $.graph_exec.operator.0.type: expected `str`, got `null`",
@@ -195,10 +203,7 @@ def test_ids_are_decimal(tmp_path: Path, id_: str) -> None:
 )
 def test_names_that_are_not_texts_are_errors(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "a.json"
-    content = json.dumps(two_operators()).replace('"type": "A"', "")
-    path.write_text(
-        content.replace('"name": "a", ', text + (', "type": "A"' * ("type" not in text)))
-    )
+    path.write_text(json.dumps(two_operators()).replace('"name": "a", "type": "A"', text))
     outcome = run_command(str(path))
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith(f"profile_analyze: error: {path}: {reason}")
@@ -253,6 +258,9 @@ def test_the_total_of_a_comp_node_that_overflows_is_not_available(tmp_path: Path
         "gpu0": pytest.approx(nan, nan_ok=True),
         "gpu1": 1,
     }
-    note = "is the sum of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on gpu1\n"
+    note = (
+        "is the sum of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on "
+        "gpu1\n"
+    )
     assert note in run_command(path).err
     assert run_command(path, path).code == 0  # a warning of NumPy would be an error

@@ -56,6 +56,14 @@ from tests.conftest import FIXTURES, run_command
             (),
             ["old and new count as runs of one profile; to compare them, write new --compare old"],
         ),
+        (
+            ("Base.json.gz", "run.json.gz"),
+            (),
+            [
+                "Base.json.gz and run.json.gz count as runs of one profile; to compare them, "
+                "write run.json.gz --compare Base.json.gz"
+            ],
+        ),
         (("bert-base.json", "bert-large.json"), (), []),
         (("1.json", "2.json"), (), []),
         (("base", "base"), (), []),

@@ -79,7 +79,7 @@ def test_both_sides_of_a_comparison_have_the_model() -> None:
         ),
         (("--where", "params >= 0"), 3, "FAILED: params > 100: 9.11 K: beyond the limit"),
         (
-            ("--compare", "{copy}", "--fail-if", "params > +0"),
+            ("--compare", "{other}", "--fail-if", "params > +0"),
             4,
             "cannot be judged: params > +0: params is N/A for 24 operators, which match no node of "
             "the model",
@@ -89,11 +89,12 @@ def test_both_sides_of_a_comparison_have_the_model() -> None:
 def test_conditions_on_work_need_a_filter(
     arguments: tuple[str, ...], code: int, verdict: str, tmp_path: Path
 ) -> None:
-    other = json.loads(Path(PROFILE).read_bytes())
-    device = other["profiler"]["device"]
-    next(iter(next(iter(device.values())).values()))["end"] += 1e-6  # a copy is not judged
-    copy = tmp_path / "other.json"
-    copy.write_text(json.dumps(other), "utf-8")
+    document = json.loads(Path(PROFILE).read_bytes())
+    first, *_ = document["profiler"]["device"].values()
+    interval, *_ = first.values()
+    interval["end"] += 1e-6  # a baseline with the same times counts as a copy and is not judged
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(document), "utf-8")
     outcome = run_command(
         PROFILE,
         "--model",
@@ -102,7 +103,7 @@ def test_conditions_on_work_need_a_filter(
         "summary",
         "--fail-if",
         "params > 100",
-        *(argument.format(copy=copy) for argument in arguments),
+        *(argument.format(other=other) for argument in arguments),
     )
     assert (outcome.code, outcome.out.splitlines()[-1]) == (code, verdict)
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from profile_analyze import Query, load, parse_peaks, run
+from profile_analyze import Query, compare, load, parse_peaks, run
+from profile_analyze.model.model_columns import TILE_NAMES
+from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.summary import summarise
 from tests.conftest import ROOT, run_command
 from tests.readers.onnx.models import model, write_model
 
 SMALL = "tests/fixtures/classifiers/classifier.onnx"
 WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
+DYNAMIC = "tests/fixtures/models/cnn_script.onnx"
+PEAKS = ("--peaks", "a100-80gb-sxm")
 
 
 @pytest.mark.parametrize(
@@ -29,6 +35,15 @@ WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
         (("--where", "macs > 1", "--where", "time_max > 1ms"), "--where 'time_max > 1ms'"),
         (("--where", "bandwidth > 1G"), "--where 'bandwidth > 1G'"),
         (("--aggregate-by", "type", "--having", "share > 5%"), "--having 'share > 5%'"),
+        ((*PEAKS, "--where", "efficiency > 0.5"), "--where 'efficiency > 0.5'"),
+        ((*PEAKS, "--where", "lost > 1us"), "--where 'lost > 1us'"),
+        ((*PEAKS, "--where", "gain > 1.5"), "--where 'gain > 1.5'"),
+        (("--where", "spread > 5%"), "--where 'spread > 5%'"),
+        (
+            (*PEAKS, "--aggregate-by", "type", "--having", "lost.max > 1us"),
+            "--having 'lost.max > 1us'",
+        ),
+        (("--compare", WIDE, "--where", "ratio > 1"), "--where 'ratio > 1'"),
     ],
 )
 def test_options_that_need_times_are_refused(arguments: tuple[str, ...], option: str) -> None:
@@ -38,6 +53,31 @@ def test_options_that_need_times_are_refused(arguments: tuple[str, ...], option:
         f"profile_analyze: error: {option} needs times, and {SMALL} is a model that has not run; "
         "leave the option out\n"
     )
+
+
+NOT_FOR_LACK_OF_TIMES = frozenset({"calls", "allocated", "device_allocated"})
+"""Columns of numbers that all models lack for another reason."""
+
+
+def test_a_note_names_all_columns_that_need_times() -> None:
+    columns = [
+        one
+        for one in CATALOG
+        # Models may lack optional columns, and without --split-matmul, the columns on tiles.
+        if one.kind == "number"
+        and one.of_operators is not None
+        and one.name not in TILE_NAMES
+        and (one.needs_peaks or not one.optional)
+    ]
+    names = [one.name for one in columns]
+    outcome = run_command(SMALL, *PEAKS, "--compare", WIDE, "--columns", ",".join(names))
+    (found,) = re.findall("N/A in all rows: (.*); a model that has not run has no", outcome.err)
+    named = found.split(", ")
+    query = Query(compared=True, peaks=parse_peaks("a100-80gb-sxm"))
+    tables = [run(query, compare(load(ROOT / one), load(ROOT / WIDE))) for one in (SMALL, DYNAMIC)]
+    unknown = [name for name in names if all(np.isnan(one[name]).all() for one in tables)]
+    assert named == [name for name in unknown if name not in NOT_FOR_LACK_OF_TIMES]
+    assert {"time", "share", "efficiency", "lost", "gain", "spread", "ratio_low"} <= {*named}
 
 
 PROFILE = "tests/fixtures/profiles/tiny.json"
@@ -202,13 +242,13 @@ def test_conditions_judge_the_work_of_profiles() -> None:
     failing = [argument for text in conditions for argument in ("--fail-if", text)]
     runs = "tests/fixtures/runs"  # one run a side: work needs no statistics
     call = (f"{runs}/changed/01.json.gz", "--compare", f"{runs}/base/01.json.gz", *failing)
-    without = "; not counted: 42 operators of unknown work (0.0% of the time)"
+    not_counted = "; not counted: 42 operators of unknown work (0.0% of the time)"
     expected = [
         "FAILED: computation > +1%: 4.04 GFLO against 3.63 GFLO of the baseline: beyond the limit"
-        + without,
-        f"passed: computation < 3GFLO: 4.04 GFLO: not beyond the limit{without}",
+        + not_counted,
+        f"passed: computation < 3GFLO: 4.04 GFLO: not beyond the limit{not_counted}",
         "passed: computation > +500MFLO: 4.04 GFLO against 3.63 GFLO of the baseline: not beyond "
-        f"the limit{without}",
+        f"the limit{not_counted}",
         "passed: memory > +5%: 93.54 MiB against 92.54 MiB of the baseline: not beyond the limit",
         "FAILED: type=ConvolutionForward: memory > +1%: 61.40 MiB against 60.40 MiB of the "
         "baseline: beyond the limit",
@@ -228,9 +268,6 @@ def test_a_removed_operator_without_weights_has_a_difference_of_0() -> None:
         "--where", "match == removed", "--where", "base_params == 0",
     )  # fmt: skip
     assert outcome.out.splitlines()[-1] == "| removed |             0 |                   0 |"
-
-
-DYNAMIC = "tests/fixtures/models/cnn_script.onnx"
 
 
 @pytest.mark.parametrize(

@@ -261,6 +261,9 @@ def test_output_is_appended_to_a_log_behind_dev_stdout(tmp_path: Path) -> None:
     )
     subprocess.run(["bash", "-c", command], check=True)
     assert log.read_text() == "before\n" + run_command(TINY, "--dump-only-opr").out
+
+
+def test_dev_null_is_written_to_without_force() -> None:
     assert run_command(TINY, "-o", "/dev/null").code == 0
 
 

@@ -52,7 +52,7 @@ CALLS: Final = (
 
 
 def screen(width: int) -> str:
-    """Return what all calls show on a terminal with `width` columns. Nothing goes through a pager."""
+    """Return what all calls show on a terminal with `width` columns, without a pager."""
     answers = []
     with pytest.MonkeyPatch.context() as patch, Path(os.devnull).open() as nothing:
         patch.chdir(ROOT)

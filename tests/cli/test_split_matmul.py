@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 DIGITS = str(FIXTURES / "classifiers" / "digits.onnx")
 CLASSIFIER = str(FIXTURES / "classifiers" / "classifier.onnx")
 TILE = ("--split-matmul", "64,128,256")
-PLAIN = ("--print-only", "device", "--format", "csv")
+CSV = ("--print-only", "device", "--format", "csv")
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,14 @@ def test_wrong_tiles_are_refused(value: str, message: str) -> None:
     assert (outcome.code, outcome.out) == (2, "")
     error = f"profile_analyze: error: argument --split-matmul: {message}"
     assert outcome.err.removesuffix("; see profile-analyze --help\n").rstrip("\n") == error
+
+
+def test_sizes_of_tiles_may_have_leading_zeros() -> None:
+    assert pa.ModelInputs.of(tile=f"{'0' * 5000}64,064,32").tile == (64, 64, 32, False)
+    with pytest.raises(pa.QueryError, match=r"M is 0{24}, which is not positive; write"):
+        pa.ModelInputs.of(tile=f"{'0' * 24},64,64")
+    with pytest.raises(pa.QueryError, match=f"K is 0{1 << 32}, which is too large; write"):
+        pa.ModelInputs.of(tile=f"64,64,0{1 << 32}")
 
 
 @pytest.mark.parametrize(
@@ -146,10 +155,9 @@ def test_a_profile_has_no_products_of_its_own() -> None:
 
 
 def test_operators_and_groups_have_columns_on_tiles() -> None:
-    outcome = run_command(CLASSIFIER, "--split-matmul", "16,16,16,conv", *PLAIN, "-t", "2")
-    header, *rows = (line.split(",") for line in outcome.out.splitlines())
-    named = dict(zip(header, rows[0], strict=False))
-    assert {name: value for name, value in named.items() if "tile" in name or "padded" in name} == {
+    outcome = run_command(CLASSIFIER, "--split-matmul", "16,16,16,conv", *CSV, "-t", "2")
+    first = next(csv.DictReader(outcome.out.splitlines()))
+    assert {name: value for name, value in first.items() if "tile" in name or "padded" in name} == {
         "tiles": "576.0",
         "tiles_m": "64.0",
         "tiles_n": "1.0",
@@ -165,7 +173,7 @@ def test_operators_and_groups_have_columns_on_tiles() -> None:
     groups = run_command(
         CLASSIFIER,
         *("--split-matmul", "16,16,16,conv", "--aggregate-by", "type", "--columns", columns),
-        *("--where", "tiles > 0", *PLAIN),
+        *("--where", "tiles > 0", *CSV),
     )
     assert groups.out.splitlines() == [
         "type,count,tiles,tiled_macs,tile_efficiency,tiled_memory_bytes",
@@ -176,7 +184,7 @@ def test_operators_and_groups_have_columns_on_tiles() -> None:
 
 def test_products_come_first_without_an_order() -> None:
     columns = ("--columns", "name,macs,tiles")
-    outcome = run_command(CLASSIFIER, "--split-matmul", "4,4,4", *PLAIN, *columns, "-t", "2")
+    outcome = run_command(CLASSIFIER, "--split-matmul", "4,4,4", *CSV, *columns, "-t", "2")
     assert outcome.out.splitlines() == [
         *("name,macs,tiles", "linear,160,12.0", "block.conv1,2359296,"),
     ]
@@ -239,14 +247,14 @@ def test_a_profile_with_a_model_has_tiles() -> None:
     beside = ("--model", str(FIXTURES / "classifiers" / "smallcnn.onnx"))
     tile = ("--split-matmul", "16,16,16,conv")
     columns = ("--columns", "name,tiles,tile_efficiency", "-t", "1")
-    outcome = run_command(profile, *beside, *tile, *PLAIN, *columns)
+    outcome = run_command(profile, *beside, *tile, *CSV, *columns)
     assert outcome.out.splitlines()[1] == "c3.Convolution,288.0,1.0"
     shown = run_command(profile, *beside, *tile, "--format", "plain", "-t", "1").out
     assert "tile efficiency" in shown
 
 
 def with_external_data(folder: Path, location: str = "w.bin") -> tuple[str, Any]:
-    """Write a model whose weights are in another file. Return its path, and the model."""
+    """Write a model whose weights are in another file. Return its path, and the model with them."""
     text = "g (float[2, 8] x) => (float[2, 6] y) { y = MatMul (x, w) }"
     proto = model(text)
     weights = np.arange(48, dtype=np.float32).reshape(8, 6)
@@ -306,15 +314,10 @@ def test_missing_external_data_stays_missing(tmp_path: Path) -> None:
 
 
 def test_the_folder_for_a_copy_of_external_data_must_exist(tmp_path: Path) -> None:
-    text = "g (float[2, 8] x) => (float[2, 6] y) { y = MatMul (x, w) }"
-    proto = model(text)
-    weights = np.arange(48, dtype=np.float32).reshape(8, 6)
-    proto.graph.initializer.append(numpy_helper.from_array(weights, "w"))
     for one in ("values", "other"):
         (tmp_path / one).mkdir()
-    file, new = str(tmp_path / "m.onnx"), str(tmp_path / "other" / "split.onnx")
-    location = "values/w.bin"
-    onnx.save(proto, file, save_as_external_data=True, location=location, size_threshold=0)
+    file, _ = with_external_data(tmp_path, "values/w.bin")
+    new = str(tmp_path / "other" / "split.onnx")
     call = (file, "--split-matmul", "2,3,4", "--write-model", new)
     values = tmp_path / "other" / "values"
     assert run_command(*call).err == (

@@ -15,13 +15,13 @@ from tests.conftest import FIXTURES, PROFILES, run_command
 
 RESNET = str(PROFILES / "resnet18.json")
 TINY = str(PROFILES / "tiny.json")
-TRACES = PROFILES.parent / "pytorch"
+TRACES = FIXTURES / "pytorch"
 
 
 def on_terminal(columns: int, *arguments: str, encoding: str = "utf-8", **environment: str) -> str:
-    """Return what the command prints on a terminal that has this many columns.
+    """Return what the command prints if standard output claims to be a terminal of this width.
 
-    `tests/cli/test_screens.py` uses real terminals.
+    `tests/cli/test_screens.py` uses pseudo-terminals.
     """
     variables = {"COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": ""}
     with mock.patch.dict(os.environ, variables | environment):
@@ -35,10 +35,10 @@ def on_terminal(columns: int, *arguments: str, encoding: str = "utf-8", **enviro
     [
         (160, ""),
         (140, "in_shapes"),
-        (120, "cumulative, in_shapes, out_shapes"),
-        (100, "cumulative, memory, in_shapes, out_shapes"),
-        (40, "cumulative, computation, FLOPS, memory, bandwidth, in_shapes, out_shapes"),
-        (60, "cumulative, computation, FLOPS, memory, bandwidth, in_shapes, out_shapes"),
+        (120, "cumulative_time, in_shapes, out_shapes"),
+        (100, "cumulative_time, memory, in_shapes, out_shapes"),
+        (40, "cumulative_time, computation, flops, memory, bandwidth, in_shapes, out_shapes"),
+        (60, "cumulative_time, computation, flops, memory, bandwidth, in_shapes, out_shapes"),
     ],
 )
 def test_narrow_terminals_leave_out_columns(columns: int, left_out: str) -> None:
@@ -46,6 +46,18 @@ def test_narrow_terminals_leave_out_columns(columns: int, left_out: str) -> None
     _, _, note = text.replace("\n  ", " ").partition("left out to fit the width: ")
     assert note.partition(";")[0] == left_out
     assert max(map(text_width, text.splitlines())) <= columns
+
+
+def test_columns_that_do_not_fit_are_named_as_the_option_for_columns_accepts_them() -> None:
+    asked = ("--compare", RESNET, "--aggregate-by", "type", "--aggregate", "sum,p90")
+    options = (*asked, "--peaks", "a100-80gb-sxm", "--time-unit", "us", "--notes", "none")
+    text = without_colors(on_terminal(60, RESNET, *options))
+    _, _, note = text.replace("\n  ", " ").partition("left out to fit the width: ")
+    left_out = note.partition(";")[0].replace(" ", "")
+    assert left_out.startswith("cumulative_time,time.p90,base,computation,flops,")
+    # Groups have shapes only as group keys.
+    without_shapes = left_out.removesuffix(",in_shapes,out_shapes")
+    assert run_command(RESNET, *options, "--columns", without_shapes).code == 0
 
 
 @pytest.mark.parametrize(
@@ -113,7 +125,7 @@ def test_columns_that_order_the_rows_are_left_out_last(
         columns, RESNET, "-t", "1", "--color", "never", "--print-only", "device", *arguments
     )
     lines = text.partition("left out")[0].splitlines()
-    if "," in header:
+    if "," in header:  # all headings of the first line
         shown = [cell.strip() for cell in lines[1].split("\N{BOX DRAWINGS LIGHT VERTICAL}")]
         assert [cell for cell in shown if cell] == header.split(",")
     else:
@@ -122,7 +134,7 @@ def test_columns_that_order_the_rows_are_left_out_last(
 
 @pytest.mark.slowest
 def test_intervals_of_ratios_are_shown_unless_they_push_out_columns() -> None:
-    runs = PROFILES.parent / "runs"
+    runs = FIXTURES / "runs"
     files = (str(runs / "changed"), "--compare", str(runs / "base"))
     device = ("-t", "1", "--color", "never", "--print-only", "device")
     call = (*files, *device, "--format", "plain")

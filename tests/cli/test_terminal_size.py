@@ -43,6 +43,7 @@ def terminal(columns: int, lines: int) -> Iterator[TextIO]:
         ({"COLUMNS": "50", "LINES": "9"}, (70, 30), (50, 9)),
         ({"COLUMNS": "0", "LINES": ""}, (70, 30), (70, 30)),
         ({"COLUMNS": "-5", "LINES": "many"}, (70, 30), (70, 30)),
+        ({"COLUMNS": "9" * 5000, "LINES": "9" * 5000}, (70, 30), (70, 30)),
     ],
 )
 def test_the_environment_overrides_the_size_of_a_terminal(

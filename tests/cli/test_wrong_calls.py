@@ -17,7 +17,7 @@ from profile_analyze import column_words
 from profile_analyze.cli import option_words
 from profile_analyze.cli.options import OPTION_GROUPS, OPTIONS
 from profile_analyze.query.catalog import CATALOG, find_column
-from tests.conftest import run_command, some_of
+from tests.conftest import PROFILES, run_command, some_of
 from tests.recorded_calls import answer, record, recorded
 from tests.small import Operator, profile_of
 
@@ -523,7 +523,7 @@ CALLS = (
     *(f"{FILE} --slow 5", f"{FILE} --compare {FILE} --fail-if 'p < 0.05'"),
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
-    f"{NOTES}2",
+    f"{NOTES}2",  # ends with `-t 12`
     f"{NOTES} -t2 --top=1",
 )
 
@@ -576,11 +576,14 @@ def test_a_missing_value_gets_an_example_that_is_valid(option: Option) -> None:
     assert run_command("none.json", option.flags[0]).err == f"profile_analyze: error: {message}"
     assert bool(choices) != bool(option.example)
     if option.example:
-        needs = {"--having": "--aggregate-by=type", "--threshold": "--compare=none.json"}
-        needs["--fail-if"] = needs["--threshold"]
-        needs["--sql-timeout"] = "--sql=from runs"
-        needs["--write-model"] = "--split-matmul=64,64,64"
-        needs["--compare-label"] = "--label={date}/*"
+        needs = {
+            "--having": "--aggregate-by=type",
+            "--threshold": "--compare=none.json",
+            "--fail-if": "--compare=none.json",
+            "--sql-timeout": "--sql=from runs",
+            "--write-model": "--split-matmul=64,64,64",
+            "--compare-label": "--label={date}/*",
+        }
         further = [value for flag, value in needs.items() if flag in option.flags]
         outcome = run_command("none.json", *further, *shlex.split(option.example_call))
         assert outcome.code == 0 or outcome.err.startswith(
@@ -616,6 +619,50 @@ def test_a_name_with_blanks_needs_quotes(tmp_path: Path, monkeypatch: pytest.Mon
     message = "my: no such file; a name with blanks needs quotes: 'my new run.json'\n"
     assert run_command("my", "new", "run.json").err == f"profile_analyze: error: {message}"
     assert run_command("my", "old", "run.json").err == "profile_analyze: error: my: no such file\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("runs/nightly/a.json", ""),
+        ("run/nightly/a.json", "; there is no folder run; did you mean runs?"),
+        ("runs/nightli/x/a.json", "; there is no folder runs/nightli; did you mean runs/nightly?"),
+        ("./runs/daily/a.json", "; there is no folder ./runs/daily"),
+        ("/no-such-folder/run.json", "; there is no folder /no-such-folder"),
+        ("../no-such-file", ""),
+        ("noted/a.json", "; there is no folder noted"),  # `notes` is no folder
+        ("memory://a/[x].json", ""),
+        (
+            "notes --format plain",
+            "; remove the quotes, which join the file notes and the option --format",
+        ),
+        ("notes\n  -t5", "; remove the quotes, which join the file notes and the option -t5"),
+        ("note --format plain", ""),
+        (
+            "my notes --where 'name ~ a.*'",
+            "; remove the quotes, which join the file my notes and the option --where",
+        ),
+    ],
+)
+def test_a_missing_file_gets_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, advice: str
+) -> None:
+    (tmp_path / "runs" / "nightly").mkdir(parents=True)
+    (tmp_path / "notes").touch()
+    (tmp_path / "my notes").touch()
+    monkeypatch.chdir(tmp_path)
+    shown = name.replace("\n", "\\n")
+    message = f"profile_analyze: error: {shown}: no such file{advice}\n"
+    assert run_command(name).err == message
+
+
+@pytest.mark.parametrize("name", ["\\", "\\ ", " ", "\\\\"])
+def test_the_end_of_a_continued_line_is_no_file(name: str) -> None:
+    message = (
+        f"profile_analyze: error: '{name}': no such file; is it the end of a line? A backslash "
+        "that continues a line must be its last character, without a blank after it\n"
+    )
+    assert run_command(str(PROFILES / "tiny.json"), name).err == message
 
 
 def test_a_call_without_a_file_tells_how_to_read_a_pipe() -> None:

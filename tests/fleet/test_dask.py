@@ -34,7 +34,7 @@ from tests.small import Operator, written
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from profile_analyze.readers.many import Paths, Step
+    from profile_analyze.readers.many import Paths, ReadFiles, Step
 
 ERROR = "profile_analyze: error: "
 FILES = 40
@@ -103,6 +103,19 @@ def engine(client: Client) -> str:
     return f"dask:{client.scheduler_info()['address']}"
 
 
+@pytest.fixture
+def read_by_dask(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of files in each list of files that a cluster reads, in the order of the lists."""
+    numbers: list[int] = []
+
+    def pool(client: Client, paths: Paths, read_files: ReadFiles, *, name: str) -> DaskPool:
+        numbers.append(len(paths))
+        return DaskPool(client, paths, read_files, name=name)
+
+    monkeypatch.setattr(dask_engine, "DaskPool", pool)
+    return numbers
+
+
 @pytest.fixture(scope="module")
 def threads() -> Iterator[dict[int, Client]]:
     """Clusters of 1, 2 and 4 workers, which are threads of this process."""
@@ -125,22 +138,33 @@ QUESTIONS = (
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers_from_a_cluster_are_the_same(
-    folder: Path, engine: str, question: list[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    engine: str,
+    question: list[str],
+    read_by_dask: list[int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(folder)
     names = sorted(path.name for path in folder.iterdir())
     local = run_command(*names, *question)
     assert local.code == 0
+    assert read_by_dask == []
     assert run_command(*names, *question, "--engine", engine) == local
+    assert read_by_dask == [FILES]
 
 
-def test_both_sides_of_a_comparison_use_the_cluster(folder: Path, engine: str) -> None:
+def test_both_sides_of_a_comparison_use_the_cluster(
+    folder: Path, engine: str, read_by_dask: list[int]
+) -> None:
     files = sorted(map(str, folder.iterdir()))
-    call = (*files[:20], "--compare", *files[20:], "--format", "json")
+    call = (*files[:25], "--compare", *files[25:], "--format", "json")
     assert run_command(*call, "--engine", engine) == run_command(*call)
+    assert read_by_dask == [25, 15]
 
 
-def test_an_export_uses_the_cluster(folder: Path, engine: str, tmp_path: Path) -> None:
+def test_an_export_uses_the_cluster(
+    folder: Path, engine: str, read_by_dask: list[int], tmp_path: Path
+) -> None:
     def exported(*more: str) -> tuple[Outcome, Outcome]:
         data_set = str(tmp_path / f"set{len(more)}")
         outcome = run_command(str(folder), "--export", data_set, *more)
@@ -150,6 +174,7 @@ def test_an_export_uses_the_cluster(folder: Path, engine: str, tmp_path: Path) -
 
     first, second = exported(), exported("--engine", engine)
     assert first == second
+    assert read_by_dask == [FILES]
     assert first[0].out == "set: added 40 profiles; now 40 profiles\n"
 
 
@@ -204,6 +229,9 @@ def test_a_killed_worker_does_not_change_the_answer(
     assert len(left) == 1
     assert difference(killed, pa.load_runs(files)) is None
     assert pids_of(client)  # the cluster stays
+
+
+# The next functions replace the function that reads files. Workers always get a folder `within`.
 
 
 def _die(_joiner: RunJoiner, _paths: Paths, *, within: str = "") -> Iterator[Step]:

@@ -64,13 +64,20 @@ def test_files_with_contents_that_the_data_set_has_are_left_out(folder: Path) ->
     assert as_tuple(outcome) == (
         0,
         "set: added 1 profile; now 2 profiles\n",
-        "note: left out 3 files whose content is already in set: a.json and 2 more\n",
+        "note: left out 3 files whose content is already in set or in an earlier file: a.json and "
+        "2 more\n",
     )
     nothing = run_command("a.json", "--export", "set")
     assert as_tuple(nothing) == (
         0,
         "set: added 0 profiles; now 2 profiles\n",
-        "note: left out 1 file whose content is already in set: a.json\n",
+        "note: left out 1 file whose content is already in set or in an earlier file: a.json\n",
+    )
+    twice = run_command("a.json", "a.json", "--export", "new")
+    assert as_tuple(twice) == (
+        0,
+        "new: added 1 profile; now 1 profile\n",
+        "note: left out 1 file whose content is already in new or in an earlier file: a.json\n",
     )
 
 
@@ -94,7 +101,7 @@ def test_a_whole_part_of_bad_files_is_skipped(folder: Path) -> None:
         (folder / name).write_text(f"no profile: {name}", encoding="utf-8")
     files = ["a.json", *bad, "b.json"]
     outcome = export("set", files, max_size=MAX_SIZE, files_per_part=1, skip_bad=True)
-    assert outcome[:2] == (2, 2)
+    assert (outcome.added, outcome.files) == (2, 2)
     (note,) = outcome.notes
     assert note.startswith("left out 3 files that cannot be read: bad0.json: ")
     assert note.endswith("; and 2 more")
@@ -267,10 +274,10 @@ def test_tables_that_do_not_belong_together_are_recognised(folder: Path) -> None
 @pytest.mark.parametrize(
     ("table", "column", "reason"),
     [
-        ("executions", "operator", "executions: operator has indices from 98 to 98, but its "),
-        ("executions", "track", "executions: track has indices from 98 to 98, but its "),
-        ("executions", "run", "executions: run has indices from 98 to 98, but its "),
-        ("executions", "parent", "executions: parent has indices from 98 to 98, but its "),
+        ("executions", "operator", "executions: operator has indices from 98 to 98, but the "),
+        ("executions", "track", "executions: track has indices from 98 to 98, but the "),
+        ("executions", "run", "executions: run has indices from 98 to 98, but the "),
+        ("executions", "parent", "executions: parent has indices from 98 to 98, but the "),
         ("runs", "process", "a table refers to processes that do not exist"),
     ],
 )
@@ -406,22 +413,24 @@ def test_manifests_have_the_size_limit_of_profiles(folder: Path, name: str) -> N
     assert outcome == Outcome(1, "", f"{ERROR}set: {reason}\n")
 
 
+TEXT = "[1]"
+"""Valid JSON, but not a list of shapes."""
+
+
 def with_column(name: str, values: list[Any]) -> Callable[[pyarrow.Table], pyarrow.Table]:
     """Return a function that sets a column of a table, or adds it."""
 
     def changed(table: pyarrow.Table) -> pyarrow.Table:
-        column = pyarrow.array(values).dictionary_encode() if TEXT in values else values
+        column = pyarrow.array(values)
         if name not in table.column_names:
-            return table.append_column(name, pyarrow.array(values))
+            return table.append_column(name, column)
+        if TEXT in values:
+            column = column.dictionary_encode()  # as texts in data sets are
         index = table.column_names.index(name)
-        encoded = table.schema.field(name).metadata
-        field = pyarrow.field(name, pyarrow.array(column).type, metadata=encoded)
-        return table.set_column(index, field, [column])
+        field = pyarrow.field(name, column.type, metadata=table.schema.field(name).metadata)
+        return table.set_column(index, field, column)
 
     return changed
-
-
-TEXT = "[1]"
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,8 @@ def test_a_file_that_another_export_adds_meanwhile_is_left_out(tmp_path: Path) -
     others = iter([[files[1], files[4]], [files[3]]])
 
     def read_while_another_exports(_: int) -> None:
-        for names in others:
+        if names := next(others, None):
             exported(tmp_path / "set", names)
-            break
 
     outcome = export(
         str(tmp_path / "set"),
@@ -82,7 +81,10 @@ def test_a_file_that_another_export_adds_meanwhile_is_left_out(tmp_path: Path) -
         files_per_part=2,
         progress=read_while_another_exports,
     )
-    note = f"left out 3 files whose content is already in {tmp_path / 'set'}: {files[1]} and 2 more"
+    note = (
+        f"left out 3 files whose content is already in {tmp_path / 'set'} or in an earlier file: "
+        f"{files[1]} and 2 more"
+    )
     assert (outcome.added, outcome.files, [*outcome.notes]) == (3, 6, [note])
     assert files_in(tmp_path / "set") == [files[n] for n in (1, 4, 3, 0, 2, 5)]
     assert left_overs(tmp_path / "set") == []
@@ -135,6 +137,7 @@ def test_an_export_waits_while_another_one_publishes(
             sleep(0.01)
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=0.5)
+        # This export must not wait for the lock, which this process holds.
         monkeypatch.setattr(locking, "fcntl", None)
         exported(data_set, [file])
     out, _ = process.communicate(timeout=30)

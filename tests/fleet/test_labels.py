@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet as pq
 
+import profile_analyze as pa
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import parts_of
 from profile_analyze.readers.content import MAX_SIZE
@@ -184,9 +185,10 @@ def test_the_number_of_combinations_is_limited(tmp_path: Path) -> None:
     files = [str(tmp_path / f"{n}.json") for n in range(1001)]
     labels = {file: {"n": file} for file in files}
     message = (
-        "the files have 1,001 different combinations of labels, and an export may have at most 1"
+        "the files have 1,001 different combinations of labels, "
+        "and an export may have at most 1,000;"
     )
-    with pytest.raises(Exception, match=message):
+    with pytest.raises(pa.QueryError, match=message):
         export(str(tmp_path / "set"), files, max_size=MAX_SIZE, labels=labels)
 
 

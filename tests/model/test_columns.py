@@ -51,17 +51,18 @@ def test_declared_columns_are_consistent() -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_columns_have_the_formulas_that_their_rules_need(module: object) -> None:
-    known: Formulas = module.FORMULAS  # type: ignore[attr-defined]
-    columns = [column for column in CATALOG if formulas_of(column) is known]
+    formulas: Formulas = module.FORMULAS  # type: ignore[attr-defined]
+    columns = [column for column in CATALOG if formulas_of(column) is formulas]
     assert columns
 
-    def promised(*rules: tuple[object, ...]) -> set[str]:
-        return {one.name for one in columns if (one.of_operators, one.of_groups) in rules}
+    def with_rules(*pairs: tuple[object, ...]) -> set[str]:
+        """Return the columns whose rules for operators and for groups are one of the pairs."""
+        return {one.name for one in columns if (one.of_operators, one.of_groups) in pairs}
 
-    rules = {one.of_groups for one in columns} - {SAME}
-    assert known.of_rows.keys() == promised((FORMULA, SAME))
-    assert known.of_operators.keys() == promised(*((FORMULA, rule) for rule in rules))
-    assert known.of_groups.keys() == promised((FORMULA, FORMULA), (None, FORMULA))
+    others = {one.of_groups for one in columns} - {SAME}
+    assert formulas.of_rows.keys() == with_rules((FORMULA, SAME))
+    assert formulas.of_operators.keys() == with_rules(*((FORMULA, rule) for rule in others))
+    assert formulas.of_groups.keys() == with_rules((FORMULA, FORMULA), (None, FORMULA))
 
 
 def test_running_sums_can_neither_filter_nor_order() -> None:
@@ -132,7 +133,9 @@ def test_only_measured_times_have_a_tolerance() -> None:
         ("lost", "lost > 2998.6ns", True),
     ],
 )
-def test_computed_times_are_compared_exactly(column: str, where: str, *, found: bool) -> None:
+def test_only_measured_times_are_compared_with_a_tolerance(
+    column: str, where: str, *, found: bool
+) -> None:
     profile = profile_of([Operator("a", "T", 3.0, work=(1, 1337))])
     peaks = pa.parse_peaks("1T:1T")
     result = pa.run(pa.Query(where=where, peaks=peaks), profile)
@@ -157,13 +160,12 @@ def test_numbers_without_a_unit_have_the_unit_1() -> None:
     )
     assert bare == {"gain": "decimals"} | factors | counts | dict.fromkeys(shares, "percent")
     assert not [column for column in CATALOG if not column.unit and column.kind == "number"]
-    assert [value_text(find_column("gain"), gain) for gain in (1.0666, 1.0, 0.998, 462.018)] == [
-        *("1.07", "1.00", "1.00", "462.02")
-    ]
+    gains = [value_text(find_column("gain"), gain) for gain in (1.0666, 1.0, 0.998, 462.018)]
+    assert gains == ["1.07", "1.00", "1.00", "462.02"]
     assert value_text(find_column("p_value"), 0.04567) == "0.0457"
     assert value_text(find_column("efficiency"), 1.0666) == "106.7%"
-    gains = pa.Query(peaks=pa.parse_peaks("100G:20G"), where="gain > 1.01").conditions
-    assert [one.bound for one in gains] == [1.01]
+    (condition,) = pa.Query(peaks=pa.parse_peaks("100G:20G"), where="gain > 1.01").conditions
+    assert condition.bound == 1.01
 
 
 def test_mypy_rejects_group_formulas_that_use_the_profile() -> None:
@@ -217,14 +219,14 @@ def test_the_page_lists_the_columns_that_an_aggregate_renames() -> None:
     result = pa.run(query, pa.load(RESNET))
     names = {name: result.shown_column(name) for name in result.columns}
     renamed = [name for name, column in names.items() if column.name != name]
-    compared = [column.name for column in CATALOG if column.of_groups == AGGREGATED]
-    work = ("base_computation", "base_macs", "base_params", "base_memory")
-    assert compared == [*renamed, "base", *work]
+    aggregated = [column.name for column in CATALOG if column.of_groups == AGGREGATED]
+    of_comparisons = ("base", "base_computation", "base_macs", "base_params", "base_memory")
+    assert aggregated == [*renamed, *of_comparisons]
     assert all(names[name].name == f"{name}.max" for name in renamed)
-    assert f"as `--aggregate` says: {listed(compared)}." in PAGE
+    assert f"as `--aggregate` says: {listed(aggregated)}." in PAGE
     assert (heading(names["time"]), machine_name(names["time"])) == ("time max (s)", "time_max_s")
-    plain = pa.run(query.changed(aggregates="sum"), pa.load(RESNET))
-    assert [plain.shown_column(name).name for name in plain.columns] == list(plain.columns)
+    sums = pa.run(query.changed(aggregates="sum"), pa.load(RESNET))
+    assert [sums.shown_column(name).name for name in sums.columns] == list(sums.columns)
 
 
 def test_the_page_lists_the_columns_for_programs() -> None:

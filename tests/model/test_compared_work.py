@@ -313,6 +313,19 @@ def test_a_profile_without_time_has_no_rate_to_compare() -> None:
     assert lines[0] == "computation +100.0% (1.00 KFLO to 2.00 KFLO)"
 
 
+def test_the_summary_says_that_no_computation_is_left() -> None:
+    def network(flo: float) -> pa.Profile:
+        return in_memory.profile_of(
+            [{"name": "a", "computation": flo, "memory": 10.0}],
+            [{"operator": 0, "duration_s": 5e-6}],
+        )
+
+    assert plain_summary(network(0), network(1000)) == [
+        "computation -100.0% (1.00 KFLO to 0.00 FLO)",
+        "difference by cause: less work -5.000 us (a), time per work +5.000 us (a)",
+    ]
+
+
 def test_work_near_the_largest_number_is_compared_without_a_warning() -> None:
     def convolution() -> pa.Profile:
         return side(Operator("conv", "Conv", 5, work=(int(1.79e308), 10)))

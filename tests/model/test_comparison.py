@@ -145,9 +145,9 @@ def test_notes_say_how_many_operators_matched() -> None:
     # URLs are shown without their queries, so the names of different files may be equal.
     slow, fast = (profile_of([Operator("a", "Conv", time)], "url?***") for time in (1, 2))
     assert pa.compare(slow, fast).notes == ()
-    assert (
-        repr(comparison)
-        == "Comparison(Profile('new.json', 4 operators, 'MegEngine GraphProfiler JSON'), base='small.json')"
+    assert repr(comparison) == (
+        "Comparison(Profile('new.json', 4 operators, 'MegEngine GraphProfiler JSON'), "
+        "base='small.json')"
     )
 
 
@@ -224,7 +224,7 @@ WIDE = [80, 85, 90, 100, 105, 110, 120, 130]
         (FAST, FAST, "same"),
         (QUIET, QUIET, "same"),
         ([time + 1 for time in QUIET], QUIET, "same"),
-        ([100] * 8, FAST, None),  # copies count once
+        ([100] * 8, FAST, None),  # equal runs are copies, which count as one run
         (WIDE, FAST, "uncertain"),
         (SLOW[:4], FAST[:4], "slower"),
         (SLOW[:3], FAST, None),
@@ -362,11 +362,15 @@ def test_rows_with_equal_differences_are_ordered_by_time() -> None:
     for by, column in ((), "name"), (("type",), "type"):
         labels = pa.run(pa.Query(compared=True, by=by), comparison)[column].tolist()
         assert labels == (["long", "short"] if column == "name" else ["Conv", "Relu"])
-    in_file = pa.Query(compared=True, order="absolute_difference")
-    assert pa.run(in_file, comparison)["name"].tolist() == ["short", "long"]
+    # If the question names the order, rows with equal differences stay in file order.
+    query = pa.Query(compared=True, order="absolute_difference")
+    assert pa.run(query, comparison)["name"].tolist() == ["short", "long"]
 
 
 def test_the_command_offers_every_way_to_match() -> None:
     (option,) = (one for one in parser()._actions if one.dest == "match")
     assert tuple(option.choices or ()) == tuple(MATCHES)
+
+
+def test_the_help_states_the_default_threshold() -> None:
     assert f"default: {DEFAULT_THRESHOLD:.0%}" in parser().format_help()

@@ -85,9 +85,9 @@ def test_the_causes_of_a_difference_do_not_depend_on_the_output_format() -> None
     runs = FIXTURES / "runs"
     sides = (str(runs / "changed"), "--compare", str(runs / "base"))
     causes = []
-    for form in ("table", "plain"):
+    for output_format in ("table", "plain"):
         arguments = ("--print-only", "summary", "--notes", "none", "--time-unit", "ms")
-        outcome = run_command(*sides, *arguments, "--format", form)
+        outcome = run_command(*sides, *arguments, "--format", output_format)
         causes += [line for line in outcome.out.splitlines() if line.startswith("difference by")]
     assert (
         causes

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Run
 from profile_analyze.model.iterations import (
     by_unit,
@@ -17,6 +18,7 @@ from profile_analyze.model.iterations import (
     without_first_runs,
 )
 from profile_analyze.model.runs import join_runs
+from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
 from tests.in_memory import four_steps
 
 RUNS = (Run(0), Run(0), Run(0), Run(1), Run(1))
@@ -35,6 +37,27 @@ def test_the_first_runs_of_each_process_are_skipped() -> None:
     with pytest.raises(QueryError) as caught:
         without_first_runs(profile, 4)
     assert str(caught.value) == "skip_runs: 4 leaves no run of a.json, which has 4 runs"
+
+
+def test_tables_that_refer_to_executions_are_dropped_with_skipped_runs() -> None:
+    gpu = Categorical.of(["gpu"])
+    row = np.array([0], np.int32)
+    tensors = Tensors(Categorical.of(["x"]), Categorical.of([(1,)]), gpu, np.ones(1))
+    uses = Uses(row, row, np.ones(1, np.bool_))
+    tables = {
+        "tensors": tensors,
+        "uses": uses,
+        "dependencies": Dependencies(np.array([15], np.int32), np.array([16], np.int32), gpu),
+        "allocations": Allocations(gpu, np.zeros(1), np.ones(1), np.array([16], np.int32)),
+    }
+    profile = four_steps().changed(**tables)
+    assert profile.check() == ()
+    found = without_first_runs(profile, 1)
+    assert found.check() == ()
+    assert (found.table("tensors"), found.table("uses")) == (tensors, uses)
+    assert found.not_loaded == {"dependencies", "allocations"}
+    with pytest.raises(QueryError, match=r"allocations: .* lost it when runs were joined or left"):
+        found.table("allocations")
 
 
 def test_the_value_of_a_process_is_the_median_of_its_iterations() -> None:

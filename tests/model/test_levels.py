@@ -78,7 +78,7 @@ def test_work_is_derived_if_part_of_it_is_derived() -> None:
     assert top.source_of("memory").values().tolist() == ["unknown", "unknown"]
 
 
-def test_a_note_on_kernels_that_nothing_launched() -> None:
+def test_kernels_that_nothing_launched_have_a_note() -> None:
     profile = profile_of(
         [{"name": "a"}, {"name": "k", "level": "kernel"}],
         [{"operator": 0, "duration_s": 2.0}, {"operator": 1, "duration_s": 0.5, "track": 1}],
@@ -188,7 +188,7 @@ def test_a_kernel_has_the_phase_of_its_launch() -> None:
     assert at_level(profile).executions.phase.values().tolist() == ["backward"] * 2
 
 
-def test_notes_on_executions_outside_of_all_rows() -> None:
+def test_executions_outside_of_all_rows_have_notes() -> None:
     profile = profile_of(
         [
             {"name": "step", "level": "module"},
@@ -232,11 +232,11 @@ BETWEEN = (
         ((-1, 2, 0, 1), f"modules and regions took 7.00 s (70.0% of the time) {BETWEEN}"),
     ],
 )
-def test_a_note_on_the_time_of_modules_between_operators(
+def test_the_time_of_modules_between_operators_has_a_note(
     parents: tuple[int, ...], note: str
 ) -> None:
     names = ({"name": "outer", "level": "module"}, {"name": "inner", "level": "module"})
-    inside_s = 2.0 if parents[1] == 2 else 4.0
+    inside_s = 2.0 if parents[1] == 2 else 4.0  # inside the operator of 3 s, it is shorter
     profile = profile_of(
         [*names, {"name": "a", "scope": ("net",)}, {"name": "b", "scope": ("net",)}],
         [
@@ -348,7 +348,7 @@ def test_two_profiles_use_the_first_level_that_both_have() -> None:
     assert common_level(nested(), kernels) == common_level(kernels, nested()) == "kernel"
     assert common_level(nested(), nested()) == "operator"
     assert common_level(at_level(nested(), "top"), nested()) == "top"
-    assert common_level(four_steps(), four_steps()) is None
+    assert common_level(four_steps(), four_steps()) is None  # neither has other levels
     with pytest.raises(QueryError, match="have no level in common: operator, and kernel"):
         common_level(four_steps(), kernels)
 
@@ -452,7 +452,7 @@ def test_levels_equal_a_plain_recursion(rows: list[dict[str, Any]], level: str) 
         ((("net",), None), None),
     ],
 )
-def test_a_note_on_rows_that_are_steps_instead_of_modules(
+def test_rows_that_are_steps_instead_of_modules_have_a_note(
     scopes: tuple[tuple[str, ...] | None, ...], note: str | None
 ) -> None:
     operators: list[dict[str, Any]] = [

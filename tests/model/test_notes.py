@@ -130,7 +130,10 @@ def test_markdown_has_the_notes_because_it_is_passed_on(tmp_path: Path) -> None:
     path = str(PROFILES / "trace-dyn.json")
     few = run_command(path, path, "-t", "1", "--format", "markdown")
     notes = [line for line in few.err.splitlines() if "--notes all" not in line]
-    assert notes[0] == "note: 1 file named again: the same run counts twice in totals, and once in verdicts; name each run once"  # fmt: skip
+    assert notes[0] == (
+        "note: 1 file named again: the same run counts twice in totals, and once in verdicts; "
+        "name each run once"
+    )
     assert few.out.splitlines()[-len(notes) - 1 :] == ["", *(f"- {note}" for note in notes)]
     page = tmp_path / "page.md"
     run_command(path, path, "-t", "1", "-o", str(page))
@@ -190,7 +193,7 @@ def test_verdicts_are_printed_even_if_notes_are_not() -> None:
     outcome = run_command(*call, "--notes", "none")
     assert outcome.code == 4
     assert outcome.err == (
-        "note: cannot be judged: time > 1us: 104 ms: only 1 of the 4 required runs; record at "
+        "note: cannot be judged: time > 1us: 103.7 ms: only 1 of the 4 required runs; record at "
         "least 4 profiles, better 8, each by its own process, and name them all\n"
     )
 

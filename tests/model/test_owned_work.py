@@ -101,7 +101,7 @@ def test_work_that_an_inner_operator_delegates_counts_once_for_the_outer_operato
     assert work_of(profile) == [(10.0, 0.0), (None, None), (2.0, 0.0), (2.0, 0.0)]
 
 
-def test_only_some_calls_of_an_operator_delegate() -> None:
+def test_calls_that_delegate_count_as_calls_without_work() -> None:
     operators = [{"name": "linear", "computation": 8.0}, {"name": "gemm", "computation": 8.0}]
     executions = [
         {"operator": 0, "duration_s": 3.0},

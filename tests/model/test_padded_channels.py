@@ -32,6 +32,7 @@ def conv(name: str, outputs: int, inputs: int = 512, **more: Any) -> dict[str, A
 
 
 def blocked(name: str, outputs: int, inputs: int = 512, **more: Any) -> dict[str, Any]:
+    """Return a convolution whose runtime pads channels to blocks."""
     return conv(name, outputs, inputs, **{CHANNEL_BLOCKS: BLOCKS, **more})
 
 
@@ -102,23 +103,16 @@ def test_neighbours_decide_which_of_several_equal_operators_match() -> None:
     ]
 
 
-@pytest.mark.parametrize("is_padded", [True, False])
-def test_an_operator_that_needs_no_padding_does_not_take_the_place_of_another(
-    *, is_padded: bool
-) -> None:
+def test_operators_with_and_without_padding_match_in_order() -> None:
     channels = (20, 24, 20, 24)
-    sides = (
-        run_of(*[conv(f"p{n}", count) for n, count in enumerate(channels)]),
-        run_of(*[blocked(f"q{n}", 24) for n in range(len(channels))]),
-    )
+    plain = run_of(*[conv(f"p{n}", count) for n, count in enumerate(channels)])
+    in_blocks = run_of(*[blocked(f"q{n}", 24) for n in range(len(channels))])
     pairs = [(f"p{n}", f"q{n}", "structure") for n in range(len(channels))]
-    if is_padded:
-        assert matched(pa.compare(*sides[::-1])) == [(q, p, match) for p, q, match in pairs]
-    else:
-        assert matched(pa.compare(*sides)) == pairs
+    assert matched(pa.compare(plain, in_blocks)) == pairs
+    assert matched(pa.compare(in_blocks, plain)) == [(q, p, match) for p, q, match in pairs]
 
 
-def test_operators_that_cannot_be_padded_to_each_other_take_no_place() -> None:
+def test_the_operator_that_fits_matches_whatever_the_order() -> None:
     base = run_of(conv("z", 20))
     for names in ("xy", "yx"):
         rows = {"x": conv("x", 21), "y": blocked("y", 24)}
@@ -164,6 +158,11 @@ def test_only_channels_are_padded() -> None:
     assert [plain.pads(one) for one in in_blocks] == [False] * 8
 
 
+def test_an_operator_in_blocks_does_not_pad_another_operator_in_blocks() -> None:
+    narrow, wide = (BlockedShapes(((1, n, 5, 5),), ((n, n, 3, 3),), BLOCKS) for n in (8, 16))
+    assert not wide.pads(narrow)
+
+
 def test_all_dimensions_are_padded_to_blocks_of_one_size() -> None:
     plain = BlockedShapes(((1, 17, 5, 5),), ((20, 17, 1, 1), (20,)), ())
     assert BlockedShapes(((1, 24, 5, 5),), ((24, 24, 1, 1), (24,)), BLOCKS).pads(plain)
@@ -179,9 +178,8 @@ def test_the_last_convolution_of_squeezenet_is_matched() -> None:
     query = pa.Query(compared=True, where="base_name == r64_nchwc")
     (row,) = pa.run(query, comparison).rows
     names = ("name", "time", "base", "difference", "macs", "base_macs", "match")
-    assert tuple(row[name] for name in names) == (
-        *("n62", us(432), us(364), us(68), 86_528_000, 87_220_224, "structure"),
-    )
+    expected = ("n62", us(432), us(364), us(68), 86_528_000, 87_220_224, "structure")
+    assert tuple(row[name] for name in names) == expected
     match = comparison.match.values().tolist()
     convolutions = comparison.profile.operators.category.values() == "convolution"
     assert [how for how, found in zip(match, convolutions, strict=True) if found] == [

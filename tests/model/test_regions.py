@@ -92,8 +92,8 @@ def test_each_execution_of_a_region_becomes_a_run() -> None:
     found = with_step_region(two_batches(), "batch")
     assert found.check() == ()
     assert found.runs == (
-        Run(0, 1, "batch", wall_s=UNKNOWN),
-        Run(0, 2, "batch", 3.0),
+        Run(0, 1, "batch", wall_s=UNKNOWN),  # has an operator outside of its region
+        Run(0, 2, "batch", wall_s=3.0),
     )
     assert found.executions.run.tolist() == [1, 1, 0, 0, 0, 0, 0, 1, 0]
     rows = at_level(found)
@@ -107,7 +107,6 @@ def test_each_execution_of_a_region_becomes_a_run() -> None:
 
 
 def test_executions_before_the_first_region_belong_to_the_first_run() -> None:
-    profile = nested()
     found = with_step_region(
         profile_of(
             [{"name": "batch", "level": "module"}, {"name": "op"}],
@@ -119,8 +118,12 @@ def test_executions_before_the_first_region_belong_to_the_first_run() -> None:
         "batch",
     )
     assert found.executions.run.tolist() == [0, 0]
-    assert with_step_region(profile, "net").notes == ()
-    assert with_step_region(profile, "net").runs == (Run(0, 1, "net", 12e-3),)
+
+
+def test_a_region_around_all_executions_is_one_run_without_a_note() -> None:
+    found = with_step_region(nested(), "net")
+    assert found.runs == (Run(0, 1, "net", wall_s=12e-3),)
+    assert found.notes == ()
 
 
 def test_each_process_has_iterations_of_its_own() -> None:
@@ -136,6 +139,14 @@ def test_regions_that_ran_are_listed() -> None:
     assert regions_of(two_batches()) == ["batch"]
     assert regions_of(nested()) == ["net"]
     assert regions_of(bare()) == []
+
+
+def test_the_most_frequent_region_is_listed_first() -> None:
+    profile = profile_of(
+        [{"name": name, "level": "module"} for name in ("once", "often", "twice", "also once")],
+        [{"operator": one, "duration_s": 1.0} for one in (0, 1, 2, 1, 3, 2, 1)],
+    )
+    assert regions_of(profile) == ["often", "twice", "once", "also once"]
 
 
 def test_an_unknown_region_is_an_error() -> None:

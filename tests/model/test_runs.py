@@ -34,6 +34,21 @@ def test_files_with_equal_names_and_different_times_are_different_files() -> Non
     assert joined.notes_on_runs == ()
 
 
+def test_copies_have_a_note_beside_a_file_without_executions_that_is_named_again() -> None:
+    named_again = (
+        "1 file named again: the same run counts twice in totals, and once in verdicts; name each "
+        "run once"
+    )
+    copies = (
+        "probably copies: 1 file with exactly the times of another; totals count copies, verdicts "
+        "do not; name each run once"
+    )
+    runs, empty = [four_steps("a.json"), four_steps("b.json")], profile_of([{"name": "a"}])
+    assert join_runs(runs).notes_on_runs == (copies,)
+    assert join_runs([*runs, empty, empty]).notes_on_runs[:2] == (named_again, copies)
+    assert join_runs([*runs, runs[0]]).notes_on_runs == (named_again, copies)
+
+
 def test_a_partial_result_shares_nothing_with_its_joiner() -> None:
     joiner = RunJoiner()
     note = Note("doubtful", Importance.WRONG)

@@ -125,8 +125,11 @@ def test_each_process_and_each_clock_begins_at_its_own_first_execution() -> None
     ]  # fmt: skip
 
 
-def runs_of(*durations: float, processes: tuple[int, ...] = (0, 0, 0)) -> Profile:
-    """Return three runs that follow each other, with two operators in each. Times are in ms."""
+def runs_of(*durations: float) -> Profile:
+    """Return a run for each duration, in ms. In each run, two operators take this time.
+
+    A run starts every 10 ms, and its second operator 5 ms later.
+    """
     executions = [
         {
             "operator": half,
@@ -137,11 +140,8 @@ def runs_of(*durations: float, processes: tuple[int, ...] = (0, 0, 0)) -> Profil
         for run, one in enumerate(durations)
         for half in (0, 1)
     ]
-    runs = [Run(process, wall_s=9 * MS) for process in processes[: len(durations)]]
-    files = [f"{n}.json" for n in range(max(processes) + 1)]
-    return profile_of(
-        [{"name": "a"}, {"name": "b"}], executions, tracks=(CPU,), runs=runs, processes=files
-    )
+    runs = [Run(wall_s=9 * MS)] * len(durations)
+    return profile_of([{"name": "a"}, {"name": "b"}], executions, tracks=(CPU,), runs=runs)
 
 
 def test_runs_partly_inside_are_left_out_if_whole_runs_are_inside() -> None:

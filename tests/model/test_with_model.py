@@ -222,7 +222,7 @@ def test_an_output_of_the_model_inside_a_fused_operator_is_moved() -> None:
         ([("const", "Constant")], "bookkeeping"),
     ],
 )
-def test_ambiguous_names_are_not_matched(rows: list[Row], why: str) -> None:
+def test_an_operator_that_may_not_be_the_node_is_not_matched(rows: list[Row], why: str) -> None:
     model = model_of(
         [
             *CHAIN,
@@ -467,12 +467,13 @@ def test_a_repeated_name_is_matched_in_order_if_as_many_nodes_have_it() -> None:
 
 
 def test_a_name_of_very_many_nodes_is_matched_only_in_order() -> None:
-    whole = _Matching._fitting
-    with patch.object(_Matching, "_fitting", autospec=True, side_effect=whole) as comparisons:
-        for count, by_name in ((64, 64 * 64), (65, 0)):
+    original = _Matching._fitting
+    with patch.object(_Matching, "_fitting", autospec=True, side_effect=original) as comparisons:
+        # Up to 64 operators are first compared with each node, and then with one node in order.
+        for count, with_each_node in ((64, 64 * 64), (65, 0)):
             nodes = [Node("a", "Conv", f"x{n}", f"y{n}", n) for n in range(count)]
             assert macs(named(*["a"] * count), model_of(nodes)) == [*range(count)]
-            assert comparisons.call_count == by_name + count
+            assert comparisons.call_count == with_each_node + count
             comparisons.reset_mock()
         model = model_of([Node("a", "Conv", f"x{n}", f"y{n}") for n in range(65)])
         assert macs(named(*["a"] * 64, *(f"a_{n}" for n in range(9))), model) == [-1] * 73
@@ -550,7 +551,7 @@ def test_a_model_adds_no_work_to_constants() -> None:
     assert macs(profile, model_of([Node("five", "Constant", "", "five")])) == [-1]
 
 
-def test_dtypes_of_the_profile_are_kept() -> None:
+def test_dtypes_of_the_profile_are_kept_and_missing_dtypes_added() -> None:
     wanted = ("in_shapes", "out_shapes", "input_dtypes")
     profile = pa.load(PROFILES / "smallcnn.json", wanted=wanted)
     found = pa.with_model(profile, pa.load(CLASSIFIERS / "smallcnn.onnx")).operators

@@ -28,7 +28,8 @@ def members(of_groups: list[Group]) -> Members:
     return Members.of(flat, np.array([len(group) for group in of_groups], np.int64))
 
 
-def finished(name: str, groups: list[Group]) -> Group:
+def aggregate_of_each(name: str, groups: list[Group]) -> list[float]:
+    """Return the value of the aggregate `name` for each group."""
     aggregate = find_aggregate(name)
     assert aggregate is not None
     return list(aggregated(aggregate, members(groups)).tolist())
@@ -37,8 +38,8 @@ def finished(name: str, groups: list[Group]) -> Group:
 @pytest.mark.parametrize("name", NAMES)
 @given(st.lists(values, max_size=4))
 def test_each_group_has_the_value_that_it_would_have_alone(name: str, groups: list[Group]) -> None:
-    alone = [value for group in groups for value in finished(name, [group])]
-    np.testing.assert_array_equal(finished(name, groups), alone)
+    alone = [value for group in groups for value in aggregate_of_each(name, [group])]
+    np.testing.assert_array_equal(aggregate_of_each(name, groups), alone)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,35 +78,35 @@ def test_each_run_has_the_values_that_it_would_have_alone(
     ],
 )
 def test_unknown_values_are_left_out(name: str, expected: Group) -> None:
-    np.testing.assert_array_equal(finished(name, [[3.0, nan, 4.0], [nan], []]), expected)
+    np.testing.assert_array_equal(aggregate_of_each(name, [[3.0, nan, 4.0], [nan], []]), expected)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.integers(0, 100))
 def test_percentiles_equal_numpy(group: Group, percentage: int) -> None:
-    (found,) = finished(f"p{percentage}", [group])
+    (found,) = aggregate_of_each(f"p{percentage}", [group])
     assert found == pytest.approx(np.percentile(group, percentage), rel=1e-12, abs=1e-9)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40))
 def test_the_standard_deviation_is_the_sample_standard_deviation(group: Group) -> None:
-    (found,) = finished("std", [group])
+    (found,) = aggregate_of_each("std", [group])
     assert found == pytest.approx(statistics.stdev(group), rel=1e-6, abs=1e-6)
 
 
 @given(st.floats(-1e308, 1e308), st.integers(2, 40))
 def test_the_standard_deviation_of_equal_values_is_0(value: float, count: int) -> None:
-    assert finished("std", [[1.0, 2.0], [value] * count, [value]])[:2] == [0.5**0.5, 0.0]
-    assert np.isnan(finished("std", [[value]])).all()
+    assert aggregate_of_each("std", [[1.0, 2.0], [value] * count, [value]])[:2] == [0.5**0.5, 0.0]
+    assert np.isnan(aggregate_of_each("std", [[value]])).all()
 
 
 def test_a_percentile_ignores_a_neighbour_without_weight() -> None:
-    assert finished("p0", [[-1e308, 1e308]]) == [-1e308]
+    assert aggregate_of_each("p0", [[-1e308, 1e308]]) == [-1e308]  # their difference is infinite
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 1000])
 def test_group_sums_equal_numpy_to_the_last_bit(size: int) -> None:
     some = (np.arange(size) * 0.1 + 1 / 3).tolist()
-    assert finished("sum", [[0.1], some, [0.2]]) == [0.1, np.sum(some), 0.2]
+    assert aggregate_of_each("sum", [[0.1], some, [0.2]]) == [0.1, np.sum(some), 0.2]
     sizes = np.array([size, 1], np.int64)
     values = np.array([[*some, 0.1], [*some[::-1], 0.2]]).T
     sums = aggregated_in_each_run(AGGREGATES["sum"], values, sizes)
@@ -113,8 +114,8 @@ def test_group_sums_equal_numpy_to_the_last_bit(size: int) -> None:
 
 
 def test_a_sum_that_is_not_finite_is_not_available() -> None:
-    assert np.isnan(finished("sum", [[1e308, 1e308]])).all()
-    assert np.isnan(finished("std", [[1e308, -1e308]])).all()
+    assert np.isnan(aggregate_of_each("sum", [[1e308, 1e308]])).all()
+    assert np.isnan(aggregate_of_each("std", [[1e308, -1e308]])).all()
 
 
 @pytest.mark.parametrize(
@@ -129,5 +130,5 @@ def test_a_percentage_that_overflows_is_not_an_aggregate() -> None:
 
 
 def test_percentiles_do_not_overflow() -> None:
-    assert finished("median", [[-1.7e308, 1.7e308]]) == [0.0]
-    assert finished("p25", [[-1.7e308, 1.7e308]]) == [pytest.approx(-8.5e307)]
+    assert aggregate_of_each("median", [[-1.7e308, 1.7e308]]) == [0.0]
+    assert aggregate_of_each("p25", [[-1.7e308, 1.7e308]]) == [pytest.approx(-8.5e307)]

@@ -26,7 +26,7 @@ SCOPES: list[tuple[str, ...] | None] = [
 ]
 
 
-def of_scopes() -> Any:
+def of_scopes() -> Profile:
     """Return a profile with an operator in each of `SCOPES`. They take 1, 2, 4, ... seconds."""
     return profile_of(
         [{"name": f"op{index}", "scope": scope} for index, scope in enumerate(SCOPES)],

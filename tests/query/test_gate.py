@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BASE = [100, 101, 102, 103, 104, 105, 106, 107]
 SLOW = [time + 10 for time in BASE]
-QUIET = [70, 72, 78, 92, 98, 104, 120, 125]
+NOISY_FASTER = [70, 72, 78, 92, 98, 104, 120, 125]
 BARELY = [100.5, 100.6, *(120 + run / 100 for run in range(6))]
 """Times whose p shows a change from `BASE`, although the confidence interval includes 1."""
 NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
@@ -37,7 +37,7 @@ NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
     ],
 )
 def test_conditions_are_parsed(
-    text: str, subject: str, metric: str, above: object, limit: float, unit: str
+    text: str, subject: str, metric: str, *, above: bool, limit: float, unit: str
 ) -> None:
     found = pa.FailCondition.parse(text, pa.Query(compared=True))
     assert (found.text, found.subject, found.metric) == (text, subject, metric)
@@ -46,7 +46,7 @@ def test_conditions_are_parsed(
     assert found.relative == (unit != "s")
 
 
-FORM = (
+GRAMMAR = (
     "is not a condition; write [SELECTION:] METRIC > LIMIT, such as 'total > +5%', "
     "'type=ConvolutionForward: time > +3%' or 'time > 0.120s'; METRIC is one of total, "
     "device_time, host_time, wait, time"
@@ -56,7 +56,7 @@ FORM = (
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", f"fail-if: '' {FORM}"),
+        ("", f"fail-if: '' {GRAMMAR}"),
         (
             "total",
             "fail-if: 'total' is not a condition; write a limit, too, in quotes: 'total > +5%'; "
@@ -109,7 +109,7 @@ FORM = (
         ),
         ("total > +0.05", "fail-if: 'total > +0.05': +0.05 of what? write +5%, +0.05s"),
         ("total > -100%", "fail-if: 'total > -100%': nothing takes 100% less than the baseline"),
-        ("total > ++5%", f"fail-if: 'total > ++5%' {FORM}"),
+        ("total > ++5%", f"fail-if: 'total > ++5%' {GRAMMAR}"),
         (
             "total > 5%",
             "fail-if: 'total > 5%': 5% of what? write +5% for 5% more than the baseline",
@@ -140,7 +140,7 @@ def test_invalid_conditions_are_errors(text: str, message: str) -> None:
 def test_without_a_baseline_a_bare_number_is_not_a_factor() -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.FailCondition.parse("total > 1.05", pa.Query())
-    assert str(caught.value) == ("fail-if: 'total > 1.05': 1.05 of what? write 1.05s, 1.05ms")
+    assert str(caught.value) == "fail-if: 'total > 1.05': 1.05 of what? write 1.05s, 1.05ms"
 
 
 def test_relative_conditions_need_a_baseline() -> None:
@@ -195,9 +195,9 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
         ("total > -3%", BASE, BASE, "met", CLEAR),  # a demanded improvement was missed
         ("total > -3%", BASE, SLOW, "passed", WITHIN),
         ("total > -9%", NOISY, BASE, "uncertain", BY_LIMIT),
-        ("total < -5%", QUIET, BASE, "uncertain", BY_P),
+        ("total < -5%", NOISY_FASTER, BASE, "uncertain", BY_P),
         ("total > +5%", BARELY, BASE, "uncertain", BY_INTERVAL),
-        ("total > +5%", SLOW, [0, 0, 0, *BASE[3:]], "met", CLEAR),
+        ("total > +5%", SLOW, [0, 0, 0, *BASE[3:]], "met", CLEAR),  # a run of 0 s and two copies
         ("total > 105us", SLOW[:4], None, "met", CLEAR),
         ("total > 105us", [0, *SLOW[1:4]], None, "uncertain", NO_INTERVAL),
         ("total > 105us", SLOW, None, "met", CLEAR),
@@ -237,7 +237,7 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
         ),
         ("total > 50us", SLOW, None, "met", CLEAR),
         (
-            "total > +5%",  # copies count once
+            "total > +5%",  # equal runs are copies, which count as one run
             [113] * 5,
             [100] * 5,
             "unjudged",
@@ -247,7 +247,7 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
     ],
 )
-def test_the_outcome_of_a_condition_and_its_reason(
+def test_every_outcome_of_a_condition_has_its_reason(
     text: str, new: list[float], base: list[float] | None, outcome: str, reason: str
 ) -> None:
     found = verdict(text, new, base)
@@ -263,7 +263,7 @@ def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:
     condition = pa.FailCondition.parse("total > +1%", query)
     source = pa.compare(runs_of("a", SLOW, "new/"), base)
     (found,) = pa.judge_conditions([condition], query, source)
-    assert gate_sentence(found) == ("cannot be judged: total > +1%: the time of the baseline is 0")
+    assert gate_sentence(found) == "cannot be judged: total > +1%: the time of the baseline is 0"
 
 
 @pytest.mark.parametrize(
@@ -273,59 +273,59 @@ def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:
             "total > +5%",
             SLOW,
             BASE,
-            "FAILED: total > +5%: +9.7% (95 %: +6.7% to +12.6%, p < 0.001), 114 us against "
-            "104 us of the baseline: beyond the limit, and beyond noise",
+            "FAILED: total > +5%: +9.7% (95 %: +6.7% to +12.6%, p < 0.001), 113.5 us against "
+            "103.5 us of the baseline: beyond the limit, and beyond noise",
         ),
         (
             "total > +8us",
             SLOW,
             BASE,
-            "FAILED: total > +8us: +10.0 us (95 %: +6.97 us to +13.1 us, p < 0.001), "
-            "114 us against 104 us of the baseline: beyond the limit; a slow-down is beyond "
+            "FAILED: total > +8us: +10.00 us (95 %: +6.966 us to +13.06 us, p < 0.001), "
+            "113.5 us against 103.5 us of the baseline: beyond the limit; a slow-down is beyond "
             "noise, but its size is uncertain",
         ),
         (
             "total > +12us",
             SLOW,
             BASE,
-            "passed: total > +12us: +10.0 us (95 %: +6.97 us to +13.1 us), 114 us against "
-            "104 us of the baseline: within the limit, but changes up to +13.1 us are not "
+            "passed: total > +12us: +10.00 us (95 %: +6.966 us to +13.06 us), 113.5 us against "
+            "103.5 us of the baseline: within the limit, but changes up to +13.06 us are not "
             "ruled out; take more runs",
         ),
         (
             "total > +15%",
             SLOW,
             BASE,
-            "passed: total > +15%: +9.7% (95 %: +6.7% to +12.6%), 114 us against 104 us of the "
+            "passed: total > +15%: +9.7% (95 %: +6.7% to +12.6%), 113.5 us against 103.5 us of the "
             "baseline: within the limit, and so is the confidence interval",
         ),
         (
             "total > +12%",
             NOISY,
             BASE,
-            "passed: total > +12%: +6.3% (95 %: -16.7% to +23.8%), 110 us against 104 us of the "
+            "passed: total > +12%: +6.3% (95 %: -16.7% to +23.8%), 110.0 us against 103.5 us of the "
             "baseline: within the limit, but changes up to +23.8% are not ruled out; take more runs",
         ),
         (
             "total > +5%",
             NOISY,
             BASE,
-            "uncertain: total > +5%: +6.3% (95 %: -16.7% to +23.8%, p 0.431), 110 us against "
-            "104 us of the baseline: beyond the limit, but p is over 0.05, so noise may explain "
+            "uncertain: total > +5%: +6.3% (95 %: -16.7% to +23.8%, p 0.431), 110.0 us against "
+            "103.5 us of the baseline: beyond the limit, but p is over 0.05, so noise may explain "
             "that; take more runs",
         ),
         (
             "total < -12%",
-            QUIET,
+            NOISY_FASTER,
             BASE,
-            "passed: total < -12%: -8.2% (95 %: -29.4% to +14.3%), 95.0 us against 104 us of the "
+            "passed: total < -12%: -8.2% (95 %: -29.4% to +14.3%), 95.00 us against 103.5 us of the "
             "baseline: within the limit, but changes down to -29.4% are not ruled out; take more runs",
         ),
         (
             "total > +1%",
             [105, 115, 91, 109, 95, 107, 116, 101],
             [87, 108, 109, 103, 108, 95, 107, 111],
-            "passed: total > +1%: -0.9% (95 %: -7.8% to +12.6%), 106 us against 107 us of the "
+            "passed: total > +1%: -0.9% (95 %: -7.8% to +12.6%), 106.0 us against 107.0 us of the "
             "baseline: within the limit, but a better estimate, +1.4% (the median change over all pairs of "
             "runs), is beyond it; changes up to +12.6% are not ruled out; take more runs; --fail-uncertain "
             "not-ruled-out makes this uncertain",
@@ -334,42 +334,42 @@ def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:
             "total > +5%",
             [107, 119, 125, 104, 98, 118],
             [117, 94, 93, 104, 95, 97],
-            "uncertain: total > +5%: +17.2% (95 %: +0.9% to +26.9%, p 0.0606), 112 us against "
-            "96.0 us of the baseline: beyond the limit, but p is over 0.05 (the interval, from "
+            "uncertain: total > +5%: +17.2% (95 %: +0.9% to +26.9%, p 0.0606), 112.5 us against "
+            "96.00 us of the baseline: beyond the limit, but p is over 0.05 (the interval, from "
             "another test, excludes 0), so noise may explain that; take more runs",
         ),
         (
             "total > 125us",
             NOISY,
             None,
-            "passed: total > 125us: 110 us (95 %: 80.0 us to 140 us): within the limit, but times "
-            "up to 140 us are not ruled out; take more runs",
+            "passed: total > 125us: 110.0 us (95 %: 80.00 us to 140.0 us): within the limit, but times "
+            "up to 140.0 us are not ruled out; take more runs",
         ),
         (
             "total > 1s",
             SLOW[:3],
             None,
-            f"cannot be judged: total > 1s: 111 us: only 3 of the 4 required runs{RECORD}",
+            f"cannot be judged: total > 1s: 111.0 us: only 3 of the 4 required runs{RECORD}",
         ),
         (
             "total > +5%",
             SLOW[:3],
             BASE,
-            "cannot be judged: total > +5%: +7.2%, 111 us against 104 us of the baseline: only 3 of "
+            "cannot be judged: total > +5%: +7.2%, 111.0 us against 103.5 us of the baseline: only 3 of "
             f"the 4 required runs{RECORD_BOTH}",
         ),
         (
             "total > +5us",
             SLOW[:3],
             BASE[:3],
-            "cannot be judged: total > +5us: +10.0 us, 111 us against 101 us of the baseline: only "
+            "cannot be judged: total > +5us: +10.00 us, 111.0 us against 101.0 us of the baseline: only "
             f"3 of the 4 required runs on each side{RECORD_BOTH}",
         ),
         (
             "total > +5%",
             SLOW[:3],
             BASE[:1],
-            "cannot be judged: total > +5%: +11.0%, 111 us against 100 us of the baseline: only 3 "
+            "cannot be judged: total > +5%: +11.0%, 111.0 us against 100.0 us of the baseline: only 3 "
             f"of the 4 required runs, and 1 of the baseline{RECORD_BOTH}",
         ),
     ],
@@ -411,12 +411,12 @@ def test_selected_operators_are_judged_relative_to_all_others() -> None:
     conditions = [pa.FailCondition.parse(text, query) for text in texts]
     assert list(map(gate_sentence, pa.judge_conditions(conditions, query, comparison))) == [
         "FAILED: type=Conv: time > +5%: +11.0% (+10.0% relative to all other operators, "
-        "95 %: +8.8% to +11.3%, p < 0.001), 1.20 ms against 1.08 ms of the baseline: "
+        "95 %: +8.8% to +11.3%, p < 0.001), 1.200 ms against 1.082 ms of the baseline: "
         "beyond the limit, and beyond noise",
-        "passed: type=Op3: time > +5%: -0.0% (95 %: -18.4% to +22.6%), 111 us against 111"
+        "passed: type=Op3: time > +5%: -0.0% (95 %: -18.4% to +22.6%), 111.2 us against 111.3"
         " us of the baseline: within the limit, but changes up to +22.6% are not ruled "
         "out; take more runs",
-        "passed: total > +5%: +4.8% (95 %: -15.2% to +28.2%), 2.57 ms against 2.45 ms of "
+        "passed: total > +5%: +4.8% (95 %: -15.2% to +28.2%), 2.567 ms against 2.449 ms of "
         "the baseline: within the limit, but changes up to +28.2% are not ruled out; take"
         " more runs",
     ]

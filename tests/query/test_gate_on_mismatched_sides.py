@@ -24,6 +24,16 @@ OTHER_MODEL = (
     "no operator of the baseline was matched, so all are added or removed: these are different "
     "models; name profiles of the same model on both sides"
 )
+# Four runs of one model, and four of another one.
+TWO_MODELS = pa.join_runs(
+    profile_of([Operator(name, "Conv", time)], f"{name}{n}.json")
+    for name in ("conv", "other")
+    for n, time in enumerate(BASE)
+)
+RUNS_OF_TWO_MODELS = (
+    "the runs of the baseline have few operators in common: these look like different models; name "
+    "runs of one model on each side"
+)
 MOBILENET = str(FIXTURES / "runs/mobilenet/01.json.gz")
 RESNET = str(FIXTURES / "runs/base/01.json.gz")
 FEW_MATCH = (
@@ -55,6 +65,7 @@ def outcomes(comparison: pa.Comparison, texts: Sequence[str]) -> list[tuple[str,
             ),
             OTHER_MODEL,
         ),
+        (pa.compare(runs_of("conv", NEW, "new/"), TWO_MODELS), RUNS_OF_TWO_MODELS),
     ],
 )
 def test_changes_are_not_judged_but_absolute_limits_are(

@@ -15,7 +15,7 @@ from tests.small import Operator, profile_of, runs_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RUN = str(FIXTURES / "runs/base/01.json.gz")
+RESNET = str(FIXTURES / "runs/base/01.json.gz")
 ANY_LAYER = "verdict ~ slower|more: time > 50us"
 NONE_SLOWER = (
     "uncertain",
@@ -23,7 +23,8 @@ NONE_SLOWER = (
     "runs",
 )
 OPS = "abcde"
-RUNS = [103.0, 99, 102, 98, 101, 100, 104, 97]
+TIMES = [103.0, 99, 102, 98, 101, 100, 104, 97]
+"""The times of eight runs, in microseconds."""
 
 
 def judged(
@@ -40,7 +41,9 @@ def judged_in(source: pa.Comparison, text: str, **asked: Any) -> tuple[str, str]
     return found.outcome, found.reason
 
 
-def comparison_with_a_rare_operator(time_us: float, times: Sequence[float] = RUNS) -> pa.Comparison:
+def comparison_with_a_rare_operator(
+    time_us: float, times: Sequence[float] = TIMES
+) -> pa.Comparison:
     """Return a comparison in which `rare` has no verdict: it ran in only two runs of each side."""
     work = (1000, 100)
     rare = [Operator("rare", "Conv", time_us, work=work)]
@@ -51,7 +54,7 @@ def comparison_with_a_rare_operator(time_us: float, times: Sequence[float] = RUN
             )
             for n, time in enumerate(times_of_side)
         )
-        for side, times_of_side in (("", times), ("base/", [time + 0.5 for time in RUNS]))
+        for side, times_of_side in (("", times), ("base/", [time + 0.5 for time in TIMES]))
     )
     return pa.compare(new, base)
 
@@ -67,13 +70,13 @@ def test_operators_with_the_verdict_are_judged(text: str) -> None:
     "text", [ANY_LAYER, "verdict == slower: computation > 5M", "verdict == slower: params > +0"]
 )
 def test_a_condition_is_not_met_if_no_operator_has_the_verdict(text: str) -> None:
-    assert judged(text, [time + 0.5 for time in RUNS], RUNS) == NONE_SLOWER
+    assert judged(text, [time + 0.5 for time in TIMES], TIMES) == NONE_SLOWER
 
 
 @pytest.mark.parametrize("runs", [1, 3, 8])
 def test_noise_does_not_add_operators(runs: int) -> None:
-    new = runs_of("conv", [time + 0.5 for time in RUNS[:runs]])
-    source = pa.compare(new, runs_of("conv", RUNS[:runs], "base/"))
+    new = runs_of("conv", [time + 0.5 for time in TIMES[:runs]])
+    source = pa.compare(new, runs_of("conv", TIMES[:runs], "base/"))
     for text in ("verdict == added: time > 0s", "verdict ~ added|removed: params > +0"):
         query = pa.Query(compared=True)
         conditions = [pa.FailCondition.parse(text, query)]
@@ -114,9 +117,8 @@ def test_a_condition_does_not_pass_if_no_single_layer_could_fail_it(
     assert slower[0] == ("met" if outcome == "uncertain" else "unjudged")
     of_same = judged_in(unchanged, "verdict == same: time > 1s")
     assert of_same[0] == ("unjudged" if runs == 3 else "uncertain")
-    assert (found[1].count("at least 6 profiles on each side to show a change of just one")) == (
-        runs == 3
-    )
+    advice = "at least 6 profiles on each side to show a change of just one"
+    assert (advice in found[1]) == (runs == 3)
 
 
 def test_a_condition_passes_if_no_operator_with_much_time_may_have_the_verdict() -> None:
@@ -132,6 +134,19 @@ def test_uncertain_operators_make_the_condition_uncertain(value: str, code: int)
     outcome = run_command(*call, "--fail-if", ANY_LAYER, "--fail-uncertain", value)
     assert outcome.code == code
     assert outcome.out.splitlines()[-1].startswith(f"uncertain: {ANY_LAYER}: ")
+    assert "--fail-uncertain" not in outcome.out
+
+
+def test_the_line_has_the_share_of_the_summary_and_names_the_option() -> None:
+    runs = FIXTURES / "runs"
+    call = (str(runs / "base"), "--compare", str(runs / "changed"), "--print-only", "summary")
+    outcome = run_command(*call, "--format", "plain", "--fail-if", ANY_LAYER)
+    *_, summary, _, line = outcome.out.splitlines()
+    assert "uncertain 68 (94.0%); medians do not add up" in summary
+    assert line == (
+        f"uncertain: {ANY_LAYER}: no operator has such a verdict, but 68 operators (94.0% of the "
+        "time) are uncertain; take more runs; --fail-uncertain yes makes the exit status 4"
+    )
 
 
 def test_the_operator_that_changed_most_is_named() -> None:
@@ -153,23 +168,22 @@ def test_the_operator_that_changed_most_is_named() -> None:
     source = pa.compare(new, base)
     (found,) = pa.judge_conditions([pa.FailCondition.parse(ANY_LAYER, query)], query, source)
     assert gate_sentence(found) == (
-        "FAILED: verdict ~ slower|more: time > 50us: large +900 us, 2.00 times the baseline, and "
-        f"1 more operator; together, their time is 1.91 ms (95 %: 1.90 ms to 1.91 ms): {CLEAR}"
+        "FAILED: verdict ~ slower|more: time > 50us: large +900.0 us, 2.00 times the baseline, and "
+        f"1 more operator; together, their time is 1.907 ms (95 %: 1.900 ms to 1.914 ms): {CLEAR}"
     )
     one = pa.FailCondition.parse("verdict ~ slower|more: computation > 0", query)
     (found,) = pa.judge_conditions([one], query.changed(where=("name == small",)), source)
     assert gate_sentence(found) == (
-        "FAILED: verdict ~ slower|more: computation > 0: small +50.0 us, 1.93 times the baseline; "
+        "FAILED: verdict ~ slower|more: computation > 0: small +50.00 us, 1.93 times the baseline; "
         "its computation is 1.00 FLO: beyond the limit"
     )
 
 
 def test_where_can_select_operators_by_verdict() -> None:
     asked: Any = {"where": ("verdict == slower",)}
-    assert judged("type=Conv: time > 1us", RUNS, RUNS[::-1], **asked)[0] == "passed"
-    unjudged = ("unjudged", "no operator matches")
-    assert judged("type=Pool: time > 1us", RUNS, **asked)[0] == "unjudged"
-    assert judged(ANY_LAYER, SLOW, types=("Pool",)) == unjudged
+    assert judged("type=Conv: time > 1us", TIMES, TIMES[::-1], **asked)[0] == "passed"
+    assert judged("type=Pool: time > 1us", TIMES, **asked)[0] == "unjudged"
+    assert judged(ANY_LAYER, SLOW, types=("Pool",)) == ("unjudged", "no operator matches")
 
 
 def test_a_condition_is_not_judged_without_verdicts() -> None:
@@ -177,18 +191,18 @@ def test_a_condition_is_not_judged_without_verdicts() -> None:
     assert judged(ANY_LAYER, SLOW[:3], BASE[:3]) == ("unjudged", few)
     assert judged_in(comparison_with_a_rare_operator(90.0), ANY_LAYER) == (
         "unjudged",
-        "the verdict of 1 operator (47.2% of the time) is N/A",
+        "the verdict of 1 operator (47.2% of the time of both sides) is N/A",
     )
     assert judged_in(comparison_with_a_rare_operator(1.0), ANY_LAYER) == (
         "uncertain",
-        "no operator has such a verdict, but 1 operator (99.0% of the time) is uncertain; the "
-        "verdict of 1 operator (1.0% of the time) is N/A; take more runs",
+        "no operator has such a verdict, but 1 operator (100.0% of the time) is uncertain; the "
+        "verdict of 1 operator (1.0% of the time of both sides) is N/A; take more runs",
     )
 
 
 def test_a_condition_does_not_pass_if_most_of_the_time_has_no_verdict() -> None:
     """One small operator with the verdict does not hide that the largest operator has none."""
-    slower = comparison_with_a_rare_operator(9000.0, [2 * time for time in RUNS])
+    slower = comparison_with_a_rare_operator(9000.0, [2 * time for time in TIMES])
     outcome, reason = judged_in(slower, "verdict ~ slower|more: time > 1s")
     assert (outcome, reason.partition(" (")[0]) == ("unjudged", "the verdict of 1 operator")
     assert judged_in(slower, ANY_LAYER)[0] == "met"
@@ -271,15 +285,15 @@ def test_a_verdict_is_not_judged_again(text: str, where: tuple[str, ...], instea
 
 
 def test_a_note_says_that_conditions_do_not_use_having() -> None:
-    call = (RUN, "--aggregate-by", "type", "--having", "count > 3", "--fail-if", "total > 1s")
+    call = (RESNET, "--aggregate-by", "type", "--having", "count > 3")
     note = "note: --fail-if judges operators, so it does not use --having\n"
-    assert note in run_command(*call).err
-    assert note not in run_command(*call[:5]).err
+    assert note in run_command(*call, "--fail-if", "total > 1s").err
+    assert note not in run_command(*call).err
 
 
 @pytest.mark.parametrize("metric", ["time > 1s", "computation > 1G"])
 def test_wildcards_have_a_note_only_if_an_operator_matches(metric: str) -> None:
-    call = (RUN, "--print-only", "summary", "--format", "plain", "--fail-if")
+    call = (RESNET, "--print-only", "summary", "--format", "plain", "--fail-if")
     note = "in a regular expression, * repeats the character before it"
     assert note in run_command(*call, f"name ~ RELU*: {metric}").err
     outcome = run_command(*call, f"name ~ RELU*fuse: {metric}")

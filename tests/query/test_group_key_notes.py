@@ -53,12 +53,33 @@ def test_a_profile_without_scopes_gets_a_note(key: str) -> None:
     assert (note, note.importance) == (NO_SCOPES.format(key), Importance.ANSWER)
 
 
-@pytest.mark.parametrize("key", ["scope", r"name~^(l\.\d+)"])
-def test_output_shapes_are_advised_if_a_key_is_unknown_for_all_operators(key: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("scope", "the profile has no scopes"),
+        (r"name~^(l\.\d+)", "the pattern matches no name"),
+    ],
+)
+def test_output_shapes_are_advised_if_a_key_is_unknown_for_all_operators(
+    key: str, reason: str
+) -> None:
     mobilenet = pa.load(str(PROFILES / "mobilenet.json"))
     (note, *_) = pa.run(pa.Query(by=key), mobilenet).notes
-    assert note.startswith(f"{key}: the p")
+    assert note.startswith(f"{key}: {reason}")
     assert note.endswith("; --aggregate-by out_shapes groups by stage")
+
+
+@pytest.mark.parametrize(
+    ("names", "examples"),
+    [(["f1"], "there is only f1"), (["f1", "f2"], "there are f1, f2")],
+)
+def test_scopes_are_advised_if_a_pattern_matches_no_name(names: list[str], examples: str) -> None:
+    operators = profile(*((name, 1.0) for name in names), scope=("net",))
+    (note,) = pa.run(pa.Query(by=r"name~^(l\.\d+)"), operators).notes
+    assert note == (
+        rf"name~^(l\.\d+): the pattern matches no name; {examples}; --aggregate-by scope groups by "
+        "module"
+    )
 
 
 def test_operators_without_a_scope_get_a_note() -> None:

@@ -71,7 +71,7 @@ def explained(summary: Summary) -> tuple[float, ...]:
     return summary.wall_s, summary.outside_s, summary.explained
 
 
-def test_the_share_of_a_run_that_operators_explain() -> None:
+def test_operators_explain_their_share_of_the_wall_time() -> None:
     assert explained(summarise(iterations((3.0, 3.0), wall_s=4.0))) == (4.0, 1.0, 0.75)
     # rounding may make the operators longer than their run
     assert explained(summarise(iterations((4.002,), wall_s=4.0))) == (4.0, 0.0, 1.0)

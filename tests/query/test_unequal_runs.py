@@ -127,7 +127,10 @@ def test_runs_with_hardly_any_work_have_a_note(
 def test_operators_that_take_longer_than_their_run_have_the_true_reason(
     start_s: float, reason: str
 ) -> None:
-    """Work after a step of a trace counts in this step. Times of a whole run exclude this work."""
+    """In a trace, operators between two steps count in a step, but not in its wall time.
+
+    If there are no start times, operators were measured apart from the whole run.
+    """
     summary = pa.summarise(runs_of((6.0, 2.0, 4.0), start_s=start_s))
     text = pa.render(pa.Report.of(summary, ()), "plain")
     assert f"wall time of a run  4.000 s {reason}\n" in text

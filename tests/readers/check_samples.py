@@ -4,7 +4,8 @@ python -m tests.readers.check_samples FOLDER
 
 Each format has a module `independent` beside the tests of its reader. Its function `expected`
 returns the seconds of each operator type, counted without this package. The exit status is 1 if
-any sum in any file differs.
+any sum in any file differs. In a few kinds of files, the two counts have different meanings:
+`NOT_COUNTED` in `test_check_samples.py` lists examples.
 """
 
 from __future__ import annotations

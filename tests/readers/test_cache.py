@@ -77,7 +77,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Loader:
     return Loader(tmp_path / "cache", monkeypatch)
 
 
-def changed_file(path: Path, data: bytes, *, time_ns: int | None = None) -> Path:
+def file_with(path: Path, data: bytes, *, time_ns: int | None = None) -> Path:
     path.write_bytes(data)
     if time_ns is not None:
         os.utime(path, ns=(time_ns, time_ns))
@@ -97,7 +97,7 @@ def test_cached_profiles_give_the_same_answers_as_files(
     tmp_path_factory: pytest.TempPathFactory, one: dict[str, Any]
 ) -> None:
     folder = tmp_path_factory.mktemp("cache")
-    file = changed_file(folder / "run.json", json.dumps(one).encode())
+    file = file_with(folder / "run.json", json.dumps(one).encode())
     cache = Cache(str(folder), smallest=1)
     plain = outcome(file, None)
     for _ in range(2):  # the second time, the profile is in the cache
@@ -116,13 +116,13 @@ def outcome(file: Path, cache: Cache | None) -> pa.Profile | str:
 
 def test_a_changed_file_is_decoded_again(load: Loader, tmp_path: Path) -> None:
     data = FILES["MegEngine"].read_bytes()
-    file = changed_file(tmp_path / "run.json", data, time_ns=10**18)
+    file = file_with(tmp_path / "run.json", data, time_ns=10**18)
     assert load.decodes(file)
-    changed_file(file, data + b" ", time_ns=10**18)  # another size
+    file_with(file, data + b" ", time_ns=10**18)  # another size
     assert load.decodes(file)
-    changed_file(file, data + b" ", time_ns=10**18 + 1)  # another time
+    file_with(file, data + b" ", time_ns=10**18 + 1)  # another time
     assert load.decodes(file)
-    changed_file(file, data + b"\n", time_ns=10**18 + 1)  # other bytes
+    file_with(file, data + b"\n", time_ns=10**18 + 1)  # other bytes
     assert load.decodes(file)
     assert len(load.cached) == 1  # stale profiles are removed
     assert not load.decodes(file)
@@ -171,17 +171,17 @@ def test_other_columns_decode_again_only_if_the_reader_asks_about_them(load: Loa
 
 def test_changes_of_files_beside_the_profile_are_noticed(load: Loader, tmp_path: Path) -> None:
     source = FILES["TensorRT"]
-    profile = changed_file(tmp_path / f"a.{source.name.partition('.')[2]}", source.read_bytes())
+    profile = file_with(tmp_path / f"a.{source.name.partition('.')[2]}", source.read_bytes())
     assert profile.name.startswith("a.profile.json")
     times = tmp_path / "a.times.json"
     assert load.decodes(profile)
     assert not load.decodes(profile)
-    changed_file(times, b"[]")  # an empty list adds nothing, but the file is new
+    file_with(times, b"[]")  # an empty list adds nothing, but the file is new
     assert load.decodes(profile)
     assert not load.decodes(profile)
-    changed_file(times, b"[ ]")
+    file_with(times, b"[ ]")
     assert load.decodes(profile)
-    metadata = changed_file(tmp_path / "a.metadata.json", b"[]")
+    metadata = file_with(tmp_path / "a.metadata.json", b"[]")
     assert load.decodes(profile)
     metadata.unlink()
     times.unlink()
@@ -192,15 +192,13 @@ def test_the_least_recently_used_profiles_are_removed(load: Loader, tmp_path: Pa
     files = []
     for number, name in enumerate("abcd"):
         operators = [SmallOperator(name, "Conv", 1.0)]
-        files.append(
-            changed_file(tmp_path / f"{name}.json", json.dumps(document(operators)).encode())
-        )
+        files.append(file_with(tmp_path / f"{name}.json", json.dumps(document(operators)).encode()))
         if number < 3:
             load(files[-1])
             for cached in load.cached:  # make all of them older
                 status = cached.stat()
                 os.utime(cached, ns=(status.st_mtime_ns - 10**9, status.st_mtime_ns - 10**9))
-    foreign = changed_file(load.folder / "foreign.profile", b"x" * 10_000)
+    foreign = file_with(load.folder / "foreign.profile", b"x" * 10_000)
     sizes = {path.stat().st_size for path in load.cached if path != foreign}
     (size,) = sizes
     cache = load.cache._replace(most=3 * size)
@@ -220,8 +218,8 @@ def test_files_that_another_process_is_writing_are_not_removed(load: Loader) -> 
     file = FILES["MegEngine"]
     load(file)
     (cached,) = load.cached
-    recent = changed_file(cached.with_suffix(".abc.unfinished"), b"half")
-    old = changed_file(cached.with_suffix(".def.unfinished"), b"half", time_ns=10**18)
+    recent = file_with(cached.with_suffix(".abc.unfinished"), b"half")
+    old = file_with(cached.with_suffix(".def.unfinished"), b"half", time_ns=10**18)
     assert not load.decodes(file)
     assert load.decodes(file, cache=load.cache._replace(most=cached.stat().st_size), wanted=())
     assert recent.exists()
@@ -252,7 +250,7 @@ def test_processes_that_cache_a_profile_at_once_give_the_same_answer(tmp_path: P
 def test_a_file_that_changes_while_it_is_read_is_not_cached(
     load: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = changed_file(tmp_path / "run.json", FILES["MegEngine"].read_bytes())
+    file = file_with(tmp_path / "run.json", FILES["MegEngine"].read_bytes())
     decode = loading._decoded
 
     def changing(*arguments: Any) -> pa.Profile:
@@ -268,8 +266,8 @@ def test_a_file_that_changes_while_it_is_read_is_not_cached(
 
 def test_only_large_files_are_cached(load: Loader, tmp_path: Path) -> None:
     data = FILES["MegEngine"].read_bytes()
-    file = changed_file(tmp_path / "run.json", data)
-    packed = changed_file(tmp_path / "run.json.gz", gzip.compress(data))
+    file = file_with(tmp_path / "run.json", data)
+    packed = file_with(tmp_path / "run.json.gz", gzip.compress(data))
     size, assumed = len(data), 20 * packed.stat().st_size
     assert size < assumed  # a compressed file counts as 20 times its size
     for smallest, count in ((assumed + 20, 0), (assumed, 1), (size, 2)):
@@ -282,7 +280,7 @@ def test_only_large_files_are_cached(load: Loader, tmp_path: Path) -> None:
 def test_a_profile_with_a_name_that_is_not_unicode_is_not_cached(
     load: Loader, tmp_path: Path
 ) -> None:
-    file = changed_file(tmp_path / "run\udcff.json", FILES["MegEngine"].read_bytes())
+    file = file_with(tmp_path / "run\udcff.json", FILES["MegEngine"].read_bytes())
     assert load.decodes(file)
     assert load.decodes(file)
     assert load.cached == []
@@ -293,7 +291,7 @@ def test_profiles_from_readers_of_other_packages_are_not_cached(
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     install(tmp_path, documented_reader())
-    file = changed_file(tmp_path / "run.txt", b"made-up\nconv1 Conv 3000\n")
+    file = file_with(tmp_path / "run.txt", b"made-up\nconv1 Conv 3000\n")
     assert load(file).origin.format == "made-up text"
     sys.modules.pop("made_up")
     assert load.cached == []

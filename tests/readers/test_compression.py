@@ -12,6 +12,7 @@ import pytest
 import zstandard
 
 import profile_analyze as pa
+from profile_analyze.readers.content import is_compressed
 from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES, run_command
 from tests.readers.tiny_file import TINY, failure, write_bytes
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("packed", ["gzip", "zstd", "two gzip members", "two zstd frames", "bom"])
-def test_compression_is_detected_from_the_first_bytes(tmp_path: Path, packed: str) -> None:
+def test_compression_and_a_byte_order_mark_are_detected_from_the_first_bytes(
+    tmp_path: Path, packed: str
+) -> None:
     half = len(TINY) // 2
     zstd = zstandard.ZstdCompressor().compress
     content = {
@@ -35,6 +38,28 @@ def test_compression_is_detected_from_the_first_bytes(tmp_path: Path, packed: st
     plain_answer = run_command(str(PROFILES / "tiny.json"))
     assert run_command(write_bytes(tmp_path, content, "plainly.named")) == plain_answer
     assert run_command("-", stdin=content) == plain_answer
+
+
+@pytest.mark.parametrize("first", range(0x50, 0x60))
+def test_zstd_files_may_have_skippable_frames_anywhere(tmp_path: Path, first: int) -> None:
+    skippable = bytes([first]) + b"\x2a\x4d\x18\4\0\0\0abcd"
+    zstd = zstandard.ZstdCompressor().compress
+    content = skippable * 2 + zstd(TINY[:9]) + skippable + zstd(TINY[9:]) + skippable
+    assert is_compressed(content)
+    assert Source(write_bytes(tmp_path, content)).content() == TINY
+    with pytest.raises(pa.MalformedProfileError, match="truncated: the zstd stream has no end"):
+        Source(write_bytes(tmp_path, content[:-1])).content()
+    with pytest.raises(pa.MalformedProfileError, match="truncated: the zstd stream has no end"):
+        Source(write_bytes(tmp_path, skippable[:6])).content()
+
+
+def test_first_bytes_just_outside_the_range_of_skippable_frames_are_not_zstd(
+    tmp_path: Path,
+) -> None:
+    for first in (0x4F, 0x60):
+        content = bytes([first]) + b"\x2a\x4d\x18\4\0\0\0abcd"
+        assert not is_compressed(content)
+        assert Source(write_bytes(tmp_path, content)).content() == content
 
 
 @pytest.mark.parametrize("padding", [b"\0", bytes(600), bytes(5000)])
@@ -138,6 +163,7 @@ def test_zstd_without_its_package_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
+    # From Python 3.14 on, the standard library has zstd.
     monkeypatch.setattr("sys.version_info", (3, 10))
     path = write_bytes(tmp_path, zstandard.ZstdCompressor().compress(TINY))
     assert failure(path) == (

@@ -28,6 +28,7 @@ def test_a_second_file_of_a_model_derives_nothing_again(
     file: str, derivation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = pa.load(str(FIXTURES / file), beside=False)
+    # `search` is for derivations that are compiled patterns.
     unused = Mock(side_effect=AssertionError, search=Mock(side_effect=AssertionError))
     monkeypatch.setattr(f"profile_analyze.readers.{derivation}", unused)
     second = pa.load(str(FIXTURES / file), beside=False)

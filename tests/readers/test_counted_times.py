@@ -1,4 +1,4 @@
-"""Shares of the time before a reader has made the profile: as `Profile.share_of`."""
+"""Shares that a reader computes before it makes the profile equal those of `Profile.share_of`."""
 
 from __future__ import annotations
 

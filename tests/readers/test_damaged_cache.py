@@ -62,10 +62,11 @@ def test_a_cached_file_with_wrong_values_is_replaced(load: Loader, part: str, wr
     load(file)
     (cached,) = load.cached
     good = cached.read_bytes()
+    # The header has 8 magic bytes, 8 bytes for the size of the document, and 4 for its checksum.
     size = int.from_bytes(good[8:16], "little")
-    document_ = msgpack.encode({**msgpack.decode(good[20 : 20 + size]), part: wrong})
-    header = good[:8] + struct.pack("<QI", len(document_), zlib.crc32(document_))
-    cached.write_bytes(header + document_ + good[20 + size :])
+    document = msgpack.encode({**msgpack.decode(good[20 : 20 + size]), part: wrong})
+    header = good[:8] + struct.pack("<QI", len(document), zlib.crc32(document))
+    cached.write_bytes(header + document + good[20 + size :])
     assert load.decodes(file)
     assert cached.read_bytes() == good
 
@@ -111,7 +112,7 @@ def file_as_folder(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def read_only(folder: Path) -> Iterator[Path]:
+def impossible_folder(folder: Path) -> Iterator[Path]:
     """Yield a folder that nobody can create, not even root."""
     yield Path("/proc/profile_analyze") if Path("/proc").exists() else folder / "\0"
 
@@ -121,7 +122,7 @@ def read_only(folder: Path) -> Iterator[Path]:
     [
         (full_disk, "file too large"),
         (file_as_folder, "not a directory"),
-        (read_only, "no such file or directory"),
+        (impossible_folder, "no such file or directory"),
     ],
 )
 def test_a_profile_that_cannot_be_cached_has_a_note(

@@ -96,7 +96,7 @@ def test_work_is_derived_from_type_shapes_dtypes_and_parameters(
     np.testing.assert_array_equal(found, work)
 
 
-def amounts(choice: str) -> list[str]:
+def counted_sources(choice: str) -> list[str]:
     """Count the operators of a profile by their type and by the sources of their work."""
     path = PROFILES / "resnet18.json"
     profile = pa.load(path, wanted=(*OPTIONAL_COLUMNS, *DERIVED_WORK))
@@ -107,7 +107,7 @@ def amounts(choice: str) -> list[str]:
 
 
 def test_each_choice_of_work_decides_its_sources() -> None:
-    assert amounts("measured") == [
+    assert counted_sources("measured") == [
         "1 Concat unknown unknown",
         "1 GetVarShape unknown unknown",
         "1 Host2DeviceCopy unknown unknown",
@@ -122,7 +122,7 @@ def test_each_choice_of_work_decides_its_sources() -> None:
         "26 Elemwise measured measured",
         "39 ImmutableTensor unknown derived",
     ]
-    assert amounts("derived") == [
+    assert counted_sources("derived") == [
         "1 Concat unknown unknown",
         "1 GetVarShape unknown unknown",
         "1 Host2DeviceCopy unknown unknown",
@@ -137,7 +137,7 @@ def test_each_choice_of_work_decides_its_sources() -> None:
         "26 Elemwise derived unknown",
         "39 ImmutableTensor unknown derived",
     ]
-    assert amounts("best") == [
+    assert counted_sources("best") == [
         "1 Concat unknown unknown",
         "1 GetVarShape unknown unknown",
         "1 Host2DeviceCopy unknown unknown",

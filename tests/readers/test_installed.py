@@ -80,6 +80,7 @@ def test_an_installed_reader_gets_a_longer_head_if_necessary(folder: Path) -> No
     head = 'head.startswith(b"made-up\\n")'
     assert head in documented_reader()
     install(folder, documented_reader().replace(head, 'b"\\nmade" in head'))
+    # The reader skips the first line. It reads `made 0 1` as an operator of type 0.
     outcome = answer(folder, "#" * HEAD_SIZE + "\nmade 0 1", "--columns", "type", "-t", "1")
     assert outcome.out.endswith("\n0\n")
 

@@ -58,8 +58,12 @@ def test_patterns_take_labels_from_paths(
             r"'\{\}/.*': \{\} is not a label; write one name in braces, a letter followe",
         ),
         ("{a b}/x", r"'\{a b\}/x': \{a b\} is not a label; write one name in braces"),
-        ("{date/x", r"'\{date/x' has no label"),
-        ("{date}}/x", r"'\{date\}\}/x' has no label"),
+        (
+            "{date/x",
+            r"'\{date/x' has a \{ without its \}; write the names of labels in braces, as in 'ni",
+        ),
+        ("{date}/{host/x", r"'\{date\}/\{host/x' has a \{ without its \}; write the names"),
+        ("{date}}/x", r"'\{date\}\}/x' has a \} without its \{; write the names"),
         ("{date}/{date}/x", r"has \{date\} twice; rename one of them"),
     ],
 )
@@ -118,9 +122,13 @@ def test_tables_have_a_row_for_each_file(tmp_path: Path, monkeypatch: pytest.Mon
     [
         ("", "is empty; write a first line such as file,date,host"),
         ("path,date\na,b\n", "has no column 'file'; its first line names: path, date"),
+        (" \n", "has no column 'file'; its first line has no names"),
+        (" ,\n", "has no column 'file'; its first line has no names"),
+        ("a,,b\n", "has no column 'file'; its first line names: a, b"),
         ("file\na\n", "has no column of labels; write a first line such as file,date,host"),
         ("file,date,date\n", "names the column 'date' twice in its first line"),
         ("file,date\na,b,c\n", "line 2 has 3 values, but the first line names 2 columns"),
+        ("file,date\na\n", "line 2 has 1 value, but the first line names 2 columns"),
         ("file,date\n,b\n", "line 2 names no file"),
         ("file,date\na,b\nc,d\n./a,e\n", "line 4 names ./a, as line 2 does; leave one of them out"),
         ('file,date\na,"b\n', "line 2: unexpected end of data"),

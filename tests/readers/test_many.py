@@ -240,13 +240,11 @@ def test_several_processes_give_the_same_result(
     assert caught.value.file == str(bad[0])
 
 
-def _die(_paths: object, steps: object) -> None:
-    assert steps
+def _die(_paths: object, _read_files: object) -> None:
     os._exit(1)
 
 
-def _run_out_of_memory(_paths: object, steps: object) -> None:
-    assert steps
+def _run_out_of_memory(_paths: object, _read_files: object) -> None:
     raise MemoryError
 
 
@@ -363,7 +361,7 @@ def test_if_not_all_processes_start_the_others_end(
             os.kill(pid, 0)
 
 
-def test_only_the_first_reader_is_looked_up_if_it_reads_no_files_together(
+def test_only_the_reader_of_the_first_file_is_looked_up_if_it_reads_no_files_together(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     content = (FIXTURES / "onnxruntime/quirks-1.31.json").read_text()

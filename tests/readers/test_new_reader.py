@@ -118,7 +118,7 @@ def test_several_files_are_runs(tmp_path: Path) -> None:
     assert answer(*files) == ANSWER
 
 
-def test_files_of_two_formats_are_read_one_by_one(tmp_path: Path) -> None:
+def test_files_of_two_formats_are_joined_in_their_order(tmp_path: Path) -> None:
     files = (written(tmp_path), TINY, written(tmp_path, name="again.txt"))
     for order in (files, files[::-1]):
         profile = pa.load_runs(order)

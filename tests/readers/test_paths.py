@@ -38,6 +38,8 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
         "is a directory without profiles (*.json, *.json.gz, *.json.zst); name files with other "
         f"suffixes: {inner}/*.csv {inner}/*.txt"
     )
+    listed.write_bytes(b"x\r\n\na\xe2\x80\xa8b\xc2\x85c.json\r\n")
+    assert inputs_in([f"@{listed}"]).files == ["x", "a\u2028b\x85c.json"]
     listed.write_text("# nothing\n")
     with pytest.raises(pa.InputError, match="is a list without names; write one in each line"):
         inputs_in([f"@{listed}"])
@@ -144,7 +146,7 @@ def test_files_that_belong_to_a_named_profile_are_no_profiles(tmp_path: Path) ->
         "not read as a profile: 1 file that belongs to a named profile, such as "
         f"{graph}, which belongs to {profile}"
     )
-    # The two sides of a comparison are apart.
+    # A file of the baseline cannot belong to a profile on the other side of the comparison.
     assert both.err.startswith(f"profile_analyze: error: {graph}: ")
     several = run_command(profile, graph, facts, other, "--format", "json")
     assert json.loads(several.out)["notes"][-1] == (

@@ -86,7 +86,7 @@ def reason(start: int) -> str:
 
 
 @pytest.mark.parametrize("first", FIRST)
-def test_two_documents_of_one_format(first: str, tmp_path: Path) -> None:
+def test_two_documents_of_one_format_are_refused(first: str, tmp_path: Path) -> None:
     content = FIRST[first]
     joined = content + b"\n" + content
     expected = reason(len(content) + 1)
@@ -107,7 +107,7 @@ def test_two_documents_of_one_format(first: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", FIRST)
 @pytest.mark.parametrize("second", range(len(SECOND)))
 @pytest.mark.parametrize("between", [b"", b" \r\n\n"])
-def test_two_documents_of_any_formats(
+def test_two_documents_of_any_formats_are_refused(
     first: str, second: int, between: bytes, tmp_path: Path
 ) -> None:
     before = FIRST[first].rstrip() + between
@@ -156,5 +156,7 @@ def test_white_space_after_a_document_is_no_second_document(first: str, tmp_path
         (b"[" * 99_999, b"", None),
     ],
 )
-def test_the_start_of_a_second_document(data: bytes, opened: bytes, start: int | None) -> None:
+def test_the_start_of_a_second_document_is_found(
+    data: bytes, opened: bytes, start: int | None
+) -> None:
     assert second_document(data, opened=opened) == start

@@ -79,7 +79,7 @@ def collect(chunks: Iterable[bytes], found: bytearray) -> None:
         found += chunk
 
 
-# Short texts, so that parts and chunks often begin within white space or a byte order mark.
+# The starts are chosen so that chunks often begin within white space or a byte order mark.
 texts = st.tuples(
     st.sampled_from([b"", MARK, b" \n", MARK + b" \t", b" " * 70_000, MARK + b"\n" * 140_000]),
     st.binary(max_size=60),
@@ -279,7 +279,7 @@ def test_a_file_that_shrinks_or_grows_is_read_to_its_end(tmp_path: Path, size: i
     source = Source(path)
     assert source.head(10) == b"a" * 10
     path.write_bytes(b"a" * size)
-    # `head` has already read this many bytes.
+    # `head` has already read `HEAD_SIZE` bytes.
     assert source.content() == b"a" * max(size, HEAD_SIZE)
 
 

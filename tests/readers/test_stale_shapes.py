@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("outputs", "out_shapes", "changed"),
+    ("outputs", "out_shapes", "notes"),
     [
         (["a", "b"], [[1, 2], [3]], 0),
         (["a", "b"], [[1, 2], [9]], 0),  # only the first output is compared
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
         ([], [[9]], 0),
     ],
 )
-def test_shapes_that_changed_between_runs_are_counted(
-    tmp_path: Path, outputs: list[str], out_shapes: list[list[int]] | None, changed: int
+def test_an_operator_whose_shapes_changed_between_runs_has_a_note(
+    tmp_path: Path, outputs: list[str], out_shapes: list[list[int]] | None, notes: int
 ) -> None:
     shapes = {"a": [1, 2], "b": [3], "scalar": [], "unknown": None}
     document = {
@@ -48,7 +48,7 @@ def test_shapes_that_changed_between_runs_are_counted(
     }
     for spaces in (None, (",", ":")):
         text = json.dumps(document, separators=spaces).encode()
-        assert len(pa.load(write_bytes(tmp_path, text)).notes) == changed
+        assert len(pa.load(write_bytes(tmp_path, text)).notes) == notes
 
 
 def test_impossible_times_give_the_note_without_a_warning(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_impossible_times_give_the_note_without_a_warning(tmp_path: Path) -> Non
     ]
 
 
-def test_work_of_other_shapes_is_not_judged() -> None:
+def test_work_of_shapes_that_changed_is_not_judged() -> None:
     profile = pa.load(PROFILES / "trace-dyn.json")
     peaks = pa.parse_peaks("100G:20G")
     table = pa.run(pa.Query(peaks=peaks), profile)

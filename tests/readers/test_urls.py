@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from fsspec.registry import known_implementations
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -278,11 +279,21 @@ def test_the_error_of_a_failing_driver_has_one_line(error: Exception, reason: st
 
 
 def test_a_missing_driver_is_an_error_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "paramiko", None)
-    for name in [one for one in sys.modules if one.startswith("fsspec.implementations.sftp")]:
-        monkeypatch.delitem(sys.modules, name)
+    # The module smbclient is in the package smbprotocol.
+    monkeypatch.setitem(sys.modules, "smbclient", None)
+    monkeypatch.delitem(sys.modules, "fsspec.implementations.smb", raising=False)
+    monkeypatch.setitem(known_implementations, "unknown", {"class": "no_such_driver.Driver"})
     for url, reason in (
-        ("sftp://host/a.json", "the driver of sftp:// is not installed: pip install paramiko"),
+        (
+            "smb://host/a.json",
+            "the driver of smb:// cannot be loaded: import of smbclient halted; None in "
+            f"sys.modules; {known_implementations['smb']['err']}",
+        ),
+        (
+            "unknown://host/a.json",
+            "the driver of unknown:// cannot be loaded: No module named 'no_such_driver'; "
+            "pip install no_such_driver",
+        ),
         (
             "nowhere://host/a.json",
             "fsspec knows no driver of nowhere://; check the scheme, or install its package",

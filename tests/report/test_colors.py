@@ -11,7 +11,7 @@ import profile_analyze as pa
 from profile_analyze.cli.main import main
 from profile_analyze.cli.parser import color_choice
 from profile_analyze.report.colors import (
-    colored_first_word,
+    colored_before_bracket,
     colored_sentence,
     colored_word,
     without_colors,
@@ -74,8 +74,11 @@ def test_only_known_words_have_colours() -> None:
     assert colored_word("slower") == f"{RED}slower{END}"
     assert colored_word("uncertain") == f"{DIM}uncertain{END}"
     assert colored_word("conv") == "conv"
-    assert colored_first_word("uncertain (3%)") == f"{DIM}uncertain{END} (3%)"
-    assert colored_first_word("slowly") == "slowly"
+    assert colored_before_bracket("uncertain (3%)") == f"{DIM}uncertain{END} (3%)"
+    assert colored_before_bracket("uncertain") == f"{DIM}uncertain{END}"
+    assert colored_before_bracket("more work (p 0.01)") == f"{YELLOW}more work{END} (p 0.01)"
+    assert colored_before_bracket("slowly") == "slowly"
+    assert colored_before_bracket("faster r-cnn (v2)") == "faster r-cnn (v2)"
     assert colored_sentence("same: x") == "same: x"
     assert colored_sentence("slowly") == "slowly"
     assert colored_sentence("uncertain: x") == f"{YELLOW}uncertain{END}: x"

@@ -183,6 +183,6 @@ def test_an_interval_without_an_upper_end_allows_changes_of_any_size() -> None:
     conditions = [pa.FailCondition.parse("total > +5%", query)]
     (verdict,) = pa.judge_conditions(conditions, query, pa.compare(new, base))
     assert gate_sentence(verdict) == (
-        "passed: total > +5%: -4.0%, 120 us against 125 us of the baseline: within the limit, but "
+        "passed: total > +5%: -4.0%, 120.0 us against 125.0 us of the baseline: within the limit, but "
         "changes of any size are not ruled out; take more runs"
     )

@@ -126,7 +126,7 @@ def test_no_two_formats_share_a_suffix() -> None:
         assert find(f"a{suffix}") == output_format
 
 
-def test_attributes_of_formats() -> None:
+def test_formats_differ_in_tables_stacks_summaries_and_needs() -> None:
     def having(attribute: str) -> list[str]:
         return [
             output_format
@@ -224,12 +224,17 @@ def test_a_table_without_rows_keeps_its_columns() -> None:
     )
 
 
-def test_which_columns_have_values() -> None:
+def test_a_column_has_values_if_a_row_of_the_table_has_one() -> None:
     profile = profile_of([Operator("conv", "Conv", 4, work=(1, 1)), Operator("relu", "Relu", 2)])
-    table = pa.run(pa.Query(), profile)
+    assert pa.run(pa.Query(), profile).has_values("flops")
     assert pa.run(pa.Query(types="Conv"), profile).has_values("flops")
     assert not pa.run(pa.Query(types="Relu"), profile).has_values("flops")
-    assert (table.name, pa.run(pa.Query(by="type"), profile).name) == ("operators", "groups")
+
+
+def test_tables_are_called_operators_or_groups() -> None:
+    profile = profile_of([Operator("conv", "Conv", 4)])
+    assert pa.run(pa.Query(), profile).name == "operators"
+    assert pa.run(pa.Query(by="type"), profile).name == "groups"
 
 
 def test_the_suffix_chooses_the_picture_format() -> None:

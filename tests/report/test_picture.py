@@ -281,6 +281,74 @@ def test_shares_that_do_not_add_up_have_no_sums() -> None:
 
 
 @pytest.mark.parametrize(
+    ("most", "remark"),
+    [
+        (1, "the longest of 3 rows"),
+        (2, "1 row has a time in only some of the runs: the time shown is of these runs"),
+        (3, "2 rows have a time in only some of the runs: the time shown is of these runs"),
+    ],
+)
+@pytest.mark.parametrize("compared", [False, True])
+def test_the_title_counts_drawn_rows_that_ran_in_only_some_of_the_runs(
+    most: int, remark: str, *, compared: bool
+) -> None:
+    times = {(0, 0): 9.0, (0, 1): 9.0, (1, 0): 5.0, (2, 1): 4.0}  # (operator, run)
+    profile = profile_of(
+        [{"name": name, "computation": 1.0, "memory": 1.0} for name in "abc"],
+        [{"operator": n, "run": run, "duration_s": one} for (n, run), one in times.items()],
+        runs=[Run(), Run(), Run(wall_s=1.0)],  # the last run has no device times
+    )
+    source = pa.compare(profile, profile) if compared else profile
+    table = pa.run(pa.Query(compared=compared, order="time", peaks=PEAKS), source)
+    for draw in (draw_times, draw_roofline):
+        figure = Figure()
+        draw(figure, Chart("times", table, most_rows=most))
+        title = figure.get_suptitle() or figure.axes[0].get_title(loc="left")
+        which = "largest difference" if compared and draw == draw_times else "longest"
+        assert remark.replace("longest", which) in title
+        assert ("only some of the runs" in title) == (most > 1)
+
+
+def test_rows_with_different_labels_may_cover_different_runs() -> None:
+    day = pa.Categorical.of(["d1", "d2"])
+    profile = profile_of(
+        [{"name": "a"}, {"name": "b"}],
+        [{"operator": n, "run": run, "duration_s": 1.0} for n, run in ((0, 0), (0, 1), (1, 0))],
+        runs=[Run(0), Run(1)],
+        processes=("a.json", "b.json"),
+    ).changed(labels={"day": day})
+    figure = Figure()
+    draw_times(figure, Chart("times", pa.run(pa.Query(by=("day", "name"), labels="day"), profile)))
+    assert "only some" not in figure.get_suptitle()
+
+
+@pytest.mark.parametrize(
+    ("efficiency", "text"), [(0.0004, "<0.1%"), (0.0006, "0.1%"), (0.358, "35.8%")]
+)
+def test_the_caption_of_a_roofline_has_no_share_of_0(efficiency: float, text: str) -> None:
+    profile = profile_of(
+        [{"name": "a", "computation": efficiency * 100e9, "memory": 1.0}],
+        [{"operator": 0, "duration_s": 1.0}],
+    )
+    caption = roofline_caption(pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS)))
+    assert caption.startswith(f"At the roof, the operators would take {text} of their time. ")
+
+
+@pytest.mark.parametrize(
+    ("most", "last_line"),
+    [
+        (1, "the longest of 49 rows with FLOPS and intensity"),
+        (2, "the 2 longest of 49 rows with FLOPS and intensity"),
+    ],
+)
+def test_the_title_of_a_roofline_says_which_rows_are_drawn(most: int, last_line: str) -> None:
+    result, _ = roofline(pa.Query(peaks=PEAKS))
+    figure = Figure()
+    draw_roofline(figure, Chart("roofline", result, most_rows=most))
+    assert figure.axes[0].get_title(loc="left").splitlines()[-1] == last_line
+
+
+@pytest.mark.parametrize(
     ("top", "bars"), [([], 30), (["-t", "0"], 30), (["-t", "3"], 3), (["-t", "99"], 30)]
 )
 def test_top_limits_the_bars(
@@ -595,7 +663,7 @@ SHORT_FILES = (
             [
                 "Roofline: 100G:20G",
                 *SHORT_FILES,
-                "1 of 3 rows have no FLOPS or no intensity, and so no dot",
+                "1 of 3 rows has no FLOPS or no intensity, and so no dot",
             ],
         ),
     ],
@@ -654,6 +722,7 @@ def test_a_line_leads_from_each_dot_to_the_baseline(by: tuple[str, ...]) -> None
 
 @pytest.mark.slow
 def test_pictures_do_not_count_constants_as_memory(tmp_path: Path) -> None:
+    """Tables in the format `table` count them, as the original does."""
     call = ("--where", "memory > 0", "--peaks", "1T:1G", "--format")
     first, second = (svg_of(tmp_path, *call, style) for style in ("table", "plain"))
     assert first == second

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.visible import visible
 from profile_analyze.report.comma_separated import csv_cell
+from profile_analyze.report.schema import schema
 from tests.conftest import PROFILE_NAMES, PROFILES, TABLE_FORMATS, run_command, some_of
 from tests.in_memory import profile_of
 from tests.report.json_schema import check_report
@@ -91,6 +94,13 @@ def _cell(text: str, value: Any) -> Any:
         shown = visible(value, "utf-8")
         return value if text in (shown, f"'{shown}") else text
     return type(value)(text)
+
+
+def test_the_schema_explains_each_measure() -> None:
+    measure = schema()["$defs"]["table"]["properties"]["measure"]
+    assert measure["enum"] == list(MEASURES)
+    in_brackets = re.findall(r"\((.*?)\)", measure["description"])
+    assert {one for names in in_brackets for one in names.split(", ")} == set(MEASURES)
 
 
 def test_csv_of_both_sides_has_a_column_measure() -> None:

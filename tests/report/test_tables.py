@@ -142,12 +142,8 @@ def test_reports_match_the_expected_texts(output_format: str) -> None:
 
 
 def test_all_formats_are_tested() -> None:
-    assert set(pa.OUTPUT_FORMATS) == {
-        *EXPECTED,
-        "github",
-        "junit",
-        "collapsed",
-    }  # other files test these
+    tested_in_other_files = {"github", "junit", "collapsed"}
+    assert set(pa.OUTPUT_FORMATS) == EXPECTED.keys() | tested_in_other_files
 
 
 @pytest.mark.parametrize("output_format", TABLE_FORMATS)

@@ -197,9 +197,9 @@ left out to fit the width: in_shapes; --columns chooses others, a wider window o
 │ 0.0001             │ T1                  │ FLOPS   │
 │ 25.0%              │ 1                   │         │
 ╘════════════════════╧═════════════════════╧═════════╛
-left out to fit the width: cumulative, computation, memory,
-  bandwidth, in_shapes, out_shapes; --columns chooses
-  others, a wider window or `| less -S` shows all
+left out to fit the width: cumulative_time, computation,
+  memory, bandwidth, in_shapes, out_shapes; --columns
+  chooses others, a wider window or `| less -S` shows all
 """,
 }
 

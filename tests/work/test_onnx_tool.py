@@ -58,7 +58,8 @@ X, MATRIX = tensor(1, 6), tensor(6, 5)
 )
 def test_what_onnx_tool_cannot_count_is_unknown(call: Call) -> None:
     assert isnan(macs_of(call))
-    assert all(map(isnan, *counts_of([call])))
+    (counts,) = counts_of([call])
+    assert all(map(isnan, counts))
 
 
 def test_memory_has_outputs_and_each_weight_once() -> None:
@@ -74,9 +75,8 @@ def test_memory_has_outputs_and_each_weight_once() -> None:
         [
             Counts(30.0, 140.0, 30.0),
             Counts(30.0, 20.0, 0),
-            Counts(
-                nan, nan, nan
-            ),  # onnx-tool has no row for it, so the next operator counts the weight
+            # onnx-tool has no row for a Reshape, so the next operator counts the weight.
+            Counts(nan, nan, nan),
             Counts(30.0, 130.0, 30.0),
             Counts(30.0, 20.0, 0),
             Counts(6.0, 24.0, 0.0),  # onnx-tool counts no elements in a scalar

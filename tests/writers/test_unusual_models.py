@@ -63,6 +63,7 @@ def test_a_wrong_order_of_the_sizes_of_a_result_does_not_prevent_the_split() -> 
     proto = model(text)
     arrays = {"x": np.ones((3, 2, 8), np.float32), "w": np.ones((8, 6), np.float32)}
     written = onnx.load_from_string(split(proto, "4,6,8").data)
+    assert [node.op_type for node in written.graph.node].count("MatMul") == 2
     np.testing.assert_array_equal(run(written, arrays), run(proto, arrays))
 
 

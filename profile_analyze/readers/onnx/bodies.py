@@ -31,8 +31,8 @@ _MOST_SIMULATED: Final = 64
 """If shapes change between the iterations of a loop, the iterations are inferred one by one, up to
 this number of iterations. In longer loops, the sizes that change are unknown."""
 _MOST_ROUNDS: Final = 4
-"""If the inputs and outputs of a loop's body have different shapes, the body is inferred again, up
-to this number of times."""
+"""If the inputs and outputs of a loop's body have different shapes, the body is inferred again. If
+they still differ after this number of times, the shapes of all carried values are unknown."""
 _DEEPEST: Final = 2
 """If a loop is inside more bodies than this, its outputs are not inferred, because each enclosing
 loop multiplies the time. Iterations are inferred one by one only for loops in the main graph."""
@@ -113,6 +113,12 @@ def _common(first: TypeProto | None, second: TypeProto | None) -> TypeProto | No
     )
 
 
+def _without_shape(type_: TypeProto | None) -> TypeProto | None:
+    if type_ is None or not type_.HasField("tensor_type"):
+        return type_
+    return tensor_type(type_.tensor_type.elem_type, None)
+
+
 def _flag(scope: Scope, name: str) -> bool | None:
     """Return the value of a condition; None if it is unknown."""
     array = scope.array(name) if name else None
@@ -159,15 +165,7 @@ class _Loop:
         if self._outer.depth > _DEEPEST:
             self._executed([None] * count)
             return []
-        carried = self._initial
-        inner = self._executed(carried)
-        for _ in range(_MOST_ROUNDS):
-            after = _types_of_outputs(self._body, inner)[1 : count + 1]
-            common = [_common(*pair) for pair in zip(carried, after, strict=False)]
-            if list(map(sizes_of, common)) == list(map(sizes_of, carried)):
-                break
-            carried = common
-            inner = self._executed(carried)
+        carried, inner = self._carried_in_all_iterations()
         trips = inner.trip_count = self._trip_count(inner)
         if trips == 0:
             carried = self._initial
@@ -178,6 +176,23 @@ class _Loop:
             self._infer_graph(self._body, inner)
         stacked = [_stacked(type_, trips) for type_ in _types_of_outputs(self._body, inner)]
         return [*carried, *stacked[count + 1 :]]
+
+    def _carried_in_all_iterations(self) -> tuple[Types, Scope]:
+        """Return the types of the carried values that hold before and after each iteration.
+
+        Also return the scope of the body with these types.
+        """
+        carried = self._initial
+        for _ in range(_MOST_ROUNDS):
+            inner = self._executed(carried)
+            after = _types_of_outputs(self._body, inner)[1 : len(carried) + 1]
+            common = [_common(*pair) for pair in zip(carried, after, strict=False)]
+            if list(map(sizes_of, common)) == list(map(sizes_of, carried)):
+                return carried, inner
+            carried = common
+        # Each iteration can change the shape of a further value, up to the last carried value.
+        carried = [_without_shape(type_) for type_ in carried]
+        return carried, self._executed(carried)
 
     def _can_be_simulated(self, trips: int | None) -> TypeGuard[int]:
         return trips is not None and trips <= _MOST_SIMULATED and not self._outer.depth

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from math import prod
 from shlex import quote
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from onnx import GraphProto, ModelProto, TensorProto, TypeProto, helper
@@ -32,6 +34,8 @@ _DTYPES: Final = {
     "fp16": 10, "fp64": 11, "uint32": 12, "uint64": 13, "bf16": 16,
 }  # fmt: skip
 """ONNX's number of each dtype that a caller may give to an input."""
+_FOR_N: Final = "numbers for N"
+_FOR_SHAPE: Final = "shapes such as 1x3x224x224 for SHAPE"
 
 
 def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, ...]:
@@ -104,9 +108,11 @@ class _Dims:
             self._check_dtype(value, wanted.dtype)
         if wanted.value is not None and not _fits(wanted.value, tensor.elem_type):
             dtype = _name_of(tensor.elem_type)
+            # Every dtype of numbers can hold 1.
+            advice = "give another value" if _fits(1.0, tensor.elem_type) else "leave out the value"
             raise QueryError(
                 f"{self._file}: the input '{value.name}' has dtype {dtype}, which cannot hold "
-                f"{wanted.value:g}; give another value"
+                f"{wanted.value:g}; {advice}"
             )
         old = sizes_of(value.type)
         shape = self._sizes_in_model(value) if wanted.shape is None else wanted.shape
@@ -184,14 +190,32 @@ def _fits(value: float, elem_type: int) -> bool:
         dtype = helper.tensor_dtype_to_np_dtype(elem_type)
     except KeyError:  # an unknown dtype
         return False
-    if dtype.kind == "b":
-        return value in (0, 1)
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        return value.is_integer() and int(limits.min) <= value <= int(limits.max)
-    with np.errstate(over="ignore"):
+    if elem_type == TensorProto.STRING:
+        return False
+    limits = _integer_limits(elem_type)
+    if limits is not None:
+        return value.is_integer() and limits[0] <= value <= limits[1]
+    rounded, largest = (_converted(one, dtype) for one in (value, sys.float_info.max))
+    # A dtype that has no infinity can turn every large value into its largest number.
+    return bool(np.isfinite(rounded)) and not abs(value) > abs(largest)
+
+
+def _integer_limits(elem_type: int) -> tuple[int, int] | None:
+    """Return the least and the largest value of a dtype; None for dtypes of other numbers."""
+    if elem_type == TensorProto.BOOL:
+        return 0, 1
+    # NumPy knows only the limits of its own dtypes, which do not include int4.
+    match = re.fullmatch(r"(U?)INT(\d+)", TensorProto.DataType.Name(elem_type))
+    if match is None:
+        return None
+    values = 1 << int(match[2])
+    return (0, values - 1) if match[1] else (-values // 2, values // 2 - 1)
+
+
+def _converted(value: float, dtype: np.dtype[Any]) -> complex:
+    with np.errstate(over="ignore", invalid="ignore"):
         # `complex` converts an element of every dtype, such as bf16 and complex64.
-        return bool(np.isfinite(complex(np.array(value).astype(dtype))))
+        return complex(np.array(value).astype(dtype))
 
 
 def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array]:
@@ -219,30 +243,32 @@ def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
     parts = [
         f"{name} (axis {', '.join(texts)})" if texts[0] else name for name, texts in axes.items()
     ]
-    options = dict.fromkeys(
+    options = dict(
         option for name in axes for option in _options_for(name, sizes_of(inputs[name].type))
     )
+    replacements = " and ".join(sorted(set(options.values())))
     yield (
         f"shapes that depend on {counted(len(axes), 'dynamic input')} are N/A: {some(parts)}; "
-        f"give all sizes, with numbers for N: {some([*options], ' ')}"
+        f"give all sizes, with {replacements}: {some([*options], ' ')}"
     )
 
 
-def _options_for(name: str, sizes: Sizes | None) -> Iterator[str]:
+def _options_for(name: str, sizes: Sizes | None) -> Iterator[tuple[str, str]]:
     """Yield the command-line options that give the unknown sizes of an input.
 
     These are a `--dim` for each symbol; if an unknown size has no symbol, one `--input-shape`. The
     options have N instead of a size: users would copy a number such as 1, and get wrong results.
+    With each option, yield what to write instead of N or SHAPE.
     """
     if sizes is None:
-        yield f"--input-shape {quote(name)}:SHAPE"
+        yield f"--input-shape {quote(name)}:SHAPE", _FOR_SHAPE
     elif None in sizes:
         shape = "x".join(str(one) if isinstance(one, int) else "N" for one in sizes)
-        yield f"--input-shape {quote(name)}:{shape}"
+        yield f"--input-shape {quote(name)}:{shape}", _FOR_N
     else:
         for symbol in sizes:
             if isinstance(symbol, str):
-                yield f"--dim {quote(symbol)}=N"
+                yield f"--dim {quote(symbol)}=N", _FOR_N
 
 
 def notes_on_contradictions(graph: Graph) -> Iterator[str]:

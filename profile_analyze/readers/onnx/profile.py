@@ -14,7 +14,7 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, OTHER
+from profile_analyze.model.terms import ABSENT, CONTROL, CONVOLUTION, DERIVED, OTHER
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.defaults import with_defaults
 from profile_analyze.readers.onnx.gradients import needed_gradients
@@ -56,7 +56,7 @@ class _Cost(NamedTuple):
 
 
 _NOTHING: Final = _Cost(CONTROL, Work(0.0, 0.0, 0.0), 0.0, 0.0)
-"""The cost of a constant operator: zero, because its result can be computed before the run."""
+"""The cost of a constant operator, unless it is a convolution."""
 
 
 def profile_of(
@@ -163,6 +163,17 @@ def _known_cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
     )
 
 
+def _cost_in_run(placed: PlacedNode, cost: _Cost) -> _Cost:
+    """Return what one call of a node costs in a run.
+
+    A constant operator costs nothing, because its result can be computed before the run.
+    """
+    if not placed.node.is_constant:
+        return cost
+    # Only convolutions have a number of multiply-adds without padding.
+    return _NOTHING._replace(macs_without_padding=0.0 if cost.category == CONVOLUTION else nan)
+
+
 def _operators(
     tables: ModelTables,
     costs: Sequence[_Cost],
@@ -170,10 +181,7 @@ def _operators(
     opsets: Mapping[str, int],
 ) -> Operators:
     rows = tables.rows
-    in_run = [
-        _NOTHING if placed.node.is_constant else cost
-        for placed, cost in zip(rows, costs, strict=True)
-    ]
+    in_run = list(map(_cost_in_run, rows, costs))
     return Operators.of(
         key=np.arange(len(rows)),
         name=Categorical.of([placed.node.name for placed in rows]),

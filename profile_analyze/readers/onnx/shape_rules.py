@@ -109,8 +109,19 @@ def broadcast(left: Sizes | None, right: Sizes | None) -> Sizes | None:
         return None
     rank = max(len(left), len(right))
     pairs = zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right, strict=True)
-    # A 1 is stretched to the other size. An unknown size (None) gives way to any size but 1.
-    return tuple(b if a == 1 or (a is None and b != 1) else a for a, b in pairs)
+    return tuple(_broadcast_size(*pair) for pair in pairs)
+
+
+def _broadcast_size(left: int | str | None, right: int | str | None) -> int | str | None:
+    """Return the size that two sizes are broadcast to; None if it is unknown."""
+    # A 1 is stretched to the other size.
+    if left in (1, right):
+        return right
+    if right == 1:
+        return left
+    # A size that is not a number can be 1 or the other size. Two different numbers do not fit.
+    numbers = [size for size in (left, right) if isinstance(size, int)]
+    return numbers[0] if len(numbers) == 1 else None
 
 
 def _product(left: Sizes | None, right: Sizes | None) -> Sizes | None:
@@ -201,6 +212,20 @@ def _times(size: int | str | None, by: int | str | None) -> int | None:
     return size * by if isinstance(size, int) and isinstance(by, int) else None
 
 
+def _plus(size: int | str | None, more: int | str | None) -> int | str | None:
+    if size == 0:
+        return more
+    return size + more if isinstance(size, int) and isinstance(more, int) else None
+
+
+def _past_length(node: _Node, position: int, axis: int) -> int | str | None:
+    """Return the number of past keys: 0 without the input that has them; None if it is unknown."""
+    if not node.has(position):
+        return 0
+    past = node.sizes(position)
+    return None if past is None else past[axis]
+
+
 def _attention(node: _Node) -> Any:
     """Outputs: the result of shape (batch, sequence, size of v), and all keys and values."""
     data, weight = node.sizes(0), node.sizes(1)
@@ -209,48 +234,50 @@ def _attention(node: _Node) -> Any:
     heads = node.attributes.get("num_heads")
     of_each = node.attributes.get("qkv_hidden_sizes")
     hidden = of_each[2] if of_each else _divided(weight[-1], 3)
-    past = node.sizes(4)
-    before = 0 if past is None else past[3]
-    total = None
-    if isinstance(before, int) and isinstance(data[1], int):
-        total = before + data[1]
-    present = (2, data[0], heads, total, _divided(hidden, heads))
+    length = _plus(_past_length(node, 4, 3), data[1])
+    present = (2, data[0], heads, length, _divided(hidden, heads))
     return [(node.dtype(0), (*data[:2], hidden)), (node.dtype(0), present)]
 
 
 def _multi_head_attention(node: _Node) -> Any:
-    query, value = node.sizes(0), node.sizes(2)
+    query = node.sizes(0)
     if query is None:
         return [(node.dtype(0), None)]
     heads = node.attributes.get("num_heads")
-    if value is not None and len(value) == 4:  # (batch, heads, length, size)
-        hidden: Any = _times(value[1], value[3])
-        length = value[2]
-    elif value is not None:
-        hidden, length = value[-1], value[1]
-    else:  # queries, or keys and values, are packed: (batch, length, heads, 2 or 3, size)
-        packed = node.sizes(1) or query
-        size = packed[-1]
-        hidden = _times(size, heads)
-        length = packed[1]
-    past = node.sizes(6)
-    if past is not None and isinstance(past[2], int) and isinstance(length, int):
-        length += past[2]
+    hidden, new = _size_and_length_of_values(node, heads)
+    length = _plus(_past_length(node, 6, 2), new)
     present = (query[0], heads, length, _divided(hidden, heads))
     output = (*query[:2], hidden)
     return [(node.dtype(0), output), (node.dtype(0), present), (node.dtype(0), present)]
 
 
+def _size_and_length_of_values(node: _Node, heads: int | None) -> Any:
+    """Return the size of a value in all heads, and the number of values; None for unknown numbers.
+
+    The last given input of query, key and value has the values. Query and key can have them, too:
+    their shape is then (batch, length, heads, 2 or 3, size).
+    """
+    given = max(position for position in (0, 1, 2) if node.has(position))
+    sizes = node.sizes(given)
+    if sizes is None:
+        return None, None
+    if given < 2:
+        return _times(sizes[-1], heads), sizes[1]
+    if len(sizes) == 4:  # (batch, heads, length, size)
+        return _times(sizes[1], sizes[3]), sizes[2]
+    return sizes[-1], sizes[1]
+
+
 def _grouped_query_attention(node: _Node) -> Any:
-    query, value, past = node.sizes(0), node.sizes(2), node.sizes(3)
+    query = node.sizes(0)
     heads, kv_heads = node.attributes["num_heads"], node.attributes["kv_num_heads"]
     if query is None:
         return [(node.dtype(0), None)]
-    packed = value is None
+    packed = not node.has(2)
     size = _divided(query[-1], heads + 2 * kv_heads if packed else heads)
     hidden = heads * size if packed and size is not None else query[-1]
     total = node.number(6)
-    before = 0 if past is None else past[2]
+    before = _past_length(node, 3, 2)
     length = max(before, total) if isinstance(before, int) and total is not None else None
     present = (query[0], kv_heads, length, size)
     output = (*query[:2], hidden)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _HEADER: Final = re.compile(r"layerName(?P<separator>[;,])execStatus[;,]")
 _COLUMNS: Final = 6
-_TOTAL: Final = re.compile(r"Total;;|Total (CPU )?time:")
+_TOTAL: Final = re.compile(r'"?Total(;;| (CPU )?time:)')
+_TOTAL_OF_SORTED: Final = re.compile(r'"?Total time: ([^ ]+) milliseconds')
 _STATUS: Final = re.compile(r"(Status\.)?(EXECUTED|NOT_RUN|OPTIMIZED_OUT)")
 
 
@@ -120,11 +121,11 @@ def _of_csv(text: str) -> Report:
             is_sorted = header["separator"] == ","  # only the sorted report has commas
             split = _of_commas if is_sorted else _of_semicolons
             sections.append(Section([], None))
-        elif _TOTAL.match(row.removeprefix('"')) and sections:
-            total = _total(split(row))
+        elif _TOTAL.match(row) and sections:
+            total = _total(row)
             if total is not None:
                 sections[-1] = sections[-1]._replace(total_ms=total)
-        elif row.strip(' ";') and not (is_sorted and row.startswith('"')):
+        elif row.strip(' ";'):  # the header of a sorted report goes on with a line `"`
             counter = _counter_of_row(split(row))
             if counter is None or not sections:  # only a damaged file has rows before the header
                 broken.append(number)
@@ -160,7 +161,12 @@ def _ran(status: str) -> bool:
     return status.endswith("EXECUTED")
 
 
-def _total(fields: list[str]) -> float | None:
+def _total(line: str) -> float | None:
+    """Return the total time in a line; None if the line is cut or has only the total CPU time."""
+    of_sorted = _TOTAL_OF_SORTED.match(line)
+    if of_sorted is not None:
+        return _milliseconds(of_sorted[1])
+    fields = _of_semicolons(line)
     return _milliseconds(fields[4]) if len(fields) == _COLUMNS else None
 
 

@@ -30,6 +30,8 @@ FORMAT: Final = "OpenVINO counters"
 _HOST_TRACK: Final = Track("host", HOST, kind="thread")
 _ROUNDING_MS: Final = 0.0005
 """Times have three decimals of a millisecond, so each may be wrong by this much."""
+_ROUNDING_OF_SORTED_TOTAL_MS: Final = 0.005
+"""The total of a sorted report in CSV has two decimals."""
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
@@ -146,15 +148,16 @@ def _notes_on_totals(report: Report) -> Iterator[Note]:
             "counters as JSON; use detailed_counters, or CSV (without -json_stats)",
             Importance.DAMAGED,
         )
+    rounding_of_total_ms = _ROUNDING_OF_SORTED_TOTAL_MS if report.is_sorted else _ROUNDING_MS
     for section in report.sections:
         found_ms = sum(counter.real_ms for counter in section.counters)
+        rounding_ms = _ROUNDING_MS * len(section.counters) + rounding_of_total_ms
         if section.total_ms is None:
-            if not report.is_sorted:
-                yield Note(
-                    "the file ends before the total, so layers may be missing; copy it again",
-                    Importance.DAMAGED,
-                )
-        elif abs(found_ms - section.total_ms) > _ROUNDING_MS * (len(section.counters) + 1):
+            yield Note(
+                "the file ends before the total, so layers may be missing; copy it again",
+                Importance.DAMAGED,
+            )
+        elif abs(found_ms - section.total_ms) > rounding_ms:
             yield Note(
                 f"the layers add up to {found_ms:.3f} ms, but the file states a total of "
                 f"{section.total_ms:.3f} ms: layers are missing or were changed",

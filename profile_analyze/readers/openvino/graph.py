@@ -155,16 +155,12 @@ def _categorical_columns(rows: Sequence[Row]) -> dict[str, OptionalValues]:
 def _keys(layers: Sequence[Layer]) -> NDArray[np.int64] | Categorical[str]:
     """Return the position of each layer in the order of execution.
 
-    If a position is unknown or occurs twice, the keys are the ids of the layers. If an id occurs
-    twice, too, the layers are numbered.
+    If a position is unknown or occurs twice, the keys are the ids of the layers.
     """
     orders = [layer.order for layer in layers if layer.order is not None]
     if len(set(orders)) == len(layers):
         return np.array(orders, np.int64)
-    ids = [layer.id for layer in layers]
-    if len(set(ids)) < len(ids):
-        ids = [str(index) for index in range(len(ids))]
-    return Categorical.of(ids)
+    return Categorical.of([layer.id for layer in layers])
 
 
 def _bytes(tensors: Iterable[Tensor | None]) -> list[float]:

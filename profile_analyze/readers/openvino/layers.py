@@ -25,6 +25,16 @@ _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 _LONGEST_SIZE: Final = 64
 """A text with more characters is not a size. Error messages cut the text to this length."""
 _NOT_EXECUTED: Final = "not_executed"
+_AT_THE_END: Final = frozenset(
+    expat.errors.codes[message]
+    for message in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_PARTIAL_CHAR,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+    )
+)
+"""The errors of expat that occur only at the end of a file."""
 
 
 class LayerPort(NamedTuple):
@@ -94,6 +104,9 @@ def read_graph(source: Source) -> ExecutionGraph:
             parser.Parse(content)
         parser.Parse(b"", True)  # noqa: FBT003  # it takes no keywords
     except expat.ExpatError as error:
+        if handler.has_open_root and error.code in _AT_THE_END:
+            reason = "truncated: the file ends before the end of its root element; copy it again"
+            raise MalformedProfileError(source.name, reason) from None
         where = f"line {lines_before + error.lineno}, column {error.offset + 1}"
         text = expat.ErrorString(error.code)
         raise MalformedProfileError(source.name, f"is not valid XML: {text} ({where})") from None
@@ -117,6 +130,9 @@ class _Handler:
     def __init__(self) -> None:
         self.layers: list[Layer] = []
         self.edges: list[Edge] = []
+        self._ids: set[str] = set()
+        self.has_open_root = True
+        """Whether the end of the root element is still to come."""
         self._path: tuple[str, ...] = ()
         self._layer: Mapping[str, str] = {}
         self._data: Mapping[str, str] = {}
@@ -161,6 +177,7 @@ class _Handler:
         elif self._path == _LAYER:
             self.layers.append(self._whole_layer())
         self._path = self._path[:-1]
+        self.has_open_root = bool(self._path)
 
     def _dimension(self) -> int | None:
         text = self._text[:_LONGEST_SIZE].strip()
@@ -171,6 +188,7 @@ class _Handler:
     def _whole_layer(self) -> Layer:
         if "id" not in self._layer or "name" not in self._layer:
             raise _Unreadable("has a layer without id or name")
+        self._check_ids()
         order = self._data.get("execOrder", "")
         return Layer(
             self._layer["id"],
@@ -182,6 +200,16 @@ class _Handler:
             self._time_us(),
             int(order) if _INTEGER.fullmatch(order) else None,
         )
+
+    def _check_ids(self) -> None:
+        """Raise `_Unreadable` if ids occur twice, because then edges have unknown ends."""
+        id_ = self._layer["id"]
+        if id_ in self._ids:
+            raise _Unreadable(f"{self._who()} has the id {escaped(id_)!r} of an earlier layer")
+        self._ids.add(id_)
+        for side, ports in self._ports.items():
+            if len({port.id for port in ports}) < len(ports):
+                raise _Unreadable(f"{self._who()} has several {side} with the same id")
 
     def _time_us(self) -> float | None:
         text = self._data.get("execTimeMcs", _NOT_EXECUTED)

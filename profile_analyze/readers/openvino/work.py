@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Tensors = list[Tensor | None]
 
 _GATES: Final = {4: "LSTM", 3: "GRU", 1: "RNN"}
+_UNKNOWN_TENSOR: Final = Tensor(None)
 _UNKNOWN: Final = {
     "pooling": {"kernel": None},
     "rotary embedding": {"per_element": None},
@@ -60,21 +61,30 @@ def work_of_layer(
     kind = kind_of(type_)
     if kind is None:
         return LayerWork(terms.OTHER)
-    is_known = all(
-        one is None or (one.shape is not None and None not in one.shape)
-        for one in (*inputs, *outputs)
-    )
-    operation = Operation(kind, tuple(inputs), tuple(outputs), _UNKNOWN.get(kind, {}))
-    translate = _TRANSLATIONS.get(kind)
-    if translate is not None and is_known and inputs and outputs and inputs[0] and outputs[0]:
-        operation = translate(kind, [*inputs], [*outputs])
-    elif translate is not None:
-        # Tensors or sizes are missing. Without inputs, products have unknown multiply-adds.
-        operation = operation._replace(inputs=(), attributes={"k": None})
-    category = KINDS[operation.kind].category
-    if not is_known and category != terms.CONTROL:
+    category = KINDS[kind].category
+    if category != terms.CONTROL and not (_are_known(inputs) and _are_known(outputs)):
         return LayerWork(category)
-    return LayerWork(category, work_of(operation), conv_kind(operation))
+    translate = _TRANSLATIONS.get(kind)
+    if translate is None:
+        operation = Operation(kind, tuple(inputs), tuple(outputs), _UNKNOWN.get(kind, {}))
+    else:
+        operation = translate(kind, [*inputs], [*outputs])
+    return LayerWork(KINDS[operation.kind].category, work_of(operation), conv_kind(operation))
+
+
+def _are_known(tensors: Sequence[Tensor | None]) -> bool:
+    """Return whether the sizes of all inputs, or of all outputs, are known.
+
+    The first tensor is never optional. If it is missing, the file lacks it.
+    """
+    if not tensors or tensors[0] is None:
+        return False
+    return all(one is None or (one.shape is not None and None not in one.shape) for one in tensors)
+
+
+def _second(inputs: Tensors) -> Tensor:
+    """Return the second input, which the layer needs; an unknown tensor if the file lacks it."""
+    return (inputs[1:] or [None])[0] or _UNKNOWN_TENSOR
 
 
 def _dtype(tensor: Tensor | None) -> str | None:
@@ -83,53 +93,49 @@ def _dtype(tensor: Tensor | None) -> str | None:
 
 def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     """Return a convolution. A weight with groups has one more dimension than the data."""
-    data, weight, result = (
-        known_shape(inputs[0]),
-        known_shape((inputs[1:] or [None])[0]),
-        known_shape(outputs[0]),
-    )
+    weight = _second(inputs)
+    rest = inputs[2:]
+    rank = len(known_shape(inputs[0]))
+    shape, result = known_shape(weight), known_shape(outputs[0])
     groups = 1
-    if len(weight) == len(data) + 1 > 2:
-        groups = weight[0]
-        merged = (groups * weight[1], *weight[2:])
-        inputs[1] = Tensor(merged, _dtype(inputs[1]))
-    elif len(weight) != len(data):
-        inputs = [inputs[0], None, *inputs[1:]]  # the weight is not an input
+    if len(shape) == rank + 1 > 2:
+        groups = shape[0]
+        weight = Tensor((groups * shape[1], *shape[2:]), weight.dtype)
+    elif len(shape) != rank:  # the weight is not an input
+        weight, rest = _UNKNOWN_TENSOR, inputs[1:]
     # The bias may be followed by inputs that are added to the result.
-    bias = [one for one in inputs[2:3] if len(known_shape(one)) <= 1]
-    rest = inputs[2 + len(bias) :]
+    bias = [one for one in rest[:1] if len(known_shape(one)) <= 1]
+    rest = rest[len(bias) :]
     added = sum(known_shape(one) == result and len(result) > 1 for one in rest)
     return Operation(
         kind,
-        (*inputs[:2], *(bias or [None]), *rest),
+        (inputs[0], weight, *(bias or [None]), *rest),
         tuple(outputs),
         {"groups": groups, "fused": added, "padding_before": None},
     )
 
 
-def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
-    """Return the product of two matrices. Both may be transposed."""
-    a, result = known_shape(inputs[0]), known_shape(outputs[0])
-    depth: int | None = None
-    if len(a) == 1:
-        depth = a[0]
-    elif len(result) >= 1 and len(a) >= 2:
-        b = known_shape((inputs[1:] or [None])[0])
-        # The last two sizes of `a` are the rows of the result and the depth, in either order.
-        rows = result[-1] if len(b) == 1 else (result[-2:-1] or (1,))[0]
-        depth = a[-1] if a[-2] == rows else a[-2] if a[-1] == rows else None
-    return Operation(kind, tuple(inputs), tuple(outputs), {"k": depth})
-
-
 def _matrix_product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     """Return a matrix product, perhaps of a fully connected layer."""
-    weight = known_shape((inputs[1:] or [None])[0])
-    a = known_shape(inputs[0])
+    second = _second(inputs)
+    a, b, result = map(known_shape, (inputs[0], second, outputs[0]))
     # The weight of a fully connected layer has the shape (columns, depth). The result may have
     # another number of dimensions than the data.
-    if len(weight) == 2 and a and weight[-1] == a[-1]:
-        return Operation(kind, tuple(inputs), tuple(outputs), {"k": weight[-1]})
-    return _product(kind, inputs, outputs)
+    is_fully_connected = len(b) == 2 and b == (*result[-1:], *a[-1:])
+    depth = b[-1] if is_fully_connected else _depth(a, b, result)
+    read = (inputs[0], second, *inputs[2:])
+    return Operation(kind, read, tuple(outputs), {"k": depth})
+
+
+def _depth(a: Shape, b: Shape, result: Shape) -> int | None:
+    """Return the size K that two matrices share; None if it is unknown. Both may be transposed."""
+    if len(a) == 1:
+        return a[0]
+    if len(a) < 2 or not result:
+        return None
+    # The last two sizes of `a` are the rows of the result and the depth, in either order.
+    rows = result[-1] if len(b) == 1 else (result[-2:-1] or (1,))[0]
+    return a[-1] if a[-2] == rows else a[-2] if a[-1] == rows else None
 
 
 def _recurrent(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
@@ -141,8 +147,10 @@ def _recurrent(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     shapes = [known_shape(one) for one in (weight, recurrence)]
     if len(shapes[0]) == 2:
         shapes = [(1, *one) for one in shapes]
-    if not all(len(one) == 3 for one in shapes) or not shapes[1][2]:
-        return Operation(kind, (inputs[0], None, None), tuple(outputs))
+    are_weights = all(len(one) == 3 for one in shapes) and shapes[0][:2] == shapes[1][:2]
+    if not are_weights or not shapes[1][2]:  # the weights are not inputs
+        unknown = (inputs[0], _UNKNOWN_TENSOR, _UNKNOWN_TENSOR)
+        return Operation(kind, unknown, tuple(outputs))
     kind = _GATES.get(shapes[1][1] // shapes[1][2], kind)
     dtypes = [_dtype(one) for one in (weight, recurrence)]
     weights = (Tensor(*one) for one in zip(shapes, dtypes, strict=True))
@@ -152,9 +160,9 @@ def _recurrent(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 def _gather(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     """Return an embedding if the layer reads whole rows of a matrix, otherwise a gather."""
     table, result = known_shape(inputs[0]), known_shape(outputs[0])
-    indices = known_shape((inputs[1:] or [None])[0])
-    is_rows = len(table) == 2 and result == (*indices, table[1])
-    return Operation("embedding" if is_rows else kind, tuple(inputs[:2]), tuple(outputs))
+    indices = _second(inputs)
+    is_rows = len(table) == 2 and result == (*known_shape(indices), table[1])
+    return Operation("embedding" if is_rows else kind, (inputs[0], indices), tuple(outputs))
 
 
 _TRANSLATIONS: Final[dict[str, Callable[[str, Any, Any], Operation]]] = {

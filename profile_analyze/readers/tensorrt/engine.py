@@ -111,9 +111,8 @@ def _compute_dtype(layer: Layer) -> str | None:
 
     This dtype follows from the weights, or if there are no weights, from the inputs and outputs.
     """
-    inputs = [one.dtype for one in layer.constants[:1]] or [
-        one.tensor.dtype for one in layer.inputs
-    ]
+    weights = layer.constant("Weights")
+    inputs = [one.tensor.dtype for one in layer.inputs] if weights is None else [weights.dtype]
     return compute_dtype(inputs, [one.tensor.dtype for one in layer.outputs])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.tables import Tensors, Uses
 from profile_analyze.model.terms import ACTIVATION, INPUT, WEIGHT
+from profile_analyze.readers.keys import distinct_keys
 
 if TYPE_CHECKING:
     from profile_analyze.readers.tensorrt.layers import Engine
@@ -73,7 +74,7 @@ class EngineTables:
         stored = [*(one.stored for one in between), *own]
         results = {one.name for one in self.results}
         return Tensors(
-            key=Categorical.of(names),
+            key=Categorical.of(distinct_keys(names)),
             shape=Categorical.of(
                 [*(one.shape for one in between), *((int(one.elements),) for one in own)]
             ),
@@ -81,7 +82,9 @@ class EngineTables:
             size=np.array([one.bytes for one in stored], np.float64),
             role=Categorical.of([*self._roles.values(), *(WEIGHT for _ in own)]),
             elements=np.array([one.elements for one in tensors], np.float64),
-            is_result=np.array([name in results for name in names], np.bool_),
+            is_result=np.array(
+                [*(one.name in results for one in between), *(False for _ in own)], np.bool_
+            ),
         )
 
     def uses(self) -> Uses:

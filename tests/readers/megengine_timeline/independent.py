@@ -42,7 +42,7 @@ def expected_on_host(path: Path) -> dict[str, float]:
             event["ph"] == "E"
             and event.get("cat") != "Kernel"
             and "__id__" in event.get("args", {})
-            and name != "OpDispatch"
+            and name != "OpDispatch"  # says when an operator was dispatched, not when it ran
         ):
             found[name] = found.get(name, 0.0) + (event["ts"] - last_start[key]) / 1e6
     return found

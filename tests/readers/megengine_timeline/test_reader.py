@@ -373,9 +373,13 @@ def test_times_that_overflow_are_unknown(tmp_path: Path) -> None:
 
 def test_parameters_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:
     content = document(*op("ABS", 1, 10, 11, (12, 13), params={"mode": "?"}))
-    whole = pa.load(write_bytes(tmp_path, content.replace(b'"?"', b'"\xff"')))
-    assert whole.operators.categorical("parameters").values()[0] == ()
-    done = run_command(path := write_bytes(tmp_path, content.replace(b'"{2,3}"', b'"\xff"')))
+    profile = pa.load(write_bytes(tmp_path, content.replace(b'"?"', b'"\xff"')))
+    assert profile.operators.categorical("parameters").values()[0] == ()
+
+
+def test_a_shape_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    content = document(*op("ABS", 1, 10, 11, (12, 13))).replace(b'"{2,3}"', b'"\xff"')
+    done = run_command(path := write_bytes(tmp_path, content))
     assert (done.code, done.err) == (
         1,
         f"profile_analyze: error: {path}: has arguments that cannot be read: 'utf-8' codec can't "

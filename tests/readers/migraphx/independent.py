@@ -36,7 +36,8 @@ def expected(path: Path) -> dict[str, float]:
         for line in text.splitlines():
             group = re.fullmatch(r"(.*?): ([\d.e-]+)ms(?: / \d+ = [\d.e-]+ms)?,\s*[\d.]+%", line)
             if group is not None:
-                found[re.sub(r"<.*>$", "", group[1])] += float(group[2]) / 1e3
+                type_ = re.sub(r"<.*>$", "", group[1])  # --detailed appends shapes in brackets
+                found[type_] += float(group[2]) / 1e3
     if not found:
         total = re.search(r"Total instructions time: ([\d.e-]+)ms", text)
         found["None"] = float(total[1]) / 1e3 if total else 0.0

@@ -42,6 +42,7 @@ def test_hostile_names_of_parameters_are_read(name: str, tmp_path: Path) -> None
     )
     found = dict(rows(tmp_path, content, "name", "in_shapes"))
     assert found.keys() == {name, "@1"}
+    # An unpaired bracket makes it unclear where the arguments of @1 end, so its inputs are unknown.
     assert found["@1"] == (None if name == "(" else ((2, 3),))
 
 
@@ -114,7 +115,7 @@ def test_shapes_are_parsed(text: str, expected: list[Shape]) -> None:
         ("half_type", (2, 3), (0, 1), 6, "fp16"),  # a stride of 0, so only one row is in memory
         ("bf16_type", (4,), (0,), 2, "bf16"),
         ("fp8e4m3fnuz_type", (4,), (1,), 4, "fp8"),
-        ("fp4x2_type", (2, 3), (3, 1), 6, "fp4"),  # two values in each byte
+        ("fp4x2_type", (2, 3), (3, 1), 6, "fp4"),  # each element has two values
         ("int4_type", (3,), (1,), 2, "int4"),
         ("uint64_type", (2, 0), (0, 1), 0, "uint64"),
     ],
@@ -126,7 +127,7 @@ def test_a_shape_has_its_bytes_in_memory_and_its_dtype(
     assert (shape.stored.bytes, shape.dtype) == (size, dtype)
 
 
-def test_no_line_break_follows_a_return(tmp_path: Path) -> None:
+def test_an_instruction_on_the_line_of_a_return_is_read(tmp_path: Path) -> None:
     lines = (
         f"@0 = neg(x) -> {FLOAT}: 0.001ms, 9%",
         f"main:@return(@0, f(x))@1 = neg(@0) -> {FLOAT}: 0.002ms, 9%",

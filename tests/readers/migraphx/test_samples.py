@@ -38,7 +38,7 @@ def test_shares_add_up_to_the_whole(path: Path) -> None:
     assert sum(share for share in shares.tolist() if share == share) == pytest.approx(1)
 
 
-def test_a_whole_answer() -> None:
+def test_an_answer_shows_what_the_report_says_about_whole_runs() -> None:
     done = run_command(str(FOLDER / "current.txt"), "-t", "4", "--notes", "all")
     assert (done.code, done.out) == (
         0,

@@ -40,9 +40,9 @@ CODE = "gpu::code_object::"
 @pytest.mark.parametrize(
     ("type_", "inputs", "output", "macs", "computation"),
     [
-        # the order of inputs does not matter
         (CODE + "mlir_convolution", [IMAGE, WEIGHT], IMAGE, 147_456, 294_912),
         (CODE + "mlir_convolution_add_relu", [IMAGE, WEIGHT, IMAGE], IMAGE, 147_456, 296_960),
+        # the weight may be the first input
         (CODE + "mlir_quant_convolution", [WEIGHT, IMAGE], IMAGE, 147_456, 294_912),
         ("gpu::convolution", [IMAGE, (16, 1, 3, 3)], IMAGE, 9_216, 18_432),  # depthwise
         ("gpu::conv_bias_relu", [IMAGE, WEIGHT, (16,)], IMAGE, 147_456, 296_960),

@@ -5,7 +5,8 @@
 ONNX Runtime computes the shapes: it runs each model without optimization, and returns the outputs
 of all nodes outside the bodies of If, Loop and Scan. The models are then stored without their
 weights. Run the script from the root of the repository, after `pip install torch onnx onnxscript
-onnxruntime`. The tests need neither torch nor ONNX Runtime. The arguments name the models to make. Without arguments, the script makes all models.
+onnxruntime`. The arguments name the models to make. Without arguments, the script makes all models.
+The tests need neither torch nor ONNX Runtime.
 """
 
 from __future__ import annotations
@@ -388,23 +389,23 @@ def sorted_nodes(model: Any) -> Any:
 
 
 def of_microsoft() -> Any:
-    q = np.ones
+    ones = np.ones
     return with_weights(
         parsed(MICROSOFT),
         gamma=(16,),
         weight48=(16, 48),
         bias48=(48,),
-        weight_q=q((16, 5), np.uint8),
-        scale=q((), np.float32),
-        zero=q((), np.uint8),
-        row_q=q((1, 8), np.uint8),
-        weight8_q=q((8, 16), np.uint8),
+        weight_q=ones((16, 5), np.uint8),
+        scale=ones((), np.float32),
+        zero=ones((), np.uint8),
+        row_q=ones((1, 8), np.uint8),
+        weight8_q=ones((8, 16), np.uint8),
         picture=(1, 2, 6, 6),
         kernel=(4, 2, 3, 3),
         square=(16, 16),
         gamma4=(16,),
         words=(20, 16),
-        lengths=q((2,), np.int32) * 4,
+        lengths=ones((2,), np.int32) * 4,
         total=np.array(5, np.int32),
     )
 
@@ -424,7 +425,6 @@ CACHE_AXES = {
     "past_key": {0: "batch", 2: "past"},
     "past_value": {0: "batch", 2: "past"},
 }
-X = {"x": (3, 8)}
 MODELS: dict[str, Any] = {
     "cnn_dynamo": (lambda: exported(Convolutions(), IMAGE, BATCH, dynamo=True), {"x": (3, 3, 16, 16)}),
     "cnn_script": (lambda: exported(Convolutions(), IMAGE, {"x": {0: "batch", 2: "height"}}, dynamo=False), {"x": (3, 3, 20, 16)}),

@@ -106,7 +106,7 @@ def branches(condition: str) -> str:
             }},
             else_branch = two () => (float[I, J] d) {{ [else] d = MatMul (x, w) }}>
         z = Relu (y)
-        n = Loop (three, , x) <body = body (int64 i, bool go, float[8, 6] v)
+        n = Loop (trips, , x) <body = body (int64 i, bool go, float[8, 6] v)
             => (bool on, float[8, 6] u) {{ on = Identity (go) u = Relu (v) }}>
     }}"""
 
@@ -125,12 +125,13 @@ def test_only_bodies_that_can_be_executed_are_checked(
     condition: str, problems: tuple[str, ...], shape: tuple[int, ...] | None
 ) -> None:
     proto = model(branches(condition))
-    proto.graph.initializer.append(numpy_helper.from_array(np.array(2), "three"))
+    proto.graph.initializer.append(numpy_helper.from_array(np.array(2), "trips"))
     read = read_model(Source.of_bytes("m", proto.SerializeToString()))
     assert read.problems == problems
     values = read.graph.values
     assert [values[name].dims for name in "yzn"] == [shape, shape, (8, 6)]
     then, other = read.graph.nodes[0].bodies
+    # In a body that never runs, `a` keeps the two unknown sizes that the model declares.
     assert [then.graph.values[name].dims for name in "ab"] == [shape and (None, None), (8, 5)]
     assert other.graph.values["d"].dims == (8, 5)
 
@@ -148,6 +149,7 @@ def test_operators_in_functions_and_nested_bodies_are_checked() -> None:
     }
     <domain: "f", opset_import: ["" : 18]> square (v) => (w) { [product] w = MatMul (v, v) }"""
     read = read_model(Source.of_bytes("m", model(text, head).SerializeToString()))
+    # onnx may add a number to the name of a node that it inlines.
     assert [one.replace("product__1", "product") for one in read.problems] == [
         "1 operator cannot run with these sizes: product (MatMul: {8,6} by {8,6}); this work, and all "
         "work that depends on it, is N/A"

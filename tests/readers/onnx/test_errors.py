@@ -282,7 +282,7 @@ def test_an_attribute_of_a_wrong_type_makes_the_work_unknown(tmp_path: Path) -> 
         "g (float[1, 1, 4, 4] x) => (float[A, B, C, D] y) { y = MaxPool <kernel_shape = [2, 2]> (x) }"
     )
     attribute = proto.graph.node[0].attribute[0]
-    attribute.type, attribute.i = 2, 3
+    attribute.type, attribute.i = AttributeProto.INT, 3
     profile = pa.load(write_model(tmp_path, proto))
     assert np.isnan(profile.operators.computation).all()
 
@@ -298,11 +298,11 @@ def test_a_huge_kernel_takes_little_time(tmp_path: Path) -> None:
 def test_deeply_nested_loops_take_little_time() -> None:
     body = "o30 = Concat <axis = 0> (s30, s30)"
     for depth in range(30, 0, -1):
-        head = f"b{depth} = g{depth} (int64 i{depth}, bool c{depth}, float[N{depth}] s{depth})"
+        head = f"body = g{depth} (int64 i{depth}, bool c{depth}, float[N{depth}] s{depth})"
         result = f"(bool d{depth}, float[M{depth}] o{depth})"
         inside = f"{{ d{depth} = Identity (c{depth}) {body} }}"
         loop = f"o{depth - 1} = Loop (n, , s{depth - 1})"
-        body = f"{loop} <{head.replace(f'b{depth} = ', 'body = ')} => {result} {inside}>"
+        body = f"{loop} <{head} => {result} {inside}>"
     values = hostile(f"g (float[8] s0) => (float[N] o0) {{ {body} }}", n=50).values
     assert values["o0"].dims is None or values["o0"].dims == (None,)
 

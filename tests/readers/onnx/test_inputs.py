@@ -105,6 +105,43 @@ def test_wrong_sizes_give_one_line_with_the_names_in_the_model(
     )
 
 
+NINES = "9" * 5000  # `int` and `str` refuse thousands of digits
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--dim", f"n={NINES}"),
+        ("--dim", NINES),
+        ("--input-shape", f"x:1x{NINES}"),
+        ("--input-shape", NINES),
+    ],
+    ids=["dim", "only a size", "input shape", "only a shape"],
+)
+def test_sizes_of_thousands_of_digits_give_one_line(option: str, value: str) -> None:
+    outcome = run_command("none.onnx", option, value)
+    assert (outcome.code, outcome.out, outcome.err) == (
+        2,
+        "",
+        f"profile_analyze: error: argument {option}: {value!r}: the size of 21 digits or more is "
+        "too large; write one such as 8\n",
+    )
+
+
+def test_sizes_of_the_library_have_limits() -> None:
+    for shapes, dims in (({"x": (2, 10**5000)}, {}), ({}, {"x": 10**5000})):
+        with pytest.raises(pa.QueryError, match="x: the size of 21 digits or more is too large; w"):
+            pa.ModelInputs.of(shapes, dims)
+    with pytest.raises(pa.QueryError, match="x: the size of 21 digits or more is negative; write"):
+        pa.ModelInputs.of({"x": (-(10**5000),)})
+    with pytest.raises(pa.QueryError, match=f"x: the size {1 << 63} is too large; write one such"):
+        pa.ModelInputs.of({"x": (1 << 63,)})
+    zeros = "0" * 5000
+    assert pa.ModelInputs.of([f"x:{zeros}x{zeros}8"], [f"n={zeros}9"]) == pa.ModelInputs.of(
+        {"x": (0, 8)}, {"n": 9}
+    )
+
+
 @pytest.mark.parametrize(
     ("type_", "shape", "message"),
     [
@@ -132,7 +169,27 @@ def test_wrong_sizes_give_one_line_with_the_names_in_the_model(
         (
             helper.make_tensor_type_proto(99, (2,)),
             "x:2:3",
-            "the input 'x' has dtype number 99, which cannot hold 3; give another value",
+            "the input 'x' has dtype number 99, which cannot hold 3; leave out the value",
+        ),
+        (
+            helper.make_tensor_type_proto(TensorProto.INT4, (2,)),
+            "x:2:8",
+            "the input 'x' has dtype INT4, which cannot hold 8; give another value",
+        ),
+        (
+            helper.make_tensor_type_proto(TensorProto.INT4, (2,)),
+            "x:2:1.5",
+            "the input 'x' has dtype INT4, which cannot hold 1.5; give another value",
+        ),
+        (
+            helper.make_tensor_type_proto(TensorProto.UINT4, (2,)),
+            "x:2:-1",
+            "the input 'x' has dtype UINT4, which cannot hold -1; give another value",
+        ),
+        (
+            helper.make_tensor_type_proto(TensorProto.STRING, (2,)),
+            "x:2:1",
+            "the input 'x' has dtype STRING, which cannot hold 1; leave out the value",
         ),
     ],
 )
@@ -152,6 +209,28 @@ def test_impossible_inputs_give_one_line(
         "",
         f"profile_analyze: error: {file}: {message}\n",
     )
+
+
+@pytest.mark.parametrize("value", ["-8", "7"])
+def test_an_input_of_a_small_dtype_can_have_a_value(tmp_path: Path, value: str) -> None:
+    text = """g (int4[1] x) => (float[A] y) { s = Cast <to = 7> (x) a = Abs (s)
+        y = ConstantOfShape (a) }"""
+    head = '<ir_version: 10, opset_import: ["" : 21]>'
+    file = write_model(tmp_path, model(text, head))
+    options = ("--input-shape", f"x:1:{value}", "--columns", "name,out_shapes", "--format", "csv")
+    assert f"ConstantOfShape_2,{{{value.strip('-')}}}" in run_command(file, *options).out
+
+
+@pytest.mark.skipif("FLOAT4E2M1" not in [*TensorProto.DataType.keys()], reason="old onnx")
+def test_a_dtype_without_infinity_cannot_hold_large_values(tmp_path: Path) -> None:
+    dtype = TensorProto.DataType.Value("FLOAT4E2M1")
+    values = [helper.make_tensor_value_info(name, dtype, (2,)) for name in "xy"]
+    node = helper.make_node("Identity", ["x"], ["y"])
+    graph = helper.make_graph([node], "g", values[:1], values[1:])
+    file = write_model(tmp_path, helper.make_model(graph))
+    assert run_command(file, "--input-shape", "x:2:5.5").code == 0
+    outcome = run_command(file, "--input-shape", "x:2:-100")
+    assert "dtype FLOAT4E2M1, which cannot hold -100; give another value" in outcome.err
 
 
 def test_a_complex_input_can_have_a_value(tmp_path: Path) -> None:
@@ -223,8 +302,17 @@ def test_a_note_suggests_input_shape_for_axes_without_a_symbol() -> None:
     proto.graph.input[4].type.tensor_type.shape.dim[0].dim_param = "a + b"
     assert read_model(Source.of_bytes("m", proto.SerializeToString())).problems == (
         "shapes that depend on 4 dynamic inputs are N/A: x (axis 0: n, 2), y (axis 0: n), z, "
-        "u (axis 0: a + b); give all sizes, with numbers for N: --input-shape x:Nx3xN --dim n=N "
-        "--input-shape z:SHAPE --dim 'a + b'=N",
+        "u (axis 0: a + b); give all sizes, with numbers for N and shapes such as 1x3x224x224 for "
+        "SHAPE: --input-shape x:Nx3xN --dim n=N --input-shape z:SHAPE --dim 'a + b'=N",
+    )
+
+
+def test_a_note_names_only_the_placeholders_that_it_has() -> None:
+    proto = model("g (float[n] x) => (float[n] y) { y = Relu (x) }")
+    proto.graph.input[0].type.tensor_type.ClearField("shape")
+    assert read_model(Source.of_bytes("m", proto.SerializeToString())).problems == (
+        "shapes that depend on 1 dynamic input are N/A: x; give all sizes, with shapes such as "
+        "1x3x224x224 for SHAPE: --input-shape x:SHAPE",
     )
 
 
@@ -291,7 +379,7 @@ def test_an_input_of_size_0_causes_no_work(tmp_path: Path, option: str) -> None:
     )
 
 
-def test_in_a_comparison_only_one_model_needs_to_have_a_name(tmp_path: Path) -> None:
+def test_in_a_comparison_inputs_and_symbols_of_only_one_model_can_get_sizes(tmp_path: Path) -> None:
     texts = {
         "new": "m (float[batch, n] x) => (float[batch, n] y) {y = Relu(x)}",
         "old": "m (float[s7, s9] data) => (float[s7, s9] y) {y = Relu(data)}",

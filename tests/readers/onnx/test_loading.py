@@ -76,7 +76,12 @@ def test_an_input_with_an_initializer_is_a_constant() -> None:
 
 def test_large_values_are_stored_outside_the_graph() -> None:
     large = np.arange(10_000, dtype=np.float32)
-    found = read("g (float[10000] x) => (float[A] y) { y = Add (x, w) }", w=large)
+    proto = model("g (float[10000] x) => (float[A] y) { y = Add (x, w) }")
+    proto.graph.initializer.append(numpy_helper.from_array(large, "w"))
+    content = proto.SerializeToString()
+    (tensor,) = parse(Source.of_bytes("m", content)).proto.graph.initializer
+    assert (list(tensor.dims), len(tensor.raw_data)) == ([10_000], 0)
+    found = read_model(Source.of_bytes("m", content))
     stored = found.graph.initializers["w"].proto
     assert np.array_equal(numpy_helper.to_array(stored), large)
     assert found.graph.values["y"].dims == (10_000,)
@@ -86,15 +91,15 @@ def test_large_values_in_bodies_are_stored_outside_the_graph() -> None:
     large = numpy_helper.from_array(np.zeros(5000, np.float32), "w")
     proto = model(RELU)
     node = proto.graph.node.add(op_type="Unknown", domain="d", output=["z"])
-    for attribute in (node.attribute.add(name="one"), node.attribute.add(name="several")):
-        bodies = [attribute.g] if attribute.name == "one" else [attribute.graphs.add()]
-        bodies[0].initializer.append(large)
-    attribute.type = attribute.GRAPHS
+    one, several = (node.attribute.add(name=name) for name in ("one", "several"))
+    several.type = several.GRAPHS
+    for body in (one.g, several.graphs.add()):
+        body.initializer.append(large)
     proto.opset_import.add(domain="d", version=1)
     parsed = parse(Source.of_bytes("m", proto.SerializeToString()))
     inside = [body.initializer[0] for _, body in bodies_of(parsed.proto.graph.node[1])]
-    assert [len(one.raw_data) for one in inside] == [0, 0]
-    assert [len(parsed.complete(one).raw_data) for one in inside] == [20_000, 20_000]
+    assert [len(tensor.raw_data) for tensor in inside] == [0, 0]
+    assert [len(parsed.complete(tensor).raw_data) for tensor in inside] == [20_000, 20_000]
 
 
 def test_long_lists_are_left_out_of_attributes() -> None:
@@ -147,6 +152,31 @@ def test_a_loop_that_ends_itself_runs_once() -> None:
     nodes = read(text).graph.nodes
     trips = {node.outputs[0]: node.bodies[0].trip_count for node in nodes if node.bodies}
     assert trips == {"y": 1, "z": 1, "unknown_limit": None, "unknown_start": None}
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(3, [(None,), (None,), (None,), (4,)]), (7, [None] * 8)]
+)
+def test_a_shape_that_a_loop_can_change_is_unknown(count: int, expected: list[object]) -> None:
+    """The first value grows in each iteration. Each further value becomes the value before it, so
+    its shape changes one iteration later. The last value never changes. The reader follows such
+    changes through a few iterations. If there are more, all shapes are unknown."""
+    carried, results = (", ".join(f"float[] {name}{n}" for n in range(count)) for name in "vw")
+    copies = " ".join(f"w{n} = Identity (v{n - 1})" for n in range(1, count))
+    outputs = [*(f"y{n}" for n in range(count)), "same"]
+    proto = model(
+        f"""g (int64 n, float[2] x, float[4] u) => (float[2] z) {{
+        {", ".join(outputs)} = Loop (n, , {"x, " * count} u) <body = b
+            (int64 i, bool on, {carried}, float[] v) => (bool go, {results}, float[] w) {{
+                go = Identity (on) w0 = Concat <axis = 0> (v0, v0) {copies} w = Identity (v) }}>
+        z = Relu (x)
+    }}"""
+    )
+    body = proto.graph.node[0].attribute[0].g
+    for value in (*body.input[2:], *body.output[1:]):
+        value.type.tensor_type.ClearField("shape")
+    values = read_model(Source.of_bytes("m", proto.SerializeToString())).graph.values
+    assert [values[name].dims for name in outputs] == expected
 
 
 @pytest.mark.parametrize(
@@ -216,9 +246,8 @@ def test_many_nodes_of_one_name_are_numbered() -> None:
 def test_the_smallest_dtypes_have_a_size() -> None:
     proto = model(RELU)
     for name in ("FLOAT8E8M0", "INT2", "UINT2"):
-        proto.graph.initializer.add(name=name, data_type=TensorProto.DataType.Value(name)).dims[
-            :
-        ] = (3, 3)
+        data_type = TensorProto.DataType.Value(name)
+        proto.graph.initializer.add(name=name, data_type=data_type, dims=[3, 3])
     found = read_model(Source.of_bytes("m", proto.SerializeToString()))
     values = [found.graph.values[name] for name in found.graph.initializers]
     sizes = [(one.dtype, Tensor(one.dims, one.dtype).bytes) for one in values]

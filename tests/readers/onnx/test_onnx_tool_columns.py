@@ -51,9 +51,9 @@ def ours(model: ModelProto, folder: Path) -> Table:
     numbers = np.transpose([operators.numbers(name) for name in ONNX_TOOL_NAMES])
     is_listed = ~operators.type.where(one in NOT_LISTED for one in operators.type.categories)
     listed = operators.take(np.flatnonzero(is_listed))
-    texts = zip(listed.type.values(), numbers[is_listed].tolist(), strict=True)
+    rows = zip(listed.type.values(), numbers[is_listed].tolist(), strict=True)
     total = ("_", numbers[is_listed].sum(axis=0).tolist())
-    return {**dict(zip(listed.name.values(), texts, strict=True)), "Total": total}
+    return {**dict(zip(listed.name.values(), rows, strict=True)), "Total": total}
 
 
 @pytest.mark.slow

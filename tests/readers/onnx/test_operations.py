@@ -52,7 +52,7 @@ def test_every_operator_of_onnx_is_known(domain: str) -> None:
 @pytest.mark.parametrize(
     "domain", ["", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "com.microsoft"]
 )
-def test_every_translation_survives_shapes_that_are_unknown(domain: str) -> None:
+def test_every_translation_survives_unknown_and_wrong_shapes(domain: str) -> None:
     for type_ in sorted(known_operators(domain)):
         for shape in (None, (), (None,) * 4, (0,) * 3, (2,), (2,) * 5):
             for inputs, outputs in [(0, 1), (9, 1), (9, 3), (2, 0)]:
@@ -188,7 +188,7 @@ def test_products_have_their_kind_and_multiply_adds(
         ("MatMulNBits", "com.microsoft", [(6, 2), (9,), (9,), "", "", (4,)], 5),
     ],
 )
-def test_which_input_is_a_bias(
+def test_only_the_input_at_this_position_is_a_bias(
     type_: str, domain: str, inputs: list[Shape | str], position: int | None
 ) -> None:
     operation = translated(type_, inputs, [(1, 4, 6)], {"N": 4}, domain)
@@ -456,7 +456,7 @@ def test_a_tensor_that_is_an_input_twice_is_read_once() -> None:
         operation = operation_of(Node("n", "Sum", "", inputs, ("y",), {}), values)
         assert operation is not None
         assert work_of(operation).memory == memory
-        assert operation.inputs[-1] is not None
+        assert operation.inputs[-1] is not None  # the repeated tensor is still an input
 
 
 def test_fused_and_unfused_attention_have_the_same_multiply_adds() -> None:

@@ -321,6 +321,29 @@ def test_a_loop_itself_takes_no_time_if_the_rate_of_its_dtype_is_unknown(
     assert [row[name] for name in names] == [0.0, 0.0, None, 0.0, 0.0, 0.0]
 
 
+def test_a_constant_convolution_costs_nothing_with_and_without_padding() -> None:
+    made = profile(
+        graph(
+            [
+                node("Conv", "stored w", "made", is_constant=True),
+                node("Relu", "made", "constant", is_constant=True),
+                node("Conv", "x constant", "y"),
+            ],
+            {"stored": (3, 3, 1, 1), "w": (2, 3, 1, 1), "made": (3, 2, 1, 1)}
+            | {"constant": (3, 2, 1, 1), "x": (1, 2, 4, 4), "y": (1, 3, 4, 4)},
+            inputs="x",
+            outputs="y",
+            initializers="stored w",
+        )
+    )
+    rows = run(Query(order="+id"), made).rows
+    assert [(row["name"], row["macs"], row["macs_without_padding"]) for row in rows] == [
+        ("made", 0.0, 0.0),
+        ("constant", 0.0, None),
+        ("y", 96.0, 96.0),
+    ]
+
+
 def test_unknown_work_of_a_constant_is_not_counted_as_0() -> None:
     made = profile(
         graph(

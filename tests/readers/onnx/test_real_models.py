@@ -157,7 +157,7 @@ def test_a_dynamic_transformer_with_sizes_has_known_work(sizes: tuple[str, ...])
     assert f"MACs                  {macs / 1000:.2f} K\n" in outcome.out
 
 
-def test_external_data_is_opened_only_for_sparsity(tmp_path: Path) -> None:
+def test_macs_and_params_do_not_need_the_file_of_external_data(tmp_path: Path) -> None:
     """The file of weights has a size of 16 GiB. It is sparse, so it takes no space on the disk."""
     proto = model("g (float[1, 65536] x) => (float[A, B] y) { y = MatMul (x, w) }")
     sides = [1 << 16, 1 << 16]

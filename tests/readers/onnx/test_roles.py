@@ -72,7 +72,7 @@ _WEIGHTS: Final = {
     # The scale of a normalization is trained, so it is a weight.
     *((f"{kind}Normalization", "scale") for kind in ("RMS", "Group", "Instance", "Batch")),
     ("LayerNormalization", "Scale"),
-    ("Attention", "K"),
+    ("Attention", "K"),  # the keys, not a number of elements as in TopK
     # In version 8, `sequence_lens` is at position 0, where later versions have a state.
     ("Scan", "sequence_lens"),
 }

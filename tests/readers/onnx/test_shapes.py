@@ -10,6 +10,7 @@ import pytest
 
 from profile_analyze.readers.model_inputs import ModelInputs
 from profile_analyze.readers.onnx.loading import read_model
+from profile_analyze.readers.onnx.shape_rules import broadcast
 from profile_analyze.readers.source import Source
 from tests.readers.onnx.models import model
 
@@ -22,7 +23,7 @@ def recorded(name: str) -> Any:
     return json.loads((MODELS / f"{name}.json").read_text())
 
 
-def test_there_are_models_of_many_kinds() -> None:
+def test_there_are_at_least_20_models() -> None:
     assert len(NAMES) >= 20
 
 
@@ -47,3 +48,82 @@ def test_products_with_packed_weights_have_a_shape(sizes: str) -> None:
     }}"""
     source = Source.of_bytes("m.onnx", model(text, HEAD).SerializeToString())
     assert read_model(source).graph.values["product"].dims == (2, 6, 12)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (("N",), (5,), (5,)),
+        (("N",), (0,), (0,)),
+        (("N",), (1,), ("N",)),
+        (("N",), ("N",), ("N",)),
+        (("N",), ("M",), (None,)),
+        (("N",), (None,), (None,)),
+        ((None,), (5,), (5,)),
+        ((None,), (1,), (None,)),
+        ((2,), (3,), (None,)),
+        ((3,), ("N", 1), ("N", 3)),
+        (None, (3,), None),
+    ],
+)
+def test_shapes_are_broadcast(left: Any, right: Any, expected: Any) -> None:
+    assert broadcast(left, right) == expected
+    assert broadcast(right, left) == expected
+
+
+CALLS = {
+    "projected": "Attention <num_heads = 2> (q, w, b, , past)",
+    "projected, no past": "Attention <num_heads = 2> (q, w, b)",
+    "heads": "MultiHeadAttention <num_heads = 2> (q, k, v, , , , past, past)",
+    "heads, no past": "MultiHeadAttention <num_heads = 2> (q, k, v)",
+    "groups": (
+        "GroupQueryAttention <num_heads = 2, kv_num_heads = 2> (q, k, v, past, past, n, total)"
+    ),
+    "groups, no past": (
+        "GroupQueryAttention <num_heads = 2, kv_num_heads = 2> (q, k, v, , , n, total)"
+    ),
+}
+RESULT = (1, 3, 8)
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "y", "present"),
+    [
+        ("projected", "past: 2, 1, 2, 5, 4", RESULT, (2, 1, 2, 8, 4)),
+        ("projected", "past: 2, 1, 2, P, 4", RESULT, (2, 1, 2, None, 4)),
+        ("projected", "past: unknown", RESULT, (2, 1, 2, None, 4)),
+        ("projected, no past", "", RESULT, (2, 1, 2, 3, 4)),
+        ("heads", "past: 1, 2, 5, 4", RESULT, (1, 2, 8, 4)),
+        ("heads", "past: 1, 2, P, 4", RESULT, (1, 2, None, 4)),
+        ("heads", "past: unknown", RESULT, (1, 2, None, 4)),
+        ("heads", "v: unknown", (1, 3, None), (1, 2, None, None)),
+        ("heads, no past", "", RESULT, (1, 2, 3, 4)),
+        ("groups", "past: 1, 2, 9, 4", RESULT, (1, 2, 9, 4)),
+        ("groups", "past: 1, 2, 2, 4", RESULT, (1, 2, 7, 4)),
+        ("groups", "past: 1, 2, P, 4", RESULT, (1, 2, None, 4)),
+        ("groups", "past: unknown", RESULT, (1, 2, None, 4)),
+        ("groups", "v: unknown", RESULT, (1, 2, 7, 4)),
+        ("groups, no past", "", RESULT, (1, 2, 7, 4)),
+    ],
+)
+def test_an_input_of_unknown_shape_is_not_taken_for_a_missing_input(
+    call: str, given: str, y: object, present: object
+) -> None:
+    shapes = dict.fromkeys("qkv", "1, 3, 8")
+    shapes |= {"w": "8, 24", "b": "24", "past": "1, 2, 4, 4"}
+    if given:
+        name, shapes[name] = given.split(": ")
+    inputs = ", ".join(f"float[{dims}] {name}" for name, dims in shapes.items())
+    proto = model(
+        f"""g ({inputs}, int32[1] n) => (float[A] y) {{
+            total = Constant <value = int32 {{7}}> ()
+            y, present, values = com.microsoft.{CALLS[call]}
+        }}""",
+        HEAD,
+    )
+    for value in proto.graph.input:
+        shape = value.type.tensor_type.shape
+        if any(dim.dim_param == "unknown" for dim in shape.dim):
+            value.type.tensor_type.ClearField("shape")
+    values = read_model(Source.of_bytes("m.onnx", proto.SerializeToString())).graph.values
+    assert [values[name].dims for name in ("y", "present")] == [y, present]

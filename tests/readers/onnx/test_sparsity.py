@@ -74,7 +74,9 @@ def test_zeros_among_an_odd_number_of_half_bytes_are_found() -> None:
     ],
     ids=lambda proto: f"{proto.data_type} {proto.dims}",
 )
-def test_zeros_are_unknown_if_values_are_missing(proto: TensorProto) -> None:
+def test_zeros_are_unknown_if_values_are_missing_or_the_dtype_is_unsupported(
+    proto: TensorProto,
+) -> None:
     assert zeros_of(proto, None) is None
 
 
@@ -122,7 +124,7 @@ def test_external_data_is_read_from_the_folder_of_the_model_only(tmp_path: Path)
         *(("absent", 0), ("", 0), (str(tmp_path / "data"), 8), ("../data", 8)),
     )
     for location, offset in wrong:
-        assert zeros_of(external(location, offset), tmp_path / "") is None
+        assert zeros_of(external(location, offset), tmp_path) is None
     assert zeros_of(external("data", 8), None) is None
 
 
@@ -318,10 +320,10 @@ def test_dequantized_weights_are_zero_at_their_zero_point(
     tmp_path: Path, dtype: str, point: Any, axis: int, share: float, shift: int, *, raw: bool
 ) -> None:
     number = TensorProto.DataType.Value(dtype)
-    has_negative = dtype != "UINT8" and point is not None
+    is_shifted = dtype != "UINT8" and point is not None
 
     def tensor(values: Any) -> TensorProto:
-        values = values + shift * has_negative
+        values = values + shift * is_shifted
         if raw and dtype != "INT4":
             bits = values.astype(np.int8).tobytes()
             return helper.make_tensor("t", number, values.shape, bits, raw=True)

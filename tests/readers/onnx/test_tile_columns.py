@@ -54,7 +54,9 @@ def test_all_kinds_of_products_have_tiles(
     node: str, dtype: str, shape: str, sizes: tuple[float, float, float, float]
 ) -> None:
     a, b, result, partial = sizes
+    # The first of two steps along K writes partial sums. The last reads them and writes the result.
     of_result = 144 * (result + 2 * partial)
+    # With two tiles along M and N, A and B are read twice. All tiles are full: no padding is added.
     assert tiles_of(node, dtype, shape) == [
         *(8, MACS, 96 * a + 96 * b + 144 * result),
         192 * a + 192 * b + of_result,

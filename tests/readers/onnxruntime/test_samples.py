@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDER = PROFILES.parent / "onnxruntime"
-SAMPLES = sorted(path for path in FOLDER.iterdir() if path.name != "names-1.14.json")
+SAMPLES = sorted(path for path in FOLDER.iterdir() if path.name != "names-1.14.json")  # not JSON
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
@@ -67,13 +67,14 @@ def macs_of(name: str, *types: str) -> float:
         ("qdq-1.31.json", 32 * 28 * 28 * 16 * 9),
     ],
 )
-def test_the_multiply_adds_of_convolutions(name: str, macs: float) -> None:
+def test_convolutions_have_known_multiply_adds(name: str, macs: float) -> None:
     assert macs_of(name, "Conv", "FusedConv") == macs
 
 
-def test_the_multiply_adds_of_operators_with_packed_weights() -> None:
+def test_operators_with_packed_weights_have_known_multiply_adds() -> None:
     assert macs_of("resnet50-1.31.json.gz", "Gemm") == 2048 * 1000
-    # 6 steps in the first run and 14 in the others; 8 units of 4 gates, 16 inputs
+    # Two rows: the node has 6 steps in the first run, and 14 in the others. It has 16 inputs, and 8
+    # units of 4 gates.
     assert macs_of("quirks-1.31.json", "LSTM") == (6 + 14) * 8 * 4 * (16 + 8)
 
 

@@ -84,9 +84,11 @@ ORDER_UNKNOWN = (
         (b"\n\t" + report(*ROWS), ""),
         (document(), ""),
         (document(report_type="average", detailed_performance=None, avg_performance=PART), ""),
-        (document(detailed_performance=[PART, PART]), ""),  # two requests of one stream
+        # Two requests of one stream: both have the counters of the stream.
+        (document(detailed_performance=[PART, PART]), ""),
         (document().replace(b'"0.030"', b"0.030"), ""),
         (SORTED, ORDER_UNKNOWN),
+        (SORTED.replace(b"\n", b"\r\n"), ORDER_UNKNOWN),  # as Python's csv.writer writes it
         (
             document(report_type="sorted", detailed_performance=None, avg_performance=PART),
             ORDER_UNKNOWN,
@@ -134,21 +136,21 @@ def test_a_gpu_has_host_times(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("primitives", "device"),
     [
-        (("jit_avx512_f32", "brgconv_avx512_f32"), "CPU"),  # the times of `a` are rounded
-        (("DPU", "Shave"), "N/A"),  # an NPU
-        (("jit_avx512_f32", "convolution_gpu_bfyx__f16"), "N/A"),  # the device HETERO
+        (("jit_avx512_f32", "brgconv_avx512_f32"), "CPU"),
+        (("DPU", "Shave"), ""),  # an NPU
+        (("jit_avx512_f32", "convolution_gpu_bfyx__f16"), ""),  # the device HETERO
     ],
 )
 def test_the_names_of_primitives_decide_the_device(
     primitives: tuple[str, str], device: str, tmp_path: Path
 ) -> None:
     first, second = primitives
+    # The second time of a layer is a host time only for a GPU.
     content = report(
         row("a", "Relu", 0.02, 0.019, primitive=first), row("b", "Relu", 0.01, primitive=second)
     )
     options = ("--columns", "time,host_time,device,name", "--format", "csv")
     out, _ = shown(tmp_path, content, *options)
-    device = "" if device == "N/A" else device
     assert out == f"time_s,host_time_s,device,name\n0.00002,,{device},a\n0.00001,,{device},b\n"
 
 
@@ -167,6 +169,19 @@ def test_the_names_of_primitives_decide_the_device(
         (
             report(ROWS[0], "conv;Status.MAYBE;x;y;1;1", "pool;x", *ROWS[1:], total=0.04),
             "left out 2 lines without a layer; the first is line 3",
+        ),
+        (
+            SORTED.partition(b"Total")[0],
+            "the file ends before the total, so layers may be missing; copy it again",
+        ),
+        (
+            SORTED.partition(b" milliseconds")[0],
+            "the file ends before the total, so layers may be missing; copy it again",
+        ),
+        (
+            SORTED.replace(b"0.04", b"0.05"),
+            "the layers add up to 0.040 ms, but the file states a total of 0.050 ms: layers are "
+            "missing or were changed",
         ),
         (  # a field may have up to 131,072 characters
             SORTED.replace(b"\npool", b"\n" + b"a" * 131_073 + b",EXECUTED,Relu,x,1,1\npool"),
@@ -190,6 +205,21 @@ def test_hostile_names_are_read(name: str, tmp_path: Path) -> None:
         write_bytes(tmp_path, document(detailed_performance=[{"nodes": [node(name, "Relu", 1)]}]))
     )
     assert profile.operators.name.values().tolist() == [name]
+
+
+@pytest.mark.parametrize("name", ["a,b", 'a"b', "a;b", "Total", "layerName", "\u202e"])
+def test_hostile_names_in_sorted_reports_are_read(name: str, tmp_path: Path) -> None:
+    """`csv.writer` quotes names with a comma or a quotation mark."""
+    quoted = f'"{name.replace(chr(34), chr(34) * 2)}"' if {*name} & {*',"'} else name
+    profile = pa.load(write_bytes(tmp_path, SORTED.replace(b"conv,", f"{quoted},".encode())))
+    assert profile.operators.name.values().tolist() == [name, "pool"]
+    assert profile.measured("time")[:, 0] == pytest.approx([30e-6, 10e-6])
+    assert f"note: {profile.notes[0]}\n" == NO_SHAPES
+
+
+def test_the_total_of_a_sorted_report_is_rounded_to_two_decimals(tmp_path: Path) -> None:
+    content = SORTED.replace(b"0.030,0.030", b"0.034,0.034")
+    assert shown(tmp_path, content)[1] == NO_SHAPES + ORDER_UNKNOWN + MEANS
 
 
 def test_counters_get_the_shapes_of_an_execution_graph(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def rows(content: bytes, folder: Path, *columns: str) -> list[tuple[Any, ...]]:
     return list(zip(*(table[column].tolist() for column in columns), strict=True))
 
 
-def test_a_whole_answer(tmp_path: Path) -> None:
+def test_layers_with_times_are_the_rows_of_an_answer(tmp_path: Path) -> None:
     assert shown(tmp_path, GRAPH) == (
         "total device time  40.000 us\n"
         "total host time    N/A\n"
@@ -108,10 +108,11 @@ def test_tensors_have_roles_and_uses(tmp_path: Path) -> None:
 def test_rows_are_in_the_order_of_execution(tmp_path: Path) -> None:
     late, early = layer(3, "late", "Relu", 1, execOrder=9), layer(7, "early", "Relu", 1)
     assert rows(graph(late, early), tmp_path, "id", "name") == [(7, "early"), (9, "late")]
+    # Without a position of its own for each layer, the keys are the ids in the file.
     unordered = (layer(3, "x", "Relu", 1, execOrder=""), layer(7, "y", "Relu", 1, execOrder=""))
     assert rows(graph(*unordered), tmp_path, "id", "name") == [("3", "x"), ("7", "y")]
-    same = (layer(3, "x", "Relu", 1), layer(3, "y", "Relu", 1))
-    assert rows(graph(*same), tmp_path, "id", "name") == [("0", "x"), ("1", "y")]
+    same = (layer(3, "x", "Relu", 1), layer(7, "y", "Relu", 1, execOrder=3))
+    assert rows(graph(*same), tmp_path, "id", "name") == [("3", "x"), ("7", "y")]
 
 
 def test_a_time_of_zero_is_known(tmp_path: Path) -> None:
@@ -135,10 +136,11 @@ KEEPS_FP32 = (
         ("I32", "UNSPECIFIED", f"bf16; if the model is in fp32, {KEEPS_FP32}"),
     ],
 )
-def test_a_precision_that_openvino_chose_has_a_note(
+def test_the_note_on_a_reduced_precision_says_who_chose_it(
     input_: str, weight: str, note: str, tmp_path: Path
 ) -> None:
-    """OpenVINO chooses the precision of the tensors between operators, too."""
+    """Tensors between operators have the reduced precision, too. So only inputs and constants show
+    whether the model already had it."""
     reduced = {"runtimePrecision": "bf16", "primitiveType": "brgconv_avx512_bf16"}
     content = graph(
         layer(0, "data", "Input", outs=[(input_, (1, 3))]),
@@ -218,6 +220,7 @@ def test_hostile_names_and_nesting_are_read(tmp_path: Path) -> None:
     assert rows(content, tmp_path, "name") == [("conv",), ("sub",)]
 
 
+TRUNCATED = "truncated: the file ends before the end of its root element; copy it again"
 BROKEN = [
     (graph(), "has no layers (elements net/layers/layer)"),
     (
@@ -244,7 +247,20 @@ BROKEN = [
         GRAPH.replace(b'<layer id="0" ', b"<layer "),
         "has a layer without id or name (line 4)",
     ),
-    (GRAPH[:-8], "is not valid XML: no element found (line 14, column 504)"),
+    (
+        graph(layer(0, "a", "Relu", 1), layer(0, "b", "Relu", 1)),
+        "layer 'b' has the id '0' of an earlier layer (line 5)",
+    ),
+    (
+        GRAPH.replace(b'<port id="1"', b'<port id="0"', 1),
+        "layer 'flat' has several inputs with the same id (line 8)",
+    ),
+    *((content, TRUNCATED) for content in (GRAPH[:-8], GRAPH[:-3], GRAPH[:90])),
+    (
+        GRAPH.replace(b'name="conv"', 'name="\u00e9'.encode())[: GRAPH.index(b'"conv"') + 2],
+        TRUNCATED,
+    ),
+    (GRAPH + b"<!-- ", "is not valid XML: unclosed token (line 16, column 1)"),
     (
         GRAPH.replace(b"<edges>", b"<edge>"),
         "is not valid XML: mismatched tag (line 14, column 497)",
@@ -272,10 +288,14 @@ def test_broken_files_are_refused(content: bytes, reason: str, tmp_path: Path) -
 def test_white_space_before_the_document_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The file is read in chunks of 2 bytes, so that the white space fills whole chunks.
     monkeypatch.setattr("profile_analyze.readers.source.Source.chunks.__defaults__", (2,))
     assert rows(b" \n\r\n\t" + GRAPH, tmp_path, "name") == [("conv",), ("sub",)]
     for content, reason in (
-        (GRAPH[:-8], "is not valid XML: no element found (line 16, column 504)"),
+        (
+            GRAPH.replace(b"<edges>", b"<edge>"),
+            "is not valid XML: mismatched tag (line 16, column 497)",
+        ),
         (
             GRAPH.replace(b"<dim>8</dim>", b"<dim>wide</dim>"),
             "layer 'data': the size 'wide' is not a whole number (line 6)",

@@ -76,7 +76,7 @@ def test_counters_joined_with_the_graph_have_multiply_adds() -> None:
     profile = at_level(pa.load(FOLDER / "resnet50-2026.4.csv.gz"))
     joined = pa.with_model(profile, pa.load(FOLDER / "resnet50-2026.4.xml.gz"))
     macs = joined.operators.numbers("macs")
-    assert macs[~(macs != macs)].sum() == 4_087_136_256 + 2048 * 1000
+    assert np.nansum(macs) == 4_087_136_256 + 2048 * 1000
     name = str(FOLDER / "resnet50-2026.4.xml.gz")
     assert f"{name}: 59 operators matched by name, 0 by order" in joined.notes
 

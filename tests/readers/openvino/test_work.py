@@ -42,6 +42,9 @@ def work(type_: str, inputs: list[Shape], outputs: list[Shape]) -> LayerWork:
         ("MatMul", [(2, 7, 5), (2, 7, 3)], [(2, 5, 3)], 210, 420),
         ("MatMul", [(5, 7), (7,)], [(5,)], 35, 70),
         ("MatMul", [(7,), (7, 3)], [(3,)], 21, 42),
+        ("MatMul", [(4, 3), (4, 3)], [(3, 3)], 36, 72),  # the first matrix is transposed
+        ("MatMul", [(4, 3), (4, 3)], [(4, 4)], 48, 96),  # the second matrix is transposed
+        ("FullyConnected", [(2, 3, 64), (1000, 64)], [(6, 1000)], 384_000, 768_000),
         ("RNNSeq", [(2, 6, 16), (2, 1, 8), (2,), (1, 24, 16), (1, 24, 8), (1, 24)],
          [(2, 1, 6, 8)], 6912, 6912 * 2 + 12 * 8 * 8),
         ("RNNCell", [(2, 16), (2, 8), (2, 8), (32, 16), (32, 8), (32,)],
@@ -79,6 +82,34 @@ def test_computation_that_does_not_follow_from_shapes_is_unknown(
     found = work(type_, inputs, outputs)
     assert str(found.work.computation) == "nan"
     assert (found.category, category_of(type_)) == (category, category)
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "outputs"),
+    [
+        ("Convolution", [(1, 3, 8, 8)], [(1, 4, 6, 6)]),
+        ("Convolution", [(1, 3, 8, 8), (4,)], [(1, 4, 6, 6)]),  # only the bias is an input
+        ("Convolution", [], [(1, 4, 6, 6)]),
+        ("Convolution", [(1, 3, 8, 8), (4, 3, 3, 3)], []),
+        ("Deconvolution", [(1, 3, 8, 8)], [(1, 4, 16, 16)]),
+        ("MatMul", [(5, 7)], [(5, 3)]),
+        ("RNNSeq", [(2, 6, 16)], [(2, 6, 8)]),
+        ("RNNSeq", [(2, 6, 16), (2, 1, 8), (2,)], [(2, 6, 8)]),  # none of these is a weight
+        ("Gather", [(9, 4)], [(2, 4)]),
+        ("Softmax", [], [(2, 3)]),
+        ("Softmax", [(2, 3)], []),
+    ],
+)
+def test_memory_is_unknown_if_the_file_lacks_a_tensor(
+    type_: str, inputs: list[Shape], outputs: list[Shape]
+) -> None:
+    assert str(work(type_, inputs, outputs).work.memory) == "nan"
+
+
+def test_a_missing_weight_does_not_change_known_multiply_adds() -> None:
+    """The depth of a product follows from the first matrix."""
+    assert work("MatMul", [(5, 7)], [(5, 3)]).work.macs == 105
+    assert str(work("RNNSeq", [(2, 6, 16), (2, 1, 8), (2,)], [(2, 6, 8)]).work.macs) == "nan"
 
 
 def test_every_type_maps_to_a_known_kind_of_operator() -> None:

@@ -333,6 +333,7 @@ def record() -> list[dict[str, Any]]:
         with outputs:
             call()
         result, events = described(call()), events_of(call)
+        # The last operator of these calls does not return the result of the whole call.
         last = None if "backward" in text or "Multihead" in text else last_outermost(events)
         for event in events:
             arguments = [event["args"].get(name) for name in ARGUMENTS]
@@ -341,7 +342,8 @@ def record() -> list[dict[str, Any]]:
             shapes = flat(*arguments[:2])
             key = f"{event['name']} {shapes}"
             returned = outputs.found.get(key)
-            found = returned.pop(0) if returned else result if event is last else None
+            from_call = result if event is last else None
+            found = returned.pop(0) if returned else from_call
             if not found or not shapes or not event["name"].startswith("aten::"):
                 continue
             row = {

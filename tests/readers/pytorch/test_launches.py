@@ -189,7 +189,7 @@ class Call(NamedTuple):
 
 
 SPAN = st.tuples(st.integers(0, 1), st.integers(0, 30), st.integers(0, 12))
-CALLS = st.builds(
+CALL = st.builds(
     Call,
     st.integers(0, 1),
     st.integers(0, 40),
@@ -213,7 +213,7 @@ def nested(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 
 
 @examples(150)
-@given(st.lists(SPAN, max_size=7).map(nested), st.lists(CALLS, max_size=5), st.integers(1, 40))
+@given(st.lists(SPAN, max_size=7).map(nested), st.lists(CALL, max_size=5), st.integers(1, 40))
 def test_launches_and_steps_equal_a_search_of_all_events(
     spans: list[tuple[int, int, int]], calls: list[Call], step_at: int
 ) -> None:

@@ -87,7 +87,7 @@ def test_paths_of_regions_have_a_limit() -> None:
 
 
 @pytest.mark.slow
-def test_deep_and_overlapping_events_take_linear_time() -> None:
+def test_many_deep_and_overlapping_events_have_parents() -> None:
     """With so many events, a search in quadratic time would take very long."""
     count = 200_000 if IS_FULL else 20_000
     starts = np.arange(count)

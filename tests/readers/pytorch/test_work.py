@@ -111,7 +111,8 @@ def test_outputs_of_most_operators_are_known() -> None:
         for found in [described(facts(row["name"], *row["arguments"]))]
         if found.out_shapes is None and found.work.memory != 0
     }
-    # A trace lacks equations, lists of indices, and paddings that are names, such as `same`.
+    # A trace lacks equations, lists of indices, and paddings that are names, such as `same`. For
+    # im2col and pixel_shuffle, the package has no rule.
     assert unknown == {"einsum", "index", "conv2d", "im2col", "pixel_shuffle"}
 
 
@@ -166,7 +167,7 @@ def test_operators_have_a_fixed_number_of_operations_for_each_element(name: str)
         assert numbers(found)[:2] == (0, per_element * elements), row
 
 
-def test_all_fields_of_a_convolution() -> None:
+def test_the_description_of_a_convolution_is_complete() -> None:
     shapes = [[2, 3, 112, 112], [16, 3, 7, 7], [16], [], [], [], []]
     types = ["float", "float", "float", "ScalarList", "ScalarList", "ScalarList", "Scalar"]
     strides = [[37632, 1, 336, 3], [147, 49, 7, 1], [1], [], [], [], []]
@@ -266,7 +267,7 @@ def test_only_requested_gradients_of_a_convolution_are_counted(
     )
 
 
-def test_a_deformable_convolution() -> None:
+def test_a_deformable_convolution_also_counts_the_interpolation() -> None:
     sides = [value(text) for text in ("2", "2", "1", "1", "1", "1", "2", "1", "True")]
     found = call(
         "torchvision::deform_conv2d",
@@ -286,6 +287,8 @@ def test_a_deformable_convolution() -> None:
     ("name", "arguments", "out", "expected"),
     [
         ("mm", [tensor(4, 6), tensor(6, 5)], ((4, 5),), (120, 240, 296)),
+        # In a scripted model, values of the interpreter precede the arguments. So do the nine tensors
+        # before the arguments of `linear`.
         ("mm", [tensor(7, 9), tensor(4, 6), tensor(6, 5)], ((4, 5),), (120, 240, 296)),
         ("addmm", [tensor(5), tensor(4, 6), tensor(6, 5), value("1"), value("1")], ((4, 5),), (120, 240, 316)),
         ("_addmm_activation", [tensor(5), tensor(4, 6), tensor(6, 5)], ((4, 5),), (120, 260, 316)),
@@ -480,7 +483,7 @@ def test_without_shapes_the_name_decides_category_and_work(
     name: str, category: str, expected: tuple[float, ...]
 ) -> None:
     found = described(HostFacts(OPERATOR_EVENT, name))
-    assert found._replace(work=Work()) == Described(category)._replace(work=Work())
+    assert found._replace(work=Work()) == Described(category)  # the work is compared below
     assert numbers(found) == pytest.approx(expected, nan_ok=True)
 
 

@@ -28,7 +28,7 @@ def profile_beside(folder: Path, name: str, content: bytes) -> str:
 
 
 @pytest.mark.parametrize("name", ["net.times.json", "net.timing.json.gz"])
-def test_a_whole_answer(name: str, tmp_path: Path) -> None:
+def test_the_summary_shows_the_times_of_whole_inferences(name: str, tmp_path: Path) -> None:
     content = json.dumps(INFERENCES).encode()
     file = profile_beside(tmp_path, name, gzip.compress(content) if ".gz" in name else content)
     outcome = run_command(file, "--columns", "time,name", "--notes", "none")

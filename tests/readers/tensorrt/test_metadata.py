@@ -26,7 +26,7 @@ RUN = {
 
 
 def profile_with(folder: Path, **files: Any) -> str:
-    """Return the path of a profile. `files` are beside it: `profile_metadata`, `metadata`."""
+    """Return the path of a profile. `profile_metadata` becomes `net.profile.metadata.json`."""
     (folder / "net.profile.json").write_bytes(times(("a", 3.0, 3.0), ("b", 1.0, 1.0)))
     for name, content in files.items():
         file = folder / f"net.{name.replace('_', '.')}.json"
@@ -56,7 +56,7 @@ def test_a_whole_answer(tmp_path: Path) -> None:
     )
 
 
-def test_the_times_of_inferences_are_more_exact(tmp_path: Path) -> None:
+def test_the_times_of_inferences_take_precedence_over_the_summary(tmp_path: Path) -> None:
     file = profile_with(
         tmp_path, profile_metadata=RUN, times=[{"computeMs": 4.25, "latencyMs": 5.25}]
     )
@@ -74,7 +74,7 @@ def test_a_list_of_devices_names_the_device_if_all_are_equal(tmp_path: Path) -> 
     assert pa.load(file).origin.hardware is None
 
 
-def test_the_run_says_more_exactly_which_device_it_used(tmp_path: Path) -> None:
+def test_the_device_of_the_run_takes_precedence_over_the_list_of_devices(tmp_path: Path) -> None:
     file = profile_with(tmp_path, metadata=[{"Name": "TITAN RTX"}], profile_metadata=RUN)
     assert pa.load(file).origin.hardware == A100
     nameless = {**RUN, "device_information": {}}
@@ -101,5 +101,6 @@ def test_a_note_names_a_damaged_file(tmp_path: Path) -> None:
     assert (profile.origin.hardware, profile.origin.recorded) == (A100, ())
 
 
-def test_the_device_that_built_an_engine_may_be_another(tmp_path: Path) -> None:
+def test_the_device_that_built_the_engine_is_ignored(tmp_path: Path) -> None:
+    """An engine may run on another device."""
     assert pa.load(profile_with(tmp_path, build_metadata=RUN)).origin.hardware is None

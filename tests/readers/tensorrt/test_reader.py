@@ -56,7 +56,7 @@ def test_a_profile_uses_the_description_beside_it() -> None:
     )
 
 
-def test_the_columns_of_each_layer() -> None:
+def test_each_layer_has_its_times_and_work() -> None:
     columns = (
         "id,type,category,time,time_median,macs,macs_with_bias,conv_kind,computation,memory,params"
     )
@@ -112,6 +112,16 @@ def test_shapes_dtypes_and_parameters_are_from_the_description() -> None:
         ("TacticValue", "0x4f"),
         ("Weights", '{"Type":"Half","Count":640}'),
     )
+
+
+def test_the_dtype_of_a_bias_is_not_the_compute_dtype(tmp_path: Path) -> None:
+    """The weight is an input, and the bias is a constant in fp32."""
+    ins = [tensor("x", [1, 3, 8, 8], "Int8"), tensor("w", [4, 3, 3, 3], "Int8")]
+    conv = convolution("a", ins, [tensor("y", [1, 4, 6, 6], "Half")], [3, 3], 0)
+    path = tmp_path / "graph.json"
+    path.write_bytes(description(conv))
+    found = pa.load(path).operators.categorical("compute_dtype").values()
+    assert found.tolist() == ["int8"]
 
 
 def test_a_description_on_its_own_is_a_model() -> None:
@@ -238,6 +248,20 @@ def test_layers_that_share_a_name_are_matched_in_order(tmp_path: Path) -> None:
     wide = convolution("a", CONV["Outputs"], [tensor("z", [1, 8, 6, 6])], [1, 1], 32)
     content = times(("a", 1.0, 1.0), ("a", 2.0, 2.0))
     assert macs(pa.load(written(tmp_path, content, description(CONV, wide)))) == [3888, 1152]
+
+
+def test_tensors_have_distinct_keys_even_if_names_repeat(tmp_path: Path) -> None:
+    """The weight of the layer `a` gets the key `a:0`, and its bias `a:1`. Here, a second layer has
+    the same name, and a result is called `a:1`."""
+    last = convolution("a", CONV["Outputs"], [tensor("a:1", [1, 8, 6, 6])], [1, 1], 32)
+    path = tmp_path / "graph.json"
+    path.write_bytes(description(CONV, last))
+    tensors = pa.load(path).table("tensors")
+    assert list(zip(tensors.key.values(), tensors.size, tensors.is_result, strict=True)) == [
+        *(("x", 768, False), ("y", 576, False), ("a:1", 1152, True)),
+        *(("a:0", 432, False), ("a:1 #2", 16, False)),
+        *(("a:0 #2", 128, False), ("a:1 #3", 32, False)),
+    ]
 
 
 def test_the_second_optimization_profile_has_its_own_layers(tmp_path: Path) -> None:

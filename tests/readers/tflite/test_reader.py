@@ -44,7 +44,7 @@ def seconds_by_type(profile: Profile) -> dict[str, float]:
     return found
 
 
-def test_a_whole_answer() -> None:
+def test_an_answer_shows_nodes_and_delegates() -> None:
     path = str(FOLDER / "delegates-old.txt")
     done = run_command(path, "--notes", "all", "--top", "3", "--columns", "time,share,device,name")
     assert (done.code, done.out) == (
@@ -186,6 +186,7 @@ def test_the_total_gives_the_time_of_a_node_with_0_calls(tmp_path: Path) -> None
     assert seconds_by_type(loaded(tmp_path, text)) == pytest.approx(
         {"CONV_2D": 1e-3, "IF": 0.5e-3}, rel=1e-4
     )
+    # Without the line `Timings`, the number of runs and the total time are unknown.
     profile = loaded(tmp_path, text.replace("Timings (micro", "Times (micro"))
     assert profile.measured("time")[:, 0].tolist() == pytest.approx(
         [1e-3, float("nan")], nan_ok=True
