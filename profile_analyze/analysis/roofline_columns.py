@@ -71,7 +71,7 @@ COLUMNS: Final = (
         "gain",
         "1",
         "total time / (total time - lost): the speed-up of the whole model if the row took only "
-        "its least_time; the total is that of share",
+        "its least_time; the total time is the one that share divides by",
         FORMULA,
         shown_as="decimals",
         worked="{total_time} / ({total_time} - {lost})",

@@ -124,8 +124,9 @@ class Column(NamedTuple):
     measured: bool = False
     """Whether values are differences of two clock readings, which carry rounding noise.
 
-    Conditions treat two such values as equal if they differ by at most half a nanosecond. All other
-    values, even if they are computed from such differences, are compared exactly."""
+    Examples are `time` and `time_max`. Conditions treat two such values as equal if they differ by
+    at most half a nanosecond. Values that are computed from several of them, such as `lost` and
+    `difference`, are not measured: they are compared exactly."""
     optional: str = ""
     """The optional column of the profile that the formula reads; empty if it reads none."""
     needs_peaks: bool = False

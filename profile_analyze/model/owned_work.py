@@ -177,7 +177,8 @@ def _common(
     highest = np.full(len(column), -1)
     np.minimum.at(lowest, owning, codes)
     np.maximum.at(highest, owning, codes)
-    return Categorical(np.where(lowest == highest, highest, column.codes), column.categories)
+    is_shared = (lowest == highest) & (highest >= 0)
+    return Categorical(np.where(is_shared, highest, column.codes), column.categories)
 
 
 def _source_of_owned(

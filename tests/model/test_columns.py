@@ -15,6 +15,7 @@ from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column, RowKind, RunningSum
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.wording import heading, machine_name, value_text
+from profile_analyze.query.aggregates import find_aggregate
 from profile_analyze.query.catalog import CATALOG, find_column
 from profile_analyze.query.rows import formulas_of
 from profile_analyze.report.column_list import column_list
@@ -294,3 +295,15 @@ def test_operators_of_unknown_dtype_are_a_group_of_their_own() -> None:
     assert '"compute_dtype":null,"count":17' in lines
     found = pa.run(pa.Query(where="compute_dtype == int8"), pa.load(path))
     assert set(found["type"]) == {"ConvBiasForward"}
+
+
+def test_names_for_programs_do_not_look_like_aggregates_of_other_columns() -> None:
+    """`time_max_s` is the name of the aggregate `time.max`, so the column `time_max` has another."""
+    names = {column.name for column in CATALOG}
+    checked = []
+    for column in CATALOG:
+        base, _, last = column.name.rpartition("_")
+        if find_aggregate(last) and base in names:
+            assert column.export_name, f"{column.name} needs an export_name"
+            checked.append(column.name)
+    assert checked == ["time_min", "time_max", "time_median"]

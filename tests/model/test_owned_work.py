@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.analysis.peaks import parse_peaks
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
-from tests.in_memory import CPU, profile_of
+from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,3 +213,24 @@ def test_very_deep_nesting_is_supported() -> None:
     depth = 3_000
     found = work_of(chain(*[(1.0, 1.0)] * depth))
     assert found == [(None, None)] * (depth - 1) + [(1.0, 1.0)]
+
+
+def test_an_operator_keeps_its_collective_if_its_kernels_have_none() -> None:
+    operators = [
+        {"name": "send"},
+        {"name": "sum"},
+        {"name": "kernel", "level": "kernel"},
+        {"name": "reduce", "level": "kernel"},
+    ]
+    optional = {"collective": Categorical.of(["send", None, None, "all_reduce"])}
+    executions = [
+        {"operator": 0, "track": 0, "duration_s": 1.0},
+        {"operator": 1, "track": 0, "duration_s": 1.0},
+        {"operator": 2, "track": 1, "duration_s": 1.0, "launched_by": 0},
+        {"operator": 3, "track": 1, "duration_s": 1.0, "launched_by": 1},
+    ]
+    profile = profile_of(
+        operators, executions, tracks=[THREAD, STREAM], columns={"optional": optional}
+    )
+    found = at_level(profile, "operator").operators.categorical("collective")
+    assert found.values().tolist() == ["send", "all_reduce"]
