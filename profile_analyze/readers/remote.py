@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _BLOCK_SIZE: Final = 8 << 20
 """The number of bytes per request to a store. A driver keeps about two such blocks of a file in
 memory."""
+_SHORTEST_PASSWORD: Final = 3
+"""A shorter text is hidden only beside its user name, because it may occur in any word."""
 _LONGEST_REASON: Final = 200
 """A message shows at most this many characters of a driver's error."""
 
@@ -221,12 +223,15 @@ def _short(text: str) -> str:
 
 
 def _without_secrets_of(url: str, text: str) -> str:
-    """Return `text` without the password and the query of `url`, which a driver may repeat."""
+    """Return `text` without the login and the query of `url`, which a driver may repeat."""
     shown = without_secrets(url)
     if shown == url:
         return text
-    user, at, _ = url.partition("://")[2].rpartition("@")
-    secrets = [user if at else "", user.partition(":")[2], url.partition("?")[2]]
-    for secret in filter(None, secrets):
-        text = text.replace(secret, "***")
+    rest = url.partition("://")[2]
+    # user:password ends at an `@`, but a password, a path and a query may have `@`, too.
+    logins = [rest[: found.start()] for found in re.finditer("@", rest)]
+    passwords = [login.partition(":")[2] for login in logins]
+    long_enough = [one for one in passwords if len(one) >= _SHORTEST_PASSWORD]
+    for secret in sorted((*logins, *long_enough, rest.partition("?")[2]), key=len, reverse=True):
+        text = text.replace(secret, "***") if secret else text
     return without_secrets(text)

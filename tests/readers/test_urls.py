@@ -278,6 +278,24 @@ def test_the_error_of_a_failing_driver_has_one_line(error: Exception, reason: st
             assert caught.value.file == "faulty://***@host"
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "faulty://me:p4ss@host/a.json?x=a@b",
+        "faulty://me:p4ss@host/a@b.json",
+        "faulty://me:p4ss@host/a.json?x=1",
+        "faulty://me:p?4ss@host/a.json",
+    ],
+)
+def test_a_driver_that_repeats_the_login_does_not_show_it(url: str) -> None:
+    login = url.removeprefix("faulty://").partition("@")[0]
+    password = login.removeprefix("me:")
+    error = RuntimeError(f"bad login for {login}, {password}")
+    with faulty(error), pytest.raises(pa.InputError) as caught:
+        pa.load(url)
+    assert "cannot be read: bad login for ***, ***" in str(caught.value)
+
+
 def test_a_missing_driver_is_an_error_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     # The module smbclient is in the package smbprotocol.
     monkeypatch.setitem(sys.modules, "smbclient", None)

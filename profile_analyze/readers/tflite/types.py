@@ -36,7 +36,8 @@ _CATEGORIES: Final[Mapping[str, str]] = {
     "EQUAL NOT_EQUAL LESS LESS_EQUAL GREATER GREATER_EQUAL LOGICAL_AND LOGICAL_OR LOGICAL_NOT "
     "QUANTIZE DEQUANTIZE CAST FAKE_QUANT SIGN Add Subtract Multiply Divide Abs Negate Square "
     "Square_Root Reciprocal_Square_Root Squared_Difference Maximum Minimum Clamp Sigmoid Tanh "
-    "HardSwish Leaky_ReLU PReLU ELU Exp GELU Convert Floor Ceiling Bankers_Rounding Truncation",
+    "HardSwish Leaky_ReLU PReLU ELU Exp GELU Convert Floor Ceiling Bankers_Rounding Truncation "
+    "Unary_Elementwise Binary_Elementwise RoPE",
     terms.REDUCTION: "MEAN SUM REDUCE_MAX REDUCE_MIN REDUCE_PROD REDUCE_ANY REDUCE_ALL ARG_MAX "
     "ARG_MIN CUMSUM TOPK_V2 SEGMENT_SUM Mean Sum",
     terms.EMBEDDING: "EMBEDDING_LOOKUP EMBEDDING_LOOKUP_SPARSE GATHER GATHER_ND HASHTABLE_LOOKUP",
@@ -45,25 +46,32 @@ _CATEGORIES: Final[Mapping[str, str]] = {
     "DEPTH_TO_SPACE SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR "
     "REVERSE_V2 REVERSE_SEQUENCE SCATTER_ND ONE_HOT RANGE DYNAMIC_UPDATE_SLICE ROLL "
     "Concatenate Concatenate2 Concatenate3 Concatenate4 Copy Transpose Constant_Pad Slice "
-    "Even_Split2 Even_Split3 Even_Split4 Depth_To_Space Space_To_Depth Resize_Bilinear Reshape",
+    "Even_Split2 Even_Split3 Even_Split4 Depth_To_Space Space_To_Depth Resize_Bilinear Reshape "
+    "Pack_LH",
     terms.CONTROL: "SHAPE RANK ASSIGN_VARIABLE READ_VARIABLE VAR_HANDLE "
     + " ".join(CALLS_SUBGRAPHS),
 }
-"""The types in each category. In XNNPACK's types, `_` stands for a blank."""
+"""The types in each category. In XNNPACK's types, `_` stands for a blank or a hyphen."""
 _CATEGORY_OF: Final = {
     type_: category for category, types in _CATEGORIES.items() for type_ in types.split()
 }
 
 _DELEGATE: Final = re.compile(r"TfLite(\w+?)Delegate(?:V\d+)?$")
-_XNNPACK: Final = re.compile(r"(.*?) \((?:[A-Z]+, ?)?([A-Z]+\d+)(?:, ?[A-Z]+\d+)*\)")
-"""A type such as `Convolution (NHWC, QC8) IGEMM`, `Add (ND, QS8)` or `Convert (NC, QS8, F32)`."""
+_XNNPACK: Final = re.compile(
+    r"(.*?) \((?:N[A-Z0-9]+|(?:N[A-Z0-9]+, ?)?([A-Z]+\d+)(?:, ?[A-Z]+\d+[A-Z]?)*)\)"
+)
+"""A type of XNNPACK's list `operator-type-defs.h`: a name, and in brackets a layout, dtypes or
+both, as in `Convolution (NHWC, QC8) IGEMM`, `Fully Connected (NC, QD8, F32, QC8W) GEMM`,
+`Mean (ND)` or `Pack LH (X32)`. The first dtype is that of the input. A `W` follows the dtype of a
+weight."""
 _DTYPES: Final[Mapping[str, str]] = {
     "F32": "fp32",
     "F16": "fp16",
     "BF16": "bf16",
     "S32": "int32",
-    **dict.fromkeys(("QC8", "QS8", "S8", "QD8"), "int8"),
-    **dict.fromkeys(("QU8", "U8"), "uint8"),
+    "PF32": "fp32",
+    **dict.fromkeys(("QC8", "QS8", "S8", "QD8", "QP8"), "int8"),
+    **dict.fromkeys(("QU8", "U8", "QDU8"), "uint8"),
 }
 """Canonical names of the dtypes in XNNPACK's types. A quantized dtype counts as an integer."""
 
@@ -91,8 +99,8 @@ def kind_of(type_: str, name: str) -> Kind:
         kind: terms.DeviceKind | None = terms.GPU if is_gpu else terms.CPU if is_cpu else None
         return Kind(type_, terms.OTHER, None, device, kind)
     if found := _XNNPACK.match(type_):
-        category = _CATEGORY_OF.get(found[1].replace(" ", "_"), terms.OTHER)
-        return Kind(type_, category, _DTYPES.get(found[2]), "XNNPack")
+        category = _CATEGORY_OF.get(re.sub("[ -]", "_", found[1]), terms.OTHER)
+        return Kind(type_, category, _DTYPES.get(found[2] or ""), "XNNPack")
     category = _CATEGORY_OF.get(type_.partition("/")[0], terms.OTHER)
     if name.startswith(_INSIDE_NAME):  # the file does not name the delegate
         return Kind(type_, category, None, None, None)
