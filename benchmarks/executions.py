@@ -2,10 +2,9 @@
 
     python -m benchmarks.executions
 
-The profile is made in memory. In the first six of its ten runs, 400 operators run on a host thread,
-nested five deep. In the last four, 100 kernels run on three streams. The operators launch the
-kernels. The measured time includes choosing the level, grouping by type, computing the totals and
-writing the text.
+The profile is made in memory. In each of its ten runs, 400 operators run on a host thread, nested
+five deep. They launch 100 kernels, which run on three streams. The measured time includes choosing
+the level, grouping by type, computing the totals and writing the text.
 """
 
 from __future__ import annotations
@@ -22,7 +21,10 @@ from profile_analyze.model.categorical import Categorical
 EXECUTIONS: Final = 1_000_000
 OPERATORS: Final = 400
 KERNELS: Final = 100
+RUNS: Final = 10
 ON_HOST: Final = EXECUTIONS * 6 // 10
+ON_DEVICE: Final = EXECUTIONS - ON_HOST
+LAUNCH_DELAY: Final = 10  # microseconds
 ROUNDS: Final = 5
 
 
@@ -36,14 +38,17 @@ def profile() -> pa.Profile:
         random.integers(0, OPERATORS, EXECUTIONS),
         random.integers(OPERATORS, OPERATORS + KERNELS, EXECUTIONS),
     )
+    run = np.where(is_host, rows * RUNS // ON_HOST, (rows - ON_HOST) * RUNS // ON_DEVICE)
+    # Host rows of one run follow each other.
+    launcher = run * (ON_HOST // RUNS) + random.integers(0, ON_HOST // RUNS, EXECUTIONS)
     executions = pa.Executions.of(
         operator,
         np.where(is_host, 6e-6 - rows % 5 * 1e-6, random.random(EXECUTIONS) * 1e-5),
-        start_s=rows * 1e-6,
-        run=rows * 10 // EXECUTIONS,
+        start_s=np.where(is_host, rows, launcher + LAUNCH_DELAY) * 1e-6,
+        run=run,
         track=np.where(is_host, 0, 1 + random.integers(0, 3, EXECUTIONS)),
         parent=np.where(is_host & (rows % 5 > 0), rows - 1, -1),
-        launched_by=np.where(is_host, -1, random.integers(0, ON_HOST, EXECUTIONS)),
+        launched_by=np.where(is_host, -1, launcher),
     )
     operators = pa.Operators.of(
         key=np.arange(OPERATORS + KERNELS),
@@ -58,7 +63,7 @@ def profile() -> pa.Profile:
         operators=operators,
         executions=executions,
         tracks=(pa.Track("thread", "host", kind="thread"), *streams),
-        runs=tuple(pa.Run(0, step) for step in range(10)),
+        runs=tuple(pa.Run(0, step) for step in range(RUNS)),
         processes=("a million executions",),
     )
 

@@ -51,6 +51,7 @@ _LAUNCH: Final = """\
   }}"""
 _DEVICE: Final = '{"id": 0, "name": "NVIDIA A100-SXM4-40GB", "numSms": 108}'
 _GAP_US: Final = 100.0
+_STEP: Final = "ProfilerStep#"
 
 
 def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
@@ -101,7 +102,7 @@ def _innermost(real: list[dict[str, Any]]) -> set[int]:
 
 
 def _contains(event: dict[str, Any], later: dict[str, Any]) -> bool:
-    """Return whether `later`, which does not start earlier, is on the same thread in `event`."""
+    """Return whether `event` contains `later`. The start of `later` must not be earlier."""
     is_same_thread = (event["pid"], event["tid"]) == (later["pid"], later["tid"])
     return is_same_thread and bool(later["ts"] < event["ts"] + event["dur"])
 
@@ -120,9 +121,9 @@ def _moved(event: dict[str, Any], copy: int, shift_us: float) -> dict[str, Any]:
         for name in ("External id", "Sequence number"):
             if name in moved["args"]:
                 moved["args"][name] += copy << 20
-    step, sign, number = event["name"].partition("ProfilerStep#")
-    if sign and not step:
-        moved["name"] = f"{sign}{int(number) + 3 * copy}"
+    if event["name"].startswith(_STEP):
+        number = int(event["name"].removeprefix(_STEP))
+        moved["name"] = f"{_STEP}{number + 3 * copy}"  # the real trace has three steps
     return moved
 
 

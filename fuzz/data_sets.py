@@ -26,7 +26,7 @@ from fuzz.campaign import Tally, check_call, save
 from fuzz.cases import Case
 from fuzz.documents import HOSTILE_TEXTS
 from fuzz.mutations import to_json, with_wrong_bytes, with_wrong_values
-from fuzz.running import run_case
+from fuzz.running import contents_of, run_case
 from profile_analyze.fleet.exporting import export
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
@@ -97,9 +97,17 @@ def make_case(seed: int, number: int) -> Case:
     else:
         for path in random.sample([*files], random.choice((1, 1, 1, 2))):
             _damage(random, files, path)
-    if "--export" in options:  # --export has no output format
-        options = [_SET, "--export", "other"]
+    if "--export" in options:
+        return _export(random, files)
     return Case(files=files, arguments=(_SET, *options), output_format=output_format)
+
+
+def _export(random: Random, files: dict[str, bytes]) -> Case:
+    """Return a case that exports a profile, to a new data set or to the one in `files`."""
+    data = (_FIXTURES / random.choice(_FILES)).read_bytes()
+    files["run.json"] = with_wrong_bytes(random, data) if random.random() < 0.4 else data
+    arguments = ("run.json", "--export", random.choice(("other", _SET)))
+    return Case(files=files, arguments=arguments, output_format="plain")  # it prints only notes
 
 
 @cache
@@ -112,10 +120,7 @@ def _data_sets() -> tuple[dict[str, bytes], ...]:
             folder = Path(name) / _SET
             labels = {file: {"date": f"d{n}"} for n, file in enumerate(files, 1)}
             export(str(folder), files, max_size=MAX_SIZE, labels=labels)
-            paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
-            data_sets.append(
-                {path.relative_to(name).as_posix(): path.read_bytes() for path in paths}
-            )
+            data_sets.append(contents_of(Path(name)))
     return tuple(data_sets)
 
 

@@ -13,7 +13,7 @@ import re
 import zlib
 from functools import cache
 from itertools import groupby, pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree as ET
 
@@ -21,6 +21,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.natural_order import natural_sort_key
 from profile_analyze.model.wording import machine_name
 from profile_analyze.query.catalog import find_column
+from profile_analyze.readers.paths import DATA_SET_MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,21 +74,30 @@ def one_error_line(case: Case, outcome: Outcome) -> Iterator[str]:  # noqa: ARG0
 
 
 def whole_or_nothing(case: Case, outcome: Outcome) -> Iterator[str]:
-    """A failed call writes nothing. Others write only named files, and change no input file."""
-    if outcome.code in (1, 2) and (outcome.out or outcome.written):
+    """A failed call writes nothing. Others write only named files, and change no input file.
+
+    `--export` names a folder. Its manifest is written first, for exports at the same time.
+    """
+    data_sets = {value for option, value in pairwise(case.arguments) if option == "--export"}
+    manifests = {f"{data_set}/{DATA_SET_MANIFEST}" for data_set in data_sets}
+    if outcome.code in (1, 2) and (outcome.out or not manifests.issuperset(outcome.written)):
         yield f"an error after output: {outcome.out[:80]!r}, {list(outcome.written)}"
     for name in outcome.written:
-        if name in case.files or name not in case.arguments:
+        folders = {parent.as_posix() for parent in PurePosixPath(name).parents}
+        is_named = name in case.arguments or not data_sets.isdisjoint(folders)
+        if name in case.files or not is_named:
             yield f"wrote {name}, which is an input file, or which no argument names"
 
 
 def no_control_sequences(case: Case, outcome: Outcome) -> Iterator[str]:
     """No control character, escape sequence, bidi override or lone surrogate is printed."""
+    if case.output_format == "text":  # help, and other texts that are not reports
+        return
     for where, text in _texts(case, outcome).items():
         shown = _COLORS.sub("", text) if case.colored else text
         if case.output_format == "csv":
             shown = shown.replace("\r\n", "\n")
-        match = _FORBIDDEN.search(shown) if case.output_format != "text" else None
+        match = _FORBIDDEN.search(shown)
         if match:
             near = shown[max(match.start() - 30, 0) : match.end() + 30]
             yield f"{match[0]!r} in {where}, near {near!r}"
@@ -149,11 +159,11 @@ def _texts(case: Case, outcome: Outcome) -> dict[str, str]:
 
 
 def _reports(case: Case, outcome: Outcome) -> dict[str, str]:
-    """Return the reports of the outcome, with keys as in `_texts`."""
+    """Return the reports of the outcome, with keys as in `_texts`; no files of data sets."""
     files = {
         name: data.decode("utf-8", "surrogateescape")
         for name, data in outcome.written.items()
-        if not name.startswith("picture.")
+        if not name.startswith("picture.") and "/" not in name
     }
     reports = files or ({"standard output": outcome.out} if outcome.code not in (1, 2) else {})
     # In JSON Lines, a table without rows is an empty text. So is a collapsed report without stacks.

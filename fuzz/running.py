@@ -32,8 +32,7 @@ class Outcome(NamedTuple):
     out: str
     err: str
     written: dict[str, bytes]
-    """The contents of the files that were created or changed, by name. Files in subfolders are left
-    out."""
+    """The contents of the files that were created or changed, by their paths in the folder."""
     traceback: str = ""
     seconds: float = 0.0
     """Processor time, which hardly depends on other programs on the machine."""
@@ -53,9 +52,15 @@ def run_case(case: Case) -> Outcome:
     """Return the outcome of the command for `case`."""
     with _folder(case.files) as folder:
         outcome = _call(case)
-        written = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        written = contents_of(folder)
     new = {name: data for name, data in written.items() if case.files.get(name) != data}
     return outcome._replace(written=new)
+
+
+def contents_of(folder: Path) -> dict[str, bytes]:
+    """Return the contents of all files in a folder and its subfolders, by their paths in it."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 @contextmanager

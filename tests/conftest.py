@@ -17,6 +17,7 @@ from fuzz.running import Terminal
 from profile_analyze.cli.default_options import VARIABLE
 from profile_analyze.cli.main import main
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
+from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,11 +39,11 @@ PROFILES = FIXTURES / "profiles"
 # The output formats that show every kind of table. `collapsed` shows only the stacks of one
 # profile, and has its own tests.
 TABLE_FORMATS = tuple(name for name in OUTPUT_FORMATS if name != "collapsed")
+FORMATS_FOR_PEOPLE = tuple(name for name in TABLE_FORMATS if not find_renderer(name).for_programs)
 FORMATS_WITH_UNITS = tuple(
     name
-    for name in TABLE_FORMATS
-    if not (find_renderer(name).for_programs or find_renderer(name).follows_original)
-    and name != OPERATORS
+    for name in FORMATS_FOR_PEOPLE
+    if not find_renderer(name).follows_original and name != OPERATORS
 )
 """The formats for people that choose a unit for times."""
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
@@ -71,6 +72,14 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate],
 )
 settings.load_profile("mutants" if _PURPOSE == "mutants" else "tests")
+
+
+def without_version(report: str) -> str:
+    """Return a report with the word VERSION in place of the version of this package.
+
+    Recorded reports have this word, so that they stay the same in the next version.
+    """
+    return report.replace(f"profile_analyze {VERSION}", "profile_analyze VERSION")
 
 
 def some_of(cases: Iterable[T], every: int) -> list[T]:

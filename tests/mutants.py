@@ -64,6 +64,8 @@ def main(arguments: Sequence[str]) -> int:
         *settings["pytest_add_cli_args_test_selection"],
         *("-s", "-q", "--rootdir=.", "--tb=no", "--assert=plain"),  # nobody reads the failures
         *("-o", "tmp_path_retention_policy=none"),
+        # By default, later runs of pytest remove the temporary files of this long run.
+        "--basetemp=temporary",
     ]
     return int(pytest.main(options, plugins=[MutantRunner(wanted.sample, wanted.only)]))
 

@@ -265,7 +265,8 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
         group.setdefault(
             "bound", bound(sums["compute_time"], sums["memory_time"], sums["least_time"])
         )
-        total = own_total(group[IN_EACH_RUN]["time"], totals, query)
+        lost_in_each_run = _in_each_run("sum", rows, "lost")
+        total = own_total(lost_in_each_run, totals, query)
         group["gain"] = gain(total, _timed("sum", rows, "lost", query))
         ratios = (("attainable", "computation", "least_time"), ("efficiency", "least_time", "time"))
         for own, above, below in ratios:

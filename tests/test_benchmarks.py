@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from benchmarks import events, traces
+from benchmarks import events, executions, traces
 from benchmarks.__main__ import LIMITS, LIMITS_OVER_BY_TYPE
 from benchmarks.cases import (
     AT_HALF_A_MILLION,
@@ -94,6 +94,19 @@ def test_a_trace_can_have_any_number_of_events(tmp_path: Path) -> None:
     assert profile.origin.hardware == "NVIDIA A100-SXM4-40GB"
     (note,) = profile.notes
     assert "unknown without shapes" in note
+
+
+def test_every_run_of_a_million_executions_has_kernels_that_its_operators_launched() -> None:
+    profile = executions.profile()
+    table = profile.executions
+    launched = np.flatnonzero(table.launched_by >= 0)
+    launcher = table.launched_by[launched]
+    assert profile.check() == ()
+    assert np.array_equal(table.run[launched], table.run[launcher])
+    assert np.array_equal(np.unique(table.run[launched]), np.arange(len(profile.runs)))
+    assert (table.start_s[launched] > table.start_s[launcher]).all()
+    inner = np.flatnonzero(table.parent >= 0)
+    assert np.array_equal(table.run[inner], table.run[table.parent[inner]])
 
 
 @pytest.mark.parametrize("name", LIBRARIES)

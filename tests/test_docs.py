@@ -162,6 +162,39 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
+def test_no_test_and_no_recorded_report_depends_on_the_version() -> None:
+    tests = ROOT / "tests"
+    version = re.compile(rf"profile_analyze[ -]{re.escape(VERSION)}")
+    recorded = (tests / "fixtures" / name for name in ("calls", "reports"))
+    files = [*tests.rglob("*.py"), *tests.glob("*/screens/*.txt")]
+    files += (path for folder in recorded for path in folder.rglob("*.txt"))
+    wrong = [path for path in files if version.search(path.read_text(encoding="utf-8"))]
+    assert wrong == [], "use `without_version`, or `pa.__version__`"
+
+
+MOST_CHARACTERS = 150  # as CONTRIBUTING.md says
+
+
+def too_long(document: str) -> list[str]:
+    """Return the lines of prose that are too long. A single long word, as a link, is not counted."""
+    without_code = re.sub(r"^( *)```.*?^\1```$", "", document, flags=re.DOTALL | re.MULTILINE)
+    lines = without_code.split("\n")
+    prose = [line for line in lines if not line.lstrip().startswith("|")]
+    return [line for line in prose if len(line) > MOST_CHARACTERS and " " in line.strip("-* ")]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_lines_of_documents_are_not_too_long(path: Path) -> None:
+    assert too_long(path.read_text(encoding="utf-8")) == []
+
+
+def test_long_lines_are_found_outside_tables_code_and_links() -> None:
+    text = "word " * 31
+    link = f"- [text](https://{'x' * MOST_CHARACTERS})"
+    document = f"{text}\n| {text} |\n{link}\n```sh\n{text}\n```\n  - {text}"
+    assert too_long(document) == [text, f"  - {text}"]
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_have_a_target(path: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
@@ -174,6 +207,11 @@ def test_links_have_a_target(path: Path) -> None:
 
 def test_the_changelog_has_a_section_for_the_version() -> None:
     assert f"## [{VERSION}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_shown_version_is_current() -> None:
+    text = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    assert f"\nprofile_analyze {VERSION} (extras: " in text
 
 
 def test_the_documented_time_limit_of_patterns_is_current() -> None:

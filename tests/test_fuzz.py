@@ -150,6 +150,18 @@ BROKEN: list[tuple[Callable[[Case, Outcome], Iterable[str]], Case, Outcome]] = [
     (invariants.whole_or_nothing, case_of("table"), RIGHT._replace(code=2, written={"out.csv": b""})),
     (invariants.whole_or_nothing, case_of("table"), RIGHT._replace(written={"run.json": b"changed"})),
     (invariants.whole_or_nothing, case_of("table"), RIGHT._replace(written={".tmp": b""})),
+    (invariants.whole_or_nothing, case_of("table", "set"), RIGHT._replace(written={"set/x": b""})),
+    (invariants.whole_or_nothing, case_of("plain", "--export", "set"), RIGHT._replace(written={"new/x": b""})),
+    (
+        invariants.whole_or_nothing,
+        case_of("plain", "--export", "set"),
+        RIGHT._replace(code=1, written={"set/part=000001/_part.json": b""}),
+    ),
+    (
+        invariants.whole_or_nothing,
+        Case({"set/_profile_analyze.json": b"{}"}, ("run.json", "--export", "set")),
+        RIGHT._replace(written={"set/_profile_analyze.json": b"changed"}),
+    ),
     (invariants.no_control_sequences, case_of("table"), RIGHT._replace(out="a\x1b[2J")),
     (invariants.no_control_sequences, case_of("csv"), RIGHT._replace(out="a\rb\r\n")),
     (invariants.no_control_sequences, case_of("json"), RIGHT._replace(written={"a": "\u202e".encode()})),
@@ -284,6 +296,23 @@ def test_each_command_runs_in_its_own_folder() -> None:
     )
     assert (outcome.code, outcome.out, list(outcome.written)) == (0, "", ["out.csv"])
     assert Path.cwd() == before
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_an_export_changes_only_the_data_set_that_it_names(*, is_damaged: bool) -> None:
+    data = b"{" if is_damaged else SMALLEST_REAL.read_bytes()
+    case = Case({"run.json": data}, ("run.json", "--export", "set"), output_format="plain")
+    outcome = run_case(case)
+    assert outcome.code == is_damaged
+    assert ("set/part=000001/_part.json" in outcome.written) != is_damaged
+    assert list(campaign.check_call(case, outcome)) == []
+
+
+def test_random_exports_add_profiles_to_new_and_to_existing_data_sets() -> None:
+    cases = [data_sets.make_case(3, number) for number in range(400)]
+    exports = [case for case in cases if "--export" in case.arguments]
+    added = {case.arguments[-1] for case in exports[:20] if run_case(case).code == 0}
+    assert added == {"other", "set"}
 
 
 def test_the_invariants_are_documented() -> None:

@@ -3,7 +3,7 @@
 Each rate of computation needs a second source, because a wrong roof makes people optimize the wrong
 operator. `confirmed` means that at least two published tables or data sheets agree. A table that
 cites a data sheet counts as two. `derived` means that the rate was computed as compute units * rate
-per clock * boost clock, and agrees with the only published figure.
+per clock * boost clock, and agrees with a published figure if there is one.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ DEVICES: Final = (
            7700.0, "torchtitan, citing the data sheet, and pull requests of PyTorch",
            remark="tables give a bandwidth of 7700 to 8000 GB/s"),
     Device("RTX 3090", {"fp32": 35.6, "tf32": 35.6, "fp16": 71.0, "bf16": 71.0}, 936.0,
-           "xprof's rates per clock; FP16 derived as 71.2 with FP32 accumulation; bandwidth: "
-           "nsys-ai",
-           confidence="derived", remark="142 for FP16 with FP16 accumulation"),
+           "xprof's rates per clock; FP16 derived as 71.2, half of nsys-ai's 142 with FP16 "
+           "accumulation; bandwidth: nsys-ai",
+           confidence="derived"),
     Device("RTX 4090",
            {"fp64": 1.29, "fp32": 82.6, "tf32": 82.6, "fp16": 165.2, "bf16": 165.2, "fp8": 330.0,
             "int8": 660.6}, 1008.0,

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import Profile
-    from profile_analyze.model.rows import GroupRows, OperatorRows, Rows
+    from profile_analyze.model.rows import GroupRows, OperatorRows
 
     Floats = NDArray[np.float64]
 
 COMPUTE: Final = "compute"
 MEMORY: Final = "memory"
 
-_SAME_RATE: Final[Mapping[str, str]] = {"uint8": "int8", "uint4": "int4"}
+_SAME_RATE: Final[Mapping[str, str]] = {"uint8": "int8"}
 """Dtypes without a rate of their own, each with the dtype whose rate applies to it."""
 
 
@@ -194,18 +194,18 @@ def _lost(rows: OperatorRows) -> Floats:
 
 
 def _gain(rows: OperatorRows) -> Floats:
-    return _speed_up(rows, rows["lost"])
+    return _speed_up(rows["lost"], rows.own_totals_s("lost"))
 
 
 def _gain_of_groups(rows: GroupRows) -> Floats:
-    return _speed_up(rows, rows["lost.sum"])
+    # In some runs of the group, perhaps none of its judged operators ran.
+    return _speed_up(rows["lost.sum"], rows.own_totals_s("lost.sum"))
 
 
-def _speed_up(rows: Rows, lost: Floats) -> Floats:
-    """Return how many times as fast the runs of each row would be without `lost` seconds."""
-    totals_s = rows.own_totals_s
-    rest = totals_s - lost
-    return ratio(totals_s, np.where(rest > 0, rest, np.nan))
+def _speed_up(lost_s: Floats, totals_s: Floats) -> Floats:
+    """Return how many times as fast runs that take `totals_s` would be without `lost_s`."""
+    rest_s = totals_s - lost_s
+    return ratio(totals_s, np.where(rest_s > 0, rest_s, np.nan))
 
 
 def _bound(rows: OperatorRows) -> Categorical[str]:

@@ -75,6 +75,6 @@ COLUMNS: Final = (
         FORMULA,
         shown_as="decimals",
         worked="{total_time} / ({total_time} - {lost})",
-        worked_of_groups="{total_time} / ({total_time} - {lost.sum})",
+        worked_of_groups="{total_time_of_judged_runs} / ({total_time_of_judged_runs} - {lost.sum})",
     ),
 )

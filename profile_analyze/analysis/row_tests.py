@@ -43,7 +43,8 @@ LEAST_OTHERS: Final = 8
 """With fewer other operators, a row has no relative times."""
 _HEAVY: Final = 0.01
 """A row with at least this share of the weight in a level is compared with a level that leaves the
-row out. To save time, all other rows, which hardly move the level, are compared with one level."""
+row out. So is a row without which too few operators are left. To save time, all other rows, which
+hardly move the level, are compared with one level."""
 _MORE_NOISE: Final = 2.0
 """Relative times are used only if their noise is below this multiple of the noise of the own times.
 It is above 1 because own times have more noise than `_noise` returns: on a busy machine, `_noise`
@@ -61,10 +62,10 @@ _STEPS_TO_END: Final = 10
 """How many times the search for an end of the interval halves the distance that is left to search.
 Less than a thousandth of the distance remains."""
 _FIRST_LENGTHS: Final = 4.0
-"""The search for an end starts this far from the estimate, in lengths of `at_first` in
-`_own_shift`: the interval before any shift is removed."""
+"""The search for an end starts this far from the estimate. The unit is the length of the row's
+interval before any shift is removed."""
 _SHORTEST: Final = 1e-3
-"""The least length that counts for `at_first`. If many times are equal, its length may be 0."""
+"""The least value of this unit. If many times are equal, the length may be 0."""
 _DOUBLINGS: Final = 8
 """How many times the search for an end goes further out, each time twice as far. An end that is not
 found is infinite."""
@@ -123,12 +124,8 @@ class RowTests(NamedTuple):
     @property
     def chosen(self) -> Shift:
         """The shift of the times that were chosen for the test."""
-        return Shift(
-            *(
-                np.where(self.is_relative, relative, own)
-                for relative, own in zip(self.relative, self.own, strict=True)
-            )
-        )
+        pairs = zip(self.relative, self.own, strict=True)
+        return Shift(*(np.where(self.is_relative, relative, own) for relative, own in pairs))
 
 
 class Relative(NamedTuple):
@@ -179,16 +176,15 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
     of_relative = p_values[both] / (1 - _OF_OWN)
     is_relative[both] = of_relative <= of_own
     p_values[both] = np.minimum(np.minimum(of_own, of_relative), 1.0)
-    parts = np.ones(len(own_s))
-    parts[is_quieter & several] = max(_OF_OWN, 1 - _OF_OWN)
+    parts = np.where(is_quieter & several, max(_OF_OWN, 1 - _OF_OWN), 1.0)
     return RowTests(*shifts, is_relative, p_values, _weights(own_s, p_values), parts)
 
 
 def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> Shift:
     """Return the shift of the own times.
 
-    `own_times` may limit outliers. This also limits a change that all operators of a row share. The
-    shift is therefore removed first: the sides move towards each other by half of it each.
+    In rows of several operators, `own_times` may limit outliers, which also limits shared changes.
+    The shift is therefore removed first: the sides move towards each other by half of it each.
 
     The estimate is the shift that, once removed, leaves a shift of 0. The interval holds each shift
     that, once removed, leaves no difference that a rank-sum test would detect.
@@ -204,21 +200,21 @@ def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> 
 
     at_first = after(np.zeros(int(row.max(initial=-1)) + 1))
     several = np.bincount(row[row >= 0], minlength=len(at_first.estimate)) > 1
-    moving = several & np.isfinite(at_first).all(axis=0)
-    if not moving.any():
+    is_moved = several & np.isfinite(at_first).all(axis=0)
+    if not is_moved.any():
         return at_first
-    estimate = np.where(moving, at_first.estimate, 0.0)
+    estimate = np.where(is_moved, at_first.estimate, 0.0)
     for _ in range(_STEPS_TO_ESTIMATE):
-        step = np.where(moving, after(estimate).estimate, 0.0)
+        step = np.where(is_moved, after(estimate).estimate, 0.0)
         estimate = np.clip(estimate + step, -_FURTHEST, _FURTHEST)
-    length = np.zeros(len(moving))
-    length[moving] = np.maximum(at_first.high[moving] - at_first.low[moving], _SHORTEST)
+    length = np.zeros(len(is_moved))
+    length[is_moved] = np.maximum(at_first.high[is_moved] - at_first.low[is_moved], _SHORTEST)
     low, high = (
         _end(after, estimate, estimate + direction * _FIRST_LENGTHS * length)
         for direction in (-1, 1)
     )
     pairs = zip((estimate, low, high), at_first, strict=True)
-    return Shift(*(np.where(moving, found, first) for found, first in pairs))
+    return Shift(*(np.where(is_moved, found, first) for found, first in pairs))
 
 
 def _end(after: Callable[[Floats], Shift], inside: Floats, outside: Floats) -> Floats:
@@ -311,8 +307,11 @@ def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relati
     inside[row_of[alone]] = levels.logs[alone]
     for index in np.flatnonzero(counts > 1):
         inside[index] = levels.level(row_of == index)
-    weights = np.bincount(row_of[in_row & others], levels.weights[in_row & others], minlength=rows)
-    for index in np.flatnonzero(weights >= _HEAVY * levels.weights[others].sum()):
+    shared = in_row & others
+    weights = np.bincount(row_of[shared], levels.weights[shared], minlength=rows)
+    apart = weights >= _HEAVY * levels.weights[others].sum()
+    apart |= others.sum() - np.bincount(row_of[shared], minlength=rows) < LEAST_OTHERS
+    for index in np.flatnonzero(apart):
         rest = others & (row_of != index)
         if rest.sum() < LEAST_OTHERS:
             rest = row_of != index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isclose
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +26,11 @@ def waits_s(profile: Profile) -> Floats:
     The time of a run includes only one wait, but the time of each call includes a wait. The times
     of all operators therefore add up to more than the time of the run. All calls share the excess
     equally. An operator that took less than its wait counts as 0, and the other operators share the
-    rest. If the file has only one row, the wait is unknown. All rows must be of one level.
+    rest. Rows without calls keep their times. If the file has only one row, the wait is unknown.
+    All rows must be of one level.
     """
     executions = profile.executions
-    rows = on_side(profile, DEVICE) & ~np.isnan(executions.duration_s)
+    rows = on_side(profile, DEVICE) & ~np.isnan(executions.duration_s) & (executions.calls > 0)
     excess_s = profile.totals_s("time") - np.array([run.wall_s or np.nan for run in profile.runs])
     if len(profile) < 2:
         return np.full(len(profile.runs), np.nan)
@@ -44,8 +46,11 @@ def waits_s(profile: Profile) -> Floats:
 def _wait_s(duration_s: Floats, calls: NDArray[np.int64], excess_s: float) -> float:
     """Return the wait per call whose removal shortens all durations together by `excess_s`.
 
-    No duration falls below 0.
+    No duration falls below 0. If all durations together are below `excess_s`, the result is NaN.
     """
+    longest_s = float(duration_s.sum())
+    if excess_s > longest_s and not isclose(excess_s, longest_s):
+        return float("nan")
     each_s = float("nan")
     is_longer = np.ones(len(duration_s), np.bool_)
     while is_longer.any():
@@ -77,10 +82,13 @@ def without_synchronisation(profile: Profile) -> Profile:
             "show how long each call waited",
         )
     if np.isnan(each_s).any():
+        knows_walls = all(run.wall_s > 0 for run in profile.runs)
+        of_operators = "the time or the number of calls of some operators"
+        unknown = of_operators if knows_walls else "the time of a whole run"
         return _with_note(
             profile,
-            "the time of a whole run is unknown, so --correct-sync changes nothing: the wait in "
-            "each call cannot be computed",
+            f"{unknown} is unknown, so --correct-sync changes nothing: the wait in each call "
+            "cannot be computed",
         )
     if (each_s <= 0).all():
         return _with_note(

@@ -84,10 +84,13 @@ def hidden_rows(tests: RowTests, runs: tuple[int, int]) -> tuple[NDArray[np.bool
     return hidden, max(LEAST_RUNS, least_runs(least))
 
 
-def enough_runs(rows: int) -> int:
-    """Return how many runs of each side are enough, if just one of `rows` tested rows changed."""
-    # A row that takes no time has the smallest weight: see `BY_TIME`.
-    return max(LEAST_RUNS, least_runs(SIGNIFICANT * (1 - BY_TIME) / max(rows, 1)))
+def enough_runs(operators: int) -> int:
+    """Return how many runs of each side are enough, if just one of the tested operators changed.
+
+    Groups may need more, because a group may have two tests: see `RowTests.parts`.
+    """
+    # An operator that takes no time has the smallest weight: see `BY_TIME`.
+    return max(LEAST_RUNS, least_runs(SIGNIFICANT * (1 - BY_TIME) / max(operators, 1)))
 
 
 def runs_needed(

@@ -135,9 +135,9 @@ CACHE: Final = OptionGroup(
             "--cache",
             metavar="DIR",
             example="/var/tmp/profiles",
-            help="the folder that keeps decoded profiles, so that the next question about a file "
-            "is fast: the decoded profiles of files of 100 MB and more (5 MB if compressed). The "
-            "folder takes at most 5 GB: the least recently used profiles are removed first "
+            help="the folder that keeps the decoded profiles of files of 100 MB and more (5 MB if "
+            "compressed), so that the next question about such a file is fast. The folder takes at "
+            "most 5 GB: the least recently used profiles are removed first "
             "(default: profile_analyze/profiles in the user's cache folder)",
         ),
         Option.of(

@@ -240,9 +240,15 @@ def _similar_files(name: str) -> list[str]:
 
 
 def _similar_entries(path: str) -> list[str]:
-    """Return the files and folders beside `path` that have similar names."""
+    """Return the files and folders beside `path` that have similar names.
+
+    If the names of some differ only in case, return only these.
+    """
     folder, base = os.path.split(path)
+    names_of: dict[str, list[str]] = {}
     with suppress(OSError):
-        near = similar_names(base, os.listdir(folder or "."), cutoff=0.75)
-        return [os.path.join(folder, one) for one in near]
-    return []
+        for name in sorted(os.listdir(folder or ".")):
+            names_of.setdefault(name.casefold(), []).append(name)
+    wanted = base.casefold()
+    near = [wanted] if wanted in names_of else similar_names(wanted, names_of, cutoff=0.75)
+    return [os.path.join(folder, name) for one in near for name in names_of[one]]

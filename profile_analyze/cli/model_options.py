@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.columns import AggregateOf, RunningSum
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.query.aggregates import COUNT
 from profile_analyze.query.catalog import find_column
-from profile_analyze.query.formula_words import ingredients
+from profile_analyze.query.formula_words import needs_times
 from profile_analyze.query.question import Query
 from profile_analyze.report.sections import ALL_COLUMNS
 
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from profile_analyze.cli.request import Request
-    from profile_analyze.model.columns import Column
     from profile_analyze.model.profile import Profile
 
 
@@ -37,8 +34,8 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
         ("--print-only host", request.asked_side == "host"),
         ("--show-host", len(request.sides) > 1),
         (f"--format {request.output_format}", request.has_stacks),
-        *((f"--where '{one.text}'", _needs_times(one.column)) for one in query.conditions),
-        *((f"--having '{one.text}'", _needs_times(one.column)) for one in query.group_conditions),
+        *((f"--where '{one.text}'", needs_times(one.column)) for one in query.conditions),
+        *((f"--having '{one.text}'", needs_times(one.column)) for one in query.group_conditions),
     ):
         if given:
             raise QueryError(
@@ -58,23 +55,9 @@ def check_that_names_are_known(profiles: Sequence[Profile]) -> None:
 def notes_on_columns(request: Request, profile: Profile) -> Iterator[Note]:
     """Yield a note if the request names columns that need times, but `profile` has no times."""
     named = request.columns if request.sides and request.columns != ALL_COLUMNS else ()
-    names = [name for name in named if _needs_times(find_column(name))]
+    names = [name for name in named if needs_times(find_column(name))]
     if profile.model is not None and names:
         yield Note(
             f"N/A in all rows: {', '.join(names)}; a model that has not run has no times",
             Importance.ANSWER,
         )
-
-
-def _needs_times(column: Column) -> bool:
-    """Return whether all values of a column are N/A without times.
-
-    A count of values is 0 instead. So is a text, such as a verdict, that may also say something
-    else: it is known although numbers in its explanation are N/A.
-    """
-    rule = column.running or column.of_groups
-    if isinstance(rule, (AggregateOf, RunningSum)):
-        is_count = isinstance(rule, AggregateOf) and rule.aggregate == COUNT
-        return not is_count and _needs_times(find_column(rule.column))
-    used = ingredients(column) if column.kind == "number" else [column]
-    return any(one.measured or one.needs_times for one in used)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.query.catalog import group_keys
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -23,6 +25,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("name", "regex", "pattern", "grep", "include", "e"), "--opr-name"),
     **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type"),
     "dtype": "--input-dtype",
+    "onnx": "--model",
     **dict.fromkeys(("column", "fields", "select", "show", "metrics"), "--columns"),
     **dict.fromkeys(("list_columns", "help_columns"), "--columns help"),
     **dict.fromkeys(("wide", "all_columns"), "--columns all"),
@@ -126,7 +129,7 @@ OPTION_WORDS_OF_VALUE: Final = (
     (r"(?:filter|query|condition|if) ([\w.]+)", r"--where 'name ~ \1'"),
     (r"top_?(\d+) .*", r"-t \1"),
     (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
-    (rf"{_BY}_(name|type|category|scope|step|phase|rank|device|stream) .*", r"--aggregate-by \1"),
+    (rf"{_BY}_({'|'.join(group_keys())}) .*", r"--aggregate-by \1"),
     (rf"{_BY}_modules? .*|{_BY} modules?", "--aggregate-by scope"),
     (
         rf"{_BY}_layers? .*|{_BY} layers?",
@@ -149,6 +152,29 @@ _FIXED_CONFIDENCE: Final = (
     "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
     "--threshold sets the smallest change that counts, such as --threshold 5%"
 )
+_OPTIONS_OF_RECORDERS: Final = {
+    "trtexec": (
+        *("exportprofile", "exporttimes", "exportlayerinfo", "exportoutput", "loadengine"),
+        *("saveengine", "loadinputs", "dumplayerinfo", "dumpoutput", "separateprofilerun"),
+        *("profilingverbosity", "minshapes", "optshapes", "maxshapes", "usecudagraph"),
+        *("nodatatransfers", "usespinwait", "infstreams", "timingcachefile", "mempoolsize"),
+        *("builderoptimizationlevel", "layerprecisions", "precisionconstraints", "notf32"),
+        *("usedlacore", "allowgpufallback", "skipinference", "buildonly", "stronglytyped"),
+        *("staticplugins", "fp16", "int8", "iterations", "duration"),
+    ),
+    "benchmark_app": (
+        *("pc", "pcsort", "report_type", "report_folder", "exec_graph_path", "json_stats"),
+        *("nireq", "niter", "nstreams", "nthreads", "infer_precision", "data_shape"),
+        *("latency_percentile", "load_config", "dump_config"),
+    ),
+    "ONNX Runtime": (
+        *("enable_profiling", "profile_file_prefix", "profile_file", "execution_mode"),
+        *("intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level"),
+        *("optimized_model_filepath", "execution_provider", "execution_providers"),
+    ),
+    "torch.profiler": ("acc_events", "experimental_config", "execution_trace_observer"),
+}
+"""Options of the tools that record profiles, which people add to the call of this tool."""
 CHOOSING_A_VIEW: Final = ("view", "views", "display")
 """Options that choose a view in other tools. The advice depends on the view, such as `kernels`."""
 ABSENT_OPTIONS: Final[Mapping[str, str]] = {
@@ -229,10 +255,12 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         "picture",
     ),
     "dumpprofile": "leave it out: the profile is always shown",
-    **dict.fromkeys(
-        ("exportprofile", "exporttimes"),
-        "it is an option of trtexec, which records the profile; name its file without an option",
-    ),
+    **{
+        option: f"it is an option of {tool}, which records the profile; name its file without an "
+        "option"
+        for tool, options in _OPTIONS_OF_RECORDERS.items()
+        for option in options
+    },
 }
 """Options of other tools for settings that this tool lacks, each with the advice to print."""
 

@@ -12,7 +12,7 @@ from profile_analyze.model.profile import Profile
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.report.base import Report
-from profile_analyze.report.chart_texts import rows_with_dots
+from profile_analyze.report.chart_texts import note_on_times, rows_with_dots
 from profile_analyze.report.comparison_facts import comparison_caption
 from profile_analyze.report.model_texts import macs_text
 from profile_analyze.report.roofline_facts import least_text, roofline_caption
@@ -23,6 +23,7 @@ from profile_analyze.report.work_chart import rows_with_work
 if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.query.summary import Summary
 
 
 def picture_of(source: Profile | Comparison, request: Request) -> Report:
@@ -49,13 +50,15 @@ def _chart_of(source: Profile | Comparison, request: Request) -> Chart:
     if request.queries["device"].peaks is not None:
         query = request.queries["device"]
         table = run(query.changed(top=0), source)
-        caption = roofline_caption(summarise(source, judged_by=query))
-        return Chart("roofline", table, caption, most_rows=request.most_rows)
+        summary = summarise(source, judged_by=query)
+        caption, note = roofline_caption(summary), note_on_times(summary, table.notes)
+        return Chart("roofline", table, caption, note, most_rows=request.most_rows)
     # The bars do not follow the order of the table. The longest operators come first. In a
     # comparison, the largest differences come first.
     query = request.query.changed(top=0, order=None)
-    caption = _caption(source, request)
-    return Chart("times", run(query, source), caption, most_rows=request.most_rows)
+    table, summary = run(query, source), summarise(source, judged_by=request.queries["device"])
+    caption, note = _caption(summary, request), note_on_times(summary, table.notes)
+    return Chart("times", table, caption, note, most_rows=request.most_rows)
 
 
 def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
@@ -77,12 +80,11 @@ def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
     return Chart("work", table, caption, most_rows=request.most_rows, column=column)
 
 
-def _caption(source: Profile | Comparison, request: Request) -> str:
+def _caption(summary: Summary, request: Request) -> str:
     """Return the verdict on the device time; empty if the picture does not compare device times."""
-    query = request.queries["device"]
-    if not query.compared or request.asked_side != "device":
+    if summary.change is None or request.asked_side != "device":
         return ""
-    return comparison_caption(summarise(source, judged_by=query), ORIGINAL)
+    return comparison_caption(summary, ORIGINAL)
 
 
 def _why_empty(chart: Chart) -> str:

@@ -47,7 +47,7 @@ def _time_max(rows: Rows) -> Floats:
 
 
 def _share(rows: Rows) -> Floats:
-    return ratio(rows["time"], rows.own_totals_s)
+    return ratio(rows["time"], rows.own_totals_s())
 
 
 def _count(rows: GroupRows) -> NDArray[np.int64]:

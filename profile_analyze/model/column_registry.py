@@ -62,8 +62,8 @@ _IDENTITY: Final = (
     Column(
         "count",
         "1",
-        "the number of operators in the group; calls that share a row of the table without groups "
-        "count as one operator; a comparison also counts operators that are missing on one side",
+        "the number of operators in the group, however often each was called; a comparison also "
+        "counts operators that are missing on one side",
         FORMULA,
         shown_as="count",
         # Beside the times of one side, the heading `count` would look like a count of that side.

@@ -135,7 +135,7 @@ class Column(NamedTuple):
     """Whether the formula needs a baseline (`--compare`)."""
     needs_times: bool = False
     """Whether the formula needs times although `worked` names no column of times. A formula such as
-    `{computation} / {time}` needs no declaration: see `cli.model_options`."""
+    `{computation} / {time}` needs no declaration: see `query.formula_words`."""
     needs_two_runs: bool = False
     """Whether a value needs the time of the row in at least two runs."""
     needs_split_rows: bool = False

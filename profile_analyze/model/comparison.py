@@ -82,6 +82,12 @@ class Comparison:
         return mismatch_of(self)
 
     @property
+    def matches_none(self) -> bool:
+        """Whether no operator is on both sides."""
+        in_profile, in_base = self.on_sides()
+        return not (in_profile & in_base).any()
+
+    @property
     def operators(self) -> int:
         """How many operators the profile has."""
         return int(self.on_sides()[0].sum())

@@ -15,6 +15,8 @@ from profile_analyze.units import counted, percent, small_percent, three_digits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.run_copies import SharedRuns
@@ -24,8 +26,10 @@ _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
 share is relative to the side with fewer operators. Graph optimisation leaves about this share of
 the operators unchanged."""
-
-
+_LEAST_TIME: Final = 0.5
+"""If the runtime renames operators, matched operators must take this share of the time of a side.
+Otherwise, the two sides look like different models."""
+NONE_MATCHED: Final = "no operator of the baseline was matched"
 _MUCH_UNMATCHED: Final = 0.1
 """If operators without a match take at least this share of the time of a side, the note on the
 matching is among the most important notes."""
@@ -185,20 +189,36 @@ def _other_model(comparison: Comparison) -> Mismatch | None:
     """Return a mismatch that says how few operators match; None if enough of them match."""
     in_profile, in_base = comparison.on_sides()
     advice = "name profiles of the same model on both sides"
-    if not (in_profile & in_base).any():
-        found = "no operator of the baseline was matched, so all are added or removed"
+    if comparison.matches_none:
+        found = f"{NONE_MATCHED}, so all are added or removed"
         return Mismatch(found, "these are different models", advice, kind="models")
     # Constants do not count, because constants of different models often match by their shapes.
     category = comparison.profile.operators.category
     does_work = ~category.where(one == CONTROL for one in category.categories)
     shared = int((in_profile & in_base & does_work).sum())
     fewest = min(int((side & does_work).sum()) for side in (in_profile, in_base))
+    found = f"{f'only {shared}' if shared else 'none'} of {counted(fewest, 'operator')} matched "
+    found += "with the baseline, not counting constants and other bookkeeping"
     if shared >= _LEAST_SHARED * fewest:
-        return None
-    return Mismatch(
-        f"{f'only {shared}' if shared else 'none'} of {counted(fewest, 'operator')} matched with "
-        "the baseline, not counting constants and other bookkeeping",
-        "these look like different models",
-        advice,
-        kind="models",
-    )
+        takes = _little_time_matched(comparison, in_profile & in_base)
+        if not takes:
+            return None
+        found += takes
+    return Mismatch(found, "these look like different models", advice, kind="models")
+
+
+def _little_time_matched(comparison: Comparison, both: NDArray[np.bool_]) -> str:
+    """Return how little of the time is matched if names were made by the runtime; usually nothing.
+
+    A runtime may give operators of different models the same names, such as `r41_nchwc`. Other
+    names show that operators belong together, even if most of the time was added or removed.
+    """
+    sides = (comparison.profile, comparison.base)
+    shares = [side.share_of(both) for side in sides]
+    if not all(
+        side.origin.renaming and share < _LEAST_TIME
+        for side, share in zip(sides, shares, strict=True)
+    ):
+        return ""
+    ours, base = map(percent, shares)
+    return f", with {ours} of the time and {base} of the time of the baseline"

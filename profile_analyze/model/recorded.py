@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+ITERATIONS: Final = "iterations"
+"""The label of a fact on a run that may have several iterations. Times are then their sums."""
 
 
 class RecordedFact(NamedTuple):

@@ -37,11 +37,10 @@ class Rows(Protocol):
     def total_s(self) -> float:
         """The total seconds of all operators: the denominator of shares; NaN if unknown."""
 
-    @property
-    def own_totals_s(self) -> NDArray[np.float64]:
-        """For each row, the total seconds of all operators in the runs of this row.
+    def own_totals_s(self, column: str = "time") -> NDArray[np.float64]:
+        """Return, for each row, the total seconds of all operators in the runs of this row.
 
-        Shape (rows,).
+        These are the runs in which the row has a value of `column`. Shape (rows,).
         """
 
     @property

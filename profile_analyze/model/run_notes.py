@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+import numpy as np
+
 from profile_analyze.model.notes import Beside, Importance, Note
+from profile_analyze.model.terms import KERNEL
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -93,21 +97,41 @@ def unlike_runs(notes: Iterable[Note]) -> str:
 
 
 def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
-    operators, runs = len(partial.run_counts), len(partial.runs)
-    in_all_runs = int((partial.run_counts == runs).sum())
+    rows, runs = len(partial.run_counts), len(partial.runs)
+    missing = int((partial.run_counts < runs).sum())
+    formats = {origin.format for origin in partial.origins}
+    several_formats = len(formats) > 1
+    # Formats describe the same operator with different facts, and have rows of their own.
+    found, in_all_runs = (rows, rows - missing) if several_formats else _nodes(partial)
     # Two builds of one graph share most operators. Two different graphs share few.
-    if in_all_runs * 2 < operators:
+    if in_all_runs * 2 < found:
         how_many = f"only {in_all_runs}" if in_all_runs else "none"
-        formats = {origin.format for origin in partial.origins}
-        what = "different kinds of file" if len(formats) > 1 else "different models"
+        what = "different kinds of file" if several_formats else "different models"
         yield Note(
-            f"{how_many} of {operators} operators are in all {runs} runs: {_UNLIKE}{what}, so the "
+            f"{how_many} of {found} operators are in all {runs} runs: {_UNLIKE}{what}, so the "
             "totals make no sense; --aggregate-by file shows each file on its own",
             Importance.ANSWER,
         )
-    elif in_all_runs < operators:
-        missing = operators - in_all_runs
+    elif missing:
         yield Note(
-            f"{missing} of {operators} operators are in only some of the {runs} runs",
+            f"{missing} of {rows} operators are in only some of the {runs} runs",
             Importance.INCOMPLETE,
         )
+
+
+def _nodes(partial: Partial) -> tuple[int, int]:
+    """Return the number of nodes of the model, and how many of them are in all runs.
+
+    Operators that differ only in their shapes are one node: runs of one model may have inputs of
+    different sizes. Kernels do not count, because their names depend on the sizes, too. A node with
+    several operators is taken to be in as many runs as these have together.
+    """
+    operators = partial.operators
+    counts_as_node = ~operators.level.where(one == KERNEL for one in operators.level.categories)
+    columns = (operators.level, operators.scope, operators.name, operators.type)
+    codes = np.transpose([column.codes[counts_as_node] for column in columns]).tolist()
+    run_counts: Counter[tuple[int, ...]] = Counter()
+    for node, count in zip(codes, partial.run_counts[counts_as_node].tolist(), strict=True):
+        run_counts[tuple(node)] += count
+    runs = len(partial.runs)
+    return len(run_counts), sum(count >= runs for count in run_counts.values())

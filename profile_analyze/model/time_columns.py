@@ -111,9 +111,9 @@ COLUMNS: Final = (
     ),
     _measured_time(
         "self",
-        meaning="the time on the host (if the model ran on a CPU: on its threads), without the "
-        "executions nested inside",
-        worked="the host time - the times of the executions nested inside",
+        meaning="the host time (if the profile has none: the device time), without the executions "
+        "nested inside",
+        worked="the duration - the durations of the executions nested inside",
     ),
     _measured_time(
         "thread_wait",

@@ -48,6 +48,9 @@ _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
 _WITHOUT_UNIT: Final = (
     *("flops", "param_bytes", "input_bytes", "output_bytes", "message_bytes", "bus_bytes"),
 )
+_LEAST_DIFFERENCES: Final = {"s": 0.5e-10, "1": 1e-12}
+"""For each unit, the smallest difference that is shown. For times, it is half of 0.1 ns, because no
+clock is finer. For fractions, it is far above what the order of a sum changes."""
 # Units that the heading shows. Any other unit follows each value, with a suitable prefix.
 _IN_HEADING: Final = ("s", "FLO/byte")
 
@@ -121,8 +124,19 @@ def value_text(column: Column, value: Any, style: Style = "short") -> str:
         return "\n".join(scaled(nan if is_missing else value, column.unit, as_original=True))
     if is_missing:
         return NOT_AVAILABLE
-    text = _known_value_text(column, value, style)
-    return f"+{text}" if column.signed and value > 0 else text
+    if not column.signed:
+        return _known_value_text(column, value, style)
+    rounded = without_residue(value, column.unit)
+    text = _known_value_text(column, rounded, style)
+    return f"+{text}" if rounded > 0 else text
+
+
+def without_residue(difference: float, unit: str) -> float:
+    """Return a difference to show to people. Rounding noise becomes 0: see `_LEAST_DIFFERENCES`.
+
+    For example, sums of the same times in another order may differ in their last digits.
+    """
+    return 0.0 if abs(difference) < _LEAST_DIFFERENCES.get(unit, 0.0) else difference
 
 
 def quantity_text(column: Column, value: Any) -> str:

@@ -32,6 +32,9 @@ _NO_RESIDUAL: Final = 1e-9
 """A smaller residual is a rounding error. The limit is a fraction of the baseline's time, or of the
 difference if the difference is larger."""
 
+_ADDING_UP: Final = 0.005
+"""Differences add up if their sum is wrong by at most this fraction of the largest of them."""
+
 
 class CauseOperator(NamedTuple):
     """How much one operator adds to a cause."""
@@ -138,6 +141,13 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
     residual_s = difference_s - sum(sums_s.values())
     if abs(residual_s) > _NO_RESIDUAL * max(total(operators["base"]), abs(difference_s)):
         yield Cause(RESIDUAL, residual_s, 0, ())
+
+
+def add_up(differences_s: NDArray[np.float64], whole_s: float) -> bool:
+    """Return whether the differences add up to the whole difference."""
+    known_s = differences_s[~np.isnan(differences_s)]
+    largest_s = max(abs(whole_s), np.abs(known_s).max(initial=0.0))
+    return bool(abs(known_s.sum() - whole_s) <= _ADDING_UP * largest_s)
 
 
 def _largest(parts_s: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.int64]:

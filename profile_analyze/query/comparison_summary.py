@@ -15,10 +15,11 @@ from profile_analyze.analysis.statistics import (
     UNCERTAIN,
     too_few_runs,
 )
-from profile_analyze.model.iterations import copies_in, required_noun, unit_noun
+from profile_analyze.model.iterations import required_noun, unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
-from profile_analyze.query.change_causes import causes_of, work_change
+from profile_analyze.query.baseline import baseline_of
+from profile_analyze.query.change_causes import add_up, causes_of, work_change
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.comparison_notes import Mismatch
     from profile_analyze.model.iterations import SampleUnit
-    from profile_analyze.model.numbers import Spread
+    from profile_analyze.query.baseline import Baseline
     from profile_analyze.query.change_causes import Cause, WorkChange
     from profile_analyze.query.table import Table
 
@@ -74,15 +75,7 @@ class VerdictCount(NamedTuple):
 class Change(NamedTuple):
     """How the total device time differs between the baseline and the profile. NaN is N/A."""
 
-    base_file: str
-    base_runs: int
-    base_processes: int
-    base_copies: int
-    """How many of the baseline's processes are copies of other processes. Verdicts leave out
-    copies."""
-    base_time_s: float
-    base_spread: Spread
-    """The spread of the baseline's device time over its runs."""
+    base: Baseline
     difference_s: float
     change: float
     """The difference as a fraction of the baseline's time."""
@@ -113,6 +106,9 @@ class Change(NamedTuple):
     """The parts of the difference. They add up to the whole difference."""
     contributions: tuple[Contribution, ...]
     """At most three groups, the largest differences first. `by` has the keys of the groups."""
+    medians_add_up: bool
+    """Whether the differences of all groups add up to the whole difference, and those of all
+    operators, too. Times are medians, which need not add up."""
     changed: tuple[Contribution, ...]
     """At most three rows of the question with one of the verdicts in `CHANGED`, the largest
     differences first. Empty with a `mismatch`, unless the mismatch is that the sides are different
@@ -140,12 +136,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     verdict = _verdict_on(whole, mismatch)
     can_be_settled = verdict is not None and not _have_equal_times(whole)
     return Change(
-        base_file=comparison.base.file,
-        base_runs=len(comparison.base.runs),
-        base_processes=len({run.process for run in comparison.base.runs}),
-        base_copies=copies_in(comparison.base.runs),
-        base_time_s=_number(whole, "base"),
-        base_spread=comparison.as_measured.base.spread(),
+        base=baseline_of(comparison, _number(whole, "base"), query.run_statistic),
         difference_s=difference_s,
         change=_number(whole, "change"),
         ratio=_number(whole, "ratio"),
@@ -161,6 +152,9 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),
         contributions=tuple(_contributions(groups, difference_s)),
+        medians_add_up=all(
+            add_up(table["difference"], difference_s) for table in (groups, operators)
+        ),
         changed=tuple(_changed(rows, difference_s, mismatch)),
         verdicts=verdicts,
         threshold=query.threshold,

@@ -222,13 +222,20 @@ def _with_operator(name: str, words: str, value: str) -> str:
     if both := re.fullmatch(_WITH_ANOTHER, value, re.IGNORECASE):
         return _both(f"{name} {operator} {both['value']}", both["another"])
     if operator in ("~", "!~"):
-        if word == "like":
-            value = _pattern_of(value)
-        value = {"startswith": f"^{value}", "endswith": f"{value}$"}.get(word, value)
+        if not value.strip("%"):
+            which = "every row that has a value" if operator == "~" else "no row"
+            return f"{which} meets this; leave the condition out"
+        value = _pattern_for(word, value)
     return did_you_mean([f"'{name} {operator} {value}'"])
 
 
-def _pattern_of(text: str) -> str:
-    """Return a pattern for a text of SQL's LIKE, in which `%` stands for any characters."""
+def _pattern_for(word: str, text: str) -> str:
+    """Return a pattern for a word such as `startswith`, or for LIKE of SQL, and a text.
+
+    In SQL, `%` stands for any characters.
+    """
+    if word != "like":
+        return {"startswith": f"^{text}", "endswith": f"{text}$"}.get(word, text)
     start, end = "" if text.startswith("%") else "^", "" if text.endswith("%") else "$"
-    return f"{start}{text.strip('%').replace('%', '.*')}{end}"
+    parts = (re.sub(r"[\\.^$*+?{}\[\]|()]", r"\\\g<0>", one) for one in text.strip("%").split("%"))
+    return f"{start}{'.*'.join(parts)}{end}"

@@ -74,10 +74,11 @@ def hidden_of(comparison: Comparison, table: Table) -> Hidden:
     return Hidden(is_hidden[table.shown.chosen], reason)
 
 
-def enough_for_one_row(table: Table) -> int:
-    """Return how many runs of each side are enough to show a change of just one row of `table`.
+def enough_for_one_operator(table: Table) -> int:
+    """Return how many runs of each side are enough to show a change of just one operator.
 
-    Unlike `hidden_of`, this also works if there are too few runs for any verdict.
+    Each row of `table` is an operator. Unlike `hidden_of`, this also works if there are too few
+    runs for any verdict.
     """
 
     def is_comparable(rows: Rows) -> NDArray[np.bool_]:

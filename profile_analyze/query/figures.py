@@ -30,8 +30,14 @@ Figure: TypeAlias = "Callable[[ShownRows, int | None, TimeText], str]"
 or None for the statistic over all runs."""
 
 
-def _total_time(shown: ShownRows, run: int | None, time_text: TimeText) -> str:
-    return time_text(float(shown.own_totals_s[0] if run is None else shown.totals_in_runs[0, run]))
+def _total_time(column: str) -> Figure:
+    """Return the figure of the total time of the runs in which the row has a value of `column`."""
+
+    def text(shown: ShownRows, run: int | None, time_text: TimeText) -> str:
+        totals_s = shown.own_totals_s(column) if run is None else shown.totals_in_runs[:, run]
+        return time_text(float(totals_s[0]))
+
+    return text
 
 
 def _total_count(column: str) -> Figure:
@@ -83,7 +89,8 @@ def _peak_bandwidth(shown: ShownRows, *_: object) -> str:
 
 FIGURES: Final[Mapping[str, Figure]] = {
     "selected_kind_of_time": lambda shown, *_: shown.measure.title,
-    "total_time": _total_time,
+    "total_time": _total_time("time"),
+    "total_time_of_judged_runs": _total_time("lost.sum"),
     "total_macs": _total_count("macs"),
     "total_params": _total_count("params"),
     "first_quartile": _quartile(0.25),

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import UnknownColumnError
-from profile_analyze.model.columns import FORMULA, SAME, AggregateOf, RatioOfSums
-from profile_analyze.query.aggregates import DEFAULT_AGGREGATE, find_aggregate
+from profile_analyze.model.columns import FORMULA, SAME, AggregateOf, RatioOfSums, RunningSum
+from profile_analyze.query.aggregates import COUNT, DEFAULT_AGGREGATE, find_aggregate
 from profile_analyze.query.catalog import find_column
 
 if TYPE_CHECKING:
@@ -110,3 +110,17 @@ def ingredients(
             formula = Formula.of(one, keys, aggregate)
             named = [find_column(name) for name in formula.names if is_column(name)]
             waiting = named + waiting
+
+
+def needs_times(column: Column) -> bool:
+    """Return whether all values of a column are N/A without times.
+
+    A count of values is 0 instead. So is a text, such as a verdict, that may also say something
+    else: it is known although numbers in its explanation are N/A.
+    """
+    rule = column.running or column.of_groups
+    if isinstance(rule, (AggregateOf, RunningSum)):
+        is_count = isinstance(rule, AggregateOf) and rule.aggregate == COUNT
+        return not is_count and needs_times(find_column(rule.column))
+    used = ingredients(column) if column.kind == "number" else [column]
+    return any(one.measured or one.needs_times for one in used)

@@ -10,12 +10,12 @@ from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import median_interval, ratios_of
 from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
 from profile_analyze.model.iterations import required_noun, unit_noun
-from profile_analyze.model.notes import Importance
 from profile_analyze.model.numbers import median
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.few_units import reason_few_for_one_condition
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
 from profile_analyze.query.gate_hints import hint_on
+from profile_analyze.query.gate_sides import before_reason, damage_of
 from profile_analyze.query.gate_verdicts import ByVerdicts, outcome_by_verdicts, reason_too_few
 from profile_analyze.query.run import run
 from profile_analyze.query.work_gate import (
@@ -133,7 +133,11 @@ def judge_conditions(
         if verdict is None
     ]
     of_times = iter(_verdicts_on_times(measured, strict=strict))
-    return tuple(verdict or next(of_times) for verdict, _ in settled)
+    verdicts = [verdict or next(of_times) for verdict, _ in settled]
+    return tuple(
+        one._replace(reason=f"{before_reason(one.condition, source)}{one.reason}")
+        for one in verdicts
+    )
 
 
 def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[FailVerdict]:
@@ -153,7 +157,7 @@ def _verdict_without_times(
     The verdict is None if times must be judged.
     """
     found = ByVerdicts()
-    if damage := _damage(source):
+    if damage := damage_of(source):
         return FailVerdict(condition, "unjudged", damage), found
     if not isinstance(source, Profile):
         about = condition.about(query)
@@ -166,13 +170,6 @@ def _verdict_without_times(
     if condition.is_of_work:
         return _verdict_on_work(condition, query, source, found), found
     return None, found
-
-
-def _damage(source: Profile | Comparison) -> str:
-    """Return the note that a file is damaged; empty if no file is damaged."""
-    own = source.notes
-    notes = own if isinstance(source, Profile) else (*source.profile.notes, *own)
-    return next((note for note in notes if note.importance == Importance.DAMAGED), "")
 
 
 def _verdict_on_work(

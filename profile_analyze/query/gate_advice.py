@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 _EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'time > 0.120s'"
 _RATIOS: Final = ("ratio", "change", "difference", "speedup", "base", "baseline")
 _RATES: Final = ("fps", "throughput", "qps", "ips", "rate", "rps", "inferences_per_second")
+_WHOLE_RUN: Final = re.compile(
+    r"(?:(?:end_to_end|e2e|inference|total)_)?latency|wall(?:_?clock)?(?:_time)?(?:_of_a_run)?"
+    r"|(?:end_to_end|e2e|elapsed|run|inference)(?:_time)?"
+)
+"""Words for the time of a whole run, which no condition can limit."""
 _PERCENTILE: Final = r"(?:p\d+|median|mean|avg|average|min|max|best|worst)(?:_time|_latency)?"
 _CHANGES: Final = (
     *("verdict", "slower", "faster", "worse", "regression", "regressed", "slowdown"),
@@ -59,7 +64,10 @@ _AS_CHANGE: Final = "write +5% for 5% more than the baseline, -5% for 5% less"
 def advice_on_form(text: str, metrics: Sequence[str]) -> str:
     """Return what to write instead of `text`, which is not of the form METRIC > LIMIT."""
     stripped = text.strip()
-    ways = (_spare_signs, _any_single, _limit_first, _limit_alone, _metric_in_words, _other_form)
+    ways = (
+        *(_spare_signs, _any_single, _whole_run, _limit_first, _limit_alone, _metric_in_words),
+        _other_form,
+    )
     is_short = len(stripped) <= LONGEST_ADVISED
     meant = (way(stripped, metrics) for way in (ways if is_short else ()))
     return next(filter(None, meant), "") or (
@@ -109,6 +117,12 @@ def _words(subject: str) -> set[str]:
 def threshold_of(share: str) -> str:
     """Return the option that ignores changes below `share` per cent, and what it does."""
     return f"--threshold {share}% to ignore changes below {share}%"
+
+
+def _whole_run(text: str, _: Sequence[str]) -> str:
+    """Return advice on a text such as `wall time > 1s` or `latency`; empty for other texts."""
+    name = re.sub(r"\s+", "_", text.partition(">")[0].partition("<")[0].strip().lower())
+    return _advice_on_word(name) if _WHOLE_RUN.fullmatch(name) else ""
 
 
 def _limit_first(text: str, metrics: Sequence[str]) -> str:
@@ -174,7 +188,9 @@ def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
     """Return the error message for the condition `text`, whose metric `name` does not exist."""
     metric = "|".join(metrics)
     form = rf"\s*({_SELECTION})(?:\s+({metric}))?\s*([<>].*)?"
-    advice = _advice_on_word(name.lower())
+    # Of selected operators, a latency is their time.
+    of_operators = ":" in text and _WHOLE_RUN.fullmatch(name.lower())
+    advice = "" if of_operators else _advice_on_word(name.lower())
     is_column = name in _COLUMNS and not advice
     match = re.fullmatch(form, text) if is_column and len(text) <= LONGEST_ADVISED else None
     if match is not None:
@@ -201,7 +217,9 @@ def _advice_on_word(word: str) -> str:
     """Return the advice on a word about times that is not a metric; otherwise empty."""
     if word in _RATIOS:
         return f"write 'total {_DEFAULT}' for 5% more than the baseline"
-    if word in _RATES:
+    if _WHOLE_RUN.fullmatch(word):
+        why = "latency and wall time cannot be limited; total is the sum of the operators' times"
+    elif word in _RATES:
         why = "conditions are on times, which are longer if the model is slower"
     elif re.fullmatch(_PERCENTILE, word):
         why = "conditions are on medians over the runs"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.terms import Side
     from profile_analyze.query.inspection_listings import Listing
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -41,6 +42,12 @@ class Inspection(NamedTuple):
         first_s = first_start_s(self.profile)
         return float(starts[self.rows[0]] - first_s) if len(self.rows) else np.nan
 
+    @property
+    def side(self) -> Side:
+        """The side on which the executions ran. There must be executions."""
+        side: Side = self.profile.tracks[self.profile.executions.track[self.rows[0]]].side
+        return side
+
     def statistics_s(self) -> dict[str, float]:
         """Return the statistics of the executions by name, in seconds; empty without executions.
 
@@ -51,8 +58,7 @@ class Inspection(NamedTuple):
         if not len(rows):
             return {}
         durations, own_s = executions.duration_s[rows], _own_s(self.profile)
-        side = self.profile.tracks[executions.track[rows[0]]].side
-        is_same_side = on_side(self.profile, side)
+        is_same_side = on_side(self.profile, self.side)
         all_s = total(own_s[is_same_side])
         is_call = bool(_are_driver_calls(self.profile)[self.operator])
         times = {

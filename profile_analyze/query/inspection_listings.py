@@ -169,7 +169,7 @@ def _neighbours(profile: Profile, rows: Indices) -> Listing:
     position = np.full(len(executions), -1)  # in `order`
     position[order] = np.arange(len(order))
     ends_s = executions.start_s + np.nan_to_num(executions.duration_s)
-    found = []
+    found, available = [], 0
     for side, step in (("before", -1), ("after", 1)):
         beside = position[rows] + step
         is_valid = (position[rows] >= 0) & (beside >= 0) & (beside < len(order))
@@ -179,6 +179,8 @@ def _neighbours(profile: Profile, rows: Indices) -> Listing:
         own, other = own[is_sibling], other[is_sibling]
         first, second = (other, own) if step < 0 else (own, other)
         gaps_s = executions.start_s[second] - ends_s[first]
+        groups = sorted(_members(executions.operator[other]), key=len, reverse=True)
+        available += len(groups)
         found += [
             (
                 side,
@@ -186,12 +188,11 @@ def _neighbours(profile: Profile, rows: Indices) -> Listing:
                 len(members),
                 _median(gaps_s[members]),
             )
-            for members in sorted(_members(executions.operator[other]), key=len, reverse=True)[
-                :_MOST_EXAMPLES
-            ]
+            for members in groups[:_MOST_EXAMPLES]
         ]
     columns = (("side", ""), *_NAMES, ("calls", "count"), ("gap", "s"))
-    return _listing("neighbours", "neighbours on the same track", columns, found)
+    title = "neighbours on the same track"
+    return Listing("neighbours", title, columns, tuple(found), available)
 
 
 def _executions(profile: Profile, rows: Indices, longest: Indices) -> Listing:

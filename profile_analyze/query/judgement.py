@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isclose
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -48,9 +47,10 @@ class Winner(NamedTuple):
     """How many operators of the group have a least possible time."""
     share: float
     efficiency: float
+    in_all_runs: bool
+    """Whether judged operators of this group ran in all runs."""
     runs_s: float
-    """The total time of the runs in which this group ran. If it ran in all runs, this is the total
-    time of the profile."""
+    """The total time of the runs in which judged operators of this group ran."""
     total_s: float
     """`runs_s` if the group ran at its roof."""
     gain: float
@@ -211,16 +211,16 @@ def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
     )
     table = run(groups, profile)
     keys = list(zip(*map(table.texts, table.query.by), strict=True))
+    runs_of_groups_s = table.shown.own_totals_s("lost.sum")
     for index, label in enumerate(table.labels):
-        runs_s = float(table["time"][index] / table["share"][index])
-        if isclose(runs_s, table.total_s):  # it ran in all runs
-            runs_s = table.total_s
+        runs_s = float(runs_of_groups_s[index])
         yield Winner(
             label=label,
             operators=int(table["count"][index]),
             judged=int(table["least_time.count"][index]),
             share=float(table["share"][index]),
             efficiency=float(table["efficiency"][index]),
+            in_all_runs=runs_s == table.total_s,
             runs_s=runs_s,
             total_s=runs_s - float(table["lost"][index]),
             gain=float(table["gain"][index]),

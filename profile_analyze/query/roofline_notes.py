@@ -76,11 +76,15 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
 
 def _model_notes(rows: OperatorRows) -> Iterator[Note]:
     """Yield a note on operators without a least possible time, for a model that has not run."""
-    left_out = int(np.isnan(rows["least_time"]).sum())
-    if left_out and rows.profile.origin.times == ABSENT:
+    left_out = np.isnan(rows["least_time"])
+    if left_out.any() and rows.profile.origin.times == ABSENT:
+        # The totals of the summary leave bodies out, so they count fewer operators.
+        of_bodies = int((left_out & rows.profile.in_bodies()).sum())
+        where = "a body" if of_bodies == 1 else "bodies"
+        in_bodies = f", {of_bodies} of them in {where}" if of_bodies else ""
         yield Note(
-            f"least_time is N/A for {operators_and_share(left_out)}: the computation, the memory "
-            "or the peak rate is unknown",
+            f"least_time is N/A for {operators_and_share(left_out.sum())}{in_bodies}: the "
+            "computation, the memory or the peak rate is unknown",
             Importance.INCOMPLETE,
         )
 

@@ -127,16 +127,15 @@ class RowView(ABC):
         profile = self.comparison.base if is_of_base and self.comparison else self.profile
         return by_unit(values, profile.runs, self.query.unit)
 
-    @property
-    def own_totals_s(self) -> NDArray[np.float64]:
+    def own_totals_s(self, column: str = "time") -> NDArray[np.float64]:
         """See `Rows.own_totals_s`."""
-        blocks = blocks_of_rows(self.per_run("time"), self.part[:, np.newaxis])
-        return np.concatenate([self._own_totals_s(times_s, part[:, 0]) for times_s, part in blocks])
+        blocks = blocks_of_rows(self.per_run(column), self.part[:, np.newaxis])
+        return np.concatenate([self._own_totals_s(values, part[:, 0]) for values, part in blocks])
 
     def _own_totals_s(
-        self, times_s: NDArray[np.float64], part: NDArray[np.int64]
+        self, values: NDArray[np.float64], part: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        totals_s = np.where(np.isnan(times_s), np.nan, self._totals.seconds_of_parts[part])
+        totals_s = np.where(np.isnan(values), np.nan, self._totals.seconds_of_parts[part])
         return over_runs(self._in_units(totals_s), self.query.run_statistic)
 
     @property

@@ -95,6 +95,8 @@ class Summary(NamedTuple):
     """How many of the processes are copies of other processes. Verdicts leave out copies."""
     runs: int = 1
     """How many runs there are. If rows are split by run, the totals are of all runs together."""
+    runs_per_total: float = 1.0
+    """How many runs each total adds up: more than 1 if rows are split by runs."""
     spread: Spread = Spread()
     """The spread of the device time over the runs. Unknown with one run."""
     unlike: str = ""
@@ -127,8 +129,7 @@ def summarise(
     in_totals = at_one_level if run_keys else with_device
     profile = split(in_totals, run_keys)
     # In a comparison, verdicts compare processes or iterations, and totals combine the same units.
-    has_unit = judged_by is not None and not isinstance(source, Profile)
-    unit: SampleUnit | None = query.unit if has_unit else None
+    unit = None if judged_by is None or isinstance(source, Profile) else query.unit
     parts = _parts(source, profile, query)
     return Summary(
         device_time_s=_total_s(profile, "time", query, unit),
@@ -143,6 +144,7 @@ def summarise(
         **_wall_times(with_device, query),
         has_times=profile.origin.times != ABSENT,
         **_run_counts(in_totals),
+        runs_per_total=len(in_totals.runs) / len(profile.runs),
         spread=profile.spread(),
         unlike=unlike_runs(at_one_level.notes_on_runs),
         recorded=profile.origin.recorded,

@@ -26,12 +26,17 @@ class CountedTimes(NamedTuple):
         `chosen` has shape (operators,). With several runs, the result is the ratio of two medians,
         as in `Profile.share_of`.
         """
-        runs, run = np.unique(self.run, return_inverse=True)
-        if not len(runs):
-            return np.nan
+        if not chosen.any():
+            return 0.0
+        ran = np.bincount(self.run) > 0
         of_chosen_s = np.where(chosen[self.operator], self.duration_s, 0.0)
         chosen_s, total_s = (
-            median(np.bincount(run, seconds).astype(np.float64)[np.newaxis])
+            median(np.bincount(self.run, seconds)[ran].astype(np.float64)[np.newaxis])
             for seconds in (of_chosen_s, self.duration_s)
         )
-        return chosen_s / total_s if total_s > 0 else np.nan
+        return share_of_total(chosen_s, total_s)
+
+
+def share_of_total(part_s: float, total_s: float) -> float:
+    """Return the share of a total time; NaN if the total is 0 or unknown."""
+    return part_s / total_s if total_s > 0 else np.nan

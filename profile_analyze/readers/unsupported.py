@@ -28,17 +28,23 @@ class _Signature:
         return self._pattern.match(head) is not None or name.lower().endswith(self._suffixes)
 
 
-# The patterns of reports that profile_analyze wrote. In the output formats for people, a report
-# begins with the summary, or with the table if it has no summary.
-_TIMES: Final = rb"(device|host) (self |wait )?time"
-_OWN_TABLE: Final = (
-    rb"(-{4,} +-{4,}\r?\n|\|[^\n]*\n\|[-:|]*\n\| )?total (device time|computation)\b"
-    rb"|(\xe2\x95\x92[^\n]*\n\xe2\x94\x82 |\|([^\n]*\|)? *)?" + _TIMES + rb"( *\xe2\x94\x82| \()"
-    rb"|\| +# \| +time \||## [^\n]*\r?\n\r?\nprofile_analyze \d"
-    # csv and jsonl; the limits bound the time that a hostile line can take
-    rb"|[a-z][a-z0-9_,]{0,2000},(time_s|macs),[a-z0-9_,]{0,2000}\r?\n|device_time_s,"
-    rb'|\{"(measure|device_time_s)":'
-)
+# Patterns of the reports that profile_analyze writes, one for each output format. A report for
+# people begins with the summary, or with the table if it has no summary.
+_TOTAL: Final = rb"total (device time|computation)\b"
+_TIME: Final = rb"(device|host) (self |wait )?time"
+_BOX_TOP: Final = rb"\xe2\x95\x92[^\n]*\n"  # begins with the character U+2552
+_BOX_LINE: Final = rb"\xe2\x94\x82"  # the character U+2502
+_OWN_TABLES: Final = {
+    "table": rb"-{4,} +-{4,}\r?\n%b|(%b%b )?%b *%b"
+    % (_TOTAL, _BOX_TOP, _BOX_LINE, _TIME, _BOX_LINE),
+    "plain": rb"%b|%b \(" % (_TOTAL, _TIME),
+    "markdown": rb"## [^\n]*\r?\n\r?\nprofile_analyze \d|\|([^\n]*\|)? *%b \(" % _TIME,
+    "wiki": rb"\|[^\n]*\n\|[-:|]*\n\| %b|\| +# \| +time \|" % _TOTAL,
+    # The limits bound the time that a hostile line can take.
+    "csv": rb"[a-z][a-z0-9_,]{0,2000},(time_s|macs),[a-z0-9_,]{0,2000}\r?\n|device_time_s,",
+    "jsonl": rb'\{"(measure|device_time_s)":',
+}
+_OWN_TABLE: Final = b"|".join(_OWN_TABLES.values())
 
 _FRAMEWORK: Final = (
     "which is not supported; record with the profiler of the framework, such as torch.profiler"

@@ -221,7 +221,7 @@ def _title(chart: Chart, time_unit: TimeUnit) -> str:
     first = "largest differences" if table.query.compared else "longest"
     drawn = drawn_text(chart, len(table), first)
     partial = partial_rows_text(table, np.arange(bar_count(chart, len(table))))
-    return title(parts, "; ", [*filter(None, (chart.caption, drawn, partial))])
+    return title(parts, "; ", [*filter(None, (chart.caption, chart.note, drawn, partial))])
 
 
 def drawn_text(chart: Chart, rows: int, first: str) -> str:

@@ -9,7 +9,7 @@ from profile_analyze.analysis.compared_work import WORK_TOLERANCE
 from profile_analyze.model.visible import visible
 from profile_analyze.query.change_causes import CAUSES, PER_WORK, RESIDUAL, UNKNOWN_WORK
 from profile_analyze.report.facts import DETAIL, NUMBER, TEXT, Fact, list_schema, object_schema
-from profile_analyze.report.sentence_parts import in_brackets, signed
+from profile_analyze.report.sentence_parts import in_brackets, signed_percent
 from profile_analyze.units import counted, percent, scaled_text, three_digits
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _work_sentence(summary: Summary, _: Times) -> Iterator[str]:
     share = percent(work.left_out_share)
     left_out = f", unknown for {counted(work.left_out, 'operator')} with {share} of the time"
     work_text = (
-        f"{work.compared_work} {signed(work.work_ratio - 1, percent)}"
+        f"{work.compared_work} {signed_percent(work.work_ratio - 1)}"
         f" ({scaled_text(base, unit)} to {scaled_text(ours, unit)}"
         f"{left_out if work.left_out_share >= _LEAST_SHOWN else ''})"
     )
@@ -58,7 +58,7 @@ def _work_sentence(summary: Summary, _: Times) -> Iterator[str]:
         yield work_text
     else:
         yield (
-            f"{work_text}, time {signed(change.change, percent)}: "
+            f"{work_text}, time {signed_percent(change.change)}: "
             f"{three_digits(1 / work.ratio_per_work)} times the {rate}"
         )
 
@@ -74,7 +74,7 @@ def _causes_sentence(summary: Summary, times: Times) -> Iterator[str]:
     change = _change(summary)
     largest_s = max((abs(one.difference_s) for one in change.causes), default=0.0)
     causes = [one for one in change.causes if abs(one.difference_s) >= _LEAST_SHOWN * largest_s]
-    if all(_is_ordinary(one, change.base_time_s) for one in causes):
+    if all(_is_ordinary(one, change.base.time_s) for one in causes):
         return
     yield f"difference by cause: {', '.join(_cause_text(one, times) for one in causes)}"
 

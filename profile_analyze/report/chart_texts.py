@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.model.notes import Importance
 from profile_analyze.model.profile import Profile
+from profile_analyze.model.recorded import ITERATIONS
 from profile_analyze.model.visible import visible
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.report.labels import join_keys, row_labels
+from profile_analyze.report.recorded_facts import lines_of
 from profile_analyze.report.sentence_parts import in_brackets
-from profile_analyze.report.text_layout import shortened_in_middle, text_width, wrapped
+from profile_analyze.report.text_layout import shortened, shortened_in_middle, text_width, wrapped
+from profile_analyze.report.times import ORIGINAL
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.notes import Note
+    from profile_analyze.query.summary import Summary
     from profile_analyze.query.table import Table
 
 ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
@@ -114,6 +120,25 @@ def first_rows(count: int, first: str) -> str:
     """
     which = f"{count} {first}" if count > 1 else first.replace("differences", "difference")
     return f"the {which}"
+
+
+def note_on_times(summary: Summary, notes: Iterable[Note]) -> str:
+    """Return one line with the most important note that changes what the times mean; may be empty.
+
+    These are `notes` on damaged files, several iterations in a run, and the notes of the summary on
+    totals that are not what they seem to be. Advice is left out of a note that is too long.
+    """
+    damage = [str(note) for note in notes if note.importance == Importance.DAMAGED]
+    iterations = [
+        f"{label}: {text}"
+        for label, text in lines_of(summary.recorded, ORIGINAL)
+        if label == ITERATIONS
+    ]
+    totals = [str(note) for note in summary.notes if note.importance == Importance.WRONG]
+    text = visible(next(iter([*damage, *iterations, *totals]), ""), "utf-8")
+    if text_width(text) > _LONGEST_LINE:
+        text = text.partition("; ")[0]
+    return shortened(text, _LONGEST_LINE, ELLIPSIS)
 
 
 def not_drawn_text(count: int, rows: int, lacking: str, mark: str) -> str:

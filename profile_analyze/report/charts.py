@@ -170,7 +170,7 @@ def _baseline_dots(
 def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
     table, dots = chart.table, len(drawn)
     possible = len(rows_with_dots(table))
-    further = [chart.caption]
+    further = [chart.caption, chart.note]
     if faster := int((table["efficiency"][drawn] > 1).sum()):
         are_above = "dot is above its" if faster == 1 else "dots are above their"
         why = "the data stayed in caches, or the peaks are too low (device, dtype)"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from profile_analyze.query.question import Query
+    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
 
 # Columns that are shown by default. On a narrow terminal, they are left out in this order.
@@ -30,6 +31,9 @@ _ASKED_FOR: Final = (
     *("difference", "change", "verdict"),
 )
 
+_SHOWN_FOR: Final = {"absolute_difference": "difference"}
+"""Columns that order rows but are not shown by default, each with the column that is shown."""
+
 
 class Removal(NamedTuple):
     """Which columns may be left out: their indices, in the order of removal."""
@@ -40,8 +44,9 @@ class Removal(NamedTuple):
     """These are left out if the columns do not fit even with the shortest texts."""
 
     @classmethod
-    def of_default(cls, names: Sequence[str], query: Query) -> Removal:
+    def of_default(cls, names: Sequence[str], table: Table) -> Removal:
         """Return the order for default columns. The time, the name and group keys always stay."""
+        query = table.query
         keys = query.by or ("name",)
         # With peaks, the share is left out after the columns that explain the lost time.
         kept_with_peaks = ("share",) if query.peaks else ()
@@ -55,12 +60,17 @@ class Removal(NamedTuple):
         return cls(extras, asked).keeping(ordering)
 
     @classmethod
-    def of_chosen(cls, names: Sequence[str], query: Query) -> Removal:
-        """Return the order for columns that the user chose: from the last to the first."""
+    def of_chosen(cls, names: Sequence[str], table: Table) -> Removal:
+        """Return the order for columns that the user chose: from the last to the first.
+
+        Columns without any value come before all others.
+        """
+        query = table.query
         keys = ("time", *(query.by or ("name",)))
         indices = [index for index, name in enumerate(names) if name not in keys]
+        indices.sort(key=lambda index: (table.has_values(names[index]), -index))
         ordering = [names.index(name) for name in ordering_columns(query) if name in names]
-        return cls(asked_for=indices[::-1]).keeping(ordering)
+        return cls(asked_for=indices).keeping(ordering)
 
     def keeping(self, indices: Sequence[int]) -> Removal:
         """Return the order in which `indices` are left out last, and the first of them at the end.
@@ -77,10 +87,9 @@ class Removal(NamedTuple):
 
 
 def ordering_columns(query: Query) -> tuple[str, ...]:
-    """Return the columns that the user ordered the rows by, the most important first."""
-    if query.has_default_order:
-        return ()
-    return tuple(dict.fromkeys(order.column.name for order in query.parsed_order))
+    """Return the columns that show the order of the rows, the most important first."""
+    names = [order.column.name for order in query.parsed_order]
+    return tuple(dict.fromkeys(one for name in names for one in (name, _SHOWN_FOR.get(name, name))))
 
 
 def fit_columns(

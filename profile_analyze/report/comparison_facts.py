@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.analysis.compared_work import CHANGED
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from profile_analyze.model.visible import visible
+from profile_analyze.model.wording import without_residue
+from profile_analyze.report.baseline_facts import FACTS as BASELINE_FACTS
 from profile_analyze.report.cause_facts import FACTS as CAUSE_FACTS
 from profile_analyze.report.comparison_verdict import verdict_in_words
 from profile_analyze.report.facts import (
@@ -24,8 +26,7 @@ from profile_analyze.report.sentence_parts import (
     in_brackets,
     interval_text,
     iterations_remark,
-    runs_and_spread,
-    signed,
+    signed_percent,
 )
 from profile_analyze.units import NOT_AVAILABLE, counted, p_text, percent, three_digits
 
@@ -54,9 +55,14 @@ def _change(summary: Summary) -> Change:
 
 def _difference_text(summary: Summary, times: Times) -> str:
     change = _change(summary)
-    return times.text(change.difference_s, signed=True) + in_brackets(
-        signed(change.change, percent)
-    )
+    difference = times.text(_without_residue(change), signed=True)
+    return difference + in_brackets(signed_percent(change.change))
+
+
+def _without_residue(compared: Change | Contribution) -> float:
+    """Return the difference; 0 if it is rounding noise, which grows with the compared times."""
+    is_noise = without_residue(compared.ratio - 1, "1") == 0
+    return 0.0 if is_noise else without_residue(compared.difference_s, "s")
 
 
 def _ratio_text(summary: Summary, _: Times) -> str:
@@ -76,13 +82,6 @@ def _verdict_text(summary: Summary, _: Times) -> str:
     )
 
 
-def _base_runs_text(summary: Summary, _: Times) -> str:
-    change = _change(summary)
-    return runs_and_spread(
-        change.base_runs, change.base_processes, change.base_copies, change.base_spread
-    )
-
-
 def _is_known(summary: Summary) -> bool:
     """Return whether the difference is known. If it is unknown, there are no sentences."""
     return not isnan(_change(summary).difference_s)
@@ -96,15 +95,20 @@ def _verdict_sentence(summary: Summary, times: Times) -> Iterator[str]:
 def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
     change = _change(summary)
     # With too few runs, no group has a verdict, and all groups are shown.
-    clear = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
+    clear = [
+        one
+        for one in change.contributions
+        if one.verdict not in ("same", "uncertain") and _without_residue(one)
+    ]
     if not clear or not _is_known(summary):
         return
     # Shares of the difference make no sense if the difference may be noise, or if a share is not
     # between 0 and 1. Without a verdict, noise is unknown, and shares are shown.
     with_shares = change.verdict in (*CHANGED, None) and all(0 <= one.share <= 1 for one in clear)
-    remark = _measured_remark(change)
     largest = "; ".join(_contribution_text(one, times, with_share=with_shares) for one in clear)
-    yield f"largest differences{remark} by {visible(', '.join(change.by), 'utf-8')}: {largest}"
+    by = visible(", ".join(change.by), "utf-8")
+    remark = "" if change.medians_add_up else " (medians do not add up)"
+    yield f"largest differences{_measured_remark(change)} by {by}{remark}: {largest}"
 
 
 def _measured_remark(change: Change) -> str:
@@ -183,28 +187,7 @@ GROUP: Final = FactGroup(
     "comparison",
     "How the device time of all operators differs from the baseline's; null without --compare.",
     (
-        Fact(
-            "base_device_time_s",
-            "The device time of all operators of the baseline.",
-            lambda summary: _change(summary).base_time_s,
-            label="baseline device time",
-            text=lambda summary, times: times.total(_change(summary).base_time_s),
-        ),
-        Fact(
-            "base_runs",
-            "The number of runs of the baseline.",
-            lambda summary: _change(summary).base_runs,
-            COUNT,
-            label="baseline runs",
-            text=_base_runs_text,
-        ),
-        Fact(
-            "base_spread",
-            "The spread of the baseline's device time: half its interquartile range divided by its "
-            "median.",
-            lambda summary: _change(summary).base_spread.value,
-            shown_with="base_runs",
-        ),
+        *BASELINE_FACTS,
         Fact(
             "difference_s",
             "The device time minus the baseline's device time.",

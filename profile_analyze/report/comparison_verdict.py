@@ -13,7 +13,7 @@ from profile_analyze.report.sentence_parts import (
     AFTER_LIMITING,
     comparable_times,
     iterations_remark,
-    signed,
+    signed_percent,
 )
 from profile_analyze.units import NOT_AVAILABLE, percent
 
@@ -39,10 +39,10 @@ def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
     in_words = _small_change(change) or _IN_WORDS[change.verdict]
     has_reason = change.verdict is None and change.mismatch
     reason = f", because {change.mismatch}" if has_reason else ""
-    relative = "" if isnan(change.change) else f", {signed(change.change, percent)}"
+    relative = "" if isnan(change.change) else f", {signed_percent(change.change)}"
     to_text = comparable_times(times)
     return (
-        f"{in_words}{reason}: {to_text(time_s)} instead of {to_text(change.base_time_s)}"
+        f"{in_words}{reason}: {to_text(time_s)} instead of {to_text(change.base.time_s)}"
         f"{relative}{_basis(change)}{_possible_changes(change)}{_needed_runs(change)}"
         f"{_explained_by_work(change, times)}{iterations_remark(change.unit)}"
     )
@@ -72,7 +72,7 @@ def _possible_changes(change: Change) -> str:
         noise += f"; {p}, although the interval, from another test, {verb} a change of 0%"
     if isnan(change.low):
         return noise
-    low, high = (signed(end - 1, percent) for end in (change.low, change.high))
+    low, high = (signed_percent(end - 1) for end in (change.low, change.high))
     changes = f"from {low} to {high}" if isfinite(change.high) else f"of {low} or more"
     return f"{noise}; changes {changes} are possible"
 
@@ -95,7 +95,7 @@ def _is_far(change: Change) -> bool:
 
 def _says_more(change: Change) -> bool:
     """Return whether the estimate is known, and written in another way than the change."""
-    return _estimate(change) not in (NOT_AVAILABLE, signed(change.change, percent))
+    return _estimate(change) not in (NOT_AVAILABLE, signed_percent(change.change))
 
 
 def _pairs(change: Change) -> str:
@@ -119,7 +119,7 @@ def _needed_runs(change: Change) -> str:
 
 
 def _estimate(change: Change) -> str:
-    return signed(change.estimate - 1, percent)
+    return signed_percent(change.estimate - 1)
 
 
 def _explained_by_work(change: Change, times: Times) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.terms import RELATIVE
+from profile_analyze.report.aligned_columns import fitted_widths
 from profile_analyze.report.cells import Cells, cells_of, intervals
 from profile_analyze.report.colors import bar, colored_word, dim
 from profile_analyze.report.column_fitting import (
@@ -118,6 +119,21 @@ class GridRenderer(PeopleRenderer):
         )
         yield from about_others
 
+    def narrowed(
+        self, columns: Sequence[Cells], available: int, display: Display
+    ) -> tuple[Sequence[Cells], Iterable[str]]:
+        """Return the columns of a short table with wrapped texts; see `PeopleRenderer.narrowed`."""
+        widths = fitted_widths(columns, available)
+        fitting = [
+            column
+            if width == column.width()
+            else column._replace(
+                texts=[_wrap([text], width - _PREFIX_WIDTH, display) for text in column.texts]
+            )
+            for column, width in zip(columns, widths, strict=True)
+        ]
+        return fitting, ()
+
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Yield a table with lines between its rows: ASCII lines if the encoding needs them."""
         table, names = section
@@ -140,7 +156,7 @@ def original_times(table: Table) -> tuple[str, ...]:
 def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterator[str]:
     by_name = _columns(texts, names, display, _INFO_WIDTH)
     columns = [*by_name.values()]
-    removal = _removal(texts.table.query, names, [*by_name])
+    removal = _removal(texts.table, names, [*by_name])
     available = display.width
     # Measuring the columns of a long table takes time, so it is done only if there is a limit.
     widths = [0] * len(columns) if available is None else _widths(columns)
@@ -189,10 +205,11 @@ def _widths(columns: Sequence[Cells]) -> list[int]:
     return [column.width(_HEADER_PADDING) for column in columns]
 
 
-def _removal(query: Query, chosen: Sequence[str], names: Sequence[str]) -> Removal:
+def _removal(table: Table, chosen: Sequence[str], names: Sequence[str]) -> Removal:
     """Return the order in which columns or boxes are left out. `names` has the names of all."""
     if chosen:
-        return Removal.of_chosen(names, query)
+        return Removal.of_chosen(names, table)
+    query = table.query
     # Boxes of further aggregates of the time, such as `time.p90`, from the last to the first.
     more_times = reversed(query.times[1:])
     extras, asked_for = (

@@ -93,8 +93,7 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
         yield _text("phases", phases, ", ".join(phases))
     for name, value in found.statistics_s().items():
         if name == "share":
-            side = found.profile.tracks[executions.track[rows[0]]].side
-            yield _text(name, value, percent(value), f"share of {side} time")
+            yield _text(name, value, percent(value), f"share of {found.side} time")
         else:
             yield _time(name, value)
 

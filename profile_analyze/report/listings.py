@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.cells import Cells
+from profile_analyze.report.column_fitting import Removal
 from profile_analyze.units import NOT_AVAILABLE, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from profile_analyze.query.inspection_listings import Listing
     from profile_analyze.report.base import Display
     from profile_analyze.report.times import Times
 
 _SECONDS: Final = "s"
+
+# On a narrow terminal, these columns are left out in this order: first `_EXTRAS`, as
+# `Removal.extras`. The names, the main time, and the columns that tell rows apart always stay.
+_EXTRAS: Final = ("level", "step")
+_LESS_IMPORTANT: Final = ("share", "calls", "queue", "start", "launched by", "key")
 
 
 def listing_times(listing: Listing) -> list[float]:
@@ -49,6 +57,16 @@ def listing_cells(listing: Listing, times: Times, display: Display) -> list[Cell
     return [
         column for column in columns if column.header != "key" or tuple(column.texts) not in names
     ]
+
+
+def listing_removal(columns: Sequence[Cells]) -> Removal:
+    """Return the order in which columns of a listing are left out on a narrow terminal."""
+    words = [column.header.partition(" (")[0] for column in columns]  # without the unit of times
+    extras, others = (
+        [words.index(word) for word in order if word in words]
+        for order in (_EXTRAS, _LESS_IMPORTANT)
+    )
+    return Removal(extras, others)
 
 
 def _header(name: str, unit: str, times: Times) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.terms import QUANTIZATION, SCALAR, STRUCTURE, UNUSED
 from profile_analyze.model.visible import visible
-from profile_analyze.report.sentence_parts import known_part, signed
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text
+from profile_analyze.report.sentence_parts import known_part, signed, signed_percent
+from profile_analyze.units import NOT_AVAILABLE, counted, scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -128,7 +128,7 @@ def _against(value: float, base: float | None, text_of: Callable[[float], str]) 
     """Return the difference to the baseline in brackets; empty if it is unknown."""
     if base is None or isnan(value - base):
         return ""
-    change = f", {signed(value / base - 1, percent)}" if base else ""
+    change = f", {signed_percent(value / base - 1)}" if base else ""
     return f" ({signed(value - base, text_of)}{change}: {text_of(base)} in the baseline)"
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.colors import colored_before_bracket, colored_sentence
-from profile_analyze.report.text_layout import COLUMN_GAP, text_width
+from profile_analyze.report.text_layout import COLUMN_GAP, broken_word, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,17 +22,22 @@ _LEAST_WIDTH: Final = 12
 """Narrower paragraphs would have one word per line."""
 
 
-def paragraph(text: str, width: int | None, *, indent: str = _INDENT) -> str:
+def paragraph(
+    text: str, width: int | None, *, indent: str = _INDENT, breaks_words: bool = False
+) -> str:
     """Return `text` in lines of at most `width` columns. `indent` precedes all but the first line.
 
     Lines break at blanks, but not before a unit. A word that is longer than a line, such as a path,
-    stays whole, so that it can be copied.
+    stays whole, so that it can be copied. With `breaks_words`, such a word is broken.
     """
     if width is None or text_width(text) <= width:
         return text
     width = max(width, _LEAST_WIDTH)
     words = text.lstrip(" ")
-    first, *rest = re.findall(_UNBROKEN, words) or [""]
+    found = re.findall(_UNBROKEN, words)
+    if breaks_words:
+        found = [part for word in found for part in broken_word(word, width)]
+    first, *rest = found or [""]
     lines = [" " * (len(text) - len(words)) + first]
     for word in rest:
         longer = f"{lines[-1]} {word}"
@@ -52,6 +57,7 @@ def paragraphs(texts: Iterable[str], display: Display) -> str:
 def labelled_lines(lines: Sequence[Line], display: Display) -> list[Line]:
     """Return lines whose texts are wrapped, so that they fit next to the longest label.
 
+    Words that do not fit are broken: a wider line would break the columns on the terminal.
     On a colour display, a verdict at the start of a text gets its colour.
     """
     if display.color:
@@ -60,7 +66,7 @@ def labelled_lines(lines: Sequence[Line], display: Display) -> list[Line]:
         return list(lines)
     longest = max(text_width(label) for label, _ in lines)
     width = display.width - longest - COLUMN_GAP
-    return [(label, paragraph(text, width, indent="")) for label, text in lines]
+    return [(label, paragraph(text, width, indent="", breaks_words=True)) for label, text in lines]
 
 
 def wrapped_headers(headers: Sequence[str], width: int) -> list[str]:

@@ -7,11 +7,24 @@ from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from profile_analyze.model.visible import encodable
+from profile_analyze.report.aligned_columns import (
+    chosen_columns,
+    excess_width,
+    shortened_cells,
+    shortened_columns,
+    with_narrow_headers,
+)
 from profile_analyze.report.base import encoded
 from profile_analyze.report.cells import ColumnTexts, draw_cells, times_in
+from profile_analyze.report.column_fitting import left_out_columns
 from profile_analyze.report.default_columns import filled_columns
-from profile_analyze.report.listings import listing_cells, listing_times, listing_title
-from profile_analyze.report.paragraphs import paragraphs
+from profile_analyze.report.listings import (
+    listing_cells,
+    listing_removal,
+    listing_times,
+    listing_title,
+)
+from profile_analyze.report.paragraphs import paragraph, paragraphs
 from profile_analyze.report.relations import relation_cells, relation_times
 from profile_analyze.report.sections import (
     ALL_COLUMNS,
@@ -74,9 +87,27 @@ class PeopleRenderer(ABC):
         """Return conclusions from facts, or verdicts on the conditions of `--fail-if`, as text."""
         return paragraphs(texts, display)
 
-    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002  # part of `Renderer`
-        """Return a short table with a title."""
-        return f"{title}:\n\n{draw_cells(columns, style='plain')}"
+    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:
+        """Return a short table with a title, fitted to the width of the display."""
+        heading = paragraph(f"{title}:", display.width, indent="")
+        if display.width is None or excess_width(columns, display.width) <= 0:
+            return f"{heading}\n\n{draw_cells(columns, style='plain')}"
+        headers = [column.header for column in columns]
+        removal = listing_removal(columns)
+        columns = with_narrow_headers(columns)
+        indices = chosen_columns(columns, removal, display.width)
+        shown = [columns[index] for index in indices]
+        fitting, about_texts = self.narrowed(shown, display.width, display)
+        about_others = left_out_columns(headers, indices, display, chooser="")
+        table = draw_cells(fitting, style="plain")
+        return "".join([f"{heading}\n\n{table}", *about_others, *about_texts])
+
+    def narrowed(
+        self, columns: Sequence[Cells], available: int, display: Display
+    ) -> tuple[Sequence[Cells], Iterable[str]]:
+        """Return the columns of a short table with narrower texts, and a paragraph about them."""
+        fitting = shortened_cells(columns, available, display)
+        return fitting, shortened_columns(columns, fitting, display)
 
     def heading(self, report: Report, display: Display) -> str:  # noqa: ARG002  # for subclasses
         """Return a heading to show before the answer; empty if the format has none."""

@@ -8,20 +8,20 @@ from profile_analyze.report.facts import Fact, FactGroup
 from profile_analyze.units import six_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from profile_analyze.model.recorded import RecordedFact
-    from profile_analyze.query.summary import Summary
     from profile_analyze.report.sections import Line
     from profile_analyze.report.times import Times
 
-_SCHEMA: Final = {"type": "object", "additionalProperties": {"type": "number"}}
+NUMBERS_BY_NAME: Final = {"type": "object", "additionalProperties": {"type": "number"}}
+"""The JSON schema of a dictionary of numbers."""
 
 
-def _lines(summary: Summary, times: Times) -> Iterator[Line]:
+def lines_of(recorded: Iterable[RecordedFact], times: Times) -> Iterator[Line]:
     """Yield a line for each label, with all of its numbers."""
     parts: dict[str, list[str]] = {}
-    for fact in summary.recorded:
+    for fact in recorded:
         parts.setdefault(fact.label, []).append(_text(fact, times))
     for label, texts in parts.items():
         yield label, ", ".join(texts)
@@ -43,8 +43,8 @@ GROUP: Final = FactGroup(
             "numbers",
             "The numbers by name. Times are in seconds. The names depend on the format.",
             lambda summary: {fact.name: fact.value for fact in summary.recorded},
-            _SCHEMA,
-            lines=_lines,
+            NUMBERS_BY_NAME,
+            lines=lambda summary, times: lines_of(summary.recorded, times),
         ),
     ),
 )

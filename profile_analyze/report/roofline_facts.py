@@ -68,16 +68,18 @@ def _peaks_text(summary: Summary, _: Times) -> str:
 def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     judgement = judgement_of(summary)
     for dtype, rate, share in judgement.rates:
+        # With a single roof, the fact `judged` already says which share of the time is judged.
+        has_share = summary.has_times and len(judgement.rates) > 1
+        judges = f"the operators that it judges take {percent(share)} of the time"
         if isnan(rate):  # no rate is known, so the judged operators of this dtype only move data
+            if has_share:
+                yield "bandwidth alone", judges
             continue
         # If the user gave two rates, these apply to every dtype, so the roof needs no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, at {ridge} or more"
-        # With a single roof, the fact `judged` already says which share of the time is judged.
-        if summary.has_times and len(judgement.rates) > 1:
-            text += f"; the operators that it judges take {percent(share)} of the time"
-        yield f"roof{suffix}", text
+        yield f"roof{suffix}", f"{text}; {judges}" if has_share else text
 
 
 def _if_timed(text: Callable[[Summary, Times], str]) -> Callable[[Summary, Times], str]:

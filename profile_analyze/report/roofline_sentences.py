@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isclose, isnan
+from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.peaks import AS_GIVEN, DEFAULT_DTYPE, TF32
@@ -151,7 +151,7 @@ def winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
 
 def _with_group_at_roof(winner: Winner, summary: Summary, times: Times) -> str:
     """Return a sentence part on the time of the model, or of the runs in which the group ran."""
-    if isclose(winner.runs_s, summary.device_time_s):
+    if winner.in_all_runs:
         return _total_at_roof(winner.total_s, summary, times)
     to_text = comparable_times(times)
     which = "this operator" if winner.operators == 1 else "these operators"

@@ -7,6 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
+from profile_analyze.model.wording import without_residue
 from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.report.times import ORIGINAL
 from profile_analyze.units import (
@@ -43,6 +44,16 @@ def signed(value: float, to_text: Callable[[float], str]) -> str:
     return f"+{text}" if value > 0 and text != NOT_AVAILABLE else text
 
 
+def signed_percent(fraction: float) -> str:
+    """Return a change as a percentage, with a plus sign if it is positive."""
+    return signed(without_residue(fraction, "1"), percent)
+
+
+def signed_time(time_s: float, to_text: Callable[[float], str]) -> str:
+    """Return a difference of times as text, with a plus sign if it is positive."""
+    return signed(without_residue(time_s, "s"), to_text)
+
+
 def interval_text(low: str, high: str) -> str:
     """Return a confidence interval as text; empty if an end is N/A."""
     return "" if NOT_AVAILABLE in (low, high) else f"95 %: {low} to {high}"
@@ -77,7 +88,7 @@ def runs_and_spread(runs: int, processes: int, copies: int, spread: Spread) -> s
     count = f"{runs}{of}{are_copies}"
     if isnan(spread.value):
         return count
-    low, high = (signed(one, percent) for one in (spread.low, spread.high))
+    low, high = (signed_percent(one) for one in (spread.low, spread.high))
     return f"{count} (spread: half within {low} to {high})"
 
 
@@ -126,7 +137,7 @@ def _selected(
     more = counted(selected.operators - 1, "more operator")
     rest, of = ("", "its") if selected.operators == 1 else (f", and {more}", "together, their")
     amount = f"; {of} {metric.replace('_', ' ')} is {measured}" if measured else ""
-    return f"{name} {signed(selected.difference_s, to_text)}{ratio}{rest}{amount}"
+    return f"{name} {signed_time(selected.difference_s, to_text)}{ratio}{rest}{amount}"
 
 
 def _measured_time(verdict: FailVerdict, to_text: Callable[[float], str]) -> tuple[str, str]:
@@ -146,8 +157,8 @@ def _measured_change(verdict: FailVerdict, to_text: Callable[[float], str]) -> t
     def change_text(ratio: float) -> str:
         """Return a change in the unit of the limit."""
         if verdict.condition.limit_unit == "s more":
-            return signed((ratio - 1) * verdict.base_s, to_text)
-        return signed(ratio - 1, percent)
+            return signed_time((ratio - 1) * verdict.base_s, to_text)
+        return signed_percent(ratio - 1)
 
     interval = interval_text(change_text(verdict.low), change_text(verdict.high))
     # p matters only if the change is beyond the limit.

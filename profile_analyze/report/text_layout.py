@@ -88,6 +88,23 @@ def shortened(text: str, width: int, mark: str) -> str:
     return text
 
 
+def broken_word(word: str, width: int) -> list[str]:
+    """Return a word in parts of at most `width` columns, each as wide as possible."""
+    if text_width(word) <= width:
+        return [word]
+    if word.isascii():
+        return [word[start : start + width] for start in range(0, len(word), width)]
+    character_width = _wcwidth().wcwidth
+    parts, start, taken = [], 0, 0
+    for end, character in enumerate(word):
+        own = max(character_width(character), 0)  # -1 for control characters
+        if taken + own > width and end > start:  # a part has at least one character
+            parts.append(word[start:end])
+            start, taken = end, 0
+        taken += own
+    return [*parts, word[start:]]
+
+
 def shortened_in_middle(text: str, width: int, mark: str) -> str:
     """Return `text` in at most `width` columns. If it is cut, `mark` replaces its middle."""
     if text_width(text) <= width:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, isfinite, isnan, log10
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
+from profile_analyze.model.wording import without_residue
 from profile_analyze.units import NOT_AVAILABLE, seconds, seconds_fixed, short_time, six_digits
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Times(NamedTuple):
         """
         if isnan(time_s):
             return NOT_AVAILABLE
+        if signed:
+            time_s = without_residue(time_s, "s")
         plus = "+" if signed and time_s > 0 else ""
         if self.as_original:
             return plus + seconds(time_s)
@@ -80,7 +83,7 @@ class Times(NamedTuple):
         if self._is_unreadable(time_s):
             own = times_for([time_s], AUTO)
             return f"{own.number(time_s, signed=signed)} {own.unit}"
-        is_small = signed and 0 < abs(time_s) < 100 * self._resolution_s
+        is_small = signed and 0 < abs(without_residue(time_s, "s")) < 100 * self._resolution_s
         if is_small and not (self.as_original or self.is_fixed):
             return f"{'+' if time_s > 0 else ''}{short_time(time_s)}"
         number = self.number(time_s, signed=signed)

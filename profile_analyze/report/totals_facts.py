@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
-from profile_analyze.report.sentence_parts import known_part, runs_and_spread
-from profile_analyze.units import NOT_AVAILABLE, percent, short_time
+from profile_analyze.report.sentence_parts import in_brackets, known_part, runs_and_spread
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +21,21 @@ _SHORTEST_SHOWN_S: Final = 0.5e-4
 
 
 def _host_time_text(summary: Summary, times: Times) -> str:
-    return times.total(summary.host_time_s) if summary.has_times else ""
+    return _total_text(summary, summary.host_time_s, times)
 
 
 def _device_time_text(summary: Summary, times: Times) -> str:
-    return times.total(summary.device_time_s) if summary.has_times else ""
+    return _total_text(summary, summary.device_time_s, times)
+
+
+def _total_text(summary: Summary, total_s: float, times: Times) -> str:
+    """Return a total time as text, and of how many runs it is; empty for a model."""
+    if not summary.has_times:
+        return ""
+    each = summary.runs_per_total
+    # Files may have different numbers of runs.
+    of_runs = f"of {counted(int(each), 'run') if each.is_integer() else 'several runs'}"
+    return times.total(total_s) + in_brackets(of_runs if each > 1 and total_s >= 0 else "")
 
 
 def _wall_text(summary: Summary, times: Times) -> str:

@@ -109,7 +109,7 @@ KINDS: Final = (
         "elementwise",
         terms.ELEMENTWISE,
         _per_output,
-        "1 FLO for each output element, whatever the function and dtype",
+        "per_element FLO for each output element, whatever the function and dtype",
         _PER_ELEMENT,
     ),
     _of(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 import profile_analyze as pa
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Run
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.megengine import MegEngineReader
@@ -92,6 +93,20 @@ def test_types_that_only_move_data_are_bounded_by_memory() -> None:
         ("Dimshuffle", "memory", 1.0),
         ("Elemwise", "compute", 2.0),
     ]
+
+
+def test_only_unsigned_bytes_are_judged_by_the_rate_of_another_dtype() -> None:
+    dtypes = ("int8", "uint8", "uint4")
+    work: dict[str, Any] = {"type": "Conv", "category": "convolution"}
+    profile = profile_of(
+        [{"name": dtype, "computation": 2000.0, "memory": 10.0, **work} for dtype in dtypes],
+        [{"operator": index, "duration_s": 4.0} for index in range(3)],
+        columns={"optional": {"compute_dtype": Categorical.of(dtypes)}},
+    )
+    peaks = pa.Peaks("made", (("fp32", 1.0), ("int8", 1000.0)), 100.0, "by hand")
+    result = pa.run(pa.Query(order="+id", peaks=peaks), profile)
+    assert [row["least_time"] for row in result.rows] == [2.0, 2.0, None]
+    assert any("of uint4, for which made has no known rate" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("by", ["name", ()])
@@ -185,6 +200,23 @@ def test_groups_by_hand() -> None:
     }
 
 
+def winner(  # one argument for each number
+    label: str,
+    operators: int,
+    judged: int,
+    share: float,
+    efficiency: float,
+    runs_s: float,
+    total_s: float,
+    gain: float,
+    *,
+    in_all_runs: bool,
+) -> pa.Winner:
+    return pa.Winner(
+        label, operators, judged, share, efficiency, in_all_runs, runs_s, total_s, gain, (label,)
+    )
+
+
 def test_the_judgement_by_hand() -> None:
     summary = pa.summarise(made(), judged_by=pa.Query(peaks=PEAKS))
     judgement = summary.judgement
@@ -192,9 +224,9 @@ def test_the_judgement_by_hand() -> None:
     assert (judgement.memory_known, judgement.judged) == (1.0, 0.9)
     assert (judgement.efficiency, judgement.lost_s) == (0.5, 4.5)
     assert judgement.winners == (
-        pa.Winner("Convolution", 3, 2, 0.65, 0.5, 10.0, 7.0, 10 / 7, ("Convolution",)),
-        pa.Winner("Elemwise", 2, 1, 0.2, 0.5, 10.0, 9.0, 10 / 9, ("Elemwise",)),
-        pa.Winner("Copy", 1, 1, 0.1, 0.5, 10.0, 9.5, 10 / 9.5, ("Copy",)),
+        winner("Convolution", 3, 2, 0.65, 0.5, 10.0, 7.0, 10 / 7, in_all_runs=True),
+        winner("Elemwise", 2, 1, 0.2, 0.5, 10.0, 9.0, 10 / 9, in_all_runs=True),
+        winner("Copy", 1, 1, 0.1, 0.5, 10.0, 9.5, 10 / 9.5, in_all_runs=True),
     )
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
@@ -239,6 +271,20 @@ def test_the_summary_shows_the_judgement() -> None:
         "lost                N/A\n"
         "peaks: by hand\n"
     )
+
+
+def test_the_summary_shows_what_is_judged_by_bandwidth_alone() -> None:
+    """Without a rate for int32, only operators that move data are judged in int32."""
+    operators: Rows = (("Convolution", 3.0, 2000, 100, "Float32"), ("Copy", 1.0, 0, 50, "Int32"))
+    summary = pa.summarise(made(operators=operators), judged_by=pa.Query(peaks=PEAKS))
+    lines = pa.render(pa.Report.of(summary, ()), "plain").splitlines()
+    assert lines[3:7] == [
+        "roof fp32           1.00 KFLOPS, at 10.0 FLO/byte or more; "
+        "the operators that it judges take 75.0% of the time",
+        "bandwidth alone     the operators that it judges take 25.0% of the time",
+        "memory known        100.0%",
+        "judged              100.0%",
+    ]
 
 
 def test_operators_of_unknown_memory_are_counted() -> None:
@@ -388,8 +434,8 @@ def test_the_gain_of_an_operator_is_of_the_runs_in_which_it_ran() -> None:
     summary = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS))
     assert summary.judgement is not None
     assert summary.judgement.winners == (
-        pa.Winner("Conv", 1, 1, 0.75, 1 / 6, 8.0, 3.0, 8 / 3, ("Conv",)),
-        pa.Winner("Rare", 1, 1, 0.4, 0.25, 10.0, 7.0, 10 / 7, ("Rare",)),
+        winner("Conv", 1, 1, 0.75, 1 / 6, 8.0, 3.0, 8 / 3, in_all_runs=True),
+        winner("Rare", 1, 1, 0.4, 0.25, 10.0, 7.0, 10 / 7, in_all_runs=False),
     )
     rare = pa.render(pa.Report.of(summary, ()), "plain").splitlines()[-1]
     assert rare == (
@@ -397,3 +443,26 @@ def test_the_gain_of_an_operator_is_of_the_runs_in_which_it_ran() -> None:
         "at the roof, the runs with this operator would take 7.000 s instead of 10.000 s, 1.43 "
         "times as fast"
     )
+
+
+def test_the_gain_of_a_group_is_of_the_runs_in_which_its_judged_operators_ran() -> None:
+    profile = profile_of(
+        [
+            {"name": "always", "type": "Conv"},
+            {"name": "once", "type": "Conv", "computation": 1e3, "memory": 1.0},
+        ],
+        [
+            {"operator": 0, "run": 0, "duration_s": 6.0},
+            {"operator": 1, "run": 0, "duration_s": 4.0},
+            {"operator": 0, "run": 1, "duration_s": 2.0},
+            {"operator": 0, "run": 2, "duration_s": 3.0},
+        ],
+        runs=(Run(), Run(), Run()),
+    )
+    table = pa.run(pa.Query(by="type", aggregates="sum", peaks=PEAKS), profile)
+    # In the first run, `once` would take 1 s instead of 4 s.
+    assert (table["lost"].tolist(), table["gain"].tolist()) == ([3.0], [10 / 7])
+    judgement = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS)).judgement
+    assert judgement is not None
+    (conv,) = judgement.winners
+    assert (conv.in_all_runs, conv.runs_s, conv.total_s) == (False, 10.0, 7.0)

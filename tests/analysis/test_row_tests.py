@@ -104,6 +104,16 @@ def test_fewer_than_eight_others_give_no_relative_times() -> None:
         )
 
 
+def test_a_noisy_operator_is_not_one_of_its_others() -> None:
+    """The first operator has less than 1 % of the weight, and only seven others."""
+    noise = np.where(np.arange(8) == 0, 0.5, 0.001)[:, np.newaxis]
+    times_s = np.exp(np.random.default_rng(0).normal(size=(8, 16)) * noise)
+    weights = RunLevels.of(times_s).weights
+    assert weights[0] < 0.01 * weights.sum()
+    found = relative_times(OperatorTimes(times_s, 8, np.zeros(8, np.int64)), np.arange(8), 8)
+    assert np.isnan(found.outside).all()
+
+
 def test_a_row_without_a_time_in_each_run_has_no_relative_time() -> None:
     times_s = noisy_times(2)
     times_s[3, 5] = np.nan

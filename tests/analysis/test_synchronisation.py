@@ -71,6 +71,31 @@ def test_a_wait_that_is_unknown_is_not_subtracted(wall_s: float, reason: str) ->
     ) in pa.summarise(profile).notes
 
 
+def without_calls(profile: pa.Profile, *rows: int) -> pa.Profile:
+    """Return the profile with 0 calls in the given executions."""
+    executions = profile.executions
+    calls = np.where(np.isin(np.arange(len(executions)), rows), 0, executions.calls)
+    return profile.changed(executions=executions.changed(calls=calls))
+
+
+def test_rows_without_calls_keep_their_times() -> None:
+    corrected = without_synchronisation(without_calls(synchronised(), 1))  # `add`
+    assert corrected.measured("time")[:, 0].tolist() == pytest.approx([1.25e-3, 0.75e-3, 0.0])
+    assert corrected.total_s() == pytest.approx(2e-3)
+
+
+@pytest.mark.parametrize("rows", [(0,), (0, 1, 2)])  # `conv` alone takes longer than the run
+def test_the_wait_is_unknown_if_the_other_rows_are_too_short(rows: tuple[int, ...]) -> None:
+    profile = without_calls(synchronised(), *rows).changed(runs=(Run(wall_s=1.9e-3),))
+    corrected = without_synchronisation(profile)
+    assert corrected.measured("time").tolist() == profile.measured("time").tolist()
+    assert list(corrected.notes) == [
+        "the time or the number of calls of some operators is unknown, so --correct-sync changes "
+        "nothing: the wait in each call cannot be computed"
+    ]
+    assert any("which matters for short operators" in note for note in pa.summarise(profile).notes)
+
+
 def test_the_wait_does_not_follow_from_one_row() -> None:
     totals = pa.load("tests/fixtures/migraphx/totals.txt")
     corrected = without_synchronisation(totals)

@@ -121,7 +121,7 @@ FORMATS = [*(name for name in OUTPUT_FORMATS if name != OPERATORS), *TABLE_FORMA
 OFFERED = {
     "--format ": FORMATS,
     "time.toml --format=": FORMATS,
-    "--format j": ["json", "jsonl", "junit"],
+    "--format j": [name for name in FORMATS if name.startswith("j")],
     "--columns ": [column.name for column in CATALOG],
     "--columns id,in_": ["in_shapes", "in_strides"],
     "--columns=id,in_": ["in_shapes", "in_strides"],

@@ -11,7 +11,8 @@ import profile_analyze as pa
 from profile_analyze.model.executions import Run
 from profile_analyze.query.inspection import inspect
 from profile_analyze.report.inspection import inspection_report
-from tests.conftest import FIXTURES, PROFILES, run_command
+from profile_analyze.report.text_layout import text_width
+from tests.conftest import FIXTURES, FORMATS_FOR_PEOPLE, PROFILES, run_command, without_version
 from tests.in_memory import THREAD, averages, nested, profile_of, static
 from tests.report.json_schema import check_report
 
@@ -80,11 +81,11 @@ def test_one_execution_has_its_neighbours() -> None:
         runs=(Run(0, 7), Run(0, 8)),
     )
     assert (
-        shown(profile, "0@2", "markdown")
+        without_version(shown(profile, "0@2", "markdown"))
         == """\
 ## `made.json`
 
-profile_analyze 0.1.0
+profile_analyze VERSION
 
 | total                |    value |
 |:---------------------|---------:|
@@ -221,6 +222,143 @@ def test_the_share_of_driver_calls_is_of_the_time_of_all_executions() -> None:
     assert shares == [0.4, 0.4, 0.3]
 
 
+def test_the_title_of_neighbours_says_how_many_more_there_are() -> None:
+    # Seven operators run before x, and six after it.
+    order = [1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0]
+    profile = profile_of(
+        [{"name": "x"}, *({"name": f"other{n}"} for n in range(1, 8))],
+        [{"operator": one, "start_s": n * MS, "duration_s": MS} for n, one in enumerate(order)],
+    )
+    (neighbours,) = (one for one in inspect(profile, "x").listings if one.name == "neighbours")
+    assert [row[0] for row in neighbours.rows] == ["before"] * 5 + ["after"] * 5
+    assert neighbours.available == 7 + 6
+    assert "\nneighbours on the same track (3 more):\n" in shown(profile, "x")
+
+
+FITTED = {
+    ("plain", 40): """\
+name                  layers.0.attention
+                      /query_key_value/M
+                      atMul
+key                   0
+level                 operator
+executions            1
+tracks                stream 7
+time                  500.000 us
+own time              500.000 us
+share of device time  33.3%
+
+neighbours on the same track:
+
+side    name               key  gap (ms)
+before  layers.0…tMul/Add  1       1.000
+after   layers.0…/Softmax  2       0.500
+left out to fit the width: level, calls;
+  a wider window or `| less -S` shows
+  all
+shortened to fit the width: name;
+  `| less -S` shows the full texts
+""",
+    ("plain", 80): """\
+name                  layers.0.attention/query_key_value/MatMul
+key                   0
+level                 operator
+executions            1
+tracks                stream 7
+time                  500.000 us
+own time              500.000 us
+share of device time  33.3%
+
+neighbours on the same track:
+
+side    name                                      key  level     calls  gap (ms)
+before  layers.0.attention/q…ey_value/MatMul/Add  1    operator      1     1.000
+after   layers.0.attention/q…alue/MatMul/Softmax  2    operator      1     0.500
+shortened to fit the width: name; `| less -S` shows the full texts
+""",
+    ("table", 40): """\
+--------------------  ------------------
+name                  layers.0.attention
+                      /query_key_value/M
+                      atMul
+key                   0
+level                 operator
+executions            1
+tracks                stream 7
+time                  0.0005 s
+own time              0.0005 s
+share of device time  33.3%
+--------------------  ------------------
+
+neighbours on the same track:
+
+side    name                key  gap (s)
+before  layers.0.attent     1      0.001
+        -  ion/query_key_v
+        -  alue/MatMul/Add
+after   layers.0.attent     2     0.0005
+        -  ion/query_key_v
+        -  alue/MatMul/Sof
+        -  tmax
+left out to fit the width: level, calls;
+  a wider window or `| less -S` shows
+  all
+""",
+    ("table", 80): """\
+--------------------  -----------------------------------------
+name                  layers.0.attention/query_key_value/MatMul
+key                   0
+level                 operator
+executions            1
+tracks                stream 7
+time                  0.0005 s
+own time              0.0005 s
+share of device time  33.3%
+--------------------  -----------------------------------------
+
+neighbours on the same track:
+
+side    name                                    key  level     calls  gap (s)
+before  layers.0.attention/query_key_value/Mat  1    operator      1    0.001
+        -  Mul/Add
+after   layers.0.attention/query_key_value/Mat  2    operator      1   0.0005
+        -  Mul/Softmax
+""",
+}
+"""What `--inspect` shows at each width."""
+
+
+@pytest.mark.parametrize(("output_format", "width"), FITTED)
+def test_the_answer_is_fitted_to_the_width(output_format: str, width: int) -> None:
+    name = "layers.0.attention/query_key_value/MatMul"
+    profile = profile_of(
+        [{"name": name}, {"name": f"{name}/Add"}, {"name": f"{name}/Softmax"}],
+        [
+            {"operator": one, "start_s": n * MS, "duration_s": n * MS / 2}
+            for n, one in enumerate([1, 0, 2])
+        ],
+    )
+    text = shown(profile, "0", output_format, width=width)
+    assert text == FITTED[output_format, width]
+
+
+@pytest.mark.parametrize("output_format", ["plain", "table"])
+@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [
+        ("profiles/resnet18.json", "324"),
+        ("megengine-timeline/train.json.gz", "backward.ConvolutionBackward"),
+        ("pytorch/gpu.json", "aten::addmm"),
+    ],
+)
+def test_no_line_is_wider_than_the_display(
+    file: str, key: str, width: int, output_format: str
+) -> None:
+    text = shown(pa.load(FIXTURES / file), key, output_format, width=width)
+    assert max(map(text_width, text.splitlines())) <= width
+
+
 def test_long_texts_are_cut_to_the_width() -> None:
     lines = shown(pa.load(FIXTURES / "megengine-timeline" / "train.json.gz"),
                   "backward.ConvolutionBackward", width=60).split("children")[1]  # fmt: skip
@@ -305,7 +443,7 @@ def test_options_about_rows_are_rejected(arguments: tuple[str, ...], option: str
     )
 
 
-@pytest.mark.parametrize("output_format", ["table", "wiki", "markdown", "plain"])
+@pytest.mark.parametrize("output_format", FORMATS_FOR_PEOPLE)
 def test_every_format_for_people_has_the_lists(output_format: str) -> None:
     text = shown(nested(), "addmm", output_format)
     assert "kernels that the operator launched" in text

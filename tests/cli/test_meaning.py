@@ -180,7 +180,7 @@ def test_ids_that_are_not_whole_numbers_are_errors(tmp_path: Path, id_: str) -> 
     document = two_operators()
     document["graph_exec"]["operator"][id_] = {"name": "c", "type": "C"}
     path = written(tmp_path / "a.json", document)
-    reason = f"at $.graph_exec.operator: the operator id {id_!r} is not a whole number"
+    reason = f"at $.graph_exec.operator: the operator id {id_!r} is not a whole number of 0 or more"
     assert run_command(path).err == f"profile_analyze: error: {path}: {reason}\n"
 
 

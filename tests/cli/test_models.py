@@ -179,8 +179,8 @@ def least_time_lines(model: str, peaks: str) -> list[str]:
             [
                 "roof tf32             156.00 TFLOPS, at 76.5 FLO/byte or more",
                 "least possible time   N/A, unknown for 1 operator",
-                "note: least_time is N/A for 2 operators: the computation, the memory or the peak "
-                "rate is unknown",
+                "note: least_time is N/A for 2 operators, 1 of them in a body: the computation, the "
+                "memory or the peak rate is unknown",
             ],
         ),
         (

@@ -13,7 +13,8 @@ import pytest
 
 from profile_analyze.cli import output
 from profile_analyze.errors import OutputError
-from tests.conftest import PROFILES, run_command
+from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
+from tests.conftest import PROFILES, Outcome, run_command
 from tests.pseudo_terminal import run_command_on_terminal
 
 if TYPE_CHECKING:
@@ -22,27 +23,20 @@ if TYPE_CHECKING:
 TINY = str(PROFILES / "tiny.json")
 
 
-@pytest.mark.parametrize(
-    ("name", "output_format"),
-    [
-        ("a.csv", "csv"),
-        ("a.JSON", "json"),
-        ("a.jsonl", "jsonl"),
-        ("a.ndjson", "jsonl"),
-        ("a.collapsed", "collapsed"),
-        ("a.folded", "collapsed"),
-        ("a.md", "markdown"),
-        ("a.markdown", "markdown"),
-        ("a.wiki", "wiki"),
-        ("a.txt", "table"),
-        ("a.log", "table"),
-    ],
-)
+BY_SUFFIX = [
+    ("a.JSON", "json"),
+    *((f"a{suffix}", name) for name in OUTPUT_FORMATS for suffix in find_renderer(name).suffixes),
+]
+
+
+@pytest.mark.parametrize(("name", "output_format"), BY_SUFFIX)
 def test_the_suffix_chooses_the_format(tmp_path: Path, name: str, output_format: str) -> None:
     file = tmp_path / name
-    outcome = run_command(TINY, "-o", str(file), "-t", "0")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-    assert file.read_bytes() == run_command(TINY, "-t", "0", "--format", output_format).out.encode()
+    needed = ("--fail-if", "memory > 1GB") if find_renderer(output_format).needs else ()
+    call = (TINY, "-t", "0", *needed)
+    outcome = run_command(*call, "-o", str(file))
+    assert outcome == Outcome(0, "", "")
+    assert file.read_bytes() == run_command(*call, "--format", output_format).out.encode()
     assert list(tmp_path.iterdir()) == [file]
 
 

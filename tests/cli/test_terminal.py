@@ -54,10 +54,29 @@ def test_columns_that_do_not_fit_are_named_as_the_option_for_columns_accepts_the
     text = without_colors(on_terminal(60, RESNET, *options))
     _, _, note = text.replace("\n  ", " ").partition("left out to fit the width: ")
     left_out = note.partition(";")[0].replace(" ", "")
-    assert left_out.startswith("cumulative_time,time.p90,base,computation,flops,")
+    assert left_out.startswith("cumulative_time,time.p90,ratio,computation,flops,")
     # Groups have shapes only as group keys.
     without_shapes = left_out.removesuffix(",in_shapes,out_shapes")
     assert run_command(RESNET, *options, "--columns", without_shapes).code == 0
+
+
+@pytest.mark.parametrize("output_format", ["plain", "table"])
+def test_a_narrow_comparison_shows_the_difference_that_orders_it(output_format: str) -> None:
+    runs = [str(FIXTURES / "runs" / side / "01.json.gz") for side in ("changed", "base")]
+    call = (runs[0], "--compare", runs[1], "-t", "1", "--print-only", "device", "--notes", "none")
+    width = {"plain": 40, "table": 60}[output_format]
+    text = on_terminal(width, *call, "--format", output_format, "--time-unit", "ms")
+    table, _, note = without_colors(text).partition("left out to fit the width: ")
+    assert re.search(r"[+-]\d+\.\d+", table)
+    left_out = re.split(r",\s+|;", note.partition("--columns")[0])
+    assert "difference" not in left_out
+    assert "ratio" in left_out
+
+
+def test_columns_without_any_value_are_left_out_first() -> None:
+    columns = "time,name,param.axis,share,input_dtype"
+    shown = on_terminal(50, RESNET, "-t", "1", "--format", "plain", "--columns", columns)
+    assert "left out to fit the width: param.axis;" in without_colors(shown)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +191,7 @@ def test_names_of_columns_cannot_act_on_the_terminal() -> None:
 
 @pytest.mark.parametrize("width", [1000, 40])
 def test_wrapped_cells_keep_their_colours(width: int) -> None:
-    names = "name,param.axis,input_dtype,share"
+    names = "name,param.axis"
     shown = on_terminal(width, RESNET, "--columns", names)
     assert "\\x1b" not in shown
     assert "\x1b[2mN/A\x1b[0m" in shown

@@ -22,8 +22,8 @@ def test_the_summary_explains_the_difference() -> None:
     comparison = pa.compare(profile_of(NEW), profile_of(BASE))
     change = pa.summarise(comparison, judged_by=pa.Query(compared=True)).change
     assert change is not None
-    assert (change.base_file, change.base_runs) == ("small.json", 1)
-    assert (change.base_time_s, change.difference_s) == (us(125), us(50))
+    assert (change.base.file, change.base.runs) == ("small.json", 1)
+    assert (change.base.time_s, change.difference_s) == (us(125), us(50))
     assert [(one.verdict, one.rows, one.share) for one in change.verdicts] == [
         ("added", 1, near(7 / 175)),
         ("removed", 1, pytest.approx(nan, nan_ok=True)),
@@ -363,6 +363,25 @@ def test_shares_of_the_difference_are_left_out_above_100_percent(tmp_path: Path)
     base = written(tmp_path / "base.json", [Operator("a", "A", 2.0), Operator("b", "B", 2.0)])
     outcome = run_command(new, "--compare", base, "--format", "plain")
     assert "largest differences by type: A +3.000 us; B -1.000 us\n" in outcome.out
+
+
+def test_differences_whose_medians_do_not_add_up_are_marked(tmp_path: Path) -> None:
+    # The medians of `a` and `b` are 1 and 2, and the median of their sum is 4.
+    base = [[("a", "A", 1.0), ("b", "B", 3.0)], [("a", "A", 3.0), ("b", "B", 1.0)]]
+    base.append([("a", "A", 1.0), ("b", "B", 2.0)])
+    new = [[("a", "A", 3.0), ("b", "B", time)] for time in (3.0, 3.001, 2.999)]
+    files = {
+        side: [
+            written(tmp_path / f"{side}{n}.json", [Operator(*one) for one in run])
+            for n, run in enumerate(runs)
+        ]
+        for side, runs in {"new": new, "base": base}.items()
+    }
+    outcome = run_command(*files["new"], "--compare", *files["base"], "--format", "plain")
+    assert (
+        "largest differences by type (medians do not add up): A +2.000 us, 100.0% of the "
+        "difference; B +1.000 us, 50.0% of the difference\n" in outcome.out
+    )
 
 
 NOISY = [80, 85, 90, 108, 117, 120, 130, 140]

@@ -79,6 +79,23 @@ GRAMMAR = (
             "device_time, host_time, wait, time, computation, memory, macs, params; the summary has the memory "
             "of activations",
         ),
+        *(
+            (
+                text,
+                f"fail-if: {text!r}{wrong}; latency and wall time cannot be limited; total is the "
+                "sum of the operators' times; write 'total > +5%'",
+            )
+            for text, wrong in (
+                ("latency > 2ms", ": there is no metric 'latency'"),
+                ("wall > 2ms", ": there is no metric 'wall'"),
+                ("wall time > 2ms", " is not a condition"),
+                ("latency", " is not a condition"),
+            )
+        ),
+        (
+            "type=Conv: latency > 2ms",
+            "fail-if: 'type=Conv: latency > 2ms': there is no metric 'latency'; did you mean time?",
+        ),
         (
             "colour > 5",
             "fail-if: 'colour > 5': there is no metric 'colour'; METRIC is one of total, device_time, "

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.profile import Origin
+from tests import in_memory
 from tests.conftest import FIXTURES, run_command
 from tests.small import Operator, profile_of, runs_of
 
@@ -94,7 +96,44 @@ def test_profiles_of_different_formats_are_judged_even_if_few_operators_match() 
     comparison = pa.compare(new, pa.load(RESNET))
     assert (comparison.mismatch, len(comparison.notes)) == (None, 2)
     ((outcome, reason),) = outcomes(comparison, ["computation > +1%"])
-    assert (outcome, reason.partition(";")[0]) == ("passed", "not beyond the limit")
+    first = "no operator of the baseline was matched; not beyond the limit"
+    assert (outcome, reason.rpartition(";")[0]) == ("passed", first)
+
+
+def test_equal_names_that_the_runtime_made_do_not_make_two_models_alike() -> None:
+    names = ("resnet50-1.31", "squeezenet-1.31", "squeezenet-1.14", "squeezenet-unoptimised-1.31")
+    resnet, squeezenet, older, unoptimised = (
+        pa.load(FIXTURES / f"onnxruntime/{name}.json.gz") for name in names
+    )
+    assert str(pa.compare(resnet, squeezenet).mismatch) == (
+        "only 13 of 40 operators matched with the baseline, not counting constants and other "
+        "bookkeeping, with 18.6% of the time and 24.5% of the time of the baseline: these look "
+        "like different models"
+    )
+    for other in (older, unoptimised):
+        assert pa.compare(squeezenet, other).mismatch is None
+        assert pa.compare(other, squeezenet).mismatch is None
+
+
+@pytest.mark.parametrize("runs", [1, 5])
+def test_changes_between_formats_of_which_no_operator_matches_say_so_first(runs: int) -> None:
+    new, base = (
+        pa.join_runs(
+            in_memory.profile_of(
+                [{"name": name}],
+                [{"operator": 0, "duration_s": time + n / 100}],
+                processes=(f"{name}{n}.json",),
+                origin=Origin(f"format of {name}"),
+            )
+            for n in range(runs)
+        )
+        for name, time in (("a", 2.0), ("b", 1.0))
+    )
+    relative, absolute = outcomes(pa.compare(new, base), ["total > +5%", "total > 1s"])
+    first = "no operator of the baseline was matched; "
+    assert relative[0] == ("unjudged" if runs == 1 else "met")
+    assert relative[1].startswith(first)
+    assert not absolute[1].startswith(first)
 
 
 @pytest.mark.parametrize(("choice", "code"), [("unjudged", 4), ("no", 0)])

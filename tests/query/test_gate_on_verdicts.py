@@ -121,6 +121,33 @@ def test_a_condition_does_not_pass_if_no_single_layer_could_fail_it(
     assert (advice in found[1]) == (runs == 3)
 
 
+@pytest.mark.parametrize(("operators", "enough"), [(4, 5), (14, 6), (52, 7)])
+@pytest.mark.parametrize("by", [(), ("type",)])
+def test_the_advised_number_of_runs_is_the_least_that_can_show_one_operator(
+    operators: int, enough: int, by: tuple[str, ...]
+) -> None:
+    """Groups do not matter, although a group needs more runs: verdicts are those of operators."""
+
+    def outcome(runs: int) -> tuple[str, str]:
+        new, base = (
+            pa.join_runs(
+                profile_of(
+                    [
+                        Operator(str(n), f"T{n // 2}", (time + 9 * run) * (1 if n else factor))
+                        for n in range(operators)
+                    ],
+                    f"{side}{run}",
+                )
+                for run in range(runs)
+            )
+            for side, time, factor in (("", 101, 10), ("base/", 100, 1))
+        )
+        return judged_in(pa.compare(new, base), "verdict == slower: time > 0s", by=by)
+
+    assert f"at least {enough} profiles on each side to show a change" in outcome(3)[1]
+    assert (outcome(enough - 1)[0], outcome(enough)[0]) == ("unjudged", "met")
+
+
 def test_a_condition_passes_if_no_operator_with_much_time_may_have_the_verdict() -> None:
     same = [100 + run / 100 for run in range(8)]
     assert judged(ANY_LAYER, same, same[::-1]) == ("passed", "no operator has such a verdict")

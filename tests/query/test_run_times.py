@@ -10,7 +10,10 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.executions import Run, Track
 from profile_analyze.model.profile import Origin
+from profile_analyze.query.question import Query
 from profile_analyze.query.summary import Summary, summarise
+from profile_analyze.report.base import Report
+from profile_analyze.report.output_formats import render
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 if TYPE_CHECKING:
@@ -69,6 +72,20 @@ def test_slow_first_runs_of_a_baseline_have_a_note() -> None:
 
 def explained(summary: Summary) -> tuple[float, ...]:
     return summary.wall_s, summary.outside_s, summary.explained
+
+
+def test_totals_of_several_runs_say_so_if_rows_are_split_by_runs() -> None:
+    def shown(*times_s: tuple[float, ...], by: str) -> list[str]:
+        query = Query(by=by)
+        report = Report.of(summarise(iterations(*times_s), judged_by=query), ())
+        return render(report, "plain").splitlines()[:2]
+
+    host = "total host time    N/A"
+    assert shown((3.0, 3.0), (4.0,), by="run") == ["total device time  10.000 s (of 3 runs)", host]
+    assert shown((3.0, 3.0), (4.0, 4.0), by="file")[0].endswith(" 7.000 s (of 2 runs)")
+    assert shown((3.0, 3.0), (4.0,), by="file")[0].endswith(" s (of several runs)")
+    assert shown((3.0,), by="run")[0].endswith(" 3.000 s")
+    assert shown((3.0, 3.0), (4.0,), by="type")[0].endswith(" 3.000 s")
 
 
 def test_operators_explain_their_share_of_the_wall_time() -> None:

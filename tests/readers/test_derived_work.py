@@ -40,7 +40,7 @@ def test_convolutions_and_products_have_the_work_that_was_measured(path: Path) -
     np.testing.assert_array_equal(memory[known], operators.memory[chosen][known])
 
 
-IMAGES = {"format": "NCHW", "sparse": "DENSE"}
+IMAGES = {"format": "NCHW"}
 
 
 @pytest.mark.parametrize(

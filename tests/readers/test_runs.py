@@ -107,10 +107,14 @@ def test_an_operator_that_some_runs_lack_is_kept() -> None:
     assert len(profile.runs) == 2
 
 
-def test_operators_with_different_shapes_do_not_match() -> None:
-    one = profile_of([Operator("conv", "Conv", 10, shape=[1])])
-    two = profile_of([Operator("conv", "Conv", 20, shape=[2])])
+def test_operators_with_different_shapes_have_rows_of_their_own_but_may_be_of_one_model() -> None:
+    one = profile_of([Operator("conv", "Conv", 10, shape=[1])], "1.json")
+    two = profile_of([Operator("conv", "Conv", 20, shape=[2])], "2.json")
     assert pa.join_runs([one, two]).notes_on_runs == (
+        "2 of 2 operators are in only some of the 2 runs",
+    )
+    other = profile_of([Operator("pool", "Pool", 20, shape=[2])], "3.json")
+    assert pa.join_runs([one, other]).notes_on_runs == (
         "none of 2 operators are in all 2 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )
@@ -120,7 +124,7 @@ def test_the_note_on_different_models_comes_first() -> None:
     files = [str(PROFILES / name) for name in ("trace-dyn.json", "resnet18.json")]
     outcome = run_command(*files, "-t", "1", "--print-only", "device")
     assert outcome.err.splitlines()[0] == (
-        "note: none of 115 operators are in all 2 runs: these look like different models, so the "
+        "note: only 2 of 113 operators are in all 2 runs: these look like different models, so the "
         "totals make no sense; --aggregate-by file shows each file on its own"
     )
 

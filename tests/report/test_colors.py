@@ -16,10 +16,14 @@ from profile_analyze.report.colors import (
     colored_word,
     without_colors,
 )
+from profile_analyze.report.output_formats import OPERATORS, PLAIN, TABLE
+from tests.conftest import TABLE_FORMATS
 from tests.report.test_whole_reports import comparison
 
 RED, GREEN, YELLOW, CYAN, DIM = (f"\x1b[{code}m" for code in (31, 32, 33, 36, 2))
 END = "\x1b[0m"
+COLORED = (PLAIN, TABLE)
+"""The formats with colours, except the list of operators, which has colours in its sentences."""
 GATE = ("total > +2%", "total > +60%", "time > 10us", "type=None: time > +1%")
 
 
@@ -35,7 +39,7 @@ def colored_report(output_format: str) -> str:
     return pa.render(report, output_format, display=pa.Display(color=True))
 
 
-@pytest.mark.parametrize("output_format", ["plain", "table"])
+@pytest.mark.parametrize("output_format", COLORED)
 def test_verdicts_and_outcomes_have_colours(output_format: str) -> None:
     shown = colored_report(output_format)
     report = comparison((), GATE)
@@ -65,7 +69,9 @@ def test_a_chosen_column_of_verdicts_has_colours() -> None:
     assert f"│ {RED}slower{END}    │ conv_1 │" in shown
 
 
-@pytest.mark.parametrize("output_format", ["markdown", "wiki", "github", "junit", "csv", "json"])
+@pytest.mark.parametrize(
+    "output_format", [one for one in TABLE_FORMATS if one not in (*COLORED, OPERATORS)]
+)
 def test_other_formats_have_no_colours(output_format: str) -> None:
     assert "\x1b" not in colored_report(output_format)
 

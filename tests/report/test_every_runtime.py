@@ -13,7 +13,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.analysis.synchronisation import without_synchronisation
 from tests import in_memory
-from tests.conftest import FIXTURES, TABLE_FORMATS
+from tests.conftest import FIXTURES, TABLE_FORMATS, without_version
 from tests.report.json_schema import check_report
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def in_all_formats(name: str) -> str:
         for output_format in TABLE_FORMATS
     ]
     notes = "".join(f"note: {note}\n" for note in report.notes)
-    return "".join([*parts, f"=== notes\n{notes}"])
+    return without_version("".join([*parts, f"=== notes\n{notes}"]))
 
 
 @pytest.mark.parametrize("name", REPORTS)

@@ -12,12 +12,19 @@ import profile_analyze as pa
 from profile_analyze.query import patterns
 from profile_analyze.report.base import encoded
 from profile_analyze.report.output_formats import (
+    OPERATORS,
     PICTURE_FORMATS,
     find_renderer,
     output_format_of,
     picture_format_of,
 )
-from tests.conftest import PROFILES, TABLE_FORMATS, run_command
+from tests.conftest import (
+    FORMATS_FOR_PEOPLE,
+    FORMATS_WITH_UNITS,
+    PROFILES,
+    TABLE_FORMATS,
+    run_command,
+)
 from tests.small import Operator, profile_of, written
 
 if TYPE_CHECKING:
@@ -27,10 +34,10 @@ if TYPE_CHECKING:
 RESNET = str(PROFILES / "resnet18.json")
 
 
-@pytest.mark.parametrize("output_format", ["table", "plain", "markdown", "wiki", "operators"])
+@pytest.mark.parametrize("output_format", FORMATS_FOR_PEOPLE)
 def test_sentences_have_escapes_for_the_encoding(output_format: str, tmp_path: Path) -> None:
     file = written(tmp_path / "names.json", [Operator("a", "卷积", 1, work=(1, 1))])
-    options = ["--dump-only-opr"] if output_format == "operators" else ["--format", output_format]
+    options = ["--dump-only-opr"] if output_format == OPERATORS else ["--format", output_format]
     condition = ["--fail-if", "type == 卷积: time > 1h"]
     outcome = run_command(
         *(file, *options, "--peaks", "1T:1G", *condition, "--fail-uncertain", "no"),
@@ -50,11 +57,11 @@ def test_a_slow_pattern_in_a_column_fails_before_anything_is_printed(
     assert (outcome.code, outcome.out) == (2, "")
 
 
-@pytest.mark.parametrize("output_format", ["table", "plain", "markdown", "wiki"])
+@pytest.mark.parametrize("output_format", [one for one in FORMATS_FOR_PEOPLE if one != OPERATORS])
 def test_chosen_columns_are_in_the_order_asked_for(output_format: str) -> None:
     call = (RESNET, "-t", "1", "--print-only", "device", "--format", output_format)
     shown = run_command(*call, "--columns", "id,opr_id,bandwidth,type,host_time,param.mode").out
-    unit, host_time = ("s", "9e-06") if output_format in ("table", "wiki") else ("us", "9.000")
+    unit, host_time = ("us", "9.000") if output_format in FORMATS_WITH_UNITS else ("s", "9e-06")
     expected = ["id", "bandwidth", "type", f"host time ({unit})", "param.mode"]
     positions = [shown.index(word) for word in expected]
     assert positions == sorted(positions)

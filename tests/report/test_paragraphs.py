@@ -18,7 +18,7 @@ from profile_analyze.report.paragraphs import (
     with_own_indent,
     wrapped_headers,
 )
-from profile_analyze.report.text_layout import text_width
+from profile_analyze.report.text_layout import broken_word, text_width
 
 TEXT = "one two three-four five"
 
@@ -56,6 +56,15 @@ def test_texts_are_wrapped_beside_their_labels() -> None:
         ("a", "b"),
     ]
     assert labelled_lines(lines, pa.Display()) == lines
+
+
+def test_words_that_do_not_fit_beside_their_labels_are_broken() -> None:
+    lines = [("label", "one /longer/than/the/width two"), ("a", "卷积卷积卷积卷积")]
+    assert labelled_lines(lines, pa.Display(width=20)) == [
+        ("label", "one\n/longer/than/\nthe/width two"),
+        ("a", "卷积卷积卷积\n卷积"),
+    ]
+    assert broken_word("卷积", 1) == ["卷", "积"]
 
 
 def test_headers_are_aligned_at_their_last_line() -> None:

@@ -20,13 +20,16 @@ from matplotlib.text import Annotation, Text
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.bar_chart import by_style, draw_times
+from profile_analyze.report.chart_texts import note_on_times
 from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 from profile_analyze.report.text_layout import text_width
 from tests.conftest import IS_FULL, PROFILES, run_command, some_of
 from tests.in_memory import profile_of
+from tests.readers.pytorch.events import document, op
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -686,6 +689,44 @@ def test_a_title_with_long_file_names_fits_into_the_picture(
     assert box.x0 >= 0
     legends = [legend.get_window_extent() for legend in figure.legends]
     assert box.x1 <= min([figure.bbox.x1, *(legend.x0 for legend in legends)])
+
+
+@pytest.mark.parametrize(
+    ("repeats", "is_damaged", "line"),
+    [
+        (2, False, "iterations: perhaps 2 in the run; times and calls are their sums"),
+        (2, True, "the file ends in the middle, so events are missing; copy or export it again"),
+        (1, False, ""),
+    ],
+)
+def test_the_title_says_what_the_times_are(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, repeats: int, line: str, *, is_damaged: bool
+) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(
+        "profile_analyze.report.charts.draw_times",
+        lambda figure, chart, unit: drawn.append(title_of(figure, chart, unit)),
+    )
+    names = [f"aten::{name}" for name in ("relu", "add", "mul", "sum", "cat")] * repeats
+    content = document(*(op(name, 20 * n, 10 + n) for n, name in enumerate(names)))
+    path = tmp_path / "trace.json"
+    path.write_bytes(content[: -len(content) // 20] if is_damaged else content)
+    assert run_command(str(path), "--plot", str(tmp_path / "a.svg")).code == 0
+    assert drawn[0].splitlines()[1:] == ([line] if line else [])
+
+
+def title_of(figure: Figure, chart: Chart, unit: TimeUnit) -> str:
+    draw_times(figure, chart, unit)
+    return str(figure.get_suptitle())
+
+
+def test_notes_that_are_too_long_for_a_line_lose_their_advice() -> None:
+    text = "the device time is the sum of 2 streams, which may have run at the same time"
+    notes = [Note(f"{text}; {'advice ' * 10}", Importance.WRONG), Note("", Importance.WRONG)]
+    summary = pa.summarise(pa.load(RESNET))._replace(notes=tuple(notes))
+    assert note_on_times(summary, ()) == text
+    longer = summary._replace(notes=(Note(text * 2, Importance.WRONG),))
+    assert len(note_on_times(longer, ())) == 115
 
 
 def test_a_picture_of_the_host_has_no_verdict_on_the_device(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from math import inf, nan
 
 import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
+from profile_analyze.model.wording import value_text
+from profile_analyze.query.catalog import find_column
 from profile_analyze.report.times import ORIGINAL, TIME_UNITS, Times, TimeUnit, times_for
 from tests import in_memory
 from tests.conftest import PROFILES, run_command
@@ -119,6 +123,39 @@ def test_sums_of_the_same_times_in_another_order_have_one_text() -> None:
     one, other = 0.0016595 + 0.001806 + 0.000684, 0.000684 + 0.001806 + 0.0016595
     assert (f"{one * 1e3:.3f}", f"{other * 1e3:.3f}") == ("4.149", "4.150")
     assert Times("ms", 3).number(one) == Times("ms", 3).number(other) == "4.149"
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
+def test_totals_in_another_order_have_no_difference(scale: float) -> None:
+    """The totals differ in the last digit: 0.6 and 0.6000000000000001."""
+
+    def compared(*times: float) -> pa.Profile:
+        executions = [{"operator": n, "duration_s": time * scale} for n, time in enumerate(times)]
+        names = [{"name": name, "type": "Conv"} for name in "abc"]
+        return in_memory.profile_of(names, executions)
+
+    source = pa.compare(compared(0.1, 0.2, 0.3), compared(0.3, 0.2, 0.1))
+    report = pa.Report.of(pa.summarise(source), ())
+    record = json.loads(pa.render(report, "json"))["summary"]["comparison"]
+    assert 0 < abs(record["difference_s"]) < 1e-15 * scale  # as it is, for programs
+    for output_format in ("plain", "markdown", "table", "wiki"):
+        text = pa.render(report, output_format)
+        assert isinstance(text, str)
+        assert re.search(r"difference\W* 0(\.0)? (ns|s) \(0\.0%\)", text), text
+        assert "+" not in text
+        assert "largest differences" not in text
+
+
+def test_rounding_noise_is_no_difference() -> None:
+    noise_s, tick_s = 5.42e-20, 1e-10
+    for times, zero in ((times_for([1.57e-4], "auto"), "0 us"), (ORIGINAL, "0.0 s")):
+        assert times.text(noise_s, signed=True) == times.text(-noise_s, signed=True) == zero
+        assert times.text(tick_s, signed=True).startswith("+")
+        assert times.text(noise_s) not in (zero, times.text(0.0))  # a time, not a difference
+    texts = [value_text(find_column("difference"), value) for value in (noise_s, -noise_s, tick_s)]
+    assert texts == ["0.0", "0.0", "+1e-10"]
+    texts = [value_text(find_column("change"), value) for value in (2e-16, -2e-16, 1e-4, -1e-4)]
+    assert texts == ["0.0%", "0.0%", "+0.0%", "-0.0%"]
 
 
 def test_without_decimals_the_least_time_is_1() -> None:

@@ -95,7 +95,7 @@ def read_operators(
 
 
 def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
-    """Return the ids as integers. Raises `BrokenValueError` if an id is not a whole number."""
+    """Return the ids as whole numbers. Raises `BrokenValueError` if an id is not one."""
     digits = "".join(ids)
     # `int` alone would also accept ids such as " 1_0".
     if not ids or (digits.isascii() and digits.isdecimal()):
@@ -103,7 +103,9 @@ def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
             return np.fromiter(map(int, ids), np.int64, len(ids))
     wrong = next((id_ for id_ in ids if not re.fullmatch("[0-9]+", id_)), None)
     if wrong is not None:
-        error = msgspec.ValidationError(f"the operator id {wrong!r} is not a whole number")
+        error = msgspec.ValidationError(
+            f"the operator id {wrong!r} is not a whole number of 0 or more"
+        )
     else:
         longest = max(ids, key=lambda id_: (len(id_.lstrip("0")), id_.lstrip("0")))
         error = msgspec.ValidationError(f"the operator id {longest!r} does not fit into 64 bits")

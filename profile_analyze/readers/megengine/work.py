@@ -147,7 +147,7 @@ def _by_channel(weight: Tensor, image: Any, call: Call) -> Tensor | None:
     format, the elements of the weight per channel are (elements of the weight) / (channels).
     """
     axes = _CHANNEL_AXES.get(str(call.parameters.get("format")), ())
-    if not axes or max(axes) >= len(image) or call.parameters.get("sparse") is None:
+    if not axes or max(axes) >= len(image):
         return None
     channels = prod(image[axis] for axis in axes)
     elements = int(weight.elements)

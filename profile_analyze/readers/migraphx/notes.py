@@ -6,6 +6,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
+from profile_analyze.readers.counted_times import share_of_total
 from profile_analyze.readers.migraphx.rows import known_time_s
 from profile_analyze.units import MS_PER_S, short_time
 
@@ -21,6 +22,9 @@ _MISSING_SHARE: Final = 0.01
 smaller difference."""
 
 _NO_TIME: Final = "no time for {}: MIGraphX prints nan for instructions that it did not run"
+_NO_CALLS: Final = (
+    "the number of calls of {} is unknown, because the file says 0; each counts as one call"
+)
 _NO_SHAPES: Final = (
     "the computation of {} is unknown without shapes; keep the lines of instructions, or record "
     "with migraphx-driver perf --detailed"
@@ -88,10 +92,11 @@ def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
     """
     for text, affected, importance in (
         (_NO_TIME, [row for row in rows.rows if isnan(row.time_s)], Importance.INCOMPLETE),
+        (_NO_CALLS, [row for row in rows.rows if row.calls == 0], Importance.INCOMPLETE),
         *_unknown(rows),
         (_NESTED, nested, Importance.CONTEXT),
     ):
-        share = known_time_s(affected) / rows.time_s if rows.time_s else nan
+        share = share_of_total(known_time_s(affected), rows.time_s)
         yield from notes_with_share(
             text, importance, len(affected), share,
             dropped_beside="model" if text in (_NO_SHAPES, _NO_INPUTS, _UNKNOWN) else "",

@@ -85,7 +85,7 @@ def _executions(rows: Sequence[Row], parents: Sequence[int]) -> Executions:
     return Executions.of(
         ran,
         [rows[index].time_s for index in ran],
-        calls=[1 if (calls := rows[index].calls) is None else calls for index in ran],
+        calls=[rows[index].calls or 1 for index in ran],
         parent=[execution_of.get(parents[index], -1) for index in ran],
     )
 

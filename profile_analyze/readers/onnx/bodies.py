@@ -10,7 +10,10 @@ from profile_analyze.readers.onnx.types import (
     Scope,
     attributes_of,
     bodies_of,
+    container_type,
     declare,
+    elements_of,
+    have_elements,
     merged,
     sizes_of,
     tensor_type,
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TypeProto
 
     from profile_analyze.readers.onnx.folding import Array
+    from profile_analyze.readers.onnx.types import Sizes
 
     InferGraph: TypeAlias = Callable[[GraphProto, Scope], None]
     Types: TypeAlias = "list[TypeProto | None]"
@@ -102,8 +106,10 @@ def _common(first: TypeProto | None, second: TypeProto | None) -> TypeProto | No
     """Return the more general type of two: sizes that differ become unknown."""
     if first is None or second is None:
         return None
+    if have_elements(first, second):
+        return container_type(first, _common(elements_of(first), elements_of(second)))
     if not (first.HasField("tensor_type") and second.HasField("tensor_type")):
-        return first
+        return first if first == second else None
     mine, others = sizes_of(first), sizes_of(second)
     elem_type = first.tensor_type.elem_type
     if mine is None or others is None or len(mine) != len(others):
@@ -115,8 +121,15 @@ def _common(first: TypeProto | None, second: TypeProto | None) -> TypeProto | No
 
 def _without_shape(type_: TypeProto | None) -> TypeProto | None:
     if type_ is None or not type_.HasField("tensor_type"):
-        return type_
+        return None
     return tensor_type(type_.tensor_type.elem_type, None)
+
+
+def _sizes_inside(type_: TypeProto | None) -> Sizes | None:
+    """Return the shape of a tensor, or of the tensors in a sequence; None if it is unknown."""
+    while (element := elements_of(type_)) is not None:
+        type_ = element
+    return sizes_of(type_)
 
 
 def _flag(scope: Scope, name: str) -> bool | None:
@@ -187,7 +200,7 @@ class _Loop:
             inner = self._executed(carried)
             after = _types_of_outputs(self._body, inner)[1 : len(carried) + 1]
             common = [_common(*pair) for pair in zip(carried, after, strict=False)]
-            if list(map(sizes_of, common)) == list(map(sizes_of, carried)):
+            if list(map(_sizes_inside, common)) == list(map(_sizes_inside, carried)):
                 return carried, inner
             carried = common
         # Each iteration can change the shape of a further value, up to the last carried value.

@@ -226,6 +226,17 @@ def _past_length(node: _Node, position: int, axis: int) -> int | str | None:
     return None if past is None else past[axis]
 
 
+def _present_length(
+    node: _Node, position: int, axis: int, new: int | str | None, *, is_shared: object
+) -> int | str | None:
+    """Return the length of the output that has the past keys, of input `position`, and new keys.
+
+    `is_shared` says whether past and present share a buffer, which has the maximum length.
+    """
+    past = _past_length(node, position, axis)
+    return past if is_shared and node.has(position) else _plus(past, new)
+
+
 def _attention(node: _Node) -> Any:
     """Outputs: the result of shape (batch, sequence, size of v), and all keys and values."""
     data, weight = node.sizes(0), node.sizes(1)
@@ -234,7 +245,8 @@ def _attention(node: _Node) -> Any:
     heads = node.attributes.get("num_heads")
     of_each = node.attributes.get("qkv_hidden_sizes")
     hidden = of_each[2] if of_each else _divided(weight[-1], 3)
-    length = _plus(_past_length(node, 4, 3), data[1])
+    is_shared = node.attributes.get("past_present_share_buffer")
+    length = _present_length(node, 4, 3, data[1], is_shared=is_shared)
     present = (2, data[0], heads, length, _divided(hidden, heads))
     return [(node.dtype(0), (*data[:2], hidden)), (node.dtype(0), present)]
 
@@ -245,7 +257,8 @@ def _multi_head_attention(node: _Node) -> Any:
         return [(node.dtype(0), None)]
     heads = node.attributes.get("num_heads")
     hidden, new = _size_and_length_of_values(node, heads)
-    length = _plus(_past_length(node, 6, 2), new)
+    # Input 8 says how much of the shared buffer is used.
+    length = _present_length(node, 6, 2, new, is_shared=node.has(8))
     present = (query[0], heads, length, _divided(hidden, heads))
     output = (*query[:2], hidden)
     return [(node.dtype(0), output), (node.dtype(0), present), (node.dtype(0), present)]

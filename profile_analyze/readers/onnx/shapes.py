@@ -59,7 +59,10 @@ class Inference:
             scope.set_array(name, array)
         graph = proto.graph
         declare(graph, scope)
-        take_types(_inferred(proto).graph, scope)
+        inferred = _inferred(proto).graph
+        # `onnx` assumes that the elements of a sequence have the same shape after a loop as before.
+        if not _has_loop_with_sequence(inferred):
+            take_types(inferred, scope)
         if _needs_walk(graph, scope):
             self.infer_graph(graph, scope)
         else:
@@ -132,6 +135,19 @@ def _needs_walk(graph: GraphProto, scope: Scope) -> bool:
         next(bodies_of(node), None) is not None
         or any(name and not is_complete(scope.types.get(name)) for name in node.output)
         for node in graph.node
+    )
+
+
+def _has_loop_with_sequence(graph: GraphProto) -> bool:
+    """Return whether a Loop in `graph`, or in a body, carries a value that is not a tensor."""
+    return any(
+        (
+            node.op_type == "Loop"
+            and not all(value.type.HasField("tensor_type") for value in body.output)
+        )
+        or _has_loop_with_sequence(body)
+        for node in graph.node
+        for _, body in bodies_of(node)
     )
 
 

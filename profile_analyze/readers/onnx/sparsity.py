@@ -12,7 +12,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.model_columns import SPARSITY_NAMES
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.onnx.weights import share_of_zeros
-from profile_analyze.readers.onnx.zeros import is_computed, zeros_behind
+from profile_analyze.readers.onnx.zeros import needs_unsupported_node, zeros_behind
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def sparsity_columns(
     }
     of_rows = [Sparsity() if index is None else known[index] for index in weights]
     unknown = [index for index, one in known.items() if isnan(one.share)]
-    computed = sum(is_computed(tables, index) for index in unknown)
+    computed = sum(needs_unsupported_node(tables, index) for index in unknown)
     unread = len(unknown) - computed
     reasons = {"nodes compute the values": computed, "the values cannot be read": unread}
     columns: tuple[OptionalValues, ...] = (

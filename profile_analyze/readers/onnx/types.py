@@ -11,7 +11,7 @@ from onnx import AttributeProto, TensorProto, TypeProto, helper, numpy_helper
 from profile_analyze.readers.onnx.folding import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from onnx import GraphProto, NodeProto
 
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 STORED_APART: Final = "stored apart: "
 """The start of the doc string of a tensor whose values were taken out of the graph."""
+_CONTAINERS: Final[Mapping[str, Callable[[TypeProto], TypeProto]]] = {
+    "sequence_type": helper.make_sequence_type_proto,
+    "optional_type": helper.make_optional_type_proto,
+}
+"""How to make the type of a sequence or optional from the type of its elements."""
 _TOO_LARGE: Final = 1 << 63
 _GENERATED: Final = "unk__"
 """The start of the symbols that shape inference makes up for sizes that it does not know."""
@@ -93,6 +98,23 @@ def tensor_type(elem_type: int, sizes: Iterable[int | str | None] | None) -> Typ
     return helper.make_tensor_type_proto(elem_type, sizes)
 
 
+def elements_of(type_: TypeProto | None) -> TypeProto | None:
+    """Return the type of the elements of a sequence or optional; None for other types."""
+    kind = "" if type_ is None else type_.WhichOneof("value")
+    return getattr(type_, str(kind)).elem_type if kind in _CONTAINERS else None
+
+
+def have_elements(first: TypeProto, second: TypeProto) -> bool:
+    """Return whether both types are sequences, or both are optionals."""
+    kind = first.WhichOneof("value")
+    return kind in _CONTAINERS and kind == second.WhichOneof("value")
+
+
+def container_type(like: TypeProto, elements: TypeProto | None) -> TypeProto | None:
+    """Return the type of a sequence or optional, `like` the given one, with other elements."""
+    return None if elements is None else _CONTAINERS[like.WhichOneof("value")](elements)
+
+
 def sizes_of(type_: TypeProto | None) -> Sizes | None:
     """Return the shape: a number, a symbol or None for each dimension.
 
@@ -134,9 +156,14 @@ def dims_of(sizes: Sizes | None) -> Dims | None:
 
 
 def is_complete(type_: TypeProto | None) -> bool:
-    """Return whether a type is known with all its sizes. Only tensors have sizes."""
+    """Return whether a type is known with all its sizes. Only tensors have sizes.
+
+    The sizes of a sequence are the sizes of its elements.
+    """
     if type_ is None:
         return False
+    if (elements := elements_of(type_)) is not None:
+        return is_complete(elements)
     if type_.WhichOneof("value") not in ("tensor_type", "sparse_tensor_type"):
         return type_.WhichOneof("value") is not None
     sizes = sizes_of(type_)
@@ -151,6 +178,8 @@ def merged(new: TypeProto | None, old: TypeProto | None) -> TypeProto | None:
     """
     if new is None or old is None or new.WhichOneof("value") is None:
         return old if new is None or new.WhichOneof("value") is None else new
+    if have_elements(new, old):
+        return container_type(new, merged(elements_of(new), elements_of(old)))
     if not (new.HasField("tensor_type") and old.HasField("tensor_type")):
         return new
     mine, others = sizes_of(new), sizes_of(old)

@@ -33,8 +33,8 @@ def zeros_behind(tables: ModelTables, index: int, folder: Path | None) -> NDArra
     return zeros
 
 
-def is_computed(tables: ModelTables, index: int) -> bool:
-    """Return whether a constant is computed by nodes that `zeros_behind` does not support."""
+def needs_unsupported_node(tables: ModelTables, index: int) -> bool:
+    """Return whether a constant is computed by a node that `zeros_behind` does not support."""
     origin, _ = _origin_of(tables, index)
     return origin is None or (tables.stored(origin) is None and _maker(tables, origin) is None)
 

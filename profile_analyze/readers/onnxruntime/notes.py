@@ -29,19 +29,18 @@ _RENAMING: Final = (
 )
 
 _LAUNCHES: Final = (
-    "{} only launch work on a device: their times are host times; builds of ONNX Runtime that "
-    "profile the GPU record its kernels"
+    "{} launching work on a device: host times only; builds of ONNX Runtime that profile the GPU "
+    "record its kernels"
 )
 _PADDED: Final = (
     "{} have channels in blocks of 8 or 16 (NCHWc): computation and memory include channels that "
     "only pad a block, and the names are those of tensors; --model model.onnx --columns "
     "time,name,param.nodes shows the nodes of the model"
 )
-_NO_SHAPES: Final = (
-    "the computation of {} is unknown without shapes; ONNX Runtime 1.14 and later record shapes"
-)
+_DAMAGED_SHAPES: Final = "the computation of {} is unknown without shapes"
+_NO_SHAPES: Final = f"{_DAMAGED_SHAPES}; ONNX Runtime 1.14 and later record shapes"
 _UNKNOWN: Final = unknown_work()
-_WITHOUT_MODEL: Final = (_PADDED, _NO_SHAPES, _UNKNOWN)
+_WITHOUT_MODEL: Final = (_PADDED, _DAMAGED_SHAPES, _NO_SHAPES, _UNKNOWN)
 _PACKED: Final = (
     "weights of {} were packed in advance: their shapes are derived; the session option "
     "session.disable_prepacking=1 records these shapes"
@@ -119,7 +118,9 @@ def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importa
     yield is_blocked, _PADDED, Importance.WRONG
     has_shapes = np.array([row.call.in_shapes is not None for row in rows], np.bool_)
     is_unknown = np.array([np.isnan(row.call.cost.work.computation) for row in rows], np.bool_)
-    yield is_node & is_unknown & ~has_shapes, _NO_SHAPES, Importance.INCOMPLETE
+    # If the file has the shapes of some nodes, ONNX Runtime records them, and others are damaged.
+    without_shapes = _DAMAGED_SHAPES if has_shapes.any() else _NO_SHAPES
+    yield is_node & is_unknown & ~has_shapes, without_shapes, Importance.INCOMPLETE
     yield is_node & is_unknown & has_shapes, _UNKNOWN, Importance.INCOMPLETE
     is_packed = np.array([bool(row.call.cost.packed_bytes) for row in rows], np.bool_)
     yield is_packed, _PACKED, Importance.CONTEXT

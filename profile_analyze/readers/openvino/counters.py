@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import msgspec
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _HEADER: Final = re.compile(r"layerName(?P<separator>[;,])execStatus[;,]")
+_SHARES: Final = re.compile(r"; %;?$")
+"""The end of the header of a sorted report in C++, which has one more column: shares."""
 _COLUMNS: Final = 6
 _TOTAL: Final = re.compile(r'"?Total(;;| (CPU )?time:)')
 _TOTAL_OF_SORTED: Final = re.compile(r'"?Total time: ([^ ]+) milliseconds')
@@ -118,11 +121,14 @@ def _of_csv(text: str) -> Report:
         row = line.rstrip("\r")
         header = _HEADER.match(row.lstrip())
         if header is not None:
-            is_sorted = header["separator"] == ","  # only the sorted report has commas
-            split = _of_commas if is_sorted else _of_semicolons
+            # Only sorted reports have shares. In Python, only they have commas.
+            has_shares = _SHARES.search(row) is not None
+            has_commas = header["separator"] == ","
+            is_sorted = has_shares or has_commas
+            split = _of_commas if has_commas else partial(_of_semicolons, has_shares=has_shares)
             sections.append(Section([], None))
         elif _TOTAL.match(row) and sections:
-            total = _total(row)
+            total = _total(row, split)
             if total is not None:
                 sections[-1] = sections[-1]._replace(total_ms=total)
         elif row.strip(' ";'):  # the header of a sorted report goes on with a line `"`
@@ -134,9 +140,14 @@ def _of_csv(text: str) -> Report:
     return Report(sections, is_sorted, tuple(broken))
 
 
-def _of_semicolons(line: str) -> list[str]:
-    """Return the fields of a line. The name, which comes first, may contain semicolons."""
-    return line.removesuffix(";").rsplit(";", _COLUMNS - 1)
+def _of_semicolons(line: str, *, has_shares: bool = False) -> list[str]:
+    """Return the fields of a line; no fields if the line has too few.
+
+    The name, which comes first, may contain semicolons. The share, which comes last, is left out.
+    """
+    columns = _COLUMNS + has_shares
+    fields = line.removesuffix(";").rsplit(";", columns - 1)
+    return fields[:_COLUMNS] if len(fields) == columns else []
 
 
 def _of_commas(line: str) -> list[str]:
@@ -161,12 +172,12 @@ def _ran(status: str) -> bool:
     return status.endswith("EXECUTED")
 
 
-def _total(line: str) -> float | None:
+def _total(line: str, split: Callable[[str], list[str]]) -> float | None:
     """Return the total time in a line; None if the line is cut or has only the total CPU time."""
     of_sorted = _TOTAL_OF_SORTED.match(line)
     if of_sorted is not None:
         return _milliseconds(of_sorted[1])
-    fields = _of_semicolons(line)
+    fields = split(line)
     return _milliseconds(fields[4]) if len(fields) == _COLUMNS else None
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import nan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
 from profile_analyze.model.terms import CONTROL
+from profile_analyze.readers.counted_times import share_of_total
 from profile_analyze.readers.openvino.terms import CONSTANTS, FUSED_TYPE, INPUTS, dtype_of
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _affected(
 ) -> Iterator[Note]:
     """Yield a note on the affected operators, with their share of the time."""
     affected = sum(time for time, is_one in zip(times, is_affected, strict=True) if is_one)
-    share = affected / sum(times) if any(times) else nan
+    share = share_of_total(affected, sum(times))
     yield from notes_with_share(
         text, importance, sum(is_affected), share,
         dropped_beside="model" if text in (_FUSED_TEXT, _UNKNOWN_TEXT) else "",

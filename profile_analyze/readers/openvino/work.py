@@ -92,17 +92,15 @@ def _dtype(tensor: Tensor | None) -> str | None:
 
 
 def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
-    """Return a convolution. A weight with groups has one more dimension than the data."""
+    """Return a convolution."""
     weight = _second(inputs)
     rest = inputs[2:]
-    rank = len(known_shape(inputs[0]))
-    shape, result = known_shape(weight), known_shape(outputs[0])
-    groups = 1
-    if len(shape) == rank + 1 > 2:
-        groups = shape[0]
-        weight = Tensor((groups * shape[1], *shape[2:]), weight.dtype)
-    elif len(shape) != rank:  # the weight is not an input
+    data, shape, result = map(known_shape, (inputs[0], weight, outputs[0]))
+    groups = _groups(kind, shape, data, result)
+    if groups is None:  # the weight is not an input
         weight, rest = _UNKNOWN_TENSOR, inputs[1:]
+    elif len(shape) > len(data):
+        weight = Tensor((groups * shape[1], *shape[2:]), weight.dtype)
     # The bias may be followed by inputs that are added to the result.
     bias = [one for one in rest[:1] if len(known_shape(one)) <= 1]
     rest = rest[len(bias) :]
@@ -111,8 +109,23 @@ def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
         kind,
         (inputs[0], weight, *(bias or [None]), *rest),
         tuple(outputs),
-        {"groups": groups, "fused": added, "padding_before": None},
+        {"groups": groups or 1, "fused": added, "padding_before": None},
     )
+
+
+def _groups(kind: str, shape: Shape, data: Shape, result: Shape) -> int | None:
+    """Return the number of groups of a weight; None if `shape` cannot be the shape of a weight.
+
+    A weight with groups has one more dimension than the data. An input with the shape of the
+    result is added to the result.
+    """
+    if len(shape) not in (len(data), len(data) + 1) or len(data) < 2 or shape == result:
+        return None
+    groups, *channels = shape[:3] if len(shape) > len(data) else (1, *shape[:2])
+    if kind == TRANSPOSED:  # the channels of the data come first
+        channels.reverse()
+    is_weight = [groups * one for one in channels] == [*result[1:2], *data[1:2]]
+    return groups if is_weight else None
 
 
 def _matrix_product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import nan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -27,8 +28,14 @@ _PROMOTION: Final = (
     *("bool", "uint8", "int8", "int16", "int32", "int64"),
     *("fp8", "fp16", "bf16", "fp32", "fp64", "complex64", "complex128"),
 )
-"""If inputs have different dtypes, the result has the dtype that comes last in this list. One
-exception: fp16 and bf16 give fp32."""
+"""If inputs have different dtypes, the result has the dtype that comes last in this list, except
+for the pairs in `_COMMON`. Source: the table of `torch.promote_types`."""
+_COMMON: Final = {
+    frozenset(("fp16", "bf16")): "fp32",
+    frozenset(("uint8", "int8")): "int16",
+    frozenset(("fp64", "complex64")): "complex128",
+}
+"""The dtype of the result for pairs of dtypes that do not hold each other's values."""
 _FIRST_FLOAT: Final = _PROMOTION.index("fp8")
 
 
@@ -133,13 +140,17 @@ def promoted(tensors: Iterable[Tensor], *, to_float: bool = False) -> str | None
     """
     found = list(tensors)
     dtypes = [one.dtype for one in found if one.shape != ()] or [one.dtype for one in found]
-    known = [_PROMOTION.index(one) for one in dtypes if one in _PROMOTION]
+    if len({*dtypes}) == 1 and not to_float:
+        return dtypes[0]  # also a dtype that is not in the table
+    known = [one for one in dtypes if one in _PROMOTION]
     if not known or len(known) < len(dtypes):
         return None
-    result = _PROMOTION[max(known)]
-    if {"fp16", "bf16"} <= set(dtypes) and result == "bf16":
-        return "fp32"
-    return "fp32" if to_float and max(known) < _FIRST_FLOAT else result
+    result = reduce(_promoted_pair, known)
+    return "fp32" if to_float and _PROMOTION.index(result) < _FIRST_FLOAT else result
+
+
+def _promoted_pair(one: str, other: str) -> str:
+    return _COMMON.get(frozenset((one, other))) or max(one, other, key=_PROMOTION.index)
 
 
 def axis_of(dimension: int, rank: int) -> int:

@@ -75,9 +75,13 @@ def _notes_on_missing_shapes(found: Recorded) -> Iterator[Note]:
     is_unknown = np.array(
         [row.level == OPERATOR and _lacks_shapes(row) for row in found.rows], np.bool_
     )
+    counted_times = _counted_times(found)
+    if len(counted_times.operator):
+        # Operators without a counted time, such as those that launch no kernel, affect no number.
+        is_unknown &= np.isin(np.arange(len(is_unknown)), counted_times.operator)
     yield from notes_with_share(
         _NO_SHAPES, Importance.INCOMPLETE,
-        int(is_unknown.sum()), _counted_times(found).share_of(is_unknown),
+        int(is_unknown.sum()), counted_times.share_of(is_unknown),
         dropped_beside="model",
     )  # fmt: skip
 

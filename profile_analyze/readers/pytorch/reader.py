@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.recorded import ITERATIONS, RecordedFact
 from profile_analyze.model.terms import FRAMES
 from profile_analyze.readers.pytorch.decoding import read_trace
 from profile_analyze.readers.pytorch.executions import recorded
@@ -54,7 +54,7 @@ def _iterations(repetitions: int) -> tuple[RecordedFact, ...]:
     if repetitions == 1:
         return ()
     unit = "in the run; times and calls are their sums"
-    return (RecordedFact("iterations", float(repetitions), unit, "iterations", "perhaps"),)
+    return (RecordedFact("iterations", float(repetitions), unit, ITERATIONS, "perhaps"),)
 
 
 def _check(file: str, trace: Trace) -> None:

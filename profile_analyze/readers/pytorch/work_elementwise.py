@@ -195,9 +195,7 @@ TABLE: Final[Mapping[str, Entry]] = {
         "Tensor grad_output, alpha, scale, input_scale, is_result, Tensor self_or_result",
     ),
     **dict.fromkeys(("glu", "isclose", "rrelu", "rrelu_with_noise"), Entry(_ELEMENTWISE)),
-    "_foreach_": Entry(
-        _ELEMENTWISE, ("Tensor[] self, any _a, any _b, any _c", "Tensor[] self"), _of_lists
-    ),
+    "_foreach_": Entry(_ELEMENTWISE, ("Tensor[] self, any _a, any _b, any _c",), _of_lists),
     "_foreach_norm": Entry("reduction", ("Tensor[] self, ord, dtype",), _norms_of_lists),
     **entries(
         "optimizer step",

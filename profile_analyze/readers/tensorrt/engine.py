@@ -102,7 +102,7 @@ def _shapes(tensors: Sequence[EngineTensor]) -> tuple[tuple[int, ...], ...] | No
 
 def _bytes(tensors: Sequence[EngineTensor]) -> float:
     """Return the bytes of all tensors in memory. Each tensor counts once."""
-    by_name = {one.name or str(number): one.stored for number, one in enumerate(tensors)}
+    by_name = {one.name: one.stored for one in tensors}
     return sum((one.bytes for one in by_name.values()), 0.0)
 
 

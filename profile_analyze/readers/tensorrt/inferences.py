@@ -45,7 +45,10 @@ def mean_compute_s(inferences: list[Inference]) -> float:
 def recorded_facts(inferences: list[Inference]) -> Iterator[RecordedFact]:
     """Yield the number of inferences, and the distribution of their latencies."""
     latencies_s = np.array([one.latency_ms for one in inferences]) / MS_PER_S
-    yield RecordedFact("inferences", float(len(inferences)), "", "inferences")
+    count = len(inferences)
+    noun = "inference" if count == 1 else "inferences"
+    # The count belongs to the latencies: the times of the layers are from another run.
+    yield RecordedFact("inferences", float(count), noun, LATENCY)
     for part, value_s in _distribution(latencies_s):
         yield RecordedFact(f"latency_{part}_s", value_s, "s", LATENCY, part)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
@@ -31,7 +31,8 @@ _MULTIPLE: Final = re.compile(r"channel % ([1-9][0-9]{0,2}) == 0")
 class EngineTensor(msgspec.Struct, gc=False):
     """An input or output of a layer, as the file describes it."""
 
-    name: str = msgspec.field(default="", name="Name")
+    name: Annotated[str, msgspec.Meta(min_length=1)] = msgspec.field(name="Name")
+    """The name, which shows that two layers use the same tensor."""
     dims: list[int] | None = msgspec.field(default=None, name="Dimensions")
     format: str = msgspec.field(default="", name="Format/Datatype")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.notes import Importance, Note, notes_with_share
+from profile_analyze.readers.counted_times import share_of_total
 from profile_analyze.readers.tflite.log import MAIN
 from profile_analyze.readers.tflite.types import is_delegate
 from profile_analyze.units import MS_PER_S, counted, short_time
@@ -50,8 +51,8 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
             )
     if lines := log.unread:
         yield Note(
-            f"left out {counted(len(lines), 'line')} inside of tables that are not rows; the first "
-            f"is line {lines[0]}",
+            f"left out {counted(len(lines), 'table line')} without a node; the first is line "
+            f"{lines[0]}",
             Importance.INCOMPLETE,
         )
     others = [one for one in log.sections if one is not section]
@@ -90,7 +91,7 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
             Importance.INCOMPLETE,
         ),
     ):
-        share = float(np.nansum(time_s[is_affected])) / total_s if total_s else np.nan
+        share = share_of_total(float(np.nansum(time_s[is_affected])), total_s)
         yield from notes_with_share(text, importance, int(is_affected.sum()), share)
     yield from _note_on_first_run(rows)
     yield from notes_with_share(
@@ -98,7 +99,7 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
         "cannot read .tflite files",
         Importance.CONTEXT,
         len(rows),
-        1.0 if total_s else np.nan,
+        share_of_total(total_s, total_s),
         dropped_beside="model",
     )
 

@@ -66,7 +66,7 @@ def rows(
     return list(zip(*(table[column].tolist() for column in columns), strict=True))
 
 
-def test_a_whole_answer(tmp_path: Path) -> None:
+def test_a_timeline_has_times_rates_modules_and_parameters(tmp_path: Path) -> None:
     content = document(*ADD, *scope("net", 19, 30, *CONVOLUTION), *names())
     assert shown(tmp_path, content) == (
         "total device time   40.000 us\n"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.analysis.synchronisation import waits_s
 from profile_analyze.readers.migraphx.instruction import parsed
 from profile_analyze.readers.migraphx.shapes import Shape, shapes_of
 from tests.conftest import FIXTURES, IS_FULL, run_command
@@ -193,6 +194,22 @@ def test_an_old_summary_has_no_calls(tmp_path: Path) -> None:
         "each group counts as one call, because versions of MIGraphX before 2022 do not print the "
         "number of calls"
     ) in pa.load(write_bytes(tmp_path, content)).notes
+
+
+def test_a_group_without_calls_counts_as_one_call(tmp_path: Path) -> None:
+    lines = "gpu::gemm: 0.0042ms / 0 = infms, 40%\nload: 0.0063ms / 3 = 0.0021ms, 60%\n"
+    content = f"Summary:\n{lines}{END}".encode()
+    assert rows(tmp_path, content, "name", "calls", "time") == [
+        ("gpu::gemm", 1, pytest.approx(4.2e-6)),
+        ("load", 3, pytest.approx(6.3e-6)),
+    ]
+    profile = pa.load(write_bytes(tmp_path, content))
+    assert (
+        "the number of calls of 1 operator (40.0% of the time) is unknown, because the file says "
+        "0; each counts as one call"
+    ) in profile.notes
+    # All operators together take 0.5 us longer than the run, which 4 calls share.
+    assert waits_s(profile).tolist() == [pytest.approx(0.125e-6)]
 
 
 @pytest.mark.parametrize("time", ["nan", "-nan", "inf", "-1", "1e9999"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -177,6 +177,62 @@ def test_a_shape_that_a_loop_can_change_is_unknown(count: int, expected: list[ob
         value.type.tensor_type.ClearField("shape")
     values = read_model(Source.of_bytes("m", proto.SerializeToString())).graph.values
     assert [values[name].dims for name in outputs] == expected
+
+
+SEQUENCE_LOOP = """before = SequenceConstruct (x)
+    after = Loop (limit, , before) <body = b (int64 i, bool on, seq(float) s)
+        => (bool go, seq(float) t) { go = Identity (on) BODY }>
+    element = SequenceAt (after, zero)"""
+GROWING = """at = SequenceAt (s, zero) more = Concat <axis = 0> (at, at)
+             t = SequenceConstruct (more)"""
+THE_SAME = "at = SequenceAt (s, zero) more = Relu (at) t = SequenceConstruct (more)"
+
+
+def without_element_shapes(graph: Any) -> None:
+    """Remove the shapes of elements, which the syntax of models cannot leave out."""
+    for body in (one.g for node in graph.node for one in node.attribute if one.HasField("g")):
+        without_element_shapes(body)
+        for value in (*body.input, *body.output):
+            if value.type.HasField("sequence_type"):
+                value.type.sequence_type.elem_type.tensor_type.ClearField("shape")
+
+
+@pytest.mark.parametrize(
+    ("trips", "body", "expected"),
+    [
+        ("Identity (n)", GROWING, [(None,), (None,)]),
+        ("Constant <value = int64 {3}> ()", GROWING, [(None,), (16,)]),
+        ("Identity (n)", "t = SequenceInsert (s, longer)", [None, (None,)]),
+        ("Identity (n)", THE_SAME, [(2,), (2,)]),
+    ],
+)
+def test_the_elements_of_a_sequence_that_a_loop_carries_can_change_their_shape(
+    trips: str, body: str, expected: list[object]
+) -> None:
+    proto = model(
+        f"""g (float[2] x, float[3] longer, int64 n, int64 zero) => (float[A] y) {{
+            limit = {trips} {SEQUENCE_LOOP.replace("BODY", body)} y = Relu (element)
+        }}"""
+    )
+    without_element_shapes(proto.graph)
+    graph = read_model(Source.of_bytes("m", proto.SerializeToString())).graph
+    ((inside,),) = [node.bodies for node in graph.nodes if node.bodies]
+    at = inside.graph.values.get("at")
+    assert [at and at.dims, graph.values["element"].dims] == expected
+
+
+def test_a_sequence_in_a_loop_in_another_body_can_change_its_shape() -> None:
+    proto = model(
+        f"""g (bool c, float[2] x, int64 limit, int64 zero) => (float[A] y) {{
+            y = If (c) <
+                then_branch = t () => (float[T] u) {{
+                    {SEQUENCE_LOOP.replace("BODY", GROWING)} u = Relu (element) }},
+                else_branch = e () => (float[E] v) {{ v = Relu (x) }}>
+        }}"""
+    )
+    without_element_shapes(proto.graph)
+    found = read_model(Source.of_bytes("m", proto.SerializeToString())).graph
+    assert found.values["y"].dims == (None,)
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,12 @@ def test_shapes_are_broadcast(left: Any, right: Any, expected: Any) -> None:
 CALLS = {
     "projected": "Attention <num_heads = 2> (q, w, b, , past)",
     "projected, no past": "Attention <num_heads = 2> (q, w, b)",
+    "projected, shared buffer": (
+        "Attention <num_heads = 2, past_present_share_buffer = 1> (q, w, b, , past, , n)"
+    ),
     "heads": "MultiHeadAttention <num_heads = 2> (q, k, v, , , , past, past)",
     "heads, no past": "MultiHeadAttention <num_heads = 2> (q, k, v)",
+    "heads, shared buffer": "MultiHeadAttention <num_heads = 2> (q, k, v, , , , past, past, n)",
     "groups": (
         "GroupQueryAttention <num_heads = 2, kv_num_heads = 2> (q, k, v, past, past, n, total)"
     ),
@@ -93,11 +97,15 @@ RESULT = (1, 3, 8)
         ("projected", "past: 2, 1, 2, P, 4", RESULT, (2, 1, 2, None, 4)),
         ("projected", "past: unknown", RESULT, (2, 1, 2, None, 4)),
         ("projected, no past", "", RESULT, (2, 1, 2, 3, 4)),
+        ("projected, shared buffer", "past: 2, 1, 2, 9, 4", RESULT, (2, 1, 2, 9, 4)),
+        ("projected, shared buffer", "past: unknown", RESULT, (2, 1, 2, None, 4)),
         ("heads", "past: 1, 2, 5, 4", RESULT, (1, 2, 8, 4)),
         ("heads", "past: 1, 2, P, 4", RESULT, (1, 2, None, 4)),
         ("heads", "past: unknown", RESULT, (1, 2, None, 4)),
         ("heads", "v: unknown", (1, 3, None), (1, 2, None, None)),
         ("heads, no past", "", RESULT, (1, 2, 3, 4)),
+        ("heads, shared buffer", "past: 1, 2, 9, 4", RESULT, (1, 2, 9, 4)),
+        ("heads, shared buffer", "past: unknown", RESULT, (1, 2, None, 4)),
         ("groups", "past: 1, 2, 9, 4", RESULT, (1, 2, 9, 4)),
         ("groups", "past: 1, 2, 2, 4", RESULT, (1, 2, 7, 4)),
         ("groups", "past: 1, 2, P, 4", RESULT, (1, 2, None, 4)),

@@ -39,7 +39,7 @@ def shown(folder: Path, content: bytes, *options: str) -> tuple[str, str]:
     return done.out, done.err
 
 
-def test_a_whole_answer(tmp_path: Path) -> None:
+def test_a_profile_has_times_rates_and_derived_work(tmp_path: Path) -> None:
     lines = (event("session_initialization", 0, 9), ADD, CONV, run(9, 50))
     assert shown(tmp_path, document(*lines)) == (
         "total device time   35.000 us\n"
@@ -246,9 +246,18 @@ def test_a_launch_is_no_device_time(tmp_path: Path) -> None:
     assert notes.splitlines()[:2] == [
         "note: no operator has a device time; 2 operators have a host time; --print-only host "
         "shows these times, or profile again with device times",
-        "note: 1 operator (80.0% of the time) only launch work on a device: their times are host "
-        "times; builds of ONNX Runtime that profile the GPU record its kernels",
+        "note: 1 operator (80.0% of the time) launching work on a device: host times only; builds "
+        "of ONNX Runtime that profile the GPU record its kernels",
     ]
+
+
+def test_damaged_shapes_are_no_reason_to_record_with_a_newer_version(tmp_path: Path) -> None:
+    shapes = {"ins": [(2, 3), (3, 4)], "outs": [(2, 4)]}
+    damaged = node("a", "MatMul", 11, 3, **shapes).encode().replace(b'"float"', b'"fl\xffat"', 1)
+    content = document("DAMAGED", node("b", "MatMul", 15, 1, **shapes), run(10, 20))
+    _, notes = shown(tmp_path, content.replace(b"DAMAGED", damaged), "--notes", "all")
+    note = "the computation of 1 operator (75.0% of the time) is unknown without shapes"
+    assert notes == f"note: {note}\n"
 
 
 @pytest.mark.parametrize(
@@ -266,7 +275,7 @@ def test_the_provider_decides_the_side(names: str, side: str, tmp_path: Path) ->
         tracks = pa.load(write_bytes(tmp_path, content)).tracks
         assert [(one.device, one.side) for one in tracks] == [(name, side)]
         _, notes = shown(tmp_path, content)
-        assert ("1 operator (100.0% of the time) only launch work" in notes) == (side == "host")
+        assert ("1 operator (100.0% of the time) launching work" in notes) == (side == "host")
 
 
 @pytest.mark.parametrize(

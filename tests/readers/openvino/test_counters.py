@@ -68,6 +68,12 @@ SORTED = (
     b"pool,Status.EXECUTED,MaxPool,jit_avx512_f32,0.010,0.010,25.00%\n"
     b"\nTotal time: 0.04 milliseconds\nTotal CPU time: 0.04 milliseconds\n\n\n"
 )
+SORTED_IN_CPP = (
+    b"layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms); %;\n"
+    b"conv;EXECUTED;Convolution;jit_avx512_f32;0.030;0.030;75.000;\n"
+    b"pool;EXECUTED;MaxPool;jit_avx512_f32;0.010;0.010;25.000;\n"
+    b"Total;;;;0.040;0.040;100.000;\n\n"
+)
 ORDER_UNKNOWN = (
     "note: the layers are sorted by their time, so the order of execution is not known; "
     "a report of type detailed_counters has this order\n"
@@ -88,6 +94,9 @@ ORDER_UNKNOWN = (
         (document(detailed_performance=[PART, PART]), ""),
         (document().replace(b'"0.030"', b"0.030"), ""),
         (SORTED, ORDER_UNKNOWN),
+        (SORTED_IN_CPP, ORDER_UNKNOWN),
+        (SORTED_IN_CPP.replace(b"\n", b"\r\n"), ORDER_UNKNOWN),  # as the tool writes on Windows
+        (SORTED_IN_CPP * 2, ORDER_UNKNOWN),  # two requests of one stream
         (SORTED.replace(b"\n", b"\r\n"), ORDER_UNKNOWN),  # as Python's csv.writer writes it
         (
             document(report_type="sorted", detailed_performance=None, avg_performance=PART),
@@ -95,7 +104,9 @@ ORDER_UNKNOWN = (
         ),
     ],
 )
-def test_a_whole_answer(content: bytes, notes: str, tmp_path: Path) -> None:
+def test_counters_of_every_form_have_the_same_answer(
+    content: bytes, notes: str, tmp_path: Path
+) -> None:
     assert shown(tmp_path, content, "--notes", "all") == (ANSWER, NO_SHAPES + notes + MEANS)
 
 
@@ -179,6 +190,14 @@ def test_the_names_of_primitives_decide_the_device(
             "the file ends before the total, so layers may be missing; copy it again",
         ),
         (
+            SORTED_IN_CPP.partition(b"0.040;")[0],
+            "the file ends before the total, so layers may be missing; copy it again",
+        ),
+        (  # without shares, a line is not complete
+            SORTED_IN_CPP.replace(b"pool", b"other;EXECUTED;MaxPool;jit_avx512_f32;9;9;\npool"),
+            "left out 1 line without a layer; the first is line 3",
+        ),
+        (
             SORTED.replace(b"0.04", b"0.05"),
             "the layers add up to 0.040 ms, but the file states a total of 0.050 ms: layers are "
             "missing or were changed",
@@ -215,6 +234,13 @@ def test_hostile_names_in_sorted_reports_are_read(name: str, tmp_path: Path) -> 
     assert profile.operators.name.values().tolist() == [name, "pool"]
     assert profile.measured("time")[:, 0] == pytest.approx([30e-6, 10e-6])
     assert f"note: {profile.notes[0]}\n" == NO_SHAPES
+
+
+@pytest.mark.parametrize("name", ["a;b", "a;EXECUTED;c;", "Total", ""])
+def test_hostile_names_in_sorted_reports_of_cpp_are_read(name: str, tmp_path: Path) -> None:
+    profile = pa.load(write_bytes(tmp_path, SORTED_IN_CPP.replace(b"conv;", f"{name};".encode())))
+    assert profile.operators.name.values().tolist() == [name, "pool"]
+    assert profile.measured("time")[:, 0] == pytest.approx([30e-6, 10e-6])
 
 
 def test_the_total_of_a_sorted_report_is_rounded_to_two_decimals(tmp_path: Path) -> None:
@@ -287,7 +313,7 @@ def test_broken_files_are_refused(content: bytes, reason: str, tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("content", [report(*ROWS), document(), SORTED])
+@pytest.mark.parametrize("content", [report(*ROWS), document(), SORTED, SORTED_IN_CPP])
 def test_truncation_at_every_byte_is_noted_or_refused(content: bytes, tmp_path: Path) -> None:
     for end in range(0, len(content.rstrip()), 1 if IS_FULL else 23):
         done = run_command(write_bytes(tmp_path, content[:end]))

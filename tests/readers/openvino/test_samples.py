@@ -47,7 +47,7 @@ def sums(name: str, column: str, *categories: str) -> float:
     return float(values[operators.category.where(one in categories for one in known)].sum())
 
 
-def test_the_multiply_adds_of_resnet50() -> None:
+def test_resnet50_has_its_known_multiply_adds_and_parameters() -> None:
     assert sums("resnet50-2026.4.xml.gz", "macs", "convolution") == 4_087_136_256
     assert sums("resnet50-2026.4.xml.gz", "macs", "matmul") == 2048 * 1000
     # weights of 53 convolutions and one product, and their biases
@@ -56,7 +56,7 @@ def test_the_multiply_adds_of_resnet50() -> None:
 
 
 @pytest.mark.parametrize("precision", ["f32", "bf16"])
-def test_the_multiply_adds_of_many_types(precision: str) -> None:
+def test_each_type_of_layer_has_the_multiply_adds_of_its_formula(precision: str) -> None:
     operators = at_level(pa.load(FOLDER / f"layers-{precision}-2026.4.xml.gz")).operators
     macs = dict(zip(operators.name.values(), operators.numbers("macs").tolist(), strict=True))
     image = 16 * 16

@@ -71,6 +71,15 @@ def test_multiply_adds_follow_from_shapes(
         ("Lrn", [(1, 3, 8, 8)], [(1, 3, 8, 8)], "normalization"),
         ("ScaledDotProductAttention", [(1, 4, 8, 16)] * 3, [(1, 4, 8, 16)], "attention"),
         ("Convolution", [(1, 3, 8, 8)], [(1, 4, 6, 6)], "convolution"),
+        # The weight is hidden, and the second input is added to the result.
+        ("Convolution", [(1, 3, 8, 8), (1, 4, 6, 6)], [(1, 4, 6, 6)], "convolution"),
+        ("Convolution", [(4, 4, 8, 8), (4, 4, 6, 6)], [(4, 4, 6, 6)], "convolution"),
+        ("Convolution", [(1, 3, 8, 8), (1, 4, 1, 1)], [(1, 4, 6, 6)], "convolution"),
+        ("Deconvolution", [(1, 3, 8, 8), (1, 4, 16, 16)], [(1, 4, 16, 16)], "convolution"),
+        # The channels of the second input do not fit.
+        ("Convolution", [(1, 3, 8, 8), (3, 4, 3, 3)], [(1, 4, 6, 6)], "convolution"),
+        ("Deconvolution", [(1, 3, 8, 8), (4, 3, 2, 2)], [(1, 4, 16, 16)], "convolution"),
+        ("Convolution", [(1, 4, 8, 8), (2, 2, 3, 3, 3)], [(1, 6, 6, 6)], "convolution"),
         ("MatMul", [(5, 6, 7)], [(2, 5, 3)], "matmul"),
         ("RNNSeq", [(2, 6, 16)], [(2, 6, 8)], "matmul"),
         ("NotInOpenVino", [(1,)], [(1,)], "other"),

@@ -29,8 +29,8 @@ def test_every_kind_of_launch_is_matched_with_its_operator() -> None:
         *(GPU, "--where", "step == 3", "--columns", columns, "--time-unit", "us", "-t", "0")
     )
     assert done.out == (
-        "total device time   314 us\n"
-        "total host time     610 us\n"
+        "total device time   314 us (of 2 runs)\n"
+        "total host time     610 us (of 2 runs)\n"
         "wall time of a run  1000 us\n"
         "runs                2 in 1 process\n"
         "\n"

@@ -30,7 +30,7 @@ ON_GPU = (
 @pytest.mark.parametrize(
     ("events", "size"),
     [
-        (ON_GPU, "2 operators (75.0% of the time)"),
+        (ON_GPU, "1 operator (75.0% of the time)"),
         ([one for one in ON_GPU if one["cat"] == "cpu_op"], "2 operators (71.4% of the time)"),
         ((op("mine"), op("aten::view", 60)), None),
         ((*ON_GPU, op("aten::relu", 300, **{"Input Dims": [[2]]})), None),

@@ -424,6 +424,14 @@ def test_lists_with_dtypes_have_bytes() -> None:
     assert (found.out_shapes, numbers(found)) == (((2, 3), (4,)), (0, 10, 2 * (24 + 8)))
 
 
+def test_the_last_list_of_an_operator_on_two_lists_is_not_taken_for_its_only_list() -> None:
+    """In a scripted model, the profiler also records the values before the arguments."""
+    pair = ([[2, 3]], ["float"])
+    assert numbers(call("aten::_foreach_add", pair, pair)) == (0, 6, 3 * 24)
+    found = call("aten::_foreach_add", tensor(2, 3), pair, pair)
+    assert numbers(found) == pytest.approx((0, nan, nan), nan_ok=True)
+
+
 NOTHING, UNKNOWN = (0, 0, 0), (nan, nan, nan)
 
 

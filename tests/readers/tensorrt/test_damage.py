@@ -47,8 +47,17 @@ LACKS = "no types, shapes or work, because the description cannot be read"
             "at $.Layers[0]: object missing required field `Name`",
         ),
         (
-            description(layer("a", "NoOp", [tensor("x", [1])], [{"Dimensions": "1"}])),
+            description(layer("a", "NoOp", [tensor("x", [1])], [{"Name": "y", "Dimensions": "1"}])),
             "at $.Layers[0].Outputs[0].Dimensions: expected `array | null`, got `str`",
+        ),
+        # Tensors without names would look like one tensor, which several layers use.
+        (
+            description(layer("a", "NoOp", [tensor("x", [1])], [{"Dimensions": [1]}])),
+            "at $.Layers[0].Outputs[0]: object missing required field `Name`",
+        ),
+        (
+            description(layer("a", "NoOp", [tensor("x", [1]), tensor("", [1])], [])),
+            "at $.Layers[0].Inputs[1].Name: expected `str` of length >= 1",
         ),
     ],
 )

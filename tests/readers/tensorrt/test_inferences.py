@@ -37,8 +37,7 @@ def test_the_summary_shows_the_times_of_whole_inferences(name: str, tmp_path: Pa
         "total device time   4.000 ms\n"
         "total host time     N/A\n"
         "wall time of a run  4.750 ms (operators: 84.2%, outside of them: 0.750 ms)\n"
-        "inferences          4\n"
-        "latency             min 5.000 ms, median 5.500 ms, p90 6.700 ms, p95 6.850 ms, "
+        "latency             4 inferences, min 5.000 ms, median 5.500 ms, p90 6.700 ms, p95 6.850 ms, "
         "p99 6.970 ms, max 7.000 ms\n"
         "\n"
         "device self time (ms)  name\n"
@@ -84,3 +83,27 @@ def test_times_of_inferences_in_a_folder_do_not_count_as_a_profile(tmp_path: Pat
     profile_beside(tmp_path, "net.times.json", json.dumps(INFERENCES).encode())
     outcome = run_command(str(tmp_path), "--print-only", "summary", "--format", "json")
     assert json.loads(outcome.out)["summary"]["recorded"]["numbers"]["inferences"] == 4
+
+
+def test_a_comparison_shows_the_wall_time_and_the_latency_of_both_sides(tmp_path: Path) -> None:
+    for side, latency_ms in (("new", 4), ("base", 6)):
+        (tmp_path / side).mkdir()
+        content = json.dumps([{"computeMs": latency_ms - 0.5, "latencyMs": latency_ms}])
+        profile_beside(tmp_path / side, "net.times.json", content.encode())
+    files = [str(tmp_path / side / "net.profile.json") for side in ("new", "base")]
+    compared = (files[0], "--compare", files[1], "--print-only", "summary")
+    lines = run_command(*compared).out.splitlines()
+    same_latency = "min {0}, median {0}, p90 {0}, p95 {0}, p99 {0}, max {0}"
+    assert lines[2:8] == [
+        "wall time of a run    3.500 ms (operators take longer: measured one by one, or in other "
+        "runs)",
+        "runs                  1",
+        f"latency               1 inference, {same_latency.format('4.000 ms')}",
+        "baseline device time  4.000 ms",
+        "baseline wall time    5.500 ms",
+        f"baseline latency      1 inference, {same_latency.format('6.000 ms')}",
+    ]
+    facts = json.loads(run_command(*compared, "--format", "json").out)["summary"]["comparison"]
+    assert facts["base_wall_time_s"] == 5.5e-3
+    assert facts["base_numbers"]["latency_median_s"] == 6e-3
+    assert facts["base_numbers"]["inferences"] == 1

@@ -34,7 +34,7 @@ def profile_with(folder: Path, **files: Any) -> str:
     return str(folder / "net.profile.json")
 
 
-def test_a_whole_answer(tmp_path: Path) -> None:
+def test_the_metadata_of_a_run_add_the_device_and_latencies(tmp_path: Path) -> None:
     file = profile_with(tmp_path, profile_metadata=RUN)
     outcome = run_command(file, "--peaks", "auto", "--columns", "time,name", "--notes", "none")
     assert (outcome.code, outcome.out) == (

@@ -235,11 +235,11 @@ def test_inner_nodes_whose_outer_node_is_unknown_are_left_out(
     [
         (
             log(part([CONV, POOL])).replace("[Name]", "[Name]\nbroken", 1),
-            "left out 1 line inside of tables that are not rows; the first is line 14",
+            "left out 1 table line without a node; the first is line 14",
         ),
         (
             log(part([CONV, CONV._replace(name="x" * 65_536)])),
-            "left out 2 lines inside of tables that are not rows; the first is line 15",
+            "left out 2 table lines without a node; the first is line 15",
         ),
         (
             log(part([CONV, POOL])).replace("executed: 2", "executed: 9"),
