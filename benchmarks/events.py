@@ -28,12 +28,13 @@ def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]
     with gzip.open(source, "rt", encoding="utf-8") as stream:
         lines = [line.rstrip(",\n") for line in stream if line.startswith("{")]
     generator = random.Random(seed)
-    span_us = 1 + max(int(start) for line in lines for _, start in _TIMES.findall(line))
+    last_start_us = max(int(start) for line in lines for _, start in _TIMES.findall(line))
+    span_us = 2 * (1 + last_start_us)  # long enough for the last event to end
     for copy in range(-(-count // len(lines))):
         for line in lines:
             # Only nodes become shorter, so that the runs still contain them.
             factor = 1 - JITTER * generator.random() if _is_node(line) else 1
-            yield _moved(line, copy * 2 * span_us, factor)
+            yield _moved(line, copy * span_us, factor)
 
 
 def _is_node(line: str) -> bool:

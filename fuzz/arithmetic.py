@@ -63,6 +63,7 @@ def groups_add_up(profile: Profile) -> Iterator[str]:
             yield f"groups by {keys} have {groups['count'].sum()} of {len(operators)} operators"
         for column in _ADDITIVE:
             whole, parts = _sum(operators[column]), _sum(groups[column])
+            # If the whole overflows and is N/A, smaller groups may still have a finite sum.
             if not (_same(whole, parts) or isnan(whole)):
                 yield f"{column} of groups by {keys} adds up to {parts!r}, not to {whole!r}"
     yield from _by_track(profile)

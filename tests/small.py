@@ -66,7 +66,7 @@ def profile_of_document(document: dict[str, Any], file: str = "generated.json") 
 
 
 def joined_at_once(documents: Sequence[dict[str, Any]]) -> pa.Profile:
-    """Return one profile with the runs in decoded documents, which are read together."""
+    """Read decoded documents in one batch, and return one profile of all their runs."""
     sources = [
         Source.of_bytes(f"{index}.json", json.dumps(content).encode())
         for index, content in enumerate(documents)

@@ -124,11 +124,11 @@ def test_blocks_cover_an_array(rows: int, runs: int, at_once: int, large: int) -
         of_rows = [block for (block,) in blocks_of_rows(values)]
         np.testing.assert_array_equal(np.concatenate(of_rows), values)
         of_runs = [*blocks_of_runs(values)]
-        covered = [run for block, _ in of_runs for run in range(runs)[block]]
+        covered = [run for in_block, _ in of_runs for run in range(runs)[in_block]]
         assert covered == [*range(runs)]
-        for block, (of_block,) in of_runs:
-            np.testing.assert_array_equal(of_block, values[:, block])
-            assert of_block.shape[1] > 1 or runs < 2
+        for in_block, (block,) in of_runs:
+            np.testing.assert_array_equal(block, values[:, in_block])
+            assert block.shape[1] > 1 or runs < 2
 
 
 @given(rows=st.integers(1, 5), runs=st.integers(0, 30), equal_runs=st.booleans())

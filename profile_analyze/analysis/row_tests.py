@@ -43,8 +43,8 @@ LEAST_OTHERS: Final = 8
 """With fewer other operators, a row has no relative times."""
 _HEAVY: Final = 0.01
 """A row with at least this share of the weight in a level is compared with a level that leaves the
-row out. So is a row without which too few operators are left. To save time, all other rows, which
-hardly move the level, are compared with one level."""
+row out. All other rows hardly move the level. To save time, they are all compared with one level,
+unless fewer than `LEAST_OTHERS` of its operators are outside the row."""
 _MORE_NOISE: Final = 2.0
 """Relative times are used only if their noise is below this multiple of the noise of the own times.
 It is above 1 because own times have more noise than `_noise` returns: on a busy machine, `_noise`
@@ -183,8 +183,8 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
 def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> Shift:
     """Return the shift of the own times.
 
-    In rows of several operators, `own_times` may limit outliers, which also limits shared changes.
-    The shift is therefore removed first: the sides move towards each other by half of it each.
+    In rows of several operators, `own_times` may limit outliers, so a shift between the sides looks
+    smaller. The shift is therefore removed first: each side moves towards the other by half of it.
 
     The estimate is the shift that, once removed, leaves a shift of 0. The interval holds each shift
     that, once removed, leaves no difference that a rank-sum test would detect.
@@ -223,7 +223,7 @@ def _end(after: Callable[[Floats], Shift], inside: Floats, outside: Floats) -> F
     The search starts between `inside`, which is in the interval, and `outside`. While `outside` is
     in the interval, too, the search goes further out: see `_DOUBLINGS`.
     """
-    direction = np.sign(outside - inside)
+    direction = np.sign(outside - inside)  # 0 in rows whose interval is not searched
 
     def is_held(removed: Floats) -> Chosen:
         left = after(removed)

@@ -61,10 +61,13 @@ def stacks_of(profile: Profile, side: Side, counts: Flags) -> dict[Stack, float]
     return result
 
 
-def _self_times(profile: Profile, is_target: Flags) -> NDArray[np.float64]:
-    """Return the self time of each target in seconds, shape (executions,); NaN for N/A."""
-    above = innermost_above(profile.executions.above, is_target)
-    nested, _ = nested_targets(profile, is_target, above)
+def _self_times(profile: Profile, is_on_side: Flags) -> NDArray[np.float64]:
+    """Return the self time of each execution on a side in seconds, shape (executions,).
+
+    NaN is N/A. The values of all other executions have no meaning.
+    """
+    above = innermost_above(profile.executions.above, is_on_side)
+    nested, _ = nested_targets(profile, is_on_side, above)
     return without_nested(profile.executions, nested, above)
 
 

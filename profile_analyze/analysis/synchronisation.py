@@ -48,8 +48,8 @@ def _wait_s(duration_s: Floats, calls: NDArray[np.int64], excess_s: float) -> fl
 
     No duration falls below 0. If all durations together are below `excess_s`, the result is NaN.
     """
-    longest_s = float(duration_s.sum())
-    if excess_s > longest_s and not isclose(excess_s, longest_s):
+    total_s = float(duration_s.sum())
+    if excess_s > total_s and not isclose(excess_s, total_s):
         return float("nan")
     each_s = float("nan")
     is_longer = np.ones(len(duration_s), np.bool_)

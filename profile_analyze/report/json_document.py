@@ -90,13 +90,14 @@ def _objects(listing: Listing) -> list[dict[str, Any]]:
 
 def _relation(report: Report) -> dict[str, Any] | None:
     """Return the answer to an SQL query; None without a query."""
-    for relation, *_ in report.all_of(RelationSection):
-        columns = relation.columns
-        return {
-            "columns": [{"name": as_utf8(one.name), "unit": one.unit} for one in columns],
-            "rows": list(zip(*map(relation_values, columns), strict=True)),
-        }
-    return None
+    sections = report.all_of(RelationSection)
+    if not sections:
+        return None
+    columns = sections[0].relation.columns
+    return {
+        "columns": [{"name": as_utf8(one.name), "unit": one.unit} for one in columns],
+        "rows": list(zip(*map(relation_values, columns), strict=True)),
+    }
 
 
 def _condition(verdict: FailVerdict) -> dict[str, Any]:

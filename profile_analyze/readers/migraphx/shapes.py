@@ -122,7 +122,8 @@ def _sizes(text: str) -> Dims:
 def detailed_shapes(text: str) -> tuple[Shape, ...]:
     """Return the shapes of the arguments of a group: `half_type(1x64, 64x1000:1x64, 1x1000)`.
 
-    MIGraphX prints only the dtype of the output. The inputs are assumed to have the same dtype.
+    The last argument may be the buffer for the output. MIGraphX prints only the dtype of the
+    output. The inputs are assumed to have the same dtype.
     """
     type_, _, arguments = text.partition("(")
     return tuple(

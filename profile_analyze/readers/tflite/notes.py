@@ -100,7 +100,7 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
         Importance.CONTEXT,
         len(rows),
         share_of_total(total_s, total_s),
-        dropped_beside="model",
+        dropped_beside="model",  # an ONNX model may have the shapes
     )
 
 
