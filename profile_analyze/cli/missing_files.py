@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from contextlib import suppress
+from glob import glob
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.typographic_quotes import advice_on_quotes
@@ -147,7 +148,10 @@ def _advice_on_quoted_call(name: str) -> str:
 
 def _advice_on_pattern(name: str) -> str:
     """Return what is wrong if `name` is a pattern; otherwise an empty text."""
-    return "no file matches this pattern" if re.search(r"[*?]", name) else ""
+    if not re.search(r"[*?]", name):
+        return ""
+    compressed = [f"'{name}{suffix}'" for suffix in (".gz", ".zst") if glob(name + suffix)]
+    return "; ".join(filter(None, ("no file matches this pattern", did_you_mean(compressed))))
 
 
 def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:

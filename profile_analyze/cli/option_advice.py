@@ -56,6 +56,8 @@ _ONLY_VERDICTS: Final = (
     "and the totals"
 )
 """The advice for `--print-only none` and similar calls."""
+_PART_WORDS: Final = {"gpu": "device", "cuda": "device", "cpu": "host"}
+"""Words for choices of `--print-only`."""
 _CHOICE_WORDS: Final = {**UNIT_WORDS, **CHOICE_WORDS}
 
 
@@ -71,7 +73,8 @@ def advice_on_choice(value: str, choices: Sequence[str], help_text: str) -> str:
             return "write --show-host instead, which shows summary, device and host"
         return f"leave the option out: without it, {' and '.join(parts)} are shown"
     # `svg` is similar to `csv`, but stands for a picture.
-    near = "" if value == "svg" else suggestion(value, choices, _CHOICE_WORDS)
+    words = {**_CHOICE_WORDS, **_PART_WORDS} if "summary" in choices else _CHOICE_WORDS
+    near = "" if value == "svg" else suggestion(value, choices, words)
     meanings = _meanings(choices, help_text)
     return near or _option_with_choice(value) or meanings or _advice_on_word(value)
 

@@ -192,6 +192,10 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         ("title", "dpi", "figsize"),
         "--plot sets title and size itself; the texts and the size of an .svg can be edited",
     ),
+    **dict.fromkeys(
+        ("min_runs", "min_samples", "min_iterations"),
+        "a verdict needs four runs or more on each side, and this number is fixed",
+    ),
     "tree": (
         "--aggregate-by scope/2 groups by the outer modules; --format collapsed writes the stacks"
     ),

@@ -187,6 +187,8 @@ def _other_form(text: str, metrics: Sequence[str]) -> str:
 def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
     """Return the error message for the condition `text`, whose metric `name` does not exist."""
     metric = "|".join(metrics)
+    if name == "verdict" and "<" not in text and ">" not in text:
+        return f"a condition has a limit, too; write {f'{text.strip()}: time > 0s'!r}"
     form = rf"\s*({_SELECTION})(?:\s+({metric}))?\s*([<>].*)?"
     # Of selected operators, a latency is their time.
     of_operators = ":" in text and _WHOLE_RUN.fullmatch(name.lower())
@@ -238,8 +240,8 @@ def advice_on_subject(subject: str, metric: str, rest: str, metrics: Sequence[st
     """
     limit = rest.strip().removeprefix(metric).strip()
     of_operators = "time" if metric == "total" else metric
-    if any_operator := _for_any_operator(subject, metric, limit):
-        return any_operator
+    if advice := _several_conditions(subject) or _for_any_operator(subject, metric, limit):
+        return advice
     if subject == "*" or _words(subject) <= _ANY_WORDS:
         return (
             f"without a selection, a condition covers all operators; write {f'{metric} {limit}'!r}"
@@ -254,6 +256,12 @@ def advice_on_subject(subject: str, metric: str, rest: str, metrics: Sequence[st
         condition = f"{subject}: {of_operators} {limit}"
         return f"total covers all operators; write {condition!r}"
     return ""
+
+
+def _several_conditions(subject: str) -> str:
+    """Return advice if `subject` has another condition before a semicolon; otherwise empty."""
+    is_list = re.search("[<>].*;", subject)
+    return "a semicolon separates no conditions; repeat --fail-if for each one" if is_list else ""
 
 
 def advice_on_inverted(text: str, limit: str) -> str:

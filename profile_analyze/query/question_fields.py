@@ -159,9 +159,18 @@ def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
         if find_aggregate(name) is None:
             one_of = f"{name!r} is not one of {', '.join(AGGREGATES)}, or a percentile such as p90"
             percentiles = [f"p{name}"] if find_aggregate(f"p{name}") else []
-            advice = suggestion(name, AGGREGATES, AGGREGATE_WORDS) or did_you_mean(percentiles)
+            advice = (
+                _advice_on_key(name)
+                or suggestion(name, AGGREGATES, AGGREGATE_WORDS)
+                or did_you_mean(percentiles)
+            )
             raise QueryError("; ".join(filter(None, (f"aggregates: {one_of}", advice))))
     return _distinct(map(canonical_name, names))
+
+
+def _advice_on_key(name: str) -> str:
+    """Return advice if `name` is a group key, not an aggregate; otherwise empty."""
+    return f"{name} is a group key, for --aggregate-by" if name in group_keys() else ""
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

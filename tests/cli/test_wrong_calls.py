@@ -118,6 +118,11 @@ CALLS = (
     f"{FILE} --min-time -1ms",
     f"{FILE} --max-size 16gib",
     f"{FILE} -o",
+    f"{FILE} --print-only gpu",
+    f"{FILE} --aggregate type",
+    f"{FILE} --min-runs 1",
+    f"{FILE} --compare {FILE} --fail-if 'total > +5%;name ~ conv: time > +5%'",
+    "'runs/changed/*.json'",
     f"{FILE} -o result.html",
     # conditions
     *(
