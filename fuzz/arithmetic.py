@@ -64,7 +64,8 @@ def groups_add_up(profile: Profile) -> Iterator[str]:
         for column in _ADDITIVE:
             whole, parts = _sum(operators[column]), _sum(groups[column])
             # If the whole overflows and is N/A, smaller groups may still have a finite sum.
-            if not (_same(whole, parts) or isnan(whole)):
+            overflows = isnan(whole) and not np.isnan(operators[column]).all()
+            if not (overflows or _same(whole, parts)):
                 yield f"{column} of groups by {keys} adds up to {parts!r}, not to {whole!r}"
     yield from _by_track(profile)
 

@@ -236,6 +236,30 @@ def test_wrong_arithmetic_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [bool(list(invariant(profile))) for invariant in PROFILE_INVARIANTS] == [True] * 4
 
 
+def test_groups_of_unknown_values_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = pa.run
+
+    def wrong(query: pa.Query, source: pa.Profile) -> Any:
+        table = right(query, source)
+        return _Queued(table) if query.by == ("type",) else table
+
+    profile = profile_of([Operator("a", "Conv", 2), Operator("b", "Add", 1)])
+    monkeypatch.setattr(arithmetic, "run", wrong)
+    assert [*arithmetic.groups_add_up(profile)] == [
+        "queue of groups by ('type',) adds up to 2.0, not to nan"
+    ]
+
+
+class _Queued:
+    """A table with a queue delay of 1 s in each row."""
+
+    def __init__(self, result: pa.Table) -> None:
+        self._result = result
+
+    def __getitem__(self, name: str) -> Any:
+        return np.ones(len(self._result)) if name == "queue" else self._result[name]
+
+
 class _Changed:
     """A table with wrong numbers."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,9 +16,9 @@ from profile_analyze.query.distinct_names import details_of
 from profile_analyze.report.labels import join_keys, row_labels
 from profile_analyze.report.recorded_facts import lines_of
 from profile_analyze.report.sentence_parts import in_brackets
-from profile_analyze.report.text_layout import shortened, shortened_in_middle, text_width, wrapped
+from profile_analyze.report.text_layout import shortened_in_middle, text_width, wrapped
 from profile_analyze.report.times import ORIGINAL
-from profile_analyze.units import counted
+from profile_analyze.units import NOT_AVAILABLE, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,11 +30,15 @@ if TYPE_CHECKING:
     from profile_analyze.query.summary import Summary
     from profile_analyze.query.table import Table
 
+_NUMBER: Final = re.compile(r"(?:.*:)?@?\d+")
+"""A name that says nothing about the operator, such as `@7` and `main:@7` of MIGraphX."""
 ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _TITLE_WIDTH: Final = 95
 """The most characters of a line of the title. A longer line would reach the legend on the right."""
 _LONGEST_LINE: Final = 115
 """The most characters of a line below the title. A longer line would not fit the picture."""
+_CLAUSE_END: Final = re.compile(r": |, (?=(?:although|because|but|so|which|while)\b)")
+"""The end of a clause of a note. Other commas may separate the parts of a list."""
 _SIDE_WIDTH: Final = 75
 """The most characters of a profile's name. After a longer name, the line may have no space for the
 time."""
@@ -86,8 +91,9 @@ def _files(profile: Profile) -> str:
 def names(table: Table, width: int) -> list[str]:
     """Return the name of each row, in at most `width` columns.
 
-    If several rows have the same name, a detail that tells them apart follows the name. Long
-    names often differ only at their end, so they are cut in the middle.
+    If several rows have the same name, a detail that tells them apart follows the name. If a name
+    is only a number, the type follows it. Long names often differ only at their end, so they are
+    cut in the middle.
     """
     return [
         fitted(f"{name}{in_brackets(detail)}", width) for name, detail in names_with_details(table)
@@ -95,10 +101,16 @@ def names(table: Table, width: int) -> list[str]:
 
 
 def names_with_details(table: Table) -> list[tuple[str, str]]:
-    """Return the name of each row, and a detail that tells it apart from rows with this name."""
-    names_of_rows = [join_keys(label)[0] for label in row_labels(table)]
+    """Return the name of each row, and a detail that tells it apart from rows with this name.
+
+    If the name of an operator is only a number, the name is followed by the type.
+    """
     if table.query.grouped:
-        return [(name, "") for name in names_of_rows]
+        return [(join_keys(label)[0], "") for label in row_labels(table)]
+    names_of_rows = [
+        f"{name} {type_}" if _NUMBER.fullmatch(name) and type_ != NOT_AVAILABLE else name
+        for name, type_, _ in row_labels(table)
+    ]
     return [*zip(names_of_rows, details_of(table, range(len(table))), strict=True)]
 
 
@@ -126,7 +138,8 @@ def note_on_times(summary: Summary, notes: Iterable[Note]) -> str:
     """Return one line with the most important note that changes what the times mean; may be empty.
 
     These are `notes` on damaged files, several iterations in a run, and the notes of the summary on
-    totals that are not what they seem to be. Advice is left out of a note that is too long.
+    totals that are not what they seem to be. A note that is too long for the line is cut after a
+    clause. A note whose first clause is too long is left out.
     """
     damage = [str(note) for note in notes if note.importance == Importance.DAMAGED]
     iterations = [
@@ -135,10 +148,21 @@ def note_on_times(summary: Summary, notes: Iterable[Note]) -> str:
         if label == ITERATIONS
     ]
     totals = [str(note) for note in summary.notes if note.importance == Importance.WRONG]
-    text = visible(next(iter([*damage, *iterations, *totals]), ""), "utf-8")
-    if text_width(text) > _LONGEST_LINE:
-        text = text.partition("; ")[0]
-    return shortened(text, _LONGEST_LINE, ELLIPSIS)
+    texts = (_whole_clauses(visible(text, "utf-8")) for text in (*damage, *iterations, *totals))
+    return next(filter(None, texts), "")
+
+
+def _whole_clauses(text: str) -> str:
+    """Return as many clauses of `text` as fit into a line; empty if not even the first one fits.
+
+    Advice, which follows a semicolon, is left out if the whole text does not fit.
+    """
+    if text_width(text) <= _LONGEST_LINE:
+        return text
+    text = text.partition("; ")[0]
+    ends = [len(text), *(found.start() for found in reversed([*_CLAUSE_END.finditer(text)])), 0]
+    fitting = (text[:end] for end in ends if text_width(text[:end]) <= _LONGEST_LINE)
+    return next(one for one in fitting if one.count("(") == one.count(")"))
 
 
 def not_drawn_text(count: int, rows: int, lacking: str, mark: str) -> str:

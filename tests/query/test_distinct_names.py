@@ -15,7 +15,7 @@ from profile_analyze.report.bar_chart import draw_times
 from profile_analyze.report.chart_texts import names_with_details
 from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.sections import Chart
-from tests.conftest import run_command
+from tests.conftest import PROFILES, run_command
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
@@ -80,6 +80,17 @@ def test_only_equal_names_have_details() -> None:
     assert names_with_details(groups) == [
         (name, "") for name in ("conv", "add", "exp", "mul", "relu")
     ]
+
+
+def test_a_name_that_is_only_a_number_is_followed_by_the_type() -> None:
+    names = ["@7", "main:@7", "12", "x@7", "conv2"]
+    rows = [{"name": name, "scope": None, "in_shapes": ()} for name in names]
+    rows += [{"name": "@8", "type": None, "scope": None, "in_shapes": ()}]
+    assert [name for name, _ in names_with_details(table_of(rows))] == [
+        *("@7 T", "main:@7 T", "12 T", "x@7", "conv2", "@8"),
+    ]
+    migraphx = pa.run(pa.Query(), pa.load(PROFILES.parent / "migraphx/current.txt"))
+    assert names_with_details(migraphx)[1] == ("@9 gpu::pooling", "")
 
 
 def test_bars_and_the_list_of_the_roofline_have_the_details() -> None:

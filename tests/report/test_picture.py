@@ -720,13 +720,25 @@ def title_of(figure: Figure, chart: Chart, unit: TimeUnit) -> str:
     return str(figure.get_suptitle())
 
 
-def test_notes_that_are_too_long_for_a_line_lose_their_advice() -> None:
+def test_notes_that_are_too_long_for_a_line_are_cut_after_a_clause() -> None:
     text = "the device time is the sum of 2 streams, which may have run at the same time"
     notes = [Note(f"{text}; {'advice ' * 10}", Importance.WRONG), Note("", Importance.WRONG)]
     summary = pa.summarise(pa.load(RESNET))._replace(notes=tuple(notes))
     assert note_on_times(summary, ()) == text
-    longer = summary._replace(notes=(Note(text * 2, Importance.WRONG),))
-    assert len(note_on_times(longer, ())) == 115
+
+    def line(*texts: str) -> str:
+        notes = tuple(Note(text, Importance.WRONG) for text in texts)
+        return note_on_times(summary._replace(notes=notes), ())
+
+    words = "words " * 12
+    assert line(f"a (1, which b), c, so {words}: {words}") == f"a (1, which b), c, so {words}"
+    assert line(f"a (1, which b), c, so {words * 2}") == "a (1, which b), c"
+    assert line(f"a (1, which {words * 2})") == ""
+    assert line(words * 2, "b") == "b"
+    migraphx = pa.load(PROFILES.parent / "migraphx/current.txt")
+    assert note_on_times(pa.summarise(migraphx), ()) == (
+        "the runtime waited for each operator before the next, so times include that wait"
+    )
 
 
 def test_a_picture_of_the_host_has_no_verdict_on_the_device(
