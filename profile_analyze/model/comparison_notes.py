@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.notes import BASELINE, Importance, Note
 from profile_analyze.model.run_notes import unlike_runs
-from profile_analyze.model.terms import CONTROL
+from profile_analyze.model.terms import CONTROL, DEVICE
 from profile_analyze.units import counted, percent, small_percent, three_digits
 
 if TYPE_CHECKING:
@@ -173,16 +173,25 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
         largest = max(np.nan_to_num([added_share, removed_share]).tolist())
         yield Note(
             f"{counted(both, 'operator')} matched with the baseline, "
-            f"{added} added{_of_time(added_share, 'the time')}, "
-            f"{removed} removed{_of_time(removed_share, 'the time of the baseline')}; the column "
-            "match says how",
+            f"{added} added{_details(comparison.profile, ~in_base, 'the time')}, "
+            f"{removed} removed{_details(comparison.base, ~in_profile, 'the time of the baseline')}"
+            "; the column match says how",
             Importance.ANSWER if largest >= _MUCH_UNMATCHED else Importance.CONTEXT,
         )
 
 
-def _of_time(share: float, whole: str) -> str:
-    """Return the share of `whole` in brackets; empty if it is unknown or nothing."""
-    return f" ({small_percent(share)} of {whole})" if share > 0 else ""
+def _details(side: Profile, chosen: NDArray[np.bool_], whole: str) -> str:
+    """Return the share of `whole` that operators take, and how many have no time, in brackets.
+
+    The verdicts of the summary count only operators with a time. Empty if there is nothing to say.
+    """
+    share, without = side.share_of(chosen), chosen & ~side.recorded(DEVICE)
+    of_time = f"{small_percent(share)} of {whole}" if share > 0 else ""
+    # If all operators are without a time, another note says so.
+    some = without.any() and side.recorded(DEVICE).any()
+    without_time = f"{int(without.sum())} without a device time" if some else ""
+    details = ", ".join(filter(None, (of_time, without_time)))
+    return f" ({details})" if details else ""
 
 
 def _other_model(comparison: Comparison) -> Mismatch | None:

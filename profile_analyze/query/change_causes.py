@@ -12,6 +12,7 @@ from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.time_shares import share_of
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,8 +54,9 @@ class Cause(NamedTuple):
     per work. It counts as `more work` or `less work`. The rest counts as `time per work`. If
     `work_ratio` is N/A, the whole difference counts as `unknown work`.
 
-    The `residual` is the rest of the difference: times are medians, and the medians of operators
-    need not add up to the median of the total.
+    The `residual` is the rest of the difference. It has two reasons. Operators that both sides have
+    may have a time on one side only, so that their difference is N/A. And times are medians: the
+    medians of operators need not add up to the median of the total.
     """
 
     cause: str
@@ -65,6 +67,8 @@ class Cause(NamedTuple):
     largest: tuple[CauseOperator, ...]
     """At most three operators whose difference has the same sign as `difference_s`, the largest
     differences first."""
+    remark: str = ""
+    """Why there is a residual; empty for all other causes."""
 
 
 class WorkChange(NamedTuple):
@@ -139,15 +143,41 @@ def causes_of(operators: Table, difference_s: float) -> Iterator[Cause]:
         if len(rows):
             yield Cause(cause, sums_s[cause], len(rows_of[cause]), of_operators)
     residual_s = difference_s - sum(sums_s.values())
-    if abs(residual_s) > _NO_RESIDUAL * max(total(operators["base"]), abs(difference_s)):
-        yield Cause(RESIDUAL, residual_s, 0, ())
+    rounding_s = _NO_RESIDUAL * max(total(operators["base"]), abs(difference_s))
+    if abs(residual_s) > rounding_s:
+        remark = _remark_on_residual(operators, residual_s, rounding_s)
+        yield Cause(RESIDUAL, residual_s, 0, (), remark)
 
 
-def add_up(differences_s: NDArray[np.float64], whole_s: float) -> bool:
-    """Return whether the differences add up to the whole difference."""
-    known_s = differences_s[~np.isnan(differences_s)]
+def _remark_on_residual(operators: Table, residual_s: float, rounding_s: float) -> str:
+    """Return `Cause.remark`. The residual may be wrong by `rounding_s`."""
+    one_sided_s = _times_on_one_side(operators)
+    count = int((np.abs(one_sided_s) > TIME_TOLERANCE_S).sum())
+    verb = "has" if count == 1 else "have"
+    one_sided = f"{counted(count, 'operator')} {verb} a time on one side only" if count else ""
+    is_explained = abs(residual_s - one_sided_s.sum()) <= rounding_s
+    return "; ".join(filter(None, (one_sided, "" if is_explained else "medians do not add up")))
+
+
+def add_up(rows: Table, whole_s: float) -> bool:
+    """Return whether the differences of the rows add up to the whole difference.
+
+    If a row that both sides have has a time on one side only, this time counts as its difference.
+    """
+    known_s = np.nan_to_num(rows["difference"]) + _times_on_one_side(rows)
     largest_s = max(abs(whole_s), np.abs(known_s).max(initial=0.0))
     return bool(abs(known_s.sum() - whole_s) <= _ADDING_UP * largest_s)
+
+
+def _times_on_one_side(rows: Table) -> NDArray[np.float64]:
+    """Return the time of rows that both sides have, but that have a time on one side only.
+
+    Times of the baseline are negative. All other rows are 0. The shape is (rows,).
+    """
+    in_profile, in_base = rows.shown.on_sides
+    times_s, base_s = rows["time"], rows["base"]
+    is_one_sided = in_profile & in_base & (np.isnan(times_s) != np.isnan(base_s))
+    return np.where(is_one_sided, np.nan_to_num(times_s) - np.nan_to_num(base_s), 0.0)
 
 
 def _largest(parts_s: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,13 +9,8 @@ import numpy as np
 from profile_analyze.analysis.compared_work import CHANGED, WORK_VERDICTS
 from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import ratios_of
-from profile_analyze.analysis.statistics import (
-    LEAST_RUNS,
-    SAME,
-    UNCERTAIN,
-    too_few_runs,
-)
-from profile_analyze.model.iterations import required_noun, unit_noun
+from profile_analyze.analysis.statistics import LEAST_RUNS, SAME, UNCERTAIN
+from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.baseline import baseline_of
@@ -23,7 +18,7 @@ from profile_analyze.query.change_causes import add_up, causes_of, work_change
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
-from profile_analyze.query.few_units import few_units_notes, units_of
+from profile_analyze.query.few_units import few_units_notes, units_of, why_no_verdict
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
@@ -96,8 +91,8 @@ class Change(NamedTuple):
     runs_needed: float
     """How many runs of each side would probably settle an uncertain verdict. N/A if both sides
     have the same times, because the runs of both sides are then probably the same."""
-    too_few_runs: str
-    """Which side has too few runs for verdicts; empty if no side has too few."""
+    why_no_verdict: str
+    """Which side has no device times, or too few runs for verdicts; empty if neither has."""
     mismatch: str
     """A clause that says why the change has no verdict: the two sides are different models, or have
     different numbers of iterations in a run; usually empty."""
@@ -108,7 +103,7 @@ class Change(NamedTuple):
     """At most three groups, the largest differences first. `by` has the keys of the groups."""
     medians_add_up: bool
     """Whether the differences of all groups add up to the whole difference, and those of all
-    operators, too. Times are medians, which need not add up."""
+    operators, too: see `change_causes.add_up`. Times are medians, which need not add up."""
     changed: tuple[Contribution, ...]
     """At most three rows of the question with one of the verdicts in `CHANGED`, the largest
     differences first. Empty with a `mismatch`, unless the mismatch is that the sides are different
@@ -147,14 +142,12 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         estimate=_estimate(whole),
         limits_outliers=whole.matched > 1,
         runs_needed=_number(whole, "runs_needed") if can_be_settled else np.nan,
-        too_few_runs=_too_few_runs(query, comparison),
+        why_no_verdict=why_no_verdict(comparison, query.unit),
         mismatch="" if mismatch is None else mismatch.meaning,
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),
         contributions=tuple(_contributions(groups, difference_s)),
-        medians_add_up=all(
-            add_up(table["difference"], difference_s) for table in (groups, operators)
-        ),
+        medians_add_up=all(add_up(table, difference_s) for table in (groups, operators)),
         changed=tuple(_changed(rows, difference_s, mismatch)),
         verdicts=verdicts,
         threshold=query.threshold,
@@ -337,8 +330,3 @@ def _no_verdict_notes(
 
 def _unit_noun(comparison: Comparison, unit: SampleUnit) -> str:
     return unit_noun(unit, comparison.profile.runs, comparison.base.runs)
-
-
-def _too_few_runs(query: Query, comparison: Comparison) -> str:
-    noun = required_noun(query.unit, comparison.profile.runs, comparison.base.runs)
-    return too_few_runs(noun, *units_of(comparison, query.unit))

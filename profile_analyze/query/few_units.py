@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from profile_analyze.analysis.comparison_formulas import tests_of
-from profile_analyze.analysis.statistics import LEAST_RUNS, SIGNIFICANT, least_p
+from profile_analyze.analysis.statistics import LEAST_RUNS, SIGNIFICANT, least_p, too_few_runs
 from profile_analyze.analysis.verdicts import enough_runs, hidden_rows, least_runs
 from profile_analyze.model.iterations import required_noun, units_in
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.terms import DEVICE, HOST
+from profile_analyze.query.missing_times import missing_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,8 +38,15 @@ class Hidden(NamedTuple):
 def few_units_notes(comparison: Comparison, table: Table) -> Iterator[Note]:
     """Yield a note if there are too few runs: for any verdict, or to detect a change of one row.
 
-    The `unit` of the question decides whether processes or iterations count as runs.
+    The `unit` of the question decides whether processes or iterations count as runs. If the
+    profile or the baseline has no device times, a note asks for them.
     """
+    missing = missing_times(comparison, DEVICE)
+    if missing and missing.profiles == 1:  # if both have no times, the notes on the answer say so
+        text = f"differences and verdicts of device times are N/A: {missing}"
+        yield Note(text, Importance.INCOMPLETE)
+    if missing and missing_times(comparison, HOST):
+        return  # more runs would not help
     ours, theirs = units_of(comparison, table.query.unit)
     if min(ours, theirs) < LEAST_RUNS:
         yield Note(
@@ -48,6 +57,17 @@ def few_units_notes(comparison: Comparison, table: Table) -> Iterator[Note]:
         )
     elif reason := hidden_of(comparison, table).reason:
         yield Note(reason, Importance.INCOMPLETE)
+
+
+def why_no_verdict(comparison: Comparison, unit: SampleUnit) -> str:
+    """Return why no row has a verdict on its device time; empty if there may be verdicts.
+
+    A side has no device times, or too few runs.
+    """
+    if missing := missing_times(comparison, DEVICE):
+        return missing.clause
+    noun = required_noun(unit, comparison.profile.runs, comparison.base.runs)
+    return too_few_runs(noun, *units_of(comparison, unit))
 
 
 def hidden_of(comparison: Comparison, table: Table) -> Hidden:

@@ -18,6 +18,7 @@ from profile_analyze.model.iterations import required_noun
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.few_units import enough_for_one_operator, hidden_of
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
+from profile_analyze.query.missing_times import missing_times_of
 from profile_analyze.query.rows import MOST_UNKNOWN
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
@@ -91,7 +92,8 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
         units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
         required = required_noun(about.unit, source.profile.runs, source.base.runs)
         few = reason_too_few(required, *units, enough=enough_for_one_operator(table))
-        return ByVerdicts("unjudged", few or unjudged)
+        missing = missing_times_of(table)
+        return ByVerdicts("unjudged", str(missing or few or unjudged))
     return _if_none_has_the_verdict(table, uncertain, rest)
 
 

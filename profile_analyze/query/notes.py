@@ -11,10 +11,11 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.terms import ABSENT, CPU, DEVICE, HOST, LABEL, is_run_key
+from profile_analyze.model.terms import ABSENT, LABEL, is_run_key
 from profile_analyze.model.wording import heading
 from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.group_key_notes import group_key_notes
+from profile_analyze.query.missing_times import advice_on_missing_times
 from profile_analyze.query.number_notes import number_notes, time_range_notes
 from profile_analyze.query.row_sum_notes import row_sum_notes
 from profile_analyze.query.shape_set_notes import shape_set_notes
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.profile import Profile
-    from profile_analyze.model.terms import Side
     from profile_analyze.query.filters import Selection, Unjudged
     from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.question import Query
@@ -222,19 +222,7 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
     # An answer is empty either because the profile has no times on this side, or because no
     # operator passes the filters.
     if not selection.recorded:
-        other: Side = HOST if side == DEVICE else DEVICE
-        others = int(profile.recorded(other).sum())
-        have = "has" if others == 1 else "have"
-        shown = (
-            f"{counted(others, 'operator')} {have} a {other} time; --print-only {other} shows "
-            "these times, or "
-        )
-        if side == HOST and others and all(one.device_kind == CPU for one in profile.tracks):
-            advice = (
-                "the profile is of a CPU, so all times are device times; use --print-only device"
-            )
-        else:
-            advice = f"{shown if others else ''}profile again with {side} times"
+        advice = advice_on_missing_times(profile, side)
         yield Note(f"no operator has a {side} time; {advice}", Importance.ANSWER)
     elif not len(selection.operators):
         without = selection.not_recorded

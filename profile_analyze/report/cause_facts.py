@@ -89,7 +89,7 @@ def _is_ordinary(cause: Cause, base_time_s: float) -> bool:
 def _cause_text(cause: Cause, times: Times) -> str:
     text = f"{cause.cause} {times.text(cause.difference_s, signed=True)}"
     if cause.cause == RESIDUAL:
-        return f"{text} (medians do not add up)"
+        return f"{text} ({cause.remark})"
     first = cause.largest[0]
     name = visible(f"{first.name}{in_brackets(first.detail)}", "utf-8")
     if cause.operators == 1:

@@ -73,7 +73,7 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    missing = NOT_AVAILABLE + in_brackets(change.mismatch or change.too_few_runs)
+    missing = NOT_AVAILABLE + in_brackets(change.mismatch or change.why_no_verdict)
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
     return (
         (change.verdict or missing)

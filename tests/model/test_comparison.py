@@ -128,6 +128,17 @@ def test_a_comparison_needs_a_compared_query() -> None:
         pa.run(pa.Query(compared=True), profile_of(NEW))
 
 
+def test_the_note_on_matching_counts_operators_without_a_time() -> None:
+    new = [*NEW, Operator("unused", "NoOp", None)]
+    base = [*BASE, Operator("gone", "Copy", None), Operator("left", "Copy", None)]
+    (note,) = pa.compare(profile_of(new, "new.json"), profile_of(base)).notes
+    assert note == (
+        "2 operators matched with the baseline, 2 added (4.0% of the time, 1 without a device "
+        "time), 3 removed (4.0% of the time of the baseline, 2 without a device time); the column "
+        "match says how"
+    )
+
+
 def test_notes_say_how_many_operators_matched() -> None:
     comparison = pa.compare(profile_of(NEW, "new.json"), profile_of(BASE))
     assert comparison.notes == (

@@ -92,8 +92,40 @@ def test_a_comparison_without_times_has_no_verdict() -> None:
         "baseline runs         1\n"
         "difference            N/A\n"
         "ratio                 N/A\n"
-        "verdict               N/A (only 1 of the 4 required runs on each side)\n"
+        "verdict               N/A (no operator has a device time)\n"
     )
+
+
+@pytest.mark.parametrize("side", ["profile", "baseline"])
+def test_a_side_without_device_times_is_the_reason_for_no_verdict(
+    tmp_path: Path, side: str
+) -> None:
+    timed = written(tmp_path / "timed.json", [Operator("a", "A", 2.0)])
+    untimed = written(tmp_path / "untimed.json", [Operator("a", "A", None)])
+    new, base = (untimed, timed) if side == "profile" else (timed, untimed)
+    outcome = run_command(new, "--compare", base, "--format", "plain")
+    reason = f"no operator of the {side} has a device time"
+    assert f"verdict               N/A ({reason})\n" in outcome.out
+    assert (
+        f"note: differences and verdicts of device times are N/A: {reason}; profile again with "
+        "device times\n" in outcome.err
+    )
+    assert "runs" not in outcome.err
+
+
+def test_a_host_table_needs_runs_although_the_baseline_has_no_device_times(tmp_path: Path) -> None:
+    paths = []
+    for name, time_us in (("new", 2.0), ("base", None)):
+        found = document([Operator("a", "A", time_us)])
+        found["profiler"]["host"] = {"0": {"x": {"start": 0, "end": 1}}}
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps(found))
+    errors = run_command(str(paths[0]), "--compare", str(paths[1]), "--print-only", "host").err
+    assert (
+        "no operator of the baseline has a device time; 1 operator has a host time; --print-only "
+        "host shows these times, or profile again with device times\n" in errors
+    )
+    assert "verdicts are N/A: they need 4 runs or more on each side" in errors
 
 
 def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
@@ -382,6 +414,28 @@ def test_differences_whose_medians_do_not_add_up_are_marked(tmp_path: Path) -> N
         "largest differences by type (medians do not add up): A +2.000 us, 100.0% of the "
         "difference; B +1.000 us, 50.0% of the difference\n" in outcome.out
     )
+
+
+def test_a_residual_of_times_on_one_side_only_is_named(tmp_path: Path) -> None:
+    base = [Operator(name, "A", time) for name, time in (("a", 5.0), ("b", 2.0), ("c", 1.0))]
+    new = [Operator("a", "A", 9.0), Operator("b", "A", None), Operator("c", "A", 1.0)]
+    paths = [
+        written(tmp_path / f"{name}.json", one) for name, one in (("new", new), ("base", base))
+    ]
+    out = run_command(paths[0], "--compare", paths[1], "--format", "plain").out
+    assert "residual -2.000 us (1 operator has a time on one side only)\n" in out
+    assert "largest differences by type: A +2.000 us, 100.0% of the difference\n" in out
+    # The medians of `a` and `d` are 1 and 2, and the median of their sum is 4.
+    times = [(1.0, 3.0), (3.0, 1.0), (1.0, 2.0)]
+    runs = [
+        written(tmp_path / f"{n}.json", [*base[1:], Operator("a", "A", a), Operator("d", "D", d)])
+        for n, (a, d) in enumerate(times)
+    ]
+    new.append(Operator("d", "D", 2.0))
+    one = written(tmp_path / "one.json", new)
+    out = run_command(one, "--compare", *runs, "--format", "plain").out
+    remark = "(1 operator has a time on one side only; medians do not add up)"
+    assert f"residual -3.000 us {remark}\n" in out
 
 
 NOISY = [80, 85, 90, 108, 117, 120, 130, 140]

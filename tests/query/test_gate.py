@@ -271,6 +271,34 @@ def test_every_outcome_of_a_condition_has_its_reason(
     assert (found.outcome, found.reason) == (outcome, reason)
 
 
+@pytest.mark.parametrize(
+    ("text", "timed", "reason"),
+    [
+        ("total > +5%", True, "the time of the baseline is N/A: {} of the baseline {}"),
+        ("total > +5%", False, "the time is N/A: {} of the profile {}"),
+        ("total > 1us", False, "the time is N/A: {} of the profile {}"),
+        ("verdict == slower: time > 0s", True, "{} of the baseline {}"),
+        ("total > 50us", True, ""),
+    ],
+)
+def test_the_reason_says_which_side_has_no_device_times(
+    text: str, reason: str, *, timed: bool
+) -> None:
+    # The files differ only in their start: otherwise, they would be copies.
+    untimed = pa.join_runs(
+        profile_of([Operator("a", "Conv", None)], f"untimed{n}.json") for n in range(8)
+    )
+    sides = (runs_of("a", SLOW, ""), untimed)
+    query = pa.Query(compared=True)
+    condition = pa.FailCondition.parse(text, query)
+    (found,) = pa.judge_conditions(
+        [condition], query, pa.compare(*(sides if timed else sides[::-1]))
+    )
+    advice = "has a device time; profile again with device times"
+    expected = reason.format("no operator", advice) if reason else CLEAR
+    assert (found.outcome, found.reason) == ("unjudged" if reason else "met", expected)
+
+
 def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:
     # The runs differ only in their start: otherwise, they would be copies.
     base = pa.join_runs(
