@@ -24,7 +24,7 @@ KERNELS: Final = 100
 RUNS: Final = 10
 ON_HOST: Final = EXECUTIONS * 6 // 10
 ON_DEVICE: Final = EXECUTIONS - ON_HOST
-LAUNCH_DELAY: Final = 10  # microseconds
+LAUNCH_DELAY_US: Final = 10
 ROUNDS: Final = 5
 
 
@@ -39,12 +39,12 @@ def profile() -> pa.Profile:
         random.integers(OPERATORS, OPERATORS + KERNELS, EXECUTIONS),
     )
     run = np.where(is_host, rows * RUNS // ON_HOST, (rows - ON_HOST) * RUNS // ON_DEVICE)
-    # Host rows of one run follow each other.
+    # The host's executions of one run have rows that follow each other. One of them launches.
     launcher = run * (ON_HOST // RUNS) + random.integers(0, ON_HOST // RUNS, EXECUTIONS)
     executions = pa.Executions.of(
         operator,
         np.where(is_host, 6e-6 - rows % 5 * 1e-6, random.random(EXECUTIONS) * 1e-5),
-        start_s=np.where(is_host, rows, launcher + LAUNCH_DELAY) * 1e-6,
+        start_s=np.where(is_host, rows, launcher + LAUNCH_DELAY_US) * 1e-6,
         run=run,
         track=np.where(is_host, 0, 1 + random.integers(0, 3, EXECUTIONS)),
         parent=np.where(is_host & (rows % 5 > 0), rows - 1, -1),

@@ -237,5 +237,6 @@ def _pattern_for(word: str, text: str) -> str:
     if word != "like":
         return {"startswith": f"^{text}", "endswith": f"{text}$"}.get(word, text)
     start, end = "" if text.startswith("%") else "^", "" if text.endswith("%") else "$"
+    # Unlike `re.escape`, this leaves blanks and hyphens as they are, so that people can read them.
     parts = (re.sub(r"[\\.^$*+?{}\[\]|()]", r"\\\g<0>", one) for one in text.strip("%").split("%"))
     return f"{start}{'.*'.join(parts)}{end}"

@@ -1,4 +1,4 @@
-"""What conditions of `--fail-if` must say about their sources as a whole."""
+"""Says what is wrong with the sides of a comparison, for verdicts on `--fail-if`."""
 
 from __future__ import annotations
 

@@ -33,8 +33,9 @@ class Missing(NamedTuple):
     """Says which profiles of a comparison have no times at all."""
 
     profiles: int
-    """How many have none: 1, or 2 if the baseline has none, either."""
+    """How many of the two have no times: 1 or 2."""
     clause: str
+    """Such as `no operator of the baseline has a device time`."""
     advice: str
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ class CountedTimes(NamedTuple):
         """Return the share of the total time that the chosen operators take; NaN if it is unknown.
 
         `chosen` has shape (operators,). With several runs, the result is the ratio of two medians,
-        as in `Profile.share_of`.
+        as in `Profile.share_of`. It is 0 if no operator is chosen.
         """
         if not chosen.any():
             return 0.0

@@ -75,13 +75,15 @@ def _notes_on_missing_shapes(found: Recorded) -> Iterator[Note]:
     is_unknown = np.array(
         [row.level == OPERATOR and _lacks_shapes(row) for row in found.rows], np.bool_
     )
-    counted_times = _counted_times(found)
-    if len(counted_times.operator):
-        # Operators without a counted time, such as those that launch no kernel, affect no number.
-        is_unknown &= np.isin(np.arange(len(is_unknown)), counted_times.operator)
+    times = _counted_times(found)
+    if len(times.operator):
+        # Some operators have no time, for example because they launch no kernel. Their computation
+        # does not matter.
+        has_time = np.zeros(len(is_unknown), np.bool_)
+        has_time[times.operator] = True
+        is_unknown &= has_time
     yield from notes_with_share(
-        _NO_SHAPES, Importance.INCOMPLETE,
-        int(is_unknown.sum()), counted_times.share_of(is_unknown),
+        _NO_SHAPES, Importance.INCOMPLETE, int(is_unknown.sum()), times.share_of(is_unknown),
         dropped_beside="model",
     )  # fmt: skip
 
