@@ -63,7 +63,8 @@ _SMALL: Final = 0.5
 
 
 def _on_missing(name: str) -> str:
-    return f"no condition selects N/A; --order-by {name} -t 0 lists these rows last"
+    advice = "" if name == "name" else f"; --columns name,{name} -t 0 shows which rows have N/A"
+    return f"no condition selects N/A{advice}"
 
 
 def advice_on_value(name: str, operator: str, value: str, *, is_number: bool) -> str:

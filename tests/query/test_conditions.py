@@ -47,7 +47,7 @@ _NO_OR = (
         ),
         (
             "flops < nan",
-            "at character 9: no condition selects N/A; --order-by flops -t 0 lists these rows last",
+            "at character 9: no condition selects N/A; --columns name,flops -t 0 shows which rows have N/A",
         ),
         ("id > x", "at character 6: 'x' is not a number, such as 12"),
         ("scope > x", "at character 7: > is for numbers; scope is a text"),
