@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 OPERATORS = 217  # in the profile that the generator repeats
 
 
+@pytest.mark.slowest
 def test_a_profile_can_have_any_number_of_operators(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     write(path, 2 * OPERATORS + 100)
@@ -141,12 +142,14 @@ def test_the_readme_has_the_limits_of_the_benchmarks() -> None:
     assert LIMITS_OVER_BY_TYPE["--dump-only-opr -t 0"] == 1.3
 
 
+@pytest.mark.slowest
 def test_the_commands_on_models_succeed() -> None:
     for command in next(models()).commands.values():
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slowest
 def test_the_memory_of_the_benchmark_itself_is_not_measured() -> None:
     _own = np.ones(20_000_000)  # 153 MiB
     cost = cost_of([sys.executable, "-S", "-c", "pass"])

@@ -6,6 +6,8 @@ import gc
 import subprocess
 import sys
 
+import pytest
+
 from profile_analyze.readers.megengine.sections import decode_document
 from tests.conftest import PROFILES
 
@@ -76,6 +78,7 @@ def test_a_call_imports_no_more_of_numpy_than_importing_numpy_does() -> None:
     subprocess.run([sys.executable, "-c", code, path], stdout=subprocess.DEVNULL, check=True)
 
 
+@pytest.mark.slowest
 def test_the_decoded_graph_takes_about_the_recorded_memory() -> None:
     data = (PROFILES / "mobilenet.json").read_bytes()
     gc.collect()

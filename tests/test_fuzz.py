@@ -62,14 +62,12 @@ def test_no_input_breaks_an_invariant(part: int) -> None:
         assert set(tally.codes) >= {"0", "1", "2", "4"}
 
 
-@pytest.mark.slow
+@pytest.mark.slowest
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_data_set_label_or_query_breaks_an_invariant(part: int) -> None:
     tally = data_sets.check_inputs(20, range(part, INPUTS, PARTS))
     assert tally.broken == []
-    assert {*tally.codes} <= {"0", "1", "2"}
-    if IS_FULL:
-        assert {*tally.codes} == {"0", "1", "2"}
+    assert {*tally.codes} == {"0", "1", "2"}
 
 
 def test_random_command_lines_use_every_output_format() -> None:
@@ -332,6 +330,7 @@ def test_an_export_changes_only_the_data_set_that_it_names(*, is_damaged: bool) 
     assert list(campaign.check_call(case, outcome)) == []
 
 
+@pytest.mark.slowest
 def test_random_exports_add_profiles_to_new_and_to_existing_data_sets() -> None:
     cases = [data_sets.make_case(3, number) for number in range(400)]
     exports = [case for case in cases if "--export" in case.arguments]

@@ -35,7 +35,6 @@ from benchmarks.noise_verdicts import (
 )
 from profile_analyze.analysis.row_tests import OperatorTimes
 from profile_analyze.analysis.statistics import VERDICTS
-from tests.conftest import IS_FULL, some_of
 from tests.small import Operator, document
 
 if TYPE_CHECKING:
@@ -78,11 +77,11 @@ def labels(lines: list[str]) -> list[str]:
     return [*lines[:2], *("|".join(line.split("|")[: texts + 1]) for line in lines[2:])]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", some_of(noise.TABLES, 3))
+@pytest.mark.slowest
+@pytest.mark.parametrize("name", noise.TABLES)
 def test_the_page_has_the_tables_of_the_script(name: str, models: tuple[Model, Model]) -> None:
     # The labels do not depend on the number of splits.
-    assert labels(measured(name)) == labels(list(noise.TABLES[name](models, 4 if IS_FULL else 2)))
+    assert labels(measured(name)) == labels(list(noise.TABLES[name](models, 4)))
 
 
 def test_the_data_on_the_page_are_current(models: tuple[Model, Model]) -> None:
@@ -97,6 +96,7 @@ def test_the_rates_in_the_conclusions_are_in_the_tables() -> None:
     assert [rate for rate in rates if f"{rate}%" not in cells] == []
 
 
+@pytest.mark.slowest
 def test_the_script_judges_as_the_command_does() -> None:
     """The script ignores work: where the command says `more work`, the script says `slower`."""
     changed, base = read_changed()
@@ -226,6 +226,7 @@ def test_own_runs_can_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr() == (DATA, "data ...\n")
 
 
+@pytest.mark.slowest
 def test_own_runs_get_every_table_except_the_real_change(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -242,6 +243,7 @@ def test_too_few_runs_and_no_folder_are_errors(tmp_path: Path) -> None:
         noise.main(["--runs", str(tmp_path / "nowhere")])
 
 
+@pytest.mark.slowest
 def test_write_updates_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,6 +37,7 @@ def nights(folder: Path) -> Path:
     return folder / "nights"
 
 
+@pytest.mark.slowest
 def test_urls_and_local_files_give_the_same_answers(tmp_path: Path) -> None:
     folder = nights(tmp_path)
     files = {
@@ -76,6 +77,7 @@ def test_models_are_read_from_urls() -> None:
     assert remote.out == local.out
 
 
+@pytest.mark.slowest
 def test_data_sets_are_read_from_urls(tmp_path: Path) -> None:
     folder = nights(tmp_path)
     data_set = tmp_path / "nights.dataset"

@@ -136,6 +136,7 @@ QUESTIONS = (
 )
 
 
+@pytest.mark.slowest
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers_from_a_cluster_are_the_same(
     folder: Path,
@@ -213,6 +214,7 @@ def pids_of(client: Client) -> list[int]:
     return [*client.run(os.getpid).values()]
 
 
+@pytest.mark.slowest
 def test_a_killed_worker_does_not_change_the_answer(
     folder: Path, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +249,7 @@ def _fill_memory(_joiner: RunJoiner, _paths: Paths, *, within: str = "") -> Iter
     yield 0, ()
 
 
+@pytest.mark.slowest
 @pytest.mark.parametrize("read", [_die, _fill_memory])
 def test_a_part_that_kills_its_workers_is_an_error(
     client: Client, read: Callable[..., Iterator[Step]], monkeypatch: pytest.MonkeyPatch
@@ -263,6 +266,7 @@ def test_a_part_that_kills_its_workers_is_an_error(
     client.wait_for_workers(2, timeout=60)
 
 
+@pytest.mark.slowest
 @given(data=st.data())
 @examples(60)
 def test_any_partition_and_number_of_workers_gives_the_same_profile(
@@ -284,6 +288,7 @@ def test_any_partition_and_number_of_workers_gives_the_same_profile(
     assert difference(found, pa.load_runs(chosen)) is None
 
 
+@pytest.mark.slowest
 def test_few_parts_are_submitted_at_a_time(
     folder: Path, threads: dict[int, Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -457,6 +462,7 @@ def test_a_client_without_a_cluster_leaves_no_thread(folder: Path) -> None:
     assert not [thread.name for thread in started if "loop" in thread.name]
 
 
+@pytest.mark.slowest
 def test_other_versions_on_the_cluster_are_errors(
     folder: Path, threads: dict[int, Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,8 +75,8 @@ def small(folder: Path, name: str, time_us: float = 3.0) -> str:
     return write(folder, name, document([Operator("conv", "Conv", time_us, shape=[2, 3])]))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", some_of(GROUPS, 4))
+@pytest.mark.slowest
+@pytest.mark.parametrize("name", GROUPS)
 def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
     files = GROUPS[name]
     whole = exported(tmp_path / "whole", files)
@@ -127,6 +127,7 @@ def answer_of(profile: pa.Profile, query: pa.Query) -> Any:
         return str(error)
 
 
+@pytest.mark.slowest
 @examples(40)
 @given(runs=runs_of_one(), query=queries(), data=st.data())
 def test_any_split_between_files_and_data_sets_gives_the_same_answer(

@@ -66,6 +66,7 @@ def started(code: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slowest
 def test_a_file_that_another_export_adds_meanwhile_is_left_out(tmp_path: Path) -> None:
     files = [small(tmp_path, f"{n}.json", n + 1.0) for n in range(6)]
     others = iter([[files[1], files[4]], [files[3]]])
@@ -206,6 +207,7 @@ def test_parts_are_published_together_in_spite_of_an_interrupt(
     assert left_overs(tmp_path / "set") == []
 
 
+@pytest.mark.slowest
 @pytest.mark.parametrize("failing", range(4))
 @pytest.mark.parametrize("is_lasting", [False, True])
 def test_an_export_that_fails_while_it_publishes_adds_nothing(

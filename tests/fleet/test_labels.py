@@ -12,7 +12,7 @@ import profile_analyze as pa
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import parts_of
 from profile_analyze.readers.content import MAX_SIZE
-from tests.conftest import FIXTURES, run_command, some_of
+from tests.conftest import FIXTURES, run_command
 from tests.fleet.test_data_sets import small, write
 from tests.small import Operator, document
 
@@ -49,8 +49,8 @@ QUESTIONS = (
 )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("question", some_of(QUESTIONS, 2), ids=lambda one: one[0])
+@pytest.mark.slowest
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one[0])
 def test_a_data_set_with_labels_answers_as_the_files_do(
     files: list[str], question: tuple[str, ...]
 ) -> None:

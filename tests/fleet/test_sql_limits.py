@@ -164,6 +164,7 @@ def test_the_documented_limits_are_current() -> None:
     assert f"`{sql._MOST_CHARACTERS:,} characters`" in page
 
 
+@pytest.mark.slowest
 def test_memory_of_an_answer_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("profile_analyze.fleet.sql._MOST_MEMORY", 100 << 20)
     message = refusal("select [repeat('x', 100000)] from range(5000)")
@@ -181,6 +182,7 @@ def test_memory_is_limited(memory: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert message == "needs more than 2GB of memory in DuckDB; filter or aggregate earlier"
 
 
+@pytest.mark.slowest
 def test_time_is_limited() -> None:
     query = "with recursive t(n) as (select 1 union all select n + 1 from t) select max(n) from t"
     message = refusal(query, "--sql-timeout", "200ms")

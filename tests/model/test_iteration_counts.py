@@ -69,6 +69,7 @@ def noisy(file: Path, folder: Path) -> str:
     return str(folder)
 
 
+@pytest.mark.slowest
 @pytest.mark.parametrize("call", [(), ("--aggregate-by", "name")])
 def test_no_operator_is_called_slower_after_more_iterations(
     call: Sequence[str], tmp_path: Path

@@ -466,6 +466,7 @@ def test_a_repeated_name_is_matched_in_order_if_as_many_nodes_have_it() -> None:
     assert macs(run_of(("a", "Conv"), ("a", "Gemm"), in_shape=None), model) == [-1, -1]
 
 
+@pytest.mark.slowest
 def test_a_name_of_very_many_nodes_is_matched_only_in_order() -> None:
     original = _Matching._fitting
     with patch.object(_Matching, "_fitting", autospec=True, side_effect=original) as comparisons:

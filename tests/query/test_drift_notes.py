@@ -195,6 +195,7 @@ def odd_notes(*runs: float, base: Sequence[float] = (1.0, 1.01, 1.02, 1.03)) -> 
 QUIET = (1.0, 1.01, 1.02, 1.03, 1.04)
 
 
+@pytest.mark.slowest
 def test_odd_runs_are_named() -> None:
     assert odd_notes(*QUIET) == []
     assert odd_notes(*QUIET, 1.2) == []  # less than 25 % above the median

@@ -309,6 +309,7 @@ its own process, and name them all
     assert outcome.code == 4
 
 
+@pytest.mark.slowest
 def test_conditions_of_a_comparison_use_times_as_measured_if_drift_is_corrected() -> None:
     runs = FIXTURES / "runs"
     call = (str(runs / "changed"), "--compare", str(runs / "base"), "--print-only", "summary")

@@ -190,6 +190,7 @@ def test_two_different_models_that_have_not_run_are_judged(
     assert outcome.code == code
 
 
+@pytest.mark.slowest
 @pytest.mark.parametrize(
     ("by", "called"),
     [

@@ -16,7 +16,7 @@ from hypothesis import given
 import profile_analyze as pa
 from profile_analyze.readers import loading
 from profile_analyze.readers.source import Cache
-from tests.conftest import FIXTURES, IS_FULL, PROFILES, examples
+from tests.conftest import FIXTURES, PROFILES, examples
 from tests.readers.same_profiles import difference
 from tests.readers.test_installed import documented_reader, install
 from tests.small import Operator as SmallOperator
@@ -226,7 +226,7 @@ def test_files_that_another_process_is_writing_are_not_removed(load: Loader) -> 
     assert not old.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.slowest
 def test_processes_that_cache_a_profile_at_once_give_the_same_answer(tmp_path: Path) -> None:
     code = (
         "import sys, profile_analyze as pa\n"
@@ -237,8 +237,7 @@ def test_processes_that_cache_a_profile_at_once_give_the_same_answer(tmp_path: P
     arguments = [sys.executable, "-c", code, str(FILES["MegEngine"])]
     folder = tmp_path / "cache"
     started = [
-        subprocess.Popen([*arguments, str(folder)], stdout=subprocess.PIPE)
-        for _ in range(4 if IS_FULL else 2)
+        subprocess.Popen([*arguments, str(folder)], stdout=subprocess.PIPE) for _ in range(4)
     ]
     answers = {process.communicate()[0] for process in started}
     assert [process.returncode for process in started] == [0] * len(started)

@@ -204,6 +204,7 @@ def test_the_command_uses_all_cores_unless_an_input_is_standard_input(
     assert asked == [3, 1]
 
 
+@pytest.mark.slowest
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
 def test_several_processes_give_the_same_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

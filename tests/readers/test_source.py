@@ -138,6 +138,7 @@ def test_chunks_have_the_requested_size(tmp_path: Path) -> None:
         assert [len(chunk) for chunk in source.chunks(100_000)] == [100_000, 100_000]
 
 
+@pytest.mark.slowest
 @pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
 def test_chunks_take_bounded_memory(tmp_path: Path, packing: str) -> None:
     path = tmp_path / "input"

@@ -340,6 +340,7 @@ def test_without_a_recent_fsspec_the_error_names_the_extra(
     )
 
 
+@pytest.mark.slowest
 def test_drivers_log_nothing_on_standard_error() -> None:
     code = "import logging, {0}; logging.getLogger('botocore.auth').warning('expired')"
     for module, logged in (("logging", "expired\n"), ("profile_analyze.readers.remote", "")):

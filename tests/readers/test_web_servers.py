@@ -107,6 +107,7 @@ def called() -> Iterator[Called]:
         yield called
 
 
+@pytest.mark.slowest
 def test_profiles_on_a_server_give_the_same_answers(
     tmp_path: Path, server: str, called: Called
 ) -> None:
@@ -231,6 +232,7 @@ def test_urls_that_differ_only_in_query_strings_have_labels_of_their_own(
     assert (code, out) == (0, "host,day\r\n,1\r\n,1\r\n,1\r\n")
 
 
+@pytest.mark.slowest
 def test_damaged_data_sets_on_a_server_are_refused(
     tmp_path: Path, server: str, called: Called
 ) -> None:

@@ -27,7 +27,7 @@ from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 from profile_analyze.report.text_layout import text_width
-from tests.conftest import IS_FULL, PROFILES, run_command, some_of
+from tests.conftest import PROFILES, run_command, some_of
 from tests.in_memory import profile_of
 from tests.readers.pytorch.events import document, op
 
@@ -72,6 +72,7 @@ def test_each_row_with_flops_has_a_dot(name: str, by: tuple[str, ...]) -> None:
     assert sizes.max() == pytest.approx(900.0)
 
 
+@pytest.mark.slowest
 def test_types_beyond_the_first_nine_are_grey() -> None:
     work = {"computation": 1.0, "memory": 1.0}
     profile = profile_of(
@@ -156,6 +157,7 @@ def test_long_rows_without_a_dot_are_in_the_list() -> None:
     ]
 
 
+@pytest.mark.slowest
 def test_the_ten_largest_dots_have_numbers_that_do_not_overlap() -> None:
     result, axes = roofline(pa.Query(peaks=PEAKS), layout="constrained")
     bandwidth, rate, names, *numbers = axes.texts
@@ -371,7 +373,7 @@ def test_top_limits_the_bars(
     assert drawn == [bars]
 
 
-@pytest.mark.slow
+@pytest.mark.slowest
 def test_top_limits_the_dots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     drawn: list[tuple[list[int], str]] = []
     listed: list[str] = []
@@ -392,7 +394,7 @@ def test_top_limits_the_dots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         (["-t", "49"], [20, 26, 2, 1], without),
         (["-t", "3"], [3], "the 3 longest of 49 rows with FLOPS and intensity"),
     ]
-    for number, (top, dots, last_line) in enumerate(some_of(cases, 3)):
+    for number, (top, dots, last_line) in enumerate(cases):
         file = str(tmp_path / f"{number}.svg")
         arguments = (*top, "--order-by", "+time", "--peaks", "100G:20G", "--plot", file)
         assert run_command(RESNET, *arguments).code == 0
@@ -442,17 +444,14 @@ def test_a_picture_is_written_beside_the_same_answer(
     assert (again.code, again.out) == (1, "")
 
 
-@pytest.mark.slow
+@pytest.mark.slowest
 @pytest.mark.parametrize(
     ("name", "peaks"),
     # Without known work, there is no roofline to draw.
-    some_of(
-        [
-            *((name, []) for name in ("derived-zero", "derived-utf8names", "names")),
-            *((name, ["--peaks", "1T:1G"]) for name in ("derived-utf8names", "names")),
-        ],
-        4,
-    ),
+    [
+        *((name, []) for name in ("derived-zero", "derived-utf8names", "names")),
+        *((name, ["--peaks", "1T:1G"]) for name in ("derived-utf8names", "names")),
+    ],
 )
 def test_odd_profiles_can_be_drawn(tmp_path: Path, name: str, peaks: list[str]) -> None:
     path = str(PROFILES / f"{name}.json")
@@ -476,6 +475,7 @@ def test_a_roofline_without_dots_is_not_drawn(tmp_path: Path) -> None:
     assert not file.exists()
 
 
+@pytest.mark.slowest
 def test_names_are_shown_without_markup(tmp_path: Path) -> None:
     document = json.loads(Path(RESNET).read_text())
     document["graph_exec"]["operator"]["324"]["name"] = "<b>$x^2$&--></b>\x1b"
@@ -494,20 +494,20 @@ def test_picture_and_answer_need_two_files(tmp_path: Path) -> None:
 
 
 def svg_of(folder: Path, *arguments: str) -> str:
-    """Return the picture of a call. The layout takes long: tests that use it are marked as slow."""
-    file, rows = folder / "a.svg", "0" if IS_FULL else "2"
-    outcome = run_command(RESNET, *arguments, "-t", rows, "--force", "--plot", str(file))
+    """Return the picture of a call. The layout takes long: tests that use it are marked slowest."""
+    file = folder / "a.svg"
+    outcome = run_command(RESNET, *arguments, "-t", "0", "--force", "--plot", str(file))
     assert outcome.code == 0, outcome.err
     return file.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.slowest
 def test_the_longest_rows_are_drawn_in_any_order(tmp_path: Path) -> None:
     first, second = (svg_of(tmp_path, "--order-by", order) for order in ("time", "+time"))
     assert first == second
 
 
-@pytest.mark.slow
+@pytest.mark.slowest
 def test_the_roofline_shows_the_device_if_the_host_is_printed(tmp_path: Path) -> None:
     peaks = ("--peaks", "1T:1G")
     first, second = (svg_of(tmp_path, *peaks, "--print-only", one) for one in ("device", "host"))
@@ -773,7 +773,7 @@ def test_a_line_leads_from_each_dot_to_the_baseline(by: tuple[str, ...]) -> None
     assert title == "Roofline: 100G:20G, new.json, baseline old.json"
 
 
-@pytest.mark.slow
+@pytest.mark.slowest
 def test_pictures_do_not_count_constants_as_memory(tmp_path: Path) -> None:
     """Tables in the format `table` count them, as the original does."""
     call = ("--where", "memory > 0", "--peaks", "1T:1G", "--format")

@@ -62,6 +62,7 @@ def test_each_row_equals_the_row_of_onnx_tool(name: str, tmp_path: Path) -> None
     assert ours(MODELS[name](), tmp_path) == recorded(name)
 
 
+@pytest.mark.slowest
 def test_the_page_has_the_figures_of_the_tables(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "onnx-tool.md").read_text(encoding="utf-8").replace("\n", " ")
     table = recorded("resnet50")

@@ -338,6 +338,7 @@ def test_dequantized_weights_are_zero_at_their_zero_point(
     np.testing.assert_equal(found[0], share)
 
 
+@pytest.mark.slowest
 def test_long_chains_of_nodes_are_followed(tmp_path: Path) -> None:
     # The chain has more nodes than Python's limit of nested calls. A much longer one would be slow,
     # because the time grows with the square of the length.

@@ -256,7 +256,7 @@ BROKEN = [
         "layer 'flat' has several inputs with the same id (line 8)",
     ),
     *((content, TRUNCATED) for content in (GRAPH[:-8], GRAPH[:-3], GRAPH[:90])),
-    (
+    (  # the file ends inside of a character of two bytes
         GRAPH.replace(b'name="conv"', 'name="\u00e9'.encode())[: GRAPH.index(b'"conv"') + 2],
         TRUNCATED,
     ),
