@@ -202,6 +202,7 @@ def _values_in(array: NDArray[Any], runs: slice) -> NDArray[Any]:
         return array[:, runs]
     values = np.empty((len(array), runs.stop - runs.start), array.dtype)
     bytes_of_row = array.shape[1] * array.itemsize
+    # Of a long row, only about `_READ_AHEAD_BYTES` get into memory.
     step = _BYTES_AT_ONCE // min(bytes_of_row, _READ_AHEAD_BYTES)
     for first in range(0, len(array), step):
         rows = slice(first, first + step)

@@ -69,7 +69,7 @@ def answer(request: Request) -> Report:
     request = _with_peaks_of_device(request, _profile_of(source))
     check_options_on_times(request, _profile_of(source))
     renderer = _renderer_for(source, renderers)
-    report = _without_tables(_profile_of(source), request)
+    report = _sql_or_inspection(_profile_of(source), request)
     if report is not None:
         deliver(report, None, request, renderer)
         return report
@@ -99,7 +99,7 @@ def _checked_sources(request: Request) -> Sources:
     return sources._replace(notes=(*sources.notes, *left_out))
 
 
-def _without_tables(profile: Profile, request: Request) -> Report | None:
+def _sql_or_inspection(profile: Profile, request: Request) -> Report | None:
     """Return the answer to `--sql` or `--inspect`; None if the request has neither."""
     if request.sql is not None:
         return sql_report(profile, request)

@@ -38,6 +38,7 @@ def further_files(source: Profile | Comparison, request: Request, sources: Sourc
 def _model(request: Request, sources: Sources) -> WrittenModel:
     # The model is read once more, because a profile does not keep the values of weights.
     (file,) = sources.files
+    # In a comparison, the options may name inputs and symbols that only the baseline has.
     inputs = request.inputs._replace(may_lack=bool(sources.baseline))
     with Source(file, max_size=request.max_size, inputs=inputs) as source:
         return split_model(source)

@@ -37,6 +37,7 @@ from profile_analyze.fleet.times_table import TIMES_TABLE, columns_for, result_o
 from profile_analyze.model.deferred_executions import DeferredExecutions
 from profile_analyze.model.executions import Run
 from profile_analyze.model.stored_times import CALLS, StoredTimes
+from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.readers.content import MAX_SIZE, too_large
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
 from profile_analyze.readers.urls import is_http, is_url, remote_path
@@ -200,7 +201,8 @@ def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:
     names = [name for name in TABLES if name != "executions" or flat is None]
     with _errors_about(part, max_size):
         tables = {
-            # The other columns of runs are for other programs. `facts` has them as well.
+            # The table `runs` also has the names of files and the labels, for other programs. They
+            # are not read from it, because the manifest has them, too.
             name: _table_of(part, name, max_size, Run._fields if name == "runs" else None)
             for name in names
         }
@@ -246,7 +248,9 @@ class _TimesOfPart:
         """Return one of `model.stored_times.RESULTS`. Raises the errors of `partial_of`."""
         facts = self._facts
         if name == CALLS and facts.is_complete and facts.each_calls is not None:
-            ran = np.logical_or(*facts.executed(self._shape[0]).values())
+            # All operators that ran have this number of calls in each run: no table is needed.
+            on_sides = facts.executed(self._shape[0])
+            ran = on_sides[DEVICE] | on_sides[HOST]
             calls = np.where(ran, facts.each_calls, np.nan)
             return np.broadcast_to(calls[:, np.newaxis], self._shape)
         with _errors_about(self._part, self._max_size):

@@ -139,9 +139,8 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the shape of the blocks of zeros in the weight, such as 1x4: the largest shape that "
-        "leaves at most 10 % of the weight's elements as zeros outside of such blocks; N/A if "
-        "sparsity is at most 10 %",
+        "the largest block shape, such as 1x4, for which zeros outside of all-zero blocks are at "
+        "most 10 % of the weight's elements; N/A if sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",

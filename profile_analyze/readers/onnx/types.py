@@ -156,9 +156,9 @@ def dims_of(sizes: Sizes | None) -> Dims | None:
 
 
 def is_complete(type_: TypeProto | None) -> bool:
-    """Return whether a type is known with all its sizes. Only tensors have sizes.
+    """Return whether a type is known: for a tensor, with all its sizes.
 
-    The sizes of a sequence are the sizes of its elements.
+    For a sequence or an optional, the type of its elements decides.
     """
     if type_ is None:
         return False

@@ -63,6 +63,7 @@ def _launched_by(events: Events, nodes: Nodes) -> Indices:
     by_name: dict[str, list[int]] = {}
     for index in by_start.tolist():
         by_name.setdefault(node_name(facts[nodes.facts[index]].name), []).append(index)
+    # For each kernel, the last of `nodes` before it in the file, or -1.
     before = np.searchsorted(nodes.rows, column(events.nodes_before_kernels)) - 1
     result = np.full(len(kernel_start_us), -1)
     rows_of_parent: dict[str, list[int]] = {}
