@@ -284,8 +284,14 @@ NOT_IN_ONE_STRING = {
     "FILE: at PATH: expected `object`, got `array`",
     "FILE: inconsistent: operators: computation has 3 values for 97 rows; and 2 more",
     "compared: this question needs a comparison, from compare(); got ...",
-    "left out 3 kernels (2.00 ms) that no operator launched; --level kernel has them",
-    "left out 2 operators (1.00 ms) that ran outside of all modules; --level operator has them",
+    "only 3 of 143 operators are in all 2 runs: only a.json has scopes, so an operator of b.json may "
+    "be several operators of a.json; --aggregate-by name counts each name once",
+    "only the profile has scopes, so an operator of the baseline may be several operators of the "
+    "profile, of which at most one is matched; --aggregate-by name compares them by name",
+    "left out 3 kernels, 2.00 ms (12.0% of the time), that no operator launched; --level kernel "
+    "has them",
+    "left out 8 operators in 2 runs, 1.00 ms of host time per run, that ran outside of all modules; "
+    "--level operator has them",
 }
 
 

@@ -70,8 +70,8 @@ COLUMNS: Final = (
     _column(
         "gain",
         "1",
-        "total time / (total time - lost): the speed-up of the whole model if the row took only "
-        "its least_time; the total time is the one that share divides by",
+        "total time / (total time - lost): the speed-up of all operators together if the row took "
+        "only its least_time; the total time is the one that share divides by",
         FORMULA,
         shown_as="decimals",
         worked="{total_time} / ({total_time} - {lost})",

@@ -17,6 +17,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.model_columns import TILE_NAMES
 from profile_analyze.model.terms import SAMPLE_UNITS
+from profile_analyze.readers.companions import descriptions_of
 from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
 from profile_analyze.readers.paths import is_pipe
 from profile_analyze.readers.suffixes import SUFFIXES
@@ -101,8 +102,10 @@ def _check_model(arguments: argparse.Namespace) -> None:
     profiles = map(os.path.realpath, (*arguments.files, *arguments.compare))
     if models and models[0] != "-" and os.path.realpath(models[0]) in profiles:
         # The suffix chooses the advice, because no file has been read yet.
+        own = descriptions_of(os.path.basename(models[0]))  # noqa: PTH119  # may be a URL
+        example = own[0] if own else "model.onnx"
         advice = (
-            "this file is a profile, and --model needs the model that ran, such as model.onnx"
+            f"this file is a profile, and --model needs the model that ran, such as {example}"
             if models[0].endswith(SUFFIXES)
             else "name a profile of its run, or leave --model out"
         )

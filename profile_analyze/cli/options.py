@@ -243,8 +243,8 @@ COMPARISON: Final = OptionGroup(
             help="when to exit with 4 if no condition of --fail-if is met. unjudged: if a "
             "condition cannot be judged, for example because of too few runs. yes: as "
             "unjudged, and also if the median is beyond the limit, but noise may explain that. "
-            "not-ruled-out: as yes, and also if the median is within the limit, but a change "
-            "beyond it is not ruled out. no: never (default: unjudged)",
+            "not-ruled-out, the strictest: as yes, and also if the median is within the limit, but "
+            "a change beyond it is not ruled out. no: never (default: unjudged)",
         ),
     ),
 )

@@ -97,6 +97,7 @@ def _as_single_file(joined: Profile, joiner: RunJoiner) -> Profile:
         tracks=partial.tracks,
         stored_times=partial.times,
         notes_on_runs=(),
+        unlike="",
     )
 
 

@@ -46,8 +46,16 @@ _IDENTITY: Final = (
         has_natural_order=True,
         worked="as in the file",
     ),
-    _key("name", meaning="the operator's name"),
-    _key("type", meaning="the kind of operator, as the runtime calls it"),
+    _key(
+        "name",
+        meaning="the operator's name",
+        worked="from the file; for kernels, a short form of {full_name}",
+    ),
+    _key(
+        "type",
+        meaning="the kind of operator, as the runtime calls it",
+        worked="from the file; for kernels, the function in {full_name}",
+    ),
     _key(
         "category",
         meaning="the kind of work, with the same names for every runtime: " + ", ".join(CATEGORIES),

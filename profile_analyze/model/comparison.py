@@ -11,7 +11,12 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.comparison_matching import MATCHES, matched_rows, steps_of
-from profile_analyze.model.comparison_notes import mismatch_of, notes_on_base, notes_on_sides
+from profile_analyze.model.comparison_notes import (
+    doubt_of,
+    mismatch_of,
+    notes_on_base,
+    notes_on_sides,
+)
 from profile_analyze.model.fused_layers import with_parts
 from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.operators import Operators
@@ -80,6 +85,14 @@ class Comparison:
     def mismatch(self) -> Mismatch | None:
         """Why a change between the two sides means nothing; usually None."""
         return mismatch_of(self)
+
+    @cached_property
+    def doubt(self) -> Mismatch | None:
+        """Why the two sides may be different models, although changes get verdicts; usually None.
+
+        There is never both a doubt and a mismatch.
+        """
+        return doubt_of(self)
 
     @property
     def matches_none(self) -> bool:

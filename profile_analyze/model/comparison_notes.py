@@ -8,7 +8,6 @@ import numpy as np
 
 from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.notes import BASELINE, Importance, Note
-from profile_analyze.model.run_notes import unlike_runs
 from profile_analyze.model.terms import CONTROL, DEVICE
 from profile_analyze.units import counted, percent, small_percent, three_digits
 
@@ -29,7 +28,6 @@ the operators unchanged."""
 _LEAST_TIME: Final = 0.5
 """If the runtime renames operators, matched operators must take this share of the time of a side.
 Otherwise, the two sides look like different models."""
-NONE_MATCHED: Final = "no operator of the baseline was matched"
 _MUCH_UNMATCHED: Final = 0.1
 """If operators without a match take at least this share of the time of a side, the note on the
 matching is among the most important notes."""
@@ -72,6 +70,17 @@ def mismatch_of(comparison: Comparison) -> Mismatch | None:
     if _have_different_formats(comparison) or comparison.profile.model is not None:
         return None
     return _other_model(comparison) or _other_iterations(comparison)
+
+
+def doubt_of(comparison: Comparison) -> Mismatch | None:
+    """Return why the two sides may be different models, although changes get verdicts.
+
+    Usually None. Few operators of two formats may match even if the model is the same, because two
+    runtimes name and fuse operators differently. Nobody but the user can tell.
+    """
+    if comparison.mismatch is not None or comparison.profile.model is not None:
+        return None
+    return _other_model(comparison) if _have_different_formats(comparison) else None
 
 
 def notes_on_base(base: Profile) -> Iterator[Note]:
@@ -126,7 +135,7 @@ def notes_on_sides(comparison: Comparison) -> Iterator[Note]:
 def _unlike_runs(comparison: Comparison) -> Mismatch | None:
     """Return a mismatch if the runs of one side do not belong together; None otherwise."""
     for side, name in ((comparison.profile, "profile"), (comparison.base, "baseline")):
-        if what := unlike_runs(side.notes_on_runs):
+        if what := side.unlike:
             return Mismatch(
                 f"the runs of the {name} have few operators in common",
                 f"these look like {what}",
@@ -160,9 +169,11 @@ def _have_different_formats(comparison: Comparison) -> bool:
 def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
     """Yield a note if some operators are not matched."""
     if other_model := _other_model(comparison):
-        # Types of different formats are hardly ever equal.
-        kind = "category" if _have_different_formats(comparison) else "type"
-        yield Note(f"{other_model}; --aggregate-by {kind} compares them by kind", Importance.ANSWER)
+        by_kind = "--aggregate-by type compares them by kind"
+        if _have_different_formats(comparison):
+            # Types of different formats are hardly ever equal.
+            by_kind = f"{other_model.advice}; --aggregate-by category compares them by kind"
+        yield Note(f"{other_model}; {by_kind}", Importance.ANSWER)
         return
     in_profile, in_base = comparison.on_sides()
     both = int((in_profile & in_base).sum())
@@ -198,9 +209,15 @@ def _other_model(comparison: Comparison) -> Mismatch | None:
     """Return a mismatch that says how few operators match; None if enough of them match."""
     in_profile, in_base = comparison.on_sides()
     advice = "name profiles of the same model on both sides"
+    formats_differ = _have_different_formats(comparison)
+    if formats_differ:
+        advice = "check that both sides are of one model"
     if comparison.matches_none:
-        found = f"{NONE_MATCHED}, so all are added or removed"
-        return Mismatch(found, "these are different models", advice, kind="models")
+        found = "no operator of the baseline was matched, so all are added or removed"
+        if formats_differ:
+            found = "no operator matches between the two formats"
+        meaning = f"these {'may be' if formats_differ else 'are'} different models"
+        return Mismatch(found, meaning, advice, kind="models")
     # Constants do not count, because constants of different models often match by their shapes.
     category = comparison.profile.operators.category
     does_work = ~category.where(one == CONTROL for one in category.categories)
@@ -213,7 +230,8 @@ def _other_model(comparison: Comparison) -> Mismatch | None:
         if not takes:
             return None
         found += takes
-    return Mismatch(found, "these look like different models", advice, kind="models")
+    meaning = f"these {'may be' if formats_differ else 'look like'} different models"
+    return Mismatch(found, meaning, advice, kind="models")
 
 
 def _little_time_matched(comparison: Comparison, both: NDArray[np.bool_]) -> str:

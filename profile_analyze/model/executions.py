@@ -283,6 +283,19 @@ COLUMNS: Final = tuple(one.name for one in fields(Executions))
 """The names of all columns."""
 
 
+def devices_first(
+    executions: Executions, tracks: tuple[Track, ...]
+) -> tuple[Executions, tuple[Track, ...]]:
+    """Put device tracks first. The order then does not depend on which files were read together."""
+    # Sorting is stable, so the tracks of one side keep their order.
+    order = sorted(range(len(tracks)), key=lambda index: tracks[index].side != DEVICE)
+    if order == [*range(len(tracks))]:
+        return executions, tracks
+    new_index = np.empty(len(tracks), np.int32)
+    new_index[order] = np.arange(len(tracks))
+    return executions.renumbered(tracks=new_index), tuple(tracks[index] for index in order)
+
+
 def _unpickled(arrays: Mapping[str, Any], texts: Mapping[str, Any]) -> Executions:
     columns: dict[str, Any] = {name: unpacked(*array) for name, array in arrays.items()}
     return Executions(**columns, **texts)

@@ -100,16 +100,19 @@ def by_unit(
     The value of a process is the median of its runs, and NaN is left out. The value of an iteration
     stays as it is. Copies of processes are left out.
     """
-    if any(run.is_copy for run in runs):
-        values = values[:, [not run.is_copy for run in runs]]
-        runs = tuple(run for run in runs if not run.is_copy)
-    processes = [run.process for run in runs]
-    distinct = tuple(dict.fromkeys(processes))  # in order of first appearance
-    if unit == "iteration" or len(distinct) == len(processes):
-        return values
-    runs_of = dict(zip(sorted(distinct), runs_by_process(runs), strict=True))
-    medians = [quantile_of_runs(values[:, runs_of[process]], 0.5) for process in distinct]
-    return np.stack(medians, axis=1)
+    units = runs_of_units(runs, unit)
+    if all(len(one) == 1 for one in units):
+        return values if len(units) == len(runs) else values[:, np.concatenate(units)]
+    return np.stack([quantile_of_runs(values[:, one], 0.5) for one in units], axis=1)
+
+
+def runs_of_units(runs: tuple[Run, ...], unit: SampleUnit) -> list[NDArray[np.int64]]:
+    """Return the indices of the runs of each unit, without copies, in order of first appearance."""
+    of_units: dict[int, list[int]] = {}
+    for index, run in enumerate(runs):
+        if not run.is_copy:
+            of_units.setdefault(run.process if unit == "process" else index, []).append(index)
+    return [np.array(indices, np.int64) for indices in of_units.values()]
 
 
 def unit_names(profile: Profile, unit: SampleUnit) -> list[str]:

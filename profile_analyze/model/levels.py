@@ -38,7 +38,7 @@ from profile_analyze.model.notes import (
     operators_and_share,
     time_and_share,
 )
-from profile_analyze.model.numbers import quantile_of_runs, ratio, total, totals
+from profile_analyze.model.numbers import quantile_of_runs, ratio, totals
 from profile_analyze.model.owned_work import with_owned_work
 from profile_analyze.model.ownership import (
     Ownership,
@@ -54,10 +54,9 @@ from profile_analyze.model.terms import (
     LEVELS,
     MODULE,
     OPERATOR,
-    RUNTIME,
     TOP,
 )
-from profile_analyze.units import counted, short_time
+from profile_analyze.model.unowned_notes import notes_on_unowned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,12 +84,6 @@ _LEAST_BETWEEN: Final = 0.001
 _MOST_WITHOUT_SCOPE: Final = 0.5
 """If operators without a scope take a larger share of the time, the profile has too few modules to
 show which modules are slow."""
-_UNOWNED: Final = {
-    KERNEL: ("kernel", "--level kernel has them"),
-    RUNTIME: ("call into the driver", "no level has them"),
-    OPERATOR: ("operator", "--level operator has them"),
-}
-"""The kinds of execution that may have no owner, each with a noun and advice for a note."""
 
 
 def levels_of(profile: Profile) -> tuple[str, ...]:
@@ -193,7 +186,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     result = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
     notes = (
         *result.notes,
-        *_notes_on_unowned(profile, owner, parent, level),
+        *notes_on_unowned(profile, owned, level, result),
         *(_notes_on_modules(profile, owned, own_s) if level == MODULE else ()),
     )
     return result.changed(level=level, notes=notes)
@@ -260,28 +253,6 @@ def _rows_of(profile: Profile, executions: Executions, level: str, operators: Op
     )
 
 
-def _notes_on_unowned(
-    profile: Profile, owner: Indices, parent: Indices, level: str
-) -> Iterator[Note]:
-    """Yield notes on executions without an owner, one note for each kind of execution."""
-    executions = profile.executions
-    owner_noun = OPERATOR if level == TOP else level
-    for kind, (noun, advice) in _UNOWNED.items():
-        is_left_out = (owner < 0) & is_at_level(profile, kind)
-        if kind != KERNEL:
-            # Only outermost executions are counted: their times include all nested executions.
-            is_left_out &= parent < 0
-        rows = np.flatnonzero(is_left_out)
-        if len(rows):
-            time_s = short_time(total(executions.duration_s[rows]))
-            is_kernel = kind == KERNEL
-            why = f"no {owner_noun} launched" if is_kernel else f"ran outside of all {owner_noun}s"
-            yield Note(
-                f"left out {counted(len(rows), noun)} ({time_s}) that {why}; {advice}",
-                Importance.INCOMPLETE,
-            )
-
-
 def _notes_on_modules(profile: Profile, owned: Ownership, own_s: Floats) -> Iterator[Note]:
     """Yield the notes on rows at level `module`. For the arguments see `_notes_on_time_between`."""
     yield from _notes_on_missing_modules(profile)
@@ -332,11 +303,9 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
     whole_s = float(np.nansum(own_s[owned.is_row & on_device]))
     between_s = whole_s - float(np.nansum(executions.duration_s[is_inside & on_device]))
     if whole_s > 0 and between_s >= _LEAST_BETWEEN * whole_s:
-        runs = len(profile.runs)
-        per_run = " in each run, on average," if runs > 1 else ""
         yield Note(
-            f"modules and regions took {time_and_share(between_s / runs)}{per_run} outside of all "
-            "operators, for example in Python code; --level operator leaves this time out",
+            f"modules and regions took {time_and_share(between_s, len(profile.runs))} outside of "
+            "all operators, for example in Python code; --level operator leaves this time out",
             Importance.INCOMPLETE,
             between_s / whole_s,
         )

@@ -143,9 +143,18 @@ def counted_and_share(count: int, noun: str) -> str:
     return f"{counted(count, noun)}{_SHARE}"
 
 
-def time_and_share(time_s: float) -> str:
-    """Return the time with its unit, and the placeholder of `operators_and_share`."""
-    return f"{short_time(time_s)}{_SHARE}"
+def time_per_run(total_s: float, runs: int, kind: str = "") -> str:
+    """Return a time that was added up over `runs`, for a note: `63.3 ms per run`, its mean.
+
+    The totals of the summary are per run, too. For one run, the text is only the time: `63.3 ms`.
+    The kind of time, such as ` of host time`, follows the number.
+    """
+    return f"{short_time(total_s / runs)}{kind}{' per run' if runs > 1 else ''}"
+
+
+def time_and_share(total_s: float, runs: int) -> str:
+    """Return the text of `time_per_run`, and the placeholder of `operators_and_share`."""
+    return f"{time_per_run(total_s, runs)}{_SHARE}"
 
 
 def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:

@@ -92,6 +92,9 @@ class Profile:
     """Sentences that a person should read before trusting the numbers."""
     notes_on_runs: tuple[Note, ...] = ()
     """Notes about all runs together. Splitting rows by run, file, step or label drops the notes."""
+    unlike: str = ""
+    """What the runs look like if they share few operators, such as `different models`. Empty if
+    they fit together, and wherever `notes_on_runs` are dropped."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
     """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
     labels: Mapping[str, Categorical[str]] = field(default_factory=dict)

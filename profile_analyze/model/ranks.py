@@ -15,10 +15,10 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run
 from profile_analyze.model.iterations import indices_in_process
 from profile_analyze.model.labels import label_columns, labels_of_processes, shared_labels
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, time_per_run
 from profile_analyze.model.numbers import numbered, over_runs
 from profile_analyze.model.terms import KERNEL
-from profile_analyze.units import counted, percent, short_time
+from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,6 +68,7 @@ def as_one_job(profile: Profile) -> Profile:
         # The jobs on the two sides of a comparison need different names.
         processes=(f"{first} and {counted(len(others), 'more rank')}",),
         notes_on_runs=(),
+        unlike="",
         labels=label_columns([shared_labels(labels)] if labels else ()),
     )
 
@@ -253,8 +254,9 @@ def collective_notes(profile: Profile) -> Iterator[Note]:
         return
     for one in waiting_in_collectives(profile):
         if one.waited_s > 0:
+            waited = time_per_run(one.waited_s, len(profile.runs))
             yield Note(
-                f"{one.collective}: ranks waited {short_time(one.waited_s)} for the slowest rank "
+                f"{one.collective}: ranks waited {waited} for the slowest rank "
                 f"({percent(one.waited_s / one.time_s)} of the time of "
                 f"{counted(one.calls, 'call')}), which was rank {one.slowest} in {one.last} of "
                 "them",

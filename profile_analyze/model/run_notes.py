@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from profile_analyze.model.notes import Beside, Importance, Note
-from profile_analyze.model.terms import KERNEL
+from profile_analyze.model.scope_notes import BY_NAME, mixed_scopes
+from profile_analyze.model.terms import COMPUTE_DTYPE, KERNEL
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from profile_analyze.model.categorical import Categorical
+    from profile_analyze.model.profile import Profile
     from profile_analyze.model.runs import Partial
-
-_UNLIKE: Final = "these look like "
 
 NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, Beside], list[tuple[str, float]]]"
 """The files of each note. A key is a note without its share of the time. A list has a pair for each
 file with this note: the name of the file, and the share in this file."""
+
+_NODE: Final = ("level", "scope", "name", "type")
+"""The columns that identify a node of the model."""
 
 
 def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> NotesOfFiles:
@@ -51,15 +55,72 @@ def notes_from_files(partial: Partial) -> Iterator[Note]:
             yield note.about(f"{files[0]}{more}")
 
 
-def notes_on_runs(partial: Partial) -> Iterator[Note]:
-    """Yield the notes about all runs together: see `Profile.notes_on_runs`."""
+class _Shared(NamedTuple):
+    """How many operators the joined files have, and how many of them are in all runs.
+
+    An operator is a node of the model: see `_nodes`. Files of different formats describe the same
+    operator with different facts, so each row counts.
+    """
+
+    found: int
+    in_all_runs: int
+    unlike: str = ""
+    """See `Profile.unlike`."""
+    scopes: str = ""
+    """Why few operators are in all runs, if the reason is that only some runs have scopes."""
+
+
+def main_dtype(profile: Profile) -> tuple[str, ...]:
+    """Return the dtype that most operators of a file compute in; empty if no dtype is known."""
+    if profile.operators.state(COMPUTE_DTYPE) == "not loaded":
+        return ()
+    dtypes: Categorical[str] = profile.operators.categorical(COMPUTE_DTYPE)
+    known = dtypes.codes[dtypes.codes >= 0]
+    return (dtypes.categories[np.bincount(known).argmax()],) if len(known) else ()
+
+
+def facts_on_runs(partial: Partial) -> dict[str, Any]:
+    """Return the fields `notes_on_runs` and `unlike` of the joined profile."""
+    shared = _shared(partial)
+    return {"notes_on_runs": (*_notes_on_runs(partial, shared),), "unlike": shared.unlike}
+
+
+def _shared(partial: Partial) -> _Shared:
+    several_formats = len({origin.format for origin in partial.origins}) > 1
+    if several_formats:
+        found = len(partial.run_counts)
+        in_all_runs = int((partial.run_counts >= len(partial.runs)).sum())
+    else:
+        found, in_all_runs = _nodes(partial)
+    # Two builds of one graph share most operators. Two different graphs share few.
+    if in_all_runs * 2 >= found:
+        return _Shared(found, in_all_runs)
+    if not several_formats:
+        runs = partial.as_profile().changed(stored_times=partial.times)
+        if scopes := mixed_scopes(runs):
+            return _Shared(found, in_all_runs, scopes=scopes)
+    what = "different kinds of file" if several_formats else "different models"
+    return _Shared(found, in_all_runs, what)
+
+
+def _notes_on_runs(partial: Partial, shared: _Shared) -> Iterator[Note]:
     yield from _copy_notes(partial)
-    yield from _missing_operator_notes(partial)
+    yield from _missing_operator_notes(partial, shared)
     conflicts = int(partial.conflicting.sum())
-    if conflicts:
+    if not conflicts:
+        return
+    operators = counted(conflicts, "operator")
+    if len(partial.dtypes) > 1:
         yield Note(
-            f"the runs disagree on computation or memory of {counted(conflicts, 'operator')}"
-            "; the first known value is used",
+            f"the runs compute mainly in {' and '.join(partial.dtypes)}, so they disagree on "
+            f"computation or memory of {operators}, and the first known value is used; to compare "
+            "two kinds of run, name one of them after --compare",
+            Importance.ANSWER,
+        )
+    else:
+        yield Note(
+            f"the runs disagree on computation or memory of {operators}; the first known value is "
+            "used",
             Importance.WRONG,
         )
 
@@ -87,29 +148,17 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
         )
 
 
-def unlike_runs(notes: Iterable[Note]) -> str:
-    """Return what the runs look like, such as `different models`; empty if they fit together.
-
-    `notes` are the notes on the runs: see `Profile.notes_on_runs`.
-    """
-    found = (note.partition(_UNLIKE)[2].partition(",")[0] for note in notes)
-    return next(filter(None, found), "")
-
-
-def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
+def _missing_operator_notes(partial: Partial, shared: _Shared) -> Iterator[Note]:
     rows, runs = len(partial.run_counts), len(partial.runs)
     missing = int((partial.run_counts < runs).sum())
-    formats = {origin.format for origin in partial.origins}
-    several_formats = len(formats) > 1
-    # Formats describe the same operator with different facts, and have rows of their own.
-    found, in_all_runs = (rows, rows - missing) if several_formats else _nodes(partial)
-    # Two builds of one graph share most operators. Two different graphs share few.
-    if in_all_runs * 2 < found:
-        how_many = f"only {in_all_runs}" if in_all_runs else "none"
-        what = "different kinds of file" if several_formats else "different models"
+    how_many = f"only {shared.in_all_runs}" if shared.in_all_runs else "none"
+    found = f"{how_many} of {shared.found} operators are in all {runs} runs"
+    if shared.scopes:
+        yield Note(f"{found}: {shared.scopes}; {BY_NAME} counts each name once", Importance.ANSWER)
+    elif shared.unlike:
         yield Note(
-            f"{how_many} of {found} operators are in all {runs} runs: {_UNLIKE}{what}, so the "
-            "totals make no sense; --aggregate-by file shows each file on its own",
+            f"{found}: these look like {shared.unlike}, so the totals make no sense; "
+            f"{_advice_on_model(partial)}--aggregate-by file shows each file on its own",
             Importance.ANSWER,
         )
     elif missing:
@@ -119,7 +168,19 @@ def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
         )
 
 
-def _nodes(partial: Partial) -> tuple[int, int]:
+def _advice_on_model(partial: Partial) -> str:
+    """Return how to use one of the files as the model of the others; empty if none fits.
+
+    Two formats of one runtime have the same names of operators, but may have other types.
+    """
+    found, in_all_runs = _nodes(partial, ("level", "name"))
+    if not 0 < len(partial.models) < partial.files or in_all_runs * 2 < found:
+        return ""
+    model = partial.models[0]
+    return f"to add the shapes in {model} to the other runs, name this file after --model; "
+
+
+def _nodes(partial: Partial, identity: Sequence[str] = _NODE) -> tuple[int, int]:
     """Return the number of nodes of the model, and how many of them are in all runs.
 
     Operators that differ only in their shapes are one node: runs of one model may have inputs of
@@ -128,8 +189,9 @@ def _nodes(partial: Partial) -> tuple[int, int]:
     """
     operators = partial.operators
     counts_as_node = ~operators.level.where(one == KERNEL for one in operators.level.categories)
-    columns = (operators.level, operators.scope, operators.name, operators.type)
-    codes = np.transpose([column.codes[counts_as_node] for column in columns]).tolist()
+    codes = np.transpose(
+        [getattr(operators, column).codes[counts_as_node] for column in identity]
+    ).tolist()
     run_counts: Counter[tuple[int, ...]] = Counter()
     for node, count in zip(codes, partial.run_counts[counts_as_node].tolist(), strict=True):
         run_counts[tuple(node)] += count

@@ -12,6 +12,7 @@ import numpy as np
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.execution_parts import ExecutionParts
+from profile_analyze.model.executions import devices_first
 from profile_analyze.model.identity import identities
 from profile_analyze.model.labels import label_columns, labels_of_processes
 from profile_analyze.model.numbers import first_of_each
@@ -23,12 +24,13 @@ from profile_analyze.model.run_copies import digests_of, with_copies_marked
 from profile_analyze.model.run_notes import (
     NotesOfFiles,
     collected_notes,
+    facts_on_runs,
+    main_dtype,
     notes_from_files,
-    notes_on_runs,
 )
 from profile_analyze.model.stale_work import has_stale_work, with_stale_work
 from profile_analyze.model.stored_times import MergedTimes, StoredTimes
-from profile_analyze.model.terms import DERIVED, DEVICE, MEASURED
+from profile_analyze.model.terms import DERIVED, MEASURED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -74,6 +76,10 @@ class Partial(NamedTuple):
     """The optional tables that some files have, or may have. Joining drops them."""
     notes: NotesOfFiles
     """The notes on all files."""
+    models: tuple[str, ...] = ()
+    """The files that can serve as models: see `Profile.serves_as_model`."""
+    dtypes: tuple[str, ...] = ()
+    """The distinct main dtypes of the files: see `main_dtype`."""
     labels: tuple[Mapping[str, str], ...] = ()
     """The labels of each process; empty if no process has any."""
     times: StoredTimes | None = None
@@ -123,6 +129,8 @@ class RunJoiner:
         self._origins: dict[Origin, None] = {}
         self._lost_tables: set[str] = set()
         self._notes: NotesOfFiles = {}
+        self._models: list[str] = []
+        self._dtypes: dict[str, None] = {}
         self._labels: list[Mapping[str, str]] = []
 
     @property
@@ -163,6 +171,8 @@ class RunJoiner:
                 origins=(profile.origin,),
                 lost_tables=profile.without_tables()["not_loaded"],
                 notes=collected_notes(notes_of_files),
+                models=(profile.file,) if profile.serves_as_model else (),
+                dtypes=main_dtype(profile),
                 labels=labels_of_processes(profile),
             )
         )
@@ -191,6 +201,8 @@ class RunJoiner:
         self._lost_tables |= partial.lost_tables
         for note, files in partial.notes.items():
             self._notes.setdefault(note, []).extend(files)
+        self._models += partial.models
+        self._dtypes |= dict.fromkeys(partial.dtypes)
         self._labels += partial.labels or [{}] * len(partial.processes)
 
     def _extend_arrays(self, operators: int) -> None:
@@ -229,8 +241,7 @@ class RunJoiner:
         """Return the partial result, for another joiner to merge; None if nothing was added."""
         if self.is_empty:
             return None
-        # Copied, because `Operators` makes its arrays read-only, and later merges still write to
-        # `_work`.
+        # Copied: `Operators` makes its arrays read-only, but later merges write to `_work`.
         computation, memory = self._work.copy()
         operators = replace(
             Operators.concatenated(self._operators),
@@ -253,6 +264,8 @@ class RunJoiner:
             origins=tuple(self._origins),
             lost_tables=frozenset(self._lost_tables),
             notes={note: [*files] for note, files in self._notes.items()},
+            models=tuple(self._models),
+            dtypes=tuple(self._dtypes),
             labels=tuple(self._labels) if any(self._labels) else (),
             times=self._times.merged(len(operators)),
         )
@@ -266,7 +279,7 @@ class RunJoiner:
         partial = self.partial()
         if partial is None:
             raise InputError("", "no profile was named")
-        executions, tracks = _devices_first(partial.executions, partial.tracks)
+        executions, tracks = devices_first(partial.executions, partial.tracks)
         joined = Profile(
             file=partial.processes[0] if partial.files == 1 else counted(partial.files, "file"),
             origin=common_origin(partial.origins),
@@ -277,7 +290,7 @@ class RunJoiner:
             processes=partial.processes,
             not_loaded=partial.lost_tables,
             notes=(*notes, *notes_from_files(partial)),
-            notes_on_runs=tuple(notes_on_runs(partial)),
+            **facts_on_runs(partial),
             labels=label_columns(partial.labels),
             stored_times=partial.times,
             digests=partial.digests,
@@ -335,16 +348,3 @@ def _run_counts(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[
     is_in_run = np.zeros((len(profile), runs), np.bool_)
     is_in_run[profile.executions.operator, profile.executions.run] = True
     return np.asarray(is_in_run.sum(axis=1), np.int64)
-
-
-def _devices_first(
-    executions: Executions, tracks: tuple[Track, ...]
-) -> tuple[Executions, tuple[Track, ...]]:
-    """Put device tracks first. The order then does not depend on which files were read together."""
-    # Sorting is stable, so the tracks of one side keep their order.
-    order = sorted(range(len(tracks)), key=lambda index: tracks[index].side != DEVICE)
-    if order == [*range(len(tracks))]:
-        return executions, tracks
-    new_index = np.empty(len(tracks), np.int32)
-    new_index[order] = np.arange(len(tracks))
-    return executions.renumbered(tracks=new_index), tuple(tracks[index] for index in order)

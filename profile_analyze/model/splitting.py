@@ -111,13 +111,15 @@ def _with_rows(
     """
     executions = profile.executions
     new_run, runs = _runs_after_split(profile, tuple(split_by))
+    has_same_runs = runs is profile.runs
     return profile.changed(
         operators=operators,
         executions=executions.changed(operator=rows, run=new_run[executions.run].astype(np.int32)),
         runs=runs,
         **profile.without_tables(),
         split_by=split_by,
-        notes_on_runs=profile.notes_on_runs if runs is profile.runs else (),
+        notes_on_runs=profile.notes_on_runs if has_same_runs else (),
+        unlike=profile.unlike if has_same_runs else "",
     )
 
 

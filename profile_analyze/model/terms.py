@@ -87,6 +87,10 @@ TELLING_APART: Final = ("launched_by", "scope", "in_shapes")
 """The columns that may tell operators with equal names apart, in the order in which they are tried.
 `launched_by` says what launched a kernel. `scope` comes before `in_shapes`, because its texts are
 shorter."""
+COMPUTE_DTYPE: Final = "compute_dtype"
+"""The optional column with the dtype that each operator computes in."""
+FULL_NAME: Final = "full_name"
+"""The optional column with the names of kernels in the file. Their names are shortened."""
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"

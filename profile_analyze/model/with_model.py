@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _SUMS: Final = ("macs", "macs_with_bias", "backward_macs", *ONNX_TOOL_NAMES)
 """The columns whose values are added up over the nodes of a fused operator."""
 _WEIGHTS: Final = ("params", "param_bytes")
+_ENGINE: Final = "TensorRT engine description"
+_MODEL_FILES: Final = {"TensorRT": "graph.json", "OpenVINO": "graph.xml"}
+"""For runtimes that write models of their own, an example of the name of such a model."""
 _MOVED: Final = ("input_bytes", "output_bytes")
 
 
@@ -59,13 +62,15 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
     of_model = (note.about(model.file) for note in model.notes if note.dropped_beside != "profile")
     own = (note for note in profile.notes if matches.are_few or note.dropped_beside != "model")
     lead = subject if subject and matches.by_row else model.file
-    notes = (_note(profile, matches).about(lead), *own, *of_model)
+    notes = (_note(profile, model, matches).about(lead), *own, *of_model)
     return profile.changed(operators=added.operators(), notes=notes)
 
 
 def _check(profile: Profile, model: Profile) -> None:
     if model.origin.times != ABSENT and not model.serves_as_model:
-        right = "name the model that ran, such as model.onnx or graph.xml"
+        runtime = profile.origin.format.partition(" ")[0]
+        example = _MODEL_FILES.get(runtime, "model.onnx")
+        right = f"name the model that ran, such as {example}"
         if profile.model is not None:  # the two files are swapped
             right = f"write {quote(model.file)} --model {quote(profile.file)}"
         raise QueryError(f"{model.file}: is a profile of a run; {right}")
@@ -243,7 +248,7 @@ def _merged(own: Parameters | None, of_model: Parameters | None) -> Parameters |
     return tuple(sorted({**dict(of_model), **dict(own)}.items()))
 
 
-def _note(profile: Profile, matches: Matches) -> Note:
+def _note(profile: Profile, model: Profile, matches: Matches) -> Note:
     """Return the note on how many operators were matched, and how.
 
     If some operators are not matched, the model may be the wrong one. The note is then among the
@@ -263,6 +268,9 @@ def _note(profile: Profile, matches: Matches) -> Note:
         text = f"{counted(counts[NAME], 'operator')} matched by name, {counts[ORDER]} by order"
         importance = Importance.ANSWER if left.any() else Importance.CONTEXT
         text += f", {without} not matched" if left.any() else ""
+    if left.any() and model.origin.format == _ENGINE:
+        # The description of an engine has all layers that the engine ran.
+        text += "; perhaps this is the description of another engine"
     if other_shapes:
         text += (
             f"; the shapes of {counted(other_shapes, 'operator')} differ from the model's: set the "

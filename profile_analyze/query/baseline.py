@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.numbers import Spread
     from profile_analyze.model.recorded import RecordedFact
+    from profile_analyze.query.question import Query
 
 
 class Baseline(NamedTuple):
@@ -32,7 +33,7 @@ class Baseline(NamedTuple):
     """Numbers about the whole program, such as its latencies."""
 
 
-def baseline_of(comparison: Comparison, time_s: float, run_statistic: str) -> Baseline:
+def baseline_of(comparison: Comparison, time_s: float, query: Query) -> Baseline:
     """Return the totals of the baseline of `comparison`, as measured.
 
     `time_s` is the device time of all its operators.
@@ -46,6 +47,6 @@ def baseline_of(comparison: Comparison, time_s: float, run_statistic: str) -> Ba
         time_s=time_s,
         spread=base.spread(),
         # The wall time is of the same runs as the wall time of the profile: see `summarise`.
-        wall_s=typical_run(with_device_times(base), run_statistic).wall_s,
+        wall_s=typical_run(with_device_times(base), query.run_statistic, query.unit).wall_s,
         recorded=base.origin.recorded,
     )

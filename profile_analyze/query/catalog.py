@@ -29,7 +29,7 @@ from profile_analyze.model.columns import (
     RatioOfSums,
     RowKind,
 )
-from profile_analyze.model.terms import LABEL, TELLING_APART
+from profile_analyze.model.terms import FULL_NAME, LABEL, TELLING_APART
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.label_columns import is_label, label_column
 from profile_analyze.query.patterns import compile_pattern
@@ -272,7 +272,7 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     return (*keys, *names[:after_time], *extra, *names[after_time:], *labels)
 
 
-DISTINGUISHING: Final = (*TELLING_APART, "input_dtype")
+DISTINGUISHING: Final = (*TELLING_APART, "input_dtype", FULL_NAME)
 """The columns that pictures and sentences use to tell operators with equal names apart."""
 
 

@@ -12,6 +12,7 @@ from profile_analyze.analysis.intervals import ratios_of
 from profile_analyze.analysis.statistics import LEAST_RUNS, SAME, UNCERTAIN
 from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.notes import Importance, Note, counted_and_share
+from profile_analyze.model.scope_notes import BY_NAME, only_some_have_scopes
 from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.baseline import baseline_of
 from profile_analyze.query.change_causes import add_up, causes_of, work_change
@@ -19,6 +20,7 @@ from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
 from profile_analyze.query.few_units import few_units_notes, units_of, why_no_verdict
+from profile_analyze.query.opposite_changes import opposite_change_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
@@ -96,6 +98,9 @@ class Change(NamedTuple):
     mismatch: str
     """A clause that says why the change has no verdict: the two sides are different models, or have
     different numbers of iterations in a run; usually empty."""
+    doubt: str
+    """A clause that says that the two sides may be different models, although the change has a
+    verdict; usually empty."""
     work: WorkChange
     causes: tuple[Cause, ...]
     """The parts of the difference. They add up to the whole difference."""
@@ -131,7 +136,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     verdict = _verdict_on(whole, mismatch)
     can_be_settled = verdict is not None and not _have_equal_times(whole)
     return Change(
-        base=baseline_of(comparison, _number(whole, "base"), query.run_statistic),
+        base=baseline_of(comparison, _number(whole, "base"), query),
         difference_s=difference_s,
         change=_number(whole, "change"),
         ratio=_number(whole, "ratio"),
@@ -144,6 +149,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         runs_needed=_number(whole, "runs_needed") if can_be_settled else np.nan,
         why_no_verdict=why_no_verdict(comparison, query.unit),
         mismatch="" if mismatch is None else mismatch.meaning,
+        doubt="" if comparison.doubt is None else comparison.doubt.meaning,
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),
         contributions=tuple(_contributions(groups, difference_s)),
@@ -155,7 +161,10 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         by=groups.query.by,
         of_corrected=comparison.uncorrected is not None,
         unit=_unit_noun(comparison, query.unit),
-        notes=(*_notes(comparison, rows, operators, verdicts, difference_s),),
+        notes=(
+            *_notes(comparison, rows, operators, verdicts, difference_s),
+            *opposite_change_notes(whole, comparison),
+        ),
     )
 
 
@@ -304,9 +313,8 @@ def _scope_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
     if comparison.scopes_on and not rows.query.grouped:
         other = "baseline" if comparison.scopes_on == "profile" else "profile"
         yield Note(
-            f"only the {comparison.scopes_on} has scopes, so an operator of the {other} may be "
-            f"several operators of the {comparison.scopes_on}, of which at most one is matched; "
-            "--aggregate-by name compares them by name",
+            f"{only_some_have_scopes(f'the {comparison.scopes_on}', f'the {other}')}, of which at "
+            f"most one is matched; {BY_NAME} compares them by name",
             Importance.ANSWER,
         )
 

@@ -85,6 +85,8 @@ class FailCondition(NamedTuple):
     limit_unit: LimitUnit
     """`s`: seconds. `s more`: seconds above the baseline. `amount` and `amount more`: the same for
     work, in the unit of the metric. `of baseline`: the change as a fraction of the baseline."""
+    unnamed_operators: str = ""
+    """Which operators the condition judges, in words; empty if its text names them."""
 
     @property
     def relative(self) -> bool:
@@ -134,10 +136,10 @@ class FailCondition(NamedTuple):
         subject = subject.strip()
         if subject and (advice := advice_on_subject(subject, match["metric"], rest, _METRICS)):
             raise QueryError(f"fail-if: {text!r}: {advice}")
-        # Before a colon, `type=Conv` is allowed because it reads well. It means `type == Conv`.
-        subject = re.sub(r"^([\w.]+)\s*=(?=[^=~])\s*", r"\1 == ", subject)
+        subject = _with_equality(subject)
         above = match["operator"] == ">"
-        condition = cls(text.strip(), subject, match["metric"], above, limit, limit_unit)
+        unnamed = "" if subject or match["metric"] == _TOTAL else _filtered_operators(query)
+        condition = cls(text.strip(), subject, match["metric"], above, limit, limit_unit, unnamed)
         if condition.relative and not above and limit > 0:
             advice = advice_on_inverted(text, match["sign"] + match["limit"].strip())
             raise QueryError(f"fail-if: {text!r}: {advice}")
@@ -207,6 +209,17 @@ class FailCondition(NamedTuple):
         # work of each side separately.
         aggregates = () if self.is_of_work else _ONE_ROW["aggregates"]
         return asked.changed(**{**_ONE_ROW, "where": where, "aggregates": aggregates})
+
+
+def _with_equality(subject: str) -> str:
+    """Return `type=Conv` as `type == Conv`. Before a colon, it is allowed: it reads well."""
+    return re.sub(r"^([\w.]+)\s*=(?=[^=~])\s*", r"\1 == ", subject)
+
+
+def _filtered_operators(query: Query) -> str:
+    """Return in words which operators the filters of `query` select."""
+    is_filtered = any(getattr(query, name) != none for name, none in _NO_FILTERS.items())
+    return "the operators that pass the filters" if is_filtered else "all operators"
 
 
 def conditions_on_verdicts(query: Query) -> list[Condition]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.model.comparison_notes import NONE_MATCHED
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.profile import Profile
 
@@ -23,9 +22,8 @@ def damage_of(source: Profile | Comparison) -> str:
 def before_reason(condition: FailCondition, source: Profile | Comparison) -> str:
     """Return what a verdict on a change says before its reason; usually nothing.
 
-    Sides of different formats are judged even if no operator matches, but may be different models.
+    Sides of different formats are judged even if few operators match, but may be different models.
     """
-    if isinstance(source, Profile) or not condition.relative or source.mismatch is not None:
+    if isinstance(source, Profile) or not condition.relative or source.doubt is None:
         return ""
-    is_of_run = source.profile.model is None
-    return f"{NONE_MATCHED}; " if is_of_run and source.matches_none else ""
+    return f"{source.doubt}; "

@@ -91,9 +91,9 @@ class Judgement(NamedTuple):
     """The time that judged operators would save at their roofs. An operator that is faster than its
     roof saves 0 s. This also applies to `efficiency`, `total_s` and `gain`."""
     total_s: float
-    """The time of the whole profile without `lost_s`."""
+    """The time of all operators without `lost_s`."""
     gain: float
-    """How many times as fast the whole profile would be if it took only `total_s`."""
+    """How many times as fast all operators together would be if they took only `total_s`."""
     winners: tuple[Winner, ...]
     by: tuple[str, ...]
     """The keys that `winners` are grouped by: the keys of the question, or else `type`."""

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.iterations import indices_in_process, runs_by_process
+from profile_analyze.model.iterations import (
+    indices_in_process,
+    runs_by_process,
+    runs_of_units,
+)
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import (
     QUANTILES,
     finite,
-    floats,
     quantile_of_runs,
     ratio,
 )
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
 
@@ -91,30 +95,41 @@ class TypicalRun(NamedTuple):
     Work between two steps of a trace counts in one of the steps."""
 
 
-def typical_run(profile: Profile, statistic: str) -> TypicalRun:
+def typical_run(profile: Profile, statistic: str, unit: SampleUnit | None = None) -> TypicalRun:
     """Return the times of a typical run. The rows must be of one level.
 
     For the median, this is the run with the median wall time, or the mean over the two runs in the
     middle. Totals cover all runs, so all times are N/A unless the wall time of each run is known.
+
+    In a comparison, `unit` is what its totals combine: see `iterations.by_unit`. For processes,
+    each process has one typical run, and the result is the typical one of these.
     """
-    walls, outside = walls_s(profile), outside_s(profile)
+    walls = walls_s(profile)
     if np.isnan(walls).any():
         return TypicalRun()
-    chosen = np.argsort(walls, kind="stable")
+    takes_longer = _inside_s(profile) > walls * _ROUNDING
+    times = np.stack([walls, outside_s(profile), takes_longer])
+    if unit is not None:
+        of_units = [times[:, runs] for runs in runs_of_units(profile.runs, unit)]
+        times = np.stack([_of_typical_run(one, "median") for one in of_units], axis=1)
+    wall_s, outside, share_that_takes_longer = _of_typical_run(times, statistic).tolist()
+    longer = share_that_takes_longer > 0
+    # Executions of the same runtime all have start times, or none has one.
+    ran_outside = longer and not np.isnan(profile.executions.start_s).all()
+    return TypicalRun(wall_s, outside, longer and not ran_outside, bool(ran_outside))
+
+
+def _of_typical_run(times: Floats, statistic: str) -> Floats:
+    """Return the means of `times`, shape (3, runs), over the runs that the statistic chooses.
+
+    The first row orders the runs. The result has the shape (3,); a mean that is not finite is N/A.
+    """
+    chosen = np.argsort(times[0], kind="stable")
     if statistic in QUANTILES:
         position = (len(chosen) - 1) * QUANTILES[statistic]
         chosen = chosen[[int(np.floor(position)), int(np.ceil(position))]]
-    with np.errstate(over="ignore"):  # a mean that is not finite becomes N/A
-        means = finite(floats([walls[chosen].mean(), outside[chosen].mean()]))
-    takes_longer = bool((_inside_s(profile) > walls * _ROUNDING)[chosen].any())
-    # Executions of the same runtime all have start times, or none has one.
-    ran_outside = takes_longer and not np.isnan(profile.executions.start_s).all()
-    return TypicalRun(
-        float(means[0]),
-        float(means[1]),
-        measured_apart=takes_longer and not ran_outside,
-        ran_outside=ran_outside,
-    )
+    with np.errstate(over="ignore"):
+        return finite(times[:, chosen].mean(axis=1))
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:

@@ -14,10 +14,10 @@ from profile_analyze.model.notes import BASELINE, Importance, Note
 from profile_analyze.model.numbers import Spread, any_known, median, over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.ranks import notes_on_incomplete_runs
-from profile_analyze.model.run_notes import unlike_runs
 from profile_analyze.model.splitting import split
-from profile_analyze.model.terms import ABSENT, COPY, DEVICE, MEAN, RUN_KEYS
+from profile_analyze.model.terms import ABSENT, COPY, DEVICE, RUN_KEYS
 from profile_analyze.query.filters import filter_by_type_name_and_dtype
+from profile_analyze.query.mean_notes import notes_on_means
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run_times import (
@@ -129,24 +129,24 @@ def summarise(
     in_totals = at_one_level if run_keys else with_device
     profile = split(in_totals, run_keys)
     # In a comparison, verdicts compare processes or iterations, and totals combine the same units.
-    unit = None if judged_by is None or isinstance(source, Profile) else query.unit
+    unit = None if isinstance(source, Profile) else query.unit
     parts = _parts(source, profile, query)
     return Summary(
         device_time_s=_total_s(profile, "time", query, unit),
         host_time_s=_total_s(profile, "host_time", query, unit),
         copy=None if copies_of is None else _copy_time(profile, copies_of),
         notes=(
-            *_notes(profile, operators),
+            *_notes(profile, in_totals, operators),
             *_notes_on_times(source, at_one_level, run_keys),
             *(note for part in parts.values() if part for note in part.notes),
         ),
         **_work(profile, query),
-        **_wall_times(with_device, query),
+        **_wall_times(with_device, query, unit),
         has_times=profile.origin.times != ABSENT,
         **_run_counts(in_totals),
         runs_per_total=len(in_totals.runs) / len(profile.runs),
         spread=profile.spread(),
-        unlike=unlike_runs(at_one_level.notes_on_runs),
+        unlike=at_one_level.unlike,
         recorded=profile.origin.recorded,
         **parts,
     )
@@ -213,9 +213,9 @@ def _work(profile: Profile, query: Query) -> dict[str, Any]:
     return {"computation": total("computation"), "memory": total("memory")}
 
 
-def _wall_times(profile: Profile, query: Query) -> dict[str, Any]:
+def _wall_times(profile: Profile, query: Query, unit: SampleUnit | None) -> dict[str, Any]:
     """Return the fields of `Summary` on the time of a whole run."""
-    typical = typical_run(profile, query.run_statistic)
+    typical = typical_run(profile, query.run_statistic, unit)
     explained = 1 - float(ratio(np.array([typical.outside_s]), typical.wall_s)[0])
     return {**typical._asdict(), "explained": explained}
 
@@ -241,12 +241,9 @@ def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[flo
     return float(total_s), float(mean_s)
 
 
-def _notes(profile: Profile, operators: int) -> Iterator[Note]:
-    if profile.origin.times == MEAN:
-        count = profile.origin.averaged_over
-        inferences = "several inferences" if count is None else counted(count, "inference")
-        kind = f"means over {inferences}" if count != 1 else "from a single inference"
-        yield Note(f"times are {kind}; how much they vary is not known", Importance.CONTEXT)
+def _notes(profile: Profile, unsplit: Profile, operators: int) -> Iterator[Note]:
+    """Yield notes on `profile`. `unsplit` is the same profile before rows were split by runs."""
+    yield from notes_on_means(unsplit)
     recorded = int(profile.recorded(DEVICE).sum())
     # Profiles often lack a few times. Only a profile that lacks most of its times gets a note.
     # In a profile with levels, no time is missing: an operator without a device time launched no

@@ -32,9 +32,10 @@ def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
     reader = reader_among(installed, source)
     if reader is not None:
         return reader
-    reason, has_advice = looks_like(source.head(), source.name)
+    readers = (*supported, *installed)
+    reason, has_advice = looks_like(source.head(), source.name, readers)
     if not has_advice:
-        formats = dict.fromkeys(one.format for one in (*supported, *installed))
+        formats = dict.fromkeys(one.format for one in readers)
         reason = f"{reason}; supported formats: {', '.join(formats)}"
     raise UnknownFormatError(source.name, reason)
 

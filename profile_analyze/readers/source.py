@@ -250,7 +250,7 @@ class Source:
 
     @contextmanager
     def _remembering_errors(self) -> Iterator[None]:
-        """If the block raises an error, raise the same error in every later call, too."""
+        """If the block raises an error, raise the same error in later blocks, too."""
         # Reading on after an error could return bytes with a gap.
         if self._error is not None:
             raise self._error

@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.readers.recognition import first_reader
+
 if TYPE_CHECKING:
-    from profile_analyze.readers.base import Recogniser
+    from collections.abc import Sequence
+
+    from profile_analyze.readers.base import Reader, Recogniser
 
 
 class _Signature:
@@ -153,10 +157,15 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature("a tar archive; unpack it first", rb".{257}ustar"),
     _Signature(
         "JSON, but not like a profile",
-        rb'\{\s*["}]|\[\s*[\[{"\]\d]|"|null\b|true\b|false\b|-?\d+\s*$',
+        # A number counts only if it ends as in JSON: a log may begin with [2026-03-08 11:26:14].
+        rb'\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d+)?\s*[,\]])|"|null\b|true\b|false\b|-?\d+\s*$',
     ),
 )
 """All unsupported formats, in the order in which they are tried."""
+
+
+_LATER_JSON: Final = re.compile(rb'\n(?=\[\s*[\[{]|\{\s*")')
+"""The end of a line before JSON."""
 
 
 class Likeness(NamedTuple):
@@ -168,8 +177,11 @@ class Likeness(NamedTuple):
     """Whether `text` says what to do."""
 
 
-def looks_like(head: bytes, name: str) -> Likeness:
-    """Return what a file that begins with `head` looks like."""
+def looks_like(head: bytes, name: str, readers: Sequence[Reader]) -> Likeness:
+    """Return what a file that begins with `head` looks like.
+
+    `readers` are all readers. None of them recognised the file.
+    """
     if not head:
         return Likeness(
             "is empty; the program that should have written it may have died", has_advice=True
@@ -181,4 +193,12 @@ def looks_like(head: bytes, name: str) -> Likeness:
         if signature.recognises(head, name):
             return Likeness(f"looks like {signature.format}", "; " in signature.format)
     start = head[:12].decode("latin-1")
+    later = _LATER_JSON.search(head)
+    reader = later and first_reader(readers, head[later.end() :], name)
+    if reader:
+        return Likeness(
+            f"has other text before the JSON ({reader.format}); delete this text, which starts "
+            f"with {start!r}",
+            has_advice=True,
+        )
     return Likeness(f"is in no known format: it starts with {start!r}", has_advice=False)

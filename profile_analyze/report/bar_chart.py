@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.analysis.compared_work import CHANGED
+from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
+from profile_analyze.model.terms import RELATIVE
 from profile_analyze.report.cells import intervals
 from profile_analyze.report.chart_texts import (
     first_rows,
@@ -220,8 +223,30 @@ def _title(chart: Chart, time_unit: TimeUnit) -> str:
     ]
     first = "largest differences" if table.query.compared else "longest"
     drawn = drawn_text(chart, len(table), first)
-    partial = partial_rows_text(table, np.arange(bar_count(chart, len(table))))
-    return title(parts, "; ", [*filter(None, (chart.caption, chart.note, drawn, partial))])
+    count = bar_count(chart, len(table))
+    partial = partial_rows_text(table, np.arange(count))
+    basis = _basis_of_verdicts(table, count) if table.query.compared else ""
+    return title(parts, "; ", [*filter(None, (chart.caption, chart.note, drawn, partial, basis))])
+
+
+def _basis_of_verdicts(table: Table, count: int) -> str:
+    """Return what verdicts are based on, if some differ from what their intervals suggest.
+
+    An interval that excludes 1 suggests a change. The text is empty if all verdicts agree.
+    """
+    is_change = np.isin(table["verdict"][:count].astype(str), CHANGED)
+    is_uncertain = table["verdict"][:count] == UNCERTAIN
+    excludes_1 = (table["ratio_low"][:count] > 1) | (table["ratio_high"][:count] < 1)
+    unexpected = (is_change & ~excludes_1) | (is_uncertain & excludes_1)
+    is_relative = table["test"][:count] == RELATIVE
+    is_significant = table["p_value"][:count] <= SIGNIFICANT
+    reasons = (
+        ("p corrected for the number of rows", ~is_significant),
+        ("times relative to the other operators", is_relative),
+        (f"a threshold of {percent(table.shown.threshold)}", is_significant & ~is_relative),
+    )
+    found = [text for text, applies in reasons if (unexpected & applies).any()]
+    return f"verdicts are based on {' and '.join(found)}" if found else ""
 
 
 def drawn_text(chart: Chart, rows: int, first: str) -> str:

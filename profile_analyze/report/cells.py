@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading
+from profile_analyze.query.distinct_names import variants_of
 from profile_analyze.report.colors import bar, colored_word, dim
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import time_title
@@ -47,7 +48,13 @@ class ColumnTexts(NamedTuple):
         return title
 
     def texts(self, name: str, style: Style = "short") -> list[str]:
-        """Return the values of a column as people read them."""
+        """Return the values of a column as people read them.
+
+        A short name that several kernels share is followed by what tells the kernels apart.
+        """
+        if name == "name":
+            pairs = zip(self.table.texts(name, style), variants_of(self.table), strict=True)
+            return [f"{text}{in_brackets(variant)}" for text, variant in pairs]
         column = self.table.column(name)
         if self.times.as_original or column.unit != _SECONDS:
             return self.table.texts(name, style)

@@ -75,6 +75,7 @@ def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
     missing = NOT_AVAILABLE + in_brackets(change.mismatch or change.why_no_verdict)
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
+    basis += f"; {change.doubt}" if change.doubt else ""
     return (
         (change.verdict or missing)
         + in_brackets(basis if change.verdict else "")

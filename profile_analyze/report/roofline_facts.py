@@ -156,11 +156,13 @@ _WINNER_SCHEMA: Final = {
     "share": {"type": "number"},
     "efficiency": {"type": "number"},
     "total_time_s": {
-        "description": "The total time, of the runs in which the group ran, if it ran at its roof.",
+        "description": "The time of all operators, in the runs in which the group ran, if it ran "
+        "at its roof.",
         "type": "number",
     },
     "gain": {
-        "description": "How many times as fast these runs would be.",
+        "description": "How many times as fast all operators of these runs would be. A run also "
+        "takes time outside of operators, so a whole run may gain less.",
         "type": "number",
     },
 }
@@ -235,7 +237,7 @@ GROUP: Final = FactGroup(
         Fact(
             "lost_s",
             "Time minus least possible time, for the judged operators that are slower than their "
-            "roof.",
+            "roof. A whole run saves no more than this.",
             lambda summary: judgement_of(summary).lost_s,
             label="lost",
             text=_if_fitting(lambda summary, times: times.text(judgement_of(summary).lost_s)),

@@ -1,4 +1,8 @@
-"""Sentences on the roofline: what could be gained, and how far the peaks fit the profile."""
+"""Sentences on the roofline: what could be gained, and how far the peaks fit the profile.
+
+The gain is of the operators' times. A run also takes time outside of operators, which no roof
+shortens. So if the time of a whole run is known, sentences also say what a whole run could gain.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +62,7 @@ def _too_low(judgement: Judgement) -> str:
 
 
 def peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
-    """Yield a sentence on what the whole model could gain, and a sentence on the peaks' source."""
+    """Yield a sentence on what all operators could gain, and a sentence on the peaks' source."""
     judgement = judgement_of(summary)
     if reason := misfit(judgement):
         nothing = f"{reason}, so the columns efficiency, lost and gain mean nothing"
@@ -82,19 +86,21 @@ def peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
 
 
 def _gain_sentence(summary: Summary, times: Times) -> str:
-    """Return a sentence on how much faster the whole model could be."""
+    """Return a sentence on how much faster the operators, and a whole run, could be."""
     judgement = judgement_of(summary)
     gain = f"{judgement.gain:.2f}"
     unjudged = percent(1 - judgement.judged)
     is_whole = unjudged == percent(0)
     if gain == "1.00":
         judged = f"the judged operators ({percent(judgement.judged)} of the time)"
-        which = "the whole model" if is_whole else judged
+        which = "the operators" if is_whole else judged
         return f"with these peaks, {which} could gain next to nothing"
     but = f"; the operators that are not judged ({unjudged} of the time) keep their times"
+    total_s = judgement.total_s + judgement.lost_s
+    of_run = _of_run(total_s, judgement.lost_s, gain, summary, times)
     return (
-        f"the whole model at its roof takes {times.text(judgement.total_s)}, "
-        f"{gain} times as fast{_than_what(summary, times)}{'' if is_whole else but}"
+        f"the operators at their roofs take {times.text(judgement.total_s)}, {gain} times as fast"
+        f"{_than_what(summary, times)}{of_run}{'' if is_whole else but}"
     )
 
 
@@ -110,6 +116,24 @@ def _than_what(summary: Summary, times: Times) -> str:
         f" as the sum of the operators' times ({times.text(summary.device_time_s)}), which is "
         "longer than a whole run"
     )
+
+
+def _of_run(total_s: float, lost_s: float, gain: str, summary: Summary, times: Times) -> str:
+    """Return a sentence part on a whole run in which the operators do not lose `lost_s`.
+
+    `total_s` is the time of all operators, and `gain` is what they gain. The part is empty if a run
+    gains the same, or is not longer than the operators' times. A run cannot save more than its
+    operators save. It may save less, if operators ran at the same time or the host is slower.
+    """
+    # In a comparison, the total in the summary is of processes, and `total_s` is of runs.
+    operators_s = max(total_s, summary.device_time_s)
+    if summary.runs_per_total > 1 or not operators_s < summary.wall_s:
+        return ""
+    run_s = summary.wall_s - lost_s
+    of_run = f"{summary.wall_s / run_s:.2f}"
+    if of_run == gain:
+        return ""
+    return f", and a whole run at best {times.text(run_s)}, {of_run} times as fast"
 
 
 def dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
@@ -145,19 +169,24 @@ def winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
             f"{counted(winner.operators, 'operator')} {group} ({percent(winner.share)} of the time"
             f"{judged}) {'runs' if one else 'run'} at {efficiency} of the roof: if "
             f"{'this' if one else 'these'} alone ran at the roof, "
-            f"{_with_group_at_roof(winner, summary, times)}, {winner.gain:.2f} times as fast"
+            f"{_with_group_at_roof(winner, summary, times)}"
         )
 
 
 def _with_group_at_roof(winner: Winner, summary: Summary, times: Times) -> str:
-    """Return a sentence part on the time of the model, or of the runs in which the group ran."""
+    """Return a sentence part on the operators of all runs, or of those in which the group ran."""
+    gain = f"{winner.gain:.2f}"
     if winner.in_all_runs:
-        return _total_at_roof(winner.total_s, summary, times)
+        lost_s = winner.runs_s - winner.total_s
+        return (
+            f"{_total_at_roof(winner.total_s, summary, times)}, {gain} times as fast"
+            f"{_of_run(winner.runs_s, lost_s, gain, summary, times)}"
+        )
     to_text = comparable_times(times)
     which = "this operator" if winner.operators == 1 else "these operators"
     return (
-        f"the runs with {which} would take {to_text(winner.total_s)} instead of "
-        f"{to_text(winner.runs_s)}"
+        f"all operators of the runs with {which} would take {to_text(winner.total_s)} instead of "
+        f"{to_text(winner.runs_s)}, {gain} times as fast"
     )
 
 
@@ -167,7 +196,7 @@ def _total_at_roof(total_s: float, summary: Summary, times: Times) -> str:
     If the operators' times add up to more than a run, the part names this sum.
     """
     if not summary.device_time_s > summary.wall_s:
-        return f"the model would take {times.text(total_s)}"
+        return f"all operators would take {times.text(total_s)}"
     to_text = comparable_times(times)
     return (
         f"the operators' times would add up to {to_text(total_s)} instead of "

@@ -140,12 +140,22 @@ def _selected(
     return f"{name} {signed_time(selected.difference_s, to_text)}{ratio}{rest}{amount}"
 
 
+def _time_with_subject(verdict: FailVerdict, to_text: Callable[[float], str]) -> str:
+    """Return the time, and which operators it is of if the line does not say so elsewhere."""
+    operators = "" if verdict.selected else verdict.condition.unnamed_operators
+    of = f" of {operators}" if operators else ""
+    return f"{to_text(verdict.time_s)}{of}{iterations_remark(verdict.unit)}"
+
+
 def _measured_time(verdict: FailVerdict, to_text: Callable[[float], str]) -> tuple[str, str]:
     """Return the time, and what to add to the reason; two empty texts if the time is N/A."""
     if isnan(verdict.time_s):
         return "", ""
-    interval = in_brackets(interval_text(to_text(verdict.low), to_text(verdict.high)))
-    measured = f"{to_text(verdict.time_s)}{iterations_remark(verdict.unit)}{interval}"
+    interval = interval_text(to_text(verdict.low), to_text(verdict.high))
+    # Without a comparison, the total in the summary is the median of all runs, not of processes.
+    of_unit = "median of processes" if verdict.unit == "processes" else ""
+    interval = in_brackets(", ".join(filter(None, [of_unit, interval])))
+    measured = f"{_time_with_subject(verdict, to_text)}{interval}"
     return measured, _not_ruled_out(verdict, "times", to_text)
 
 
@@ -172,7 +182,7 @@ def _measured_change(verdict: FailVerdict, to_text: Callable[[float], str]) -> t
     p = p_text(verdict.p_value) if has_p else ""
     certainty = ", ".join(filter(None, (relative, interval, p)))
     change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
-    measured = f"{to_text(verdict.time_s)}{iterations_remark(verdict.unit)}"
+    measured = f"{_time_with_subject(verdict, to_text)}"
     return (
         f"{change}, {measured} against {to_text(verdict.base_s)} of the baseline",
         _not_ruled_out(verdict, "changes", change_text),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isclose, isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _SHORTEST_SHOWN_S: Final = 0.5e-4
 """The original's format shows shorter copy times as 0.0000."""
+_CLOSE: Final = 0.1
+"""Times that differ by at most this share of the longer one are about the same."""
 
 
 def _host_time_text(summary: Summary, times: Times) -> str:
@@ -49,9 +51,20 @@ def _wall_text(summary: Summary, times: Times) -> str:
     if isnan(summary.outside_s):
         return wall
     return (
-        f"{wall} (operators: {percent(summary.explained)}, outside of them: "
-        f"{times.total(summary.outside_s)})"
+        f"{wall} ({_in_such_a_run(summary)}operators: {percent(summary.explained)}, outside of "
+        f"them: {times.total(summary.outside_s)})"
     )
+
+
+def _in_such_a_run(summary: Summary) -> str:
+    """Return words to add if the operators of a typical run do not take about the total times.
+
+    The median of the wall times and the median of the totals are then of very different runs.
+    """
+    inside_s = summary.wall_s - summary.outside_s
+    totals_s = (summary.device_time_s, summary.host_time_s)
+    is_close = any(isclose(inside_s, total_s, rel_tol=_CLOSE) for total_s in totals_s)
+    return "" if is_close else "in such a run, "
 
 
 def _work_text(summary: Summary, amount: float, unit: str, unknown: int | None) -> str:

@@ -255,11 +255,11 @@ def test_the_summary_shows_the_judgement() -> None:
         "judged              90.0%\n"
         "efficiency, judged  50.0%\n"
         "lost                4.500 s\n"
-        "the whole model at its roof takes 5.500 s, 1.82 times as fast; the operators that are not judged (10.0% of the time) keep their times\n"
+        "the operators at their roofs take 5.500 s, 1.82 times as fast; the operators that are not judged (10.0% of the time) keep their times\n"
         "peaks: by hand\n"
-        "3 operators of type Convolution (65.0% of the time, 2 of them judged) run at 50.0% of the roof: if these alone ran at the roof, the model would take 7.000 s, 1.43 times as fast\n"
-        "2 operators of type Elemwise (20.0% of the time, 1 of them judged) run at 50.0% of the roof: if these alone ran at the roof, the model would take 9.000 s, 1.11 times as fast\n"
-        "1 operator of type Copy (10.0% of the time) runs at 50.0% of the roof: if this alone ran at the roof, the model would take 9.500 s, 1.05 times as fast\n"
+        "3 operators of type Convolution (65.0% of the time, 2 of them judged) run at 50.0% of the roof: if these alone ran at the roof, all operators would take 7.000 s, 1.43 times as fast\n"
+        "2 operators of type Elemwise (20.0% of the time, 1 of them judged) run at 50.0% of the roof: if these alone ran at the roof, all operators would take 9.000 s, 1.11 times as fast\n"
+        "1 operator of type Copy (10.0% of the time) runs at 50.0% of the roof: if this alone ran at the roof, all operators would take 9.500 s, 1.05 times as fast\n"
     )
     assert shown(made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)) == (
         "total device time   1.000 us\n"
@@ -440,8 +440,8 @@ def test_the_gain_of_an_operator_is_of_the_runs_in_which_it_ran() -> None:
     rare = pa.render(pa.Report.of(summary, ()), "plain").splitlines()[-1]
     assert rare == (
         "1 operator of type Rare (40.0% of the time) runs at 25.0% of the roof: if this alone ran "
-        "at the roof, the runs with this operator would take 7.000 s instead of 10.000 s, 1.43 "
-        "times as fast"
+        "at the roof, all operators of the runs with this operator would take 7.000 s instead of "
+        "10.000 s, 1.43 times as fast"
     )
 
 

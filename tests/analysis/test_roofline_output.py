@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.executions import Run
 from tests.conftest import PROFILES, TABLE_FORMATS, run_command
-from tests.in_memory import profile_of
+from tests.in_memory import STREAM, profile_of
 
 RESNET = str(PROFILES / "resnet18.json")
 
@@ -30,8 +31,8 @@ judged              100.0%
 efficiency, judged  35.8%
 lost                0.0666 s
 ------------------  ---------------------------------------
-the whole model at its roof takes 0.0371 s, 2.79 times as fast
-20 operators of type ConvolutionForward (99.1% of the time) run at 35.3% of the roof: if these alone ran at the roof, the model would take 0.0372 s, 2.79 times as fast
+the operators at their roofs take 0.0371 s, 2.79 times as fast
+20 operators of type ConvolutionForward (99.1% of the time) run at 35.3% of the roof: if these alone ran at the roof, all operators would take 0.0372 s, 2.79 times as fast
 """
     )
     assert outcome.err == ""
@@ -81,9 +82,9 @@ memory known        100.0%
 judged              100.0%
 efficiency, judged  7.3%
 lost                170.998 ms
-the whole model at its roof takes 13.551 ms, 13.62 times as fast
+the operators at their roofs take 13.551 ms, 13.62 times as fast
 an efficiency of 7.3% is very low: either overhead dominates the times, or the peaks are of another device, dtype or number of threads than the profile
-20 operators of type ConvolutionForward (99.0% of the time) run at 6.6% of the roof: if these alone ran at the roof, the model would take 13.902 ms, 13.28 times as fast
+20 operators of type ConvolutionForward (99.0% of the time) run at 6.6% of the roof: if these alone ran at the roof, all operators would take 13.902 ms, 13.28 times as fast
 """
     )
 
@@ -156,9 +157,9 @@ def test_groups_are_named_with_their_keys() -> None:
     arguments = ("--peaks", "100G:20G", "--aggregate-by", "out_shapes,type", "--format", "plain")
     outcome = run_command(RESNET, *arguments, "--print-only", "summary")
     assert outcome.out.splitlines()[9:] == [
-        "5 operators with out_shapes {1,512,7,7} and type ConvolutionForward (28.1% of the time) run at 28.2% of the roof: if these alone ran at the roof, the model would take 82.839 ms, 1.25 times as fast",
-        "4 operators with out_shapes {1,64,56,56} and type ConvolutionForward (25.0% of the time) run at 35.7% of the roof: if these alone ran at the roof, the model would take 87.078 ms, 1.19 times as fast",
-        "5 operators with out_shapes {1,128,28,28} and type ConvolutionForward (20.6% of the time) run at 38.4% of the roof: if these alone ran at the roof, the model would take 90.568 ms, 1.15 times as fast",
+        "5 operators with out_shapes {1,512,7,7} and type ConvolutionForward (28.1% of the time) run at 28.2% of the roof: if these alone ran at the roof, all operators would take 82.839 ms, 1.25 times as fast",
+        "4 operators with out_shapes {1,64,56,56} and type ConvolutionForward (25.0% of the time) run at 35.7% of the roof: if these alone ran at the roof, all operators would take 87.078 ms, 1.19 times as fast",
+        "5 operators with out_shapes {1,128,28,28} and type ConvolutionForward (20.6% of the time) run at 38.4% of the roof: if these alone ran at the roof, all operators would take 90.568 ms, 1.15 times as fast",
     ]
 
 
@@ -182,4 +183,53 @@ def test_nothing_is_said_about_the_gain_of_operators_that_are_not_judged() -> No
         "with these peaks, the judged operators (0.1% of the time) could gain next to nothing"
     )
     operators[1] |= {"computation": 0.0, "memory": 0.999e9}
-    assert sentence(0.999) == "with these peaks, the whole model could gain next to nothing"
+    assert sentence(0.999) == "with these peaks, the operators could gain next to nothing"
+
+
+@pytest.mark.parametrize(
+    ("walls_s", "by", "of_all", "of_conv"),
+    [
+        ((10.0,), (), ", and a whole run at best 6.000 s, 1.67 times as fast", ", and a whole run at best 7.000 s, 1.43 times as fast"),
+        ((10.0, 20.0), (), ", and a whole run at best 11.000 s, 1.36 times as fast", ", and a whole run at best 12.000 s, 1.25 times as fast"),
+        ((6.0,), (), "", ""),
+        ((6.0001,), (), "", ""),
+        ((float("nan"),), (), "", ""),
+        # The operators' times are of both runs together, so they say nothing about one run.
+        ((10.0, 20.0), "run", "", None),
+    ],
+)  # fmt: skip
+def test_a_whole_run_gains_less_than_the_operators(
+    walls_s: tuple[float, ...], by: str, of_all: str, of_conv: str | None
+) -> None:
+    profile = profile_of(
+        [
+            {"name": "conv", "type": "Conv", "computation": 1e12, "memory": 1.0},
+            {"name": "copy", "type": "Copy", "computation": 0.0, "memory": 1e9},
+        ],
+        [
+            {"operator": operator, "run": run, "duration_s": time_s}
+            for run in range(len(walls_s))
+            for operator, time_s in enumerate((4.0, 2.0))
+        ],
+        runs=[Run(wall_s=wall_s) for wall_s in walls_s],
+    )
+    query = pa.Query(peaks=pa.parse_peaks("1T:1G"), by=by)
+    summary = pa.summarise(profile, judged_by=query)
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    seconds, of_conv_s = ("4.000", "") if by else ("2.000", "3.000")
+    assert f"the operators at their roofs take {seconds} s, 3.00 times as fast{of_all}\n" in text
+    if of_conv is not None:
+        assert f"all operators would take {of_conv_s} s, 2.00 times as fast{of_conv}\n" in text
+
+
+def test_a_whole_run_may_gain_less_if_operators_ran_at_the_same_time() -> None:
+    profile = profile_of(
+        [{"name": "conv", "computation": 1e12, "memory": 1.0}],
+        [{"operator": 0, "track": 0, "duration_s": 3.0}, {"operator": 0, "track": 1, "duration_s": 2.0}],
+        tracks=[STREAM, STREAM._replace(name="stream 8")],
+        runs=[Run(wall_s=8.0)],
+    )  # fmt: skip
+    summary = pa.summarise(profile, judged_by=pa.Query(peaks=pa.parse_peaks("1T:1G")))
+    assert isnan(summary.outside_s)
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    assert "take 2.000 s, 2.50 times as fast, and a whole run at best 5.000 s, 1.60 times" in text

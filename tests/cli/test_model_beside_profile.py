@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copyfile
 
 import onnx
 import pytest
@@ -15,6 +16,8 @@ from tests.conftest import ROOT, run_command
 PROFILE = "tests/fixtures/profiles/smallcnn.json"
 MODEL = "tests/fixtures/classifiers/smallcnn.onnx"
 OTHER = "tests/fixtures/classifiers/classifier.onnx"
+TENSORRT = "tests/fixtures/tensorrt/net.profile.json"
+OPENVINO = "tests/fixtures/openvino/layers-f32-2026.4.csv.gz"
 MATCHED = (
     f"{MODEL}: 6 operators matched by name, 2 by order, 11 operators (6.0% of the time) not matched"
 )
@@ -156,6 +159,22 @@ def test_the_options_on_sizes_apply_to_the_model(
             "--model needs the model that ran, such as model.onnx",
         ),
         (
+            (TENSORRT, "--model", TENSORRT),
+            2,
+            f"{TENSORRT}: is named as a profile and as its --model; this file is a profile, and "
+            "--model needs the model that ran, such as net.graph.json",
+        ),
+        (
+            (TENSORRT, "--model", PROFILE),
+            2,
+            f"{PROFILE}: is a profile of a run; name the model that ran, such as graph.json",
+        ),
+        (
+            (OPENVINO, "--model", PROFILE),
+            2,
+            f"{PROFILE}: is a profile of a run; name the model that ran, such as graph.xml",
+        ),
+        (
             (MODEL, "--model", f"./{MODEL}"),
             2,
             f"./{MODEL}: is named as a profile and as its --model; name a profile of its run, or "
@@ -165,7 +184,7 @@ def test_the_options_on_sizes_apply_to_the_model(
             (PROFILE, "--model", "tests/fixtures/profiles/tiny.json"),
             2,
             "tests/fixtures/profiles/tiny.json: is a profile of a run; name the model that ran, "
-            "such as model.onnx or graph.xml",
+            "such as model.onnx",
         ),
         (
             (MODEL, "--model", PROFILE),
@@ -214,6 +233,24 @@ def test_a_profile_with_a_model_is_still_the_profile_of_a_run() -> None:
     )
     assert profile.model is None
     assert profile.origin.times == "of each execution"
+
+
+def test_the_description_of_another_engine_is_noticed(tmp_path: Path) -> None:
+    for name in ("a.profile.json", "a.graph.json", "b.graph.json"):
+        copyfile(f"tests/fixtures/tensorrt/net.{name[2:]}", tmp_path / name)
+    other = tmp_path / "b.graph.json"
+    text = other.read_text(encoding="utf-8")
+    other.write_text(text.replace('"Name": "fc', '"Name": "f'), encoding="utf-8")
+    profile, own = str(tmp_path / "a.profile.json"), str(tmp_path / "a.graph.json")
+    wrong = (
+        f"note: --model names {other}, but {own} has the name of the profile; without --model, it "
+        "describes the layers"
+    )
+    notes = run_command(profile, "--model", str(other), "--notes", "all").err.splitlines()
+    assert notes[0].endswith(" not matched; perhaps this is the description of another engine")
+    assert wrong in notes
+    notes = run_command(profile, "--model", own, "--notes", "all").err.splitlines()
+    assert not [note for note in notes if "has the name" in note or "another engine" in note]
 
 
 def test_a_condition_says_how_many_operators_match_no_node(dynamic: Path) -> None:

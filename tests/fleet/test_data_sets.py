@@ -152,6 +152,7 @@ def test_any_split_between_files_and_data_sets_gives_the_same_answer(
         assert answer_of(joined, query) == answer_of(expected, query)
         assert joined.notes == expected.notes
         assert joined.notes_on_runs == expected.notes_on_runs
+        assert joined.unlike == expected.unlike
 
 
 def test_a_file_of_several_processes_counts_once(tmp_path: Path) -> None:

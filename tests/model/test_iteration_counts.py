@@ -56,6 +56,47 @@ def test_a_trace_of_two_iterations_is_not_judged_against_a_trace_of_one() -> Non
     ]
 
 
+def test_runs_of_which_only_some_have_scopes_are_no_different_models() -> None:
+    joined = pa.join_runs([pa.load(str(file)) for file in (SHAPES, PLAIN)])
+    assert joined.unlike == ""
+    assert joined.notes_on_runs[0] == (
+        f"only 3 of 143 operators are in all 2 runs: only {SHAPES} has scopes, so an operator of "
+        f"{PLAIN} may be several operators of {SHAPES}; --aggregate-by name counts each name once"
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "text"),
+    [
+        ((("a", "net"), ("a", None)), ""),
+        ((("a", "net"), ("b", None)), "different models"),
+        ((("a", "net"), ("a", "other")), "different models"),
+    ],
+)
+def test_other_runs_without_scopes_are_other_models(
+    files: tuple[tuple[str, str | None], ...], text: str
+) -> None:
+    joined = pa.join_runs(
+        profile_of(
+            [{"name": name, "scope": scope and (scope,)}],
+            [{"operator": 0, "duration_s": 1.0 + number}],
+            processes=[f"{number}.json"],
+        )
+        for number, (name, scope) in enumerate((*files, *files[:1]))
+    )
+    assert joined.unlike == text
+    (note,) = joined.notes_on_runs
+    assert note.startswith(
+        "none of 2 operators are in all 3 runs: "
+        + (
+            f"these look like {text}"
+            if text
+            else "only 0.json and 1 more have scopes, so an operator of 1.json may be several "
+            "operators of 0.json and 1 more; "
+        )
+    )
+
+
 def noisy(file: Path, folder: Path) -> str:
     """Write `file` six times, each time with slightly shorter durations; return the folder."""
     folder.mkdir()

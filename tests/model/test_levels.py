@@ -86,9 +86,43 @@ def test_kernels_that_nothing_launched_have_a_note() -> None:
     )
     shown = at_level(profile)
     assert shown.notes == (
-        "left out 1 kernel (500 ms) that no operator launched; --level kernel has them",
+        "left out 1 kernel, 500 ms (100.0% of the time), that no operator launched; --level kernel has them",
     )
     assert at_level(profile, "kernel").total_s() == 0.5
+
+
+def test_what_no_module_has_is_stated_per_run_with_its_share_of_the_device_time() -> None:
+    profile = profile_of(
+        [
+            {"name": "net", "level": "module"},
+            {"name": "a"},
+            {"name": "k", "level": "kernel"},
+            {"name": "of net", "level": "kernel"},
+        ],
+        [
+            {"operator": row, "duration_s": time_s + run, "track": track, "run": run, **more}
+            for run, net in ((0, 0), (1, 4))
+            for row, time_s, track, more in (
+                (0, 9.0, 0, {}),
+                (1, 4.0, 0, {}),
+                (2, 2.0, 1, {"launched_by": net + 1}),
+                (3, 1.0, 1, {"launched_by": net}),
+            )
+        ],
+        tracks=[THREAD, STREAM],
+        runs=[Run(), Run()],
+    )
+    module = at_level(profile, "module")
+    assert module.total_s() == 1.5
+    assert module.notes[:2] == (
+        "left out 2 kernels in 2 runs, 2.50 s per run (62.5% of the time), that no module "
+        "launched; --level kernel has them",
+        "left out 2 operators in 2 runs, 4.50 s of host time per run, that ran outside of all "
+        "modules; --level operator has them",
+    )
+    assert module.notes[0].share == 0.625
+    assert at_level(profile, "operator").total_s() == 2.5
+    assert at_level(profile, "kernel").total_s() == 4.0
 
 
 def test_a_missing_level_is_an_error_that_lists_the_others() -> None:
@@ -205,11 +239,14 @@ def test_executions_outside_of_all_rows_have_notes() -> None:
         tracks=[CPU],
     )
     assert at_level(profile).notes == (
-        "left out 1 call into the driver (1.50 s) that ran outside of all operators; no level has them",
+        "left out 1 call into the driver, 1.50 s (33.3% of the time), that ran outside of all "
+        "operators; no level has them",
     )
     assert at_level(profile, "module").notes == (
-        "left out 1 call into the driver (1.50 s) that ran outside of all modules; no level has them",
-        "left out 1 operator (1.00 s) that ran outside of all modules; --level operator has them",
+        "left out 1 call into the driver, 1.50 s (20.0% of the time), that ran outside of all "
+        "modules; no level has them",
+        "left out 1 operator, 1.00 s (13.3% of the time), that ran outside of all modules; --level "
+        "operator has them",
         "modules and regions took 3.00 s (60.0% of the time) outside of all operators, for example in "
         "Python code; --level operator leaves this time out",
     )
@@ -265,7 +302,8 @@ def test_a_module_inside_an_operator_takes_no_time_between_operators() -> None:
     )
     assert at_level(profile).total_s() == 5.0
     assert at_level(profile, "module").notes == (
-        "left out 1 operator (5.00 s) that ran outside of all modules; --level operator has them",
+        "left out 1 operator, 5.00 s (62.5% of the time), that ran outside of all modules; --level "
+        "operator has them",
     )
 
 
@@ -281,7 +319,7 @@ def test_the_note_on_time_between_operators_states_the_mean_of_the_runs() -> Non
         runs=[Run(), Run()],
     )
     assert at_level(profile, "module").notes == (
-        f"modules and regions took 2.50 s (50.0% of the time) in each run, on average, {BETWEEN}",
+        f"modules and regions took 2.50 s per run (50.0% of the time) {BETWEEN}",
     )
 
 

@@ -193,8 +193,8 @@ def test_verdicts_are_printed_even_if_notes_are_not() -> None:
     outcome = run_command(*call, "--notes", "none")
     assert outcome.code == 4
     assert outcome.err == (
-        "note: cannot be judged: time > 1us: 103.7 ms: only 1 of the 4 required runs; record at "
-        "least 4 profiles, better 8, each by its own process, and name them all\n"
+        "note: cannot be judged: time > 1us: 103.7 ms of all operators: only 1 of the 4 required "
+        "runs; record at least 4 profiles, better 8, each by its own process, and name them all\n"
     )
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.runs import RunJoiner, join_runs
+from profile_analyze.model.splitting import split
 from profile_analyze.model.stale_work import STALE_WORK, has_stale_work
-from tests.in_memory import four_steps, profile_of
+from tests.in_memory import STREAM, four_steps, profile_of
 
 
 def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
@@ -73,6 +74,24 @@ def test_the_runs_that_executed_an_operator_are_counted() -> None:
         "none of 3 operators are in all 5 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )
+
+
+def test_whether_runs_are_alike_is_dropped_with_the_notes_on_runs() -> None:
+    one, other = (
+        profile_of([{"name": name}], [{"operator": 0, "duration_s": 1.0}], processes=[name])
+        for name in ("a.json", "b.json")
+    )
+    joined = join_runs([one, other])
+    assert joined.unlike == "different models"
+    assert join_runs([one, one]).unlike == one.unlike == ""
+    for key, unlike in (("track", "different models"), ("file", "")):
+        rows = split(joined, [key])
+        assert (rows.unlike, bool(rows.notes_on_runs)) == (unlike, bool(unlike))
+    of_ranks = [
+        side.changed(tracks=(STREAM._replace(rank=rank),)) for rank, side in enumerate((one, other))
+    ]
+    job = join_runs(of_ranks)
+    assert (job.file, job.unlike, job.notes_on_runs) == ("2 ranks", "", ())
 
 
 def test_work_that_is_stale_in_one_file_is_stale_in_all_runs() -> None:

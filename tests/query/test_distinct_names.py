@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.query.distinct_names import details_of
+from profile_analyze.query.distinct_names import details_of, variants_of
 from profile_analyze.report.bar_chart import draw_times
 from profile_analyze.report.chart_texts import names_with_details
 from profile_analyze.report.charts import draw_roofline
@@ -80,6 +80,47 @@ def test_only_equal_names_have_details() -> None:
     assert names_with_details(groups) == [
         (name, "") for name in ("conv", "add", "exp", "mul", "relu")
     ]
+
+
+def variants(*full_names: str | None, **more: Any) -> list[tuple[str, str]]:
+    """Return the variants of kernels that share a name, and their details in pictures."""
+    rows = [{"name": "f<float>", "level": "kernel"} for _ in full_names]
+    executions = [{"operator": row, "duration_s": 9.0 - row} for row in range(len(rows))]
+    optional = {"full_name": Categorical.of(full_names), **more}
+    profile = profile_of(rows, executions, columns={"optional": optional})
+    table = pa.run(pa.Query(), profile)
+    details = (detail for _, detail in names_with_details(table))
+    return [*zip(variants_of(table), details, strict=True)]
+
+
+def test_kernels_have_the_words_that_tell_their_full_names_apart() -> None:
+    def both(*texts: str) -> list[tuple[str, str]]:
+        return [(text, text) for text in texts]
+
+    assert variants("f<int, 128, true>(int)", "f<int, 32, true>(int)") == both("128", "32")
+    assert variants("f<x, false, 0u>", "f<x, true, 5u>") == both("false, 0u", "true, 5u")
+    assert variants("a_128x64_nn", "a_64x64_nn") == both("128x64", "64x64")
+    assert variants("f<x>", "f<x, 2>") == both("", "2")
+    assert variants("f<x>", "f<x, >") == both("", ", ")
+    assert variants("f<1>", "f<2>", None) == [*both("f<1>", "f<2>"), ("N/A", "")]
+    # The middle of a long part is left out, unless only the middle differs.
+    ends = "ab" * 20
+    assert variants(f"f<1{ends}2>", f"f<2{ends}1>") == both(
+        f"1{ends[:17]}...{ends[-17:]}2", f"2{ends[:17]}...{ends[-17:]}1"
+    )
+    assert variants(f"f<{ends}1{ends}>", f"f<{ends}2{ends}>") == both(
+        f"{ends}1{ends}", f"{ends}2{ends}"
+    )
+
+
+def test_kernels_that_another_column_tells_apart_have_no_variant() -> None:
+    launched_by = Categorical.of(["aten::add", "aten::mul", "aten::mul"])
+    assert variants("f<1>", "f<2>", "f<2>", launched_by=launched_by) == [
+        ("", "aten::add, id 0"),
+        ("", "aten::mul, id 1"),
+        ("", "aten::mul, id 2"),
+    ]
+    assert variants("f<1>", "f<1>") == [("", "id 0"), ("", "id 1")]
 
 
 def test_a_name_that_is_only_a_number_is_followed_by_the_type() -> None:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.executions import Run
 from profile_analyze.report.sentence_parts import gate_sentence
+from tests import in_memory
 from tests.small import Operator, profile_of, runs_of
 
 if TYPE_CHECKING:
@@ -527,3 +529,47 @@ def test_total_covers_all_operators_but_time_only_the_selected_operators() -> No
     times = [found.time_s for found in pa.judge_conditions(conditions, query, profile)]
     assert times[:2] == [pytest.approx(13.5e-6), pytest.approx(2e-6)]
     assert times[2] != times[2]  # N/A: no operator has the type Relu and the name conv
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "line"),
+    [
+        ("time > 1s", {}, "passed: time > 1s: 110.0 us of all operators (95 %: "),
+        ("device_time > 1s", {"types": "Conv"}, "passed: device_time > 1s: 110.0 us of the operators that pass the filters (95 %: "),
+        ("time > 1s", {"where": "time > 0s"}, "passed: time > 1s: 110.0 us of the operators that pass the filters (95 %: "),
+        # These conditions name their operators.
+        ("total > 1s", {"types": "Conv"}, "passed: total > 1s: 110.0 us (95 %: "),
+        ("type=Conv: time > 1s", {"types": "Conv"}, "passed: type=Conv: time > 1s: 110.0 us (95 %: "),
+    ],
+)  # fmt: skip
+def test_the_line_names_the_operators_if_the_condition_does_not(
+    text: str, query: dict[str, Any], line: str
+) -> None:
+    asked = pa.Query(**query)
+    condition = pa.FailCondition.parse(text, asked)
+    (found,) = pa.judge_conditions([condition], asked, runs_of("conv", NOISY))
+    assert gate_sentence(found).startswith(line)
+
+
+def test_the_line_names_the_operators_of_a_change() -> None:
+    assert " 110.0 us of all operators against 103.5 us of the baseline: " in gate_sentence(
+        verdict("time > +5%", NOISY, BASE)
+    )
+
+
+def test_a_time_says_if_it_is_a_median_of_processes() -> None:
+    """The total in the summary of one profile is the median of all runs."""
+    profile = in_memory.profile_of(
+        [{"name": "conv"}],
+        [
+            {"operator": 0, "run": run, "duration_s": time}
+            for run, time in enumerate((1.0, 3.0, 5.0))
+        ],
+        runs=[Run(0), Run(0), Run(1)],
+        processes=("a.json", "b.json"),
+    )
+    condition = pa.FailCondition.parse("total > 3s", pa.Query())
+    (found,) = pa.judge_conditions([condition], pa.Query(), profile)
+    assert gate_sentence(found).startswith(
+        "cannot be judged: total > 3s: 3.500 s (median of processes): only 2 of the 4 required "
+    )

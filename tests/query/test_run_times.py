@@ -9,7 +9,6 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run, Track
-from profile_analyze.model.profile import Origin
 from profile_analyze.query.question import Query
 from profile_analyze.query.summary import Summary, summarise
 from profile_analyze.report.base import Report
@@ -210,18 +209,35 @@ def test_tracks_decide_which_operators_explain_a_run(
     assert explained(summarise(profile)) == expected
 
 
-@pytest.mark.parametrize(
-    ("count", "origin"),
-    [
-        (None, "means over several inferences"),
-        (1, "from a single inference"),
-        (2, "means over 2 inferences"),
-    ],
-)
-def test_mean_times_have_a_note(count: int | None, origin: str) -> None:
-    profile = profile_of(
-        [{"name": "relu"}],
-        [{"operator": 0, "duration_s": 1.0}],
-        origin=Origin("made-up", times="mean", averaged_over=count),
+def test_wall_times_of_a_comparison_count_a_process_once() -> None:
+    """As the device times do: without this, operators would take longer than their run."""
+    new = runs_of((2.0, 1.0), (2.0, 1.0), (4.0, 3.0), (8.0, 7.0), processes=2)
+    base = runs_of((1.0, 1.0), (1.0, 1.0), (5.0, 5.0), (9.0, 9.0), processes=2)
+    assert explained(summarise(new)) == pytest.approx((3.0, 1.0, 2 / 3))
+    by_process, by_iteration = (
+        summarise(pa.compare(new, base), judged_by=query)
+        for query in (pa.Query(compared=True), pa.Query(compared=True, unit="iteration"))
     )
-    assert summarise(profile).notes == (f"times are {origin}; how much they vary is not known",)
+    for summary, wall_s in ((by_process, 4.0), (by_iteration, 3.0)):
+        assert summary.change is not None
+        assert summary.device_time_s == wall_s - 1
+        assert explained(summary) == pytest.approx((wall_s, 1.0, 1 - 1 / wall_s))
+        assert (summary.change.base.time_s, summary.change.base.wall_s) == (wall_s, wall_s)
+
+
+def test_copies_do_not_count_in_the_wall_times_of_a_comparison() -> None:
+    new = runs_of((2.0, 1.0), (4.0, 3.0), (4.0, 3.0), processes=3)
+    new = new.changed(runs=(*new.runs[:2], new.runs[2]._replace(is_copy=True)))
+    assert summarise(pa.compare(new, runs_of((1.0, 1.0)))).wall_s == 3.0
+
+
+def test_the_line_says_if_the_operators_of_a_typical_run_differ_from_the_total() -> None:
+    def line(profile: Profile) -> str:
+        return render(Report.of(summarise(profile), ()), "plain").splitlines()[2]
+
+    assert line(runs_of((4.0, 3.0), (9.0, 1.0), (2.0, 0.5))) == (
+        "wall time of a run  4.000 s (in such a run, operators: 75.0%, outside of them: 1.000 s)"
+    )
+    assert line(runs_of((4.0, 3.0), (9.0, 8.0), (2.0, 2.8))) == (
+        "wall time of a run  4.000 s (operators: 75.0%, outside of them: 1.000 s)"
+    )

@@ -42,6 +42,16 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"", "is empty; the program that should have written it may have died"),
     (b" \n", "is empty; the program that should have written it may have died"),
     (b"hello", "is in no known format: it starts with 'hello'"),
+    *(
+        (
+            b"%b\nRunning...\n%b" % (line.encode(), TINY),
+            "has other text before the JSON (MegEngine GraphProfiler JSON); delete this text, which "
+            f"starts with {line[:12]!r}",
+        )
+        for line in ("[I] Profiling...", "[2026-03-08 11:26:14] Profiling...")
+    ),
+    (b'log\n{"a": 1}', """is in no known format: it starts with 'log\\n{"a": 1}'"""),
+    (b"[1.5, 2]", "looks like JSON, but not like a profile"),
     (b"\x00\x01\x02", "is in no known format: it starts with '\\x00\\x01\\x02'"),
     (b"[]", "looks like JSON, but not like a profile"),
     (b"{}", "looks like JSON, but not like a profile"),

@@ -14,6 +14,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.identity import in_order_of_execution
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
 from profile_analyze.model.runs import RunJoiner
+from tests import in_memory
 from tests.conftest import PROFILES, run_command
 from tests.readers.timed_runs import near, runs, us
 from tests.small import (
@@ -211,6 +212,26 @@ def test_runs_that_disagree_on_work_are_noted() -> None:
         "do not; name each run once",
         "the runs disagree on computation or memory of 2 operators; the first known value is used",
     )
+
+
+def test_runs_of_two_dtypes_are_told_apart() -> None:
+    def run(dtypes: tuple[str | None, ...], memory: float) -> pa.Profile:
+        return in_memory.profile_of(
+            [{"name": f"n{row}", "memory": memory} for row in range(len(dtypes))],
+            [{"operator": 0, "duration_s": memory}],
+            processes=[f"{memory}.json"],
+            columns={"optional": {"compute_dtype": Categorical.of(dtypes)}},
+        )
+
+    disagree = "disagree on computation or memory of 3 operators"
+    of_two = pa.join_runs([run(("fp32", "fp32", None), 4.0), run(("fp16", "fp32", "fp16"), 2.0)])
+    assert of_two.notes_on_runs == (
+        f"the runs compute mainly in fp32 and fp16, so they {disagree}, and the first known value "
+        "is used; to compare two kinds of run, name one of them after --compare",
+    )
+    for dtypes in (("fp32", "fp32", "fp16"), (None, None, None)):
+        of_one = pa.join_runs([run(("fp32", "fp32", None), 4.0), run(dtypes, 2.0)])
+        assert of_one.notes_on_runs == (f"the runs {disagree}; the first known value is used",)
 
 
 def with_work(*amounts: tuple[int, int]) -> list[dict[str, Any]]:

@@ -636,6 +636,49 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
     ]
 
 
+@pytest.mark.parametrize(
+    ("operators", "runs", "noise", "verdict", "basis"),
+    [
+        (
+            *(21, 4, 0.0, "uncertain"),
+            "p corrected for the number of rows and times relative to the other operators",
+        ),
+        (5, 4, 0.0, "uncertain", "p corrected for the number of rows"),
+        (21, 8, 0.1, "slower", "times relative to the other operators"),
+        (1, 8, 0.0, "slower", ""),
+        (1, 8, 0.013, "uncertain", "a threshold of 21.0%"),
+    ],
+)
+def test_the_title_says_why_a_verdict_differs_from_its_interval(
+    operators: int, runs: int, noise: float, verdict: str, basis: str
+) -> None:
+    def side(first_s: float, name: str) -> pa.Profile:
+        times_s = [first_s, *[1.0] * (operators - 1)]
+        return pa.join_runs(
+            profile_of(
+                [{"name": f"n{row}"} for row in range(operators)],
+                [
+                    {
+                        "operator": row,
+                        "duration_s": time_s * (1 + run / 1e3 + noise * (3 * run % runs)),
+                    }
+                    for row, time_s in enumerate(times_s)
+                ],
+                processes=[f"{name}{run}.json"],
+            )
+            for run in range(runs)
+        )
+
+    threshold = 0.21 if "threshold" in basis else 0.03
+    comparison = pa.compare(side(1.2, "new"), side(1.0, "old"))
+    table = pa.run(pa.Query(compared=True, threshold=threshold, top=1), comparison)
+    assert table["verdict"].tolist() == [verdict]
+    figure = Figure()
+    draw_times(figure, Chart("times", table))
+    *_, last_line = figure.get_suptitle().splitlines()
+    assert last_line.partition("verdicts are based on ")[2] == basis
+
+
 def test_the_legend_has_the_styles_of_the_drawn_rows() -> None:
     amounts = np.array([1.0, 2.0])
     assert list(by_style(amounts, ["slower", "profile"], "profile")) == ["profile", "slower"]

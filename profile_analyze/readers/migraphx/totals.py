@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.recorded import RecordedFact
@@ -20,6 +20,7 @@ _LINES: Final = {
     "min": (_WHOLE_RUNS, "min"),
     "median": (_WHOLE_RUNS, "median"),
     "mean": (_WHOLE_RUNS, "mean"),
+    "total": (_WHOLE_RUNS, "mean of the middle half"),
     "max": (_WHOLE_RUNS, "max"),
     "instructions": ("sum of instructions", ""),
     "dry_run": (_OVERHEAD, "dry run"),
@@ -31,12 +32,17 @@ _UNITS: Final = {"batch_size": "", "inferences_per_s": "inferences/s"}
 
 
 def recorded_facts(totals: Mapping[str, float]) -> Iterator[RecordedFact]:
-    """Yield the known numbers about the whole program, but not `total`: `Run.wall_s` has it."""
+    """Yield the known numbers about the whole program.
+
+    `total` is also the wall time of a run. It is among these numbers if the report has other
+    statistics of whole runs, to show which statistic the wall time is.
+    """
+    is_alone = isnan(totals.get("median", nan))
     # The names of percentiles are like p90.
     percentiles = {name: (_WHOLE_RUNS, name) for name in totals if name[1:2].isdigit()}
     for name, (label, part) in ({**_LINES, **percentiles}).items():
         value = totals.get(name)
-        if value is None or isnan(value):
+        if value is None or isnan(value) or (name == "total" and is_alone):
             continue
         if name in _UNITS:
             yield RecordedFact(name, value, _UNITS[name], label, part)

@@ -35,8 +35,10 @@ class Recorded(NamedTuple):
     operators: list[Operator]
     executions: Executions
     tracks: tuple[Track, ...]
-    left_out: int
+    left_out_nodes: int
     """How many executions of nodes were outside of complete runs, and are left out."""
+    left_out_kernels: int
+    """The same for executions of kernels."""
     is_launch: NDArray[np.bool_]
     """Shape (operators,): whether an operator only launches work on a device."""
 
@@ -69,8 +71,14 @@ def recorded(events: Events) -> Recorded:
     )
     is_launch = np.zeros(len(operators), np.bool_)
     is_launch[nodes.operator[launches]] = True
-    left_out = len(events.nodes.start_us) - len(nodes.rows)
-    return Recorded(operators, executions, tuple(tracks), left_out, is_launch)
+    return Recorded(
+        operators,
+        executions,
+        tuple(tracks),
+        len(events.nodes.start_us) - len(nodes.rows),
+        len(events.kernels.start_us) - len(kernels.rows),
+        is_launch,
+    )
 
 
 def _seconds(

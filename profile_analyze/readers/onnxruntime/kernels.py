@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.model.executions import Track
 from profile_analyze.model.terms import DEVICE, GPU, KERNEL
 from profile_analyze.readers.onnxruntime.events import node_name
-from profile_analyze.readers.onnxruntime.nodes import RESOLUTION_S
+from profile_analyze.readers.onnxruntime.nodes import RESOLUTION_S, new_indices
 from profile_analyze.readers.onnxruntime.operators import Operator
 from profile_analyze.readers.onnxruntime.timeline import column, runs_of
 
@@ -36,10 +36,12 @@ class Kernels(NamedTuple):
 
 def kernels_of(events: Events, nodes: Nodes, operators: list[Operator]) -> Kernels:
     """Return the executions of kernels that are in a run. Append their operators to `operators`."""
-    launched_by = _launched_by(events, nodes)
+    launching = _launching(events)
+    launched_by = new_indices(nodes.rows, len(events.nodes.start_us))[launching]
     # A kernel may start after the end of its run, so it gets the run of the node that launched it.
+    # If this node is in no run, neither is the kernel.
     run_at_start = runs_of(events.kernels, events.runs)
-    run = np.where(launched_by >= 0, np.append(nodes.run, -1)[launched_by], run_at_start)
+    run = np.where(launching >= 0, np.append(nodes.run, -1)[launched_by], run_at_start)
     rows = np.flatnonzero(run >= 0)
     row_of: dict[str, int] = {}
     operator = []
@@ -52,25 +54,29 @@ def kernels_of(events: Events, nodes: Nodes, operators: list[Operator]) -> Kerne
     return Kernels(rows, np.array(operator, np.int64), run[rows], launched_by[rows])
 
 
-def _launched_by(events: Events, nodes: Nodes) -> Indices:
-    """Return, for each kernel, the index in `nodes` of the node that launched it, or -1."""
+def _launching(events: Events) -> Indices:
+    """Return, for each kernel, the row in `Events.nodes` of the node that launched it, or -1.
+
+    Nodes that are in no run count, too. Otherwise, their kernels would go to nodes of earlier runs.
+    """
     if not events.facts_of_kernels:
         return np.empty(0, np.int64)
     facts = [*events.facts]
-    start_us = column(events.nodes.start_us)[nodes.rows]
+    facts_of_nodes = column(events.facts_of_nodes)
+    start_us = column(events.nodes.start_us)
     kernel_start_us = column(events.kernels.start_us)
     by_start = np.argsort(start_us, kind="stable")
     by_name: dict[str, list[int]] = {}
     for index in by_start.tolist():
-        by_name.setdefault(node_name(facts[nodes.facts[index]].name), []).append(index)
-    # For each kernel, the last of `nodes` before it in the file, or -1.
-    before = np.searchsorted(nodes.rows, column(events.nodes_before_kernels)) - 1
+        by_name.setdefault(node_name(facts[facts_of_nodes[index]].name), []).append(index)
+    # For each kernel, the last node before it in the file, or -1.
+    before = column(events.nodes_before_kernels) - 1
     result = np.full(len(kernel_start_us), -1)
     rows_of_parent: dict[str, list[int]] = {}
     for row, kernel in enumerate(events.facts_of_kernels):
         if kernel.parent is not None:
             rows_of_parent.setdefault(kernel.parent, []).append(row)
-        elif before[row] >= 0 and facts[nodes.facts[before[row]]].type == kernel.type:
+        elif before[row] >= 0 and facts[facts_of_nodes[before[row]]].type == kernel.type:
             # Older versions do not name the node, but write a kernel directly after it.
             result[row] = before[row]
     for name, rows in rows_of_parent.items():

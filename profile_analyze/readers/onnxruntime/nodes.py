@@ -45,13 +45,22 @@ def nodes_of(events: Events, operators: list[Operator]) -> Nodes:
     """Return the executions of nodes that are in a run. Append their operators to `operators`."""
     run = runs_of(events.nodes, events.runs)
     rows = np.flatnonzero(run >= 0)
-    new_index = np.full(len(run) + 1, -1)  # the index -1 finds the extra last entry: -1 again
-    new_index[rows] = np.arange(len(rows))
+    new_index = new_indices(rows, len(run))
     facts_of_all = column(events.facts_of_nodes)
     has_body = np.array([facts.type in _WITH_BODY for facts in events.facts], np.bool_)
     parent = new_index[enclosing(events.nodes, has_body[facts_of_all])[rows]]
     facts = facts_of_all[rows]
     return Nodes(rows, facts, _operators(events, facts, parent, operators), run[rows], parent)
+
+
+def new_indices(rows: Indices, count: int) -> Indices:
+    """Return, for each of `count` rows, its index in `rows`, or -1 if `rows` lacks it.
+
+    The result has an extra last entry, so that the row -1 gets -1, too.
+    """
+    result = np.full(count + 1, -1)
+    result[rows] = np.arange(len(rows))
+    return result
 
 
 def _operators(

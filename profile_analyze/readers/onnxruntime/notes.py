@@ -51,11 +51,12 @@ _SEVERAL_SHAPES: Final = (
 )
 
 
-def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
-    """Yield notes on the events. `left_out` is the number of executions outside complete runs."""
+def notes_on_file(events: Events, found: Recorded) -> Iterator[Note]:
+    """Yield notes on the events, and on the executions outside of complete runs."""
+    left_out = _left_out(found)
     if not events.has_end:
         lost = (
-            f": left out {counted(left_out, 'execution')} of nodes in an incomplete run"
+            f": left out {left_out} in an incomplete run"
             if left_out
             else ", so runs may be missing"
         )
@@ -72,8 +73,7 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
         )
     if left_out and events.has_end:
         yield Note(
-            f"left out {counted(left_out, 'execution')} of nodes outside of complete runs (events "
-            "model_run)",
+            f"left out {left_out} outside of complete runs (events model_run)",
             Importance.INCOMPLETE,
         )
     if lines := events.broken_lines:
@@ -88,6 +88,14 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
             f"forbids, the first in line {lines[0]}; ONNX Runtime 1.31 and later write valid names",
             Importance.CONTEXT,
         )
+
+
+def _left_out(found: Recorded) -> str:
+    """Return how many executions of nodes and kernels were left out; empty if none was."""
+    counts = {"nodes": found.left_out_nodes, "kernels": found.left_out_kernels}
+    return " and ".join(
+        f"{counted(count, 'execution')} of {what}" for what, count in counts.items() if count
+    )
 
 
 def renaming(found: Recorded) -> str:

@@ -44,7 +44,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
             tracks=found.tracks,
             runs=tuple(Run(0, step, wall_s=wall_s) for step, wall_s in enumerate(walls_s, 1)),
             processes=(source.name,),
-            notes=(*notes_on_file(events, found.left_out), *notes_on_operators(found)),
+            notes=(*notes_on_file(events, found), *notes_on_operators(found)),
         )
 
 

@@ -182,7 +182,7 @@ class _Handler:
     def _dimension(self) -> int | None:
         text = self._text[:_LONGEST_SIZE].strip()
         if len(self._text) > _LONGEST_SIZE or not _INTEGER.fullmatch(text):
-            raise _Unreadable(f"{self._who()}: the size {escaped(text)!r} is not a whole number")
+            raise _Unreadable(f"{self._who()}: the size '{escaped(text)}' is not a whole number")
         return None if text.startswith("-") else int(text)
 
     def _whole_layer(self) -> Layer:
@@ -205,7 +205,7 @@ class _Handler:
         """Raise `_Unreadable` if ids occur twice, because then edges have unknown ends."""
         id_ = self._layer["id"]
         if id_ in self._ids:
-            raise _Unreadable(f"{self._who()} has the id {escaped(id_)!r} of an earlier layer")
+            raise _Unreadable(f"{self._who()} has the id '{escaped(id_)}' of an earlier layer")
         self._ids.add(id_)
         for side, ports in self._ports.items():
             if len({port.id for port in ports}) < len(ports):
@@ -219,7 +219,7 @@ class _Handler:
             time_us = float(text)
             if 0 <= time_us < float("inf"):
                 return time_us
-        raise _Unreadable(f"{self._who()}: execTimeMcs {escaped(text)!r} is not a time")
+        raise _Unreadable(f"{self._who()}: execTimeMcs '{escaped(text)}' is not a time")
 
     def _who(self) -> str:
-        return f"layer {escaped(self._layer.get('name', ''))!r}"
+        return f"layer '{escaped(self._layer.get('name', ''))}'"

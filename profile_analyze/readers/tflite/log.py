@@ -110,8 +110,9 @@ class Log(NamedTuple):
     sections: list[Section]
     """The sections with at least one node."""
     is_complete: bool
-    """Whether the last table in the file is complete: an empty line or another title follows it, or
-    its last row says that the rows have 100 % of the time."""
+    """Whether the last table in the file is complete: its last row says that the rows have 100 % of
+    the time, or a line follows that ends a table. Such a line is empty, has the number of nodes, or
+    begins a section, a part or another table."""
     unread: list[int]
     """The numbers of lines that are inside of tables, but are not rows."""
 
@@ -167,16 +168,12 @@ class _Reading:
         if columns is not None:
             self._columns = columns
             self.has_all_time = False
-        elif self._columns is None:
-            if not self._moves_on(body):
-                self._add_number(body)
-        elif not body:
+        elif not body or self._moves_on(body):
             self._columns = None
-        elif not body.strip():
-            pass  # the file may end in the blanks before a row
-        elif self._moves_on(body) or _EXECUTED.match(body):
+        elif self._columns is None or _EXECUTED.match(body):
             self._columns = None
-        else:
+            self._add_number(body)
+        elif body.strip():  # the file may end in the blanks before a row
             self._add_row(number, body)
 
     def _add_row(self, number: int, body: str) -> None:

@@ -282,7 +282,8 @@ def test_kernels_without_an_operator_are_left_out_with_a_note(tmp_path: Path) ->
     lost = [one for one in kernel if one["tid"] == DEVICE]
     _, notes = shown(tmp_path, document(*ADD, *lost), "--notes", "all")
     assert notes == (
-        "note: left out 1 kernel (5.00 us) that no operator launched; --level kernel has them\n"
+        "note: left out 1 kernel, 5.00 us (33.3% of the time), that no operator launched; --level "
+        "kernel has them\n"
     )
 
 

@@ -48,8 +48,8 @@ def test_an_answer_shows_what_the_report_says_about_whole_runs() -> None:
         "runs)\n"
         "batch size           2\n"
         "rate                 32840.7 inferences/s\n"
-        "whole runs           min 58.800 us, median 60.800 us, mean 61.300 us, max 71.200 us, "
-        "p90 64.100 us, p95 65.500 us, p99 70.100 us\n"
+        "whole runs           min 58.800 us, median 60.800 us, mean 61.300 us, mean of the middle "
+        "half 60.900 us, max 71.200 us, p90 64.100 us, p95 65.500 us, p99 70.100 us\n"
         "sum of instructions  87.250 us\n"
         "overhead             dry run 4.100 us, whole run minus instructions -26.350 us\n"
         "\n"
@@ -151,6 +151,7 @@ def test_what_the_runtime_printed_is_in_the_json() -> None:
             "min_s": 58.8e-6,
             "median_s": 60.8e-6,
             "mean_s": 61.3e-6,
+            "total_s": 60.9e-6,
             "max_s": 71.2e-6,
             "p90_s": 64.1e-6,
             "p95_s": 65.5e-6,

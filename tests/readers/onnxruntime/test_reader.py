@@ -211,8 +211,33 @@ def test_kernels_are_the_device_time_of_the_node_that_launched_them(tmp_path: Pa
     assert notes == (
         "note: the computation of 1 operator (100.0% of the time) is unknown without shapes; ONNX "
         "Runtime 1.14 and later record shapes\n"
-        "note: left out 1 kernel (1.00 us) that no operator launched; --level kernel has them\n"
+        "note: left out 1 kernel, 1.00 us (9.1% of the time), that no operator launched; --level "
+        "kernel has them\n"
     )
+
+
+@pytest.mark.parametrize(
+    "launched", [{"parent_name": "conv_kernel_time"}, {"op_name": "Conv"}], ids=["named", "before"]
+)
+def test_kernels_of_an_incomplete_run_are_left_out(
+    launched: dict[str, str], tmp_path: Path
+) -> None:
+    lines = [
+        *(node("conv", "Conv", 10, 5, **GPU), kernel("gemm", 16, 7, **launched), run(9, 20)),
+        # the event of this run is missing
+        *(node("conv", "Conv", 100, 5, **GPU), kernel("gemm", 106, 9, **launched)),
+        kernel("lost", 120, 1),
+    ]
+    left_out = "left out 1 execution of nodes and 2 executions of kernels"
+    for content, note in (
+        (document(*lines), f"{left_out} outside of complete runs (events model_run)"),
+        (document(*lines)[:-3], f"the file ends in the middle: {left_out} in an incomplete run"),
+    ):
+        assert rows(content, tmp_path, "id", "time") == [("conv", pytest.approx(7e-6))]
+        kernels = rows(content, tmp_path, "id", "time", level="kernel")
+        assert kernels == [("gemm", pytest.approx(7e-6))]
+        _, notes = shown(tmp_path, content, "--notes", "all")
+        assert note in notes
 
 
 def test_kernels_are_placed_by_one_search_for_each_name_of_a_node(

@@ -241,7 +241,7 @@ BROKEN = [
     ),
     (
         GRAPH.replace(b"<dim>8</dim>", b"<dim>" + b"1\n" * 1000 + b"</dim>"),
-        "layer 'data': the size '" + r"1\\n" * 31 + r"1' is not a whole number (line 1004)",
+        "layer 'data': the size '" + r"1\n" * 31 + r"1' is not a whole number (line 1004)",
     ),
     (
         GRAPH.replace(b'<layer id="0" ', b"<layer "),

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.analysis.reported_devices import peaks_of_reported
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Run
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.ranks import waiting_in_collectives
 from profile_analyze.readers.pytorch.device_facts import canonical_collective
 from tests.conftest import run_command
+from tests.in_memory import STREAM, profile_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -225,6 +228,29 @@ def test_only_waiting_in_the_chosen_part_is_counted(tmp_path: Path) -> None:
         "note: all_reduce: ranks waited 1.00 us for the slowest rank (25.0% of the time of 1 call), "
         "which was rank 1 in 1 of them"
     ]
+
+
+def test_waiting_is_stated_per_run() -> None:
+    profile = profile_of(
+        [{"name": "all_reduce", "level": "kernel"}],
+        [
+            {"operator": 0, "duration_s": duration_s, "start_s": run, "track": rank, "run": run}
+            for run, durations in enumerate(((5.0, 2.0), (3.0, 2.0)))
+            for rank, duration_s in enumerate(durations)
+        ],
+        tracks=[STREAM._replace(rank=rank) for rank in (0, 1)],
+        runs=[Run(), Run()],
+        columns={
+            "optional": {
+                "collective": Categorical.of(["all_reduce"]),
+                "group_size": Categorical.of([2]),
+            }
+        },
+    )
+    assert at_level(profile, "kernel").notes == (
+        "all_reduce: ranks waited 2.00 s per run for the slowest rank (50.0% of the time of 2 "
+        "calls), which was rank 1 in 2 of them",
+    )
 
 
 def test_messages_between_two_ranks_are_no_collectives(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -52,6 +53,31 @@ def test_kernels_that_share_a_short_name_stay_apart(tmp_path: Path) -> None:
         (LOOPS[2], "removed"),
         (LOOPS[4], "name"),
     ]
+
+
+def test_tables_show_what_tells_kernels_with_one_short_name_apart(tmp_path: Path) -> None:
+    file = trace(tmp_path / "both.json", (2, 20), (4, 10))
+    for output_format, columns in product(("plain", "markdown"), ("", "time,name")):
+        call = (file, "--level", "kernel", "--format", output_format)
+        out = run_command(*call, *(("--columns", columns) if columns else ())).out
+        assert "loop<AddFunctor<float>> (2)" in out
+        assert "loop<AddFunctor<float>> (4)" in out
+    narrow = run_command(file, "--level", "kernel", "--format", "plain", "-t", "1").out
+    assert narrow.splitlines()[-1].split()[-2:] == ["loop<AddFunctor<float>>", "aten::add"]
+    groups = run_command(file, "--level", "kernel", "--format", "plain", "--aggregate-by", "name")
+    assert groups.out.endswith("loop<AddFunctor<float>>\n")
+    in_csv = run_command(file, "--level", "kernel", "--format", "csv", "--columns", "name").out
+    assert in_csv.splitlines() == ["name", *["loop<AddFunctor<float>>"] * 2]
+
+
+def test_the_explanation_of_a_name_has_the_full_name_of_a_kernel(tmp_path: Path) -> None:
+    file = trace(tmp_path / "a.json", (2, 20))
+    for level, remark in (
+        ("operator", ""),
+        ("kernel", f"; for kernels, a short form of {LOOPS[2]}"),
+    ):
+        out = run_command(file, "--level", level, "--explain", "name").out
+        assert out.splitlines()[-1].endswith(f": from the file{remark}")
 
 
 def test_the_key_of_a_kernel_does_not_depend_on_the_other_kernels(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""Texts for notes on profiles or runs of which only some have scopes, so that rows do not fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model.terms import OPERATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Profile
+
+BY_NAME: Final = "--aggregate-by name"
+"""The option that combines rows of operators with scopes and rows of operators without."""
+
+
+def only_some_have_scopes(which: str, others: str, *, several: bool = False) -> str:
+    """Return that `which` has scopes and `others` lack them, and what this means.
+
+    `several` says whether `which` names several things.
+    """
+    return (
+        f"only {which} {'have' if several else 'has'} scopes, so an operator of {others} may be "
+        f"several operators of {which}"
+    )
+
+
+def mixed_scopes(profile: Profile) -> str:
+    """Return which files of a profile alone have scopes, and what this means.
+
+    Empty if all runs or no runs have operators with scopes. Also empty if most names of operators
+    are only in runs with scopes, or only in runs without: they then have different models.
+    """
+    has_scope = profile.operators.scope.codes >= 0
+    if not has_scope.any():
+        return ""
+    executed = ~np.isnan(profile.calls())
+    in_run: NDArray[np.bool_] = np.any(executed[has_scope], axis=0)
+    if in_run.all():
+        return ""
+    with_scopes, without = (_names(profile, executed[:, runs]) for runs in (in_run, ~in_run))
+    if 2 * len(with_scopes & without) < len(with_scopes | without):
+        return ""
+    runs = [*zip(profile.run_files, in_run.tolist(), strict=True)]
+    files, others = (
+        [*dict.fromkeys(file for file, has_scopes in runs if has_scopes == wanted)]
+        for wanted in (True, False)
+    )
+    return only_some_have_scopes(
+        _first_and_more(files), _first_and_more(others), several=len(files) > 1
+    )
+
+
+def _names(profile: Profile, executed: NDArray[np.bool_]) -> set[tuple[int, int]]:
+    """Return the codes of the names and types of operators that were executed, without modules.
+
+    `executed` has shape (operators, runs).
+    """
+    columns = profile.operators
+    rows = executed.any(axis=1) & columns.level.where(
+        one == OPERATOR for one in columns.level.categories
+    )
+    return {*zip(columns.name.codes[rows].tolist(), columns.type.codes[rows].tolist(), strict=True)}
+
+
+def _first_and_more(files: Sequence[str]) -> str:
+    return f"{files[0]} and {len(files) - 1} more" if len(files) > 1 else files[0]

@@ -1,0 +1,144 @@
+"""Notes on operators and whole runs that changed in opposite directions."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.executions import Run
+from profile_analyze.model.notes import Importance
+from tests.in_memory import CPU, profile_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.executions import Track
+    from profile_analyze.model.profile import Profile
+
+OUTSIDE = "find out what happens there"
+OVERLAP = "find out how far operators overlap, and what happens between them"
+
+
+def side(
+    name: str, *runs: tuple[float, float], operator: str = "conv", tracks: tuple[Track, ...] = ()
+) -> Profile:
+    """Return a profile with a process for each run: the time of its operator, and its wall time."""
+    return profile_of(
+        [{"name": operator}, {"name": "other"}],
+        [
+            {
+                "operator": row,
+                "run": run,
+                "duration_s": time_s / 2,
+                "track": row % len(tracks or "1"),
+            }
+            for run, (time_s, _) in enumerate(runs)
+            for row in (0, 1)
+        ],
+        tracks=tracks or (CPU,),
+        runs=[Run(process, wall_s=wall_s) for process, (_, wall_s) in enumerate(runs)],
+        processes=[f"{name}{process}.json" for process in range(len(runs))],
+    )
+
+
+def found(new: Profile, base: Profile, **settings: float) -> list[str]:
+    query = pa.Query(compared=True, **settings)  # type: ignore[arg-type]
+    change = pa.summarise(pa.compare(new, base), judged_by=query).change
+    assert change is not None
+    notes = [note for note in change.notes if "a whole run takes" in note]
+    assert all(note.importance == Importance.ANSWER for note in notes)
+    return [str(note) for note in notes]
+
+
+@pytest.mark.parametrize(
+    ("new", "base", "note"),
+    [
+        (
+            (0.8, 1.2),
+            (1.0, 1.1),
+            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more: "
+            f"400 ms of a run is outside of operators, instead of 100 ms; {OUTSIDE}; verdicts are "
+            "on operators only",
+        ),
+        (
+            (1.0, 1.1),
+            (0.8, 1.2),
+            "operators take 25.0% more time than in the baseline, but a whole run takes 8.3% less: "
+            f"100 ms of a run is outside of operators, instead of 400 ms; {OUTSIDE}; verdicts are "
+            "on operators only",
+        ),
+        (  # operators that were measured apart from the run
+            (1.6, 1.2),
+            (2.0, 1.1),
+            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more: "
+            f"{OVERLAP}; verdicts are on operators only",
+        ),
+        ((0.8, 1.1), (1.0, 1.1), None),
+        ((1.0, 1.2), (1.0, 1.1), None),
+        ((0.8, 1.0), (1.0, 1.1), None),
+        ((0.8, nan), (1.0, 1.1), None),
+        ((0.8, 1.2), (1.0, nan), None),
+        ((0.8, 1.2), (1.0, 0.0), None),
+        ((nan, 1.2), (1.0, 1.1), None),
+        ((nan, 1.2), (nan, 1.1), None),
+    ],
+)
+def test_opposite_changes_have_a_note(
+    new: tuple[float, float], base: tuple[float, float], note: str | None
+) -> None:
+    assert found(side("new", new), side("base", base)) == [*filter(None, [note])]
+
+
+def test_operators_on_two_threads_may_overlap() -> None:
+    two = (CPU, CPU._replace(name="thread 2"))
+    (note,) = found(side("new", (0.8, 1.2), tracks=two), side("base", (1.0, 1.1), tracks=two))
+    assert OVERLAP in note
+
+
+@pytest.mark.parametrize(
+    ("threshold", "new", "has_note"),
+    [
+        (0.03, (0.96, 1.04), True),
+        (0.03, (0.96, 1.02), False),
+        (0.03, (0.98, 1.04), False),
+        (0.05, (0.96, 1.04), False),
+        (0.0, (0.98, 1.02), True),
+        (0.0, (0.98, 1.005), False),
+        (0.0, (0.995, 1.02), False),
+    ],
+)
+def test_changes_below_the_threshold_or_one_percent_have_no_note(
+    *, threshold: float, new: tuple[float, float], has_note: bool
+) -> None:
+    notes = found(side("new", new), side("base", (1.0, 1.0)), threshold=threshold)
+    assert len(notes) == has_note
+
+
+@pytest.mark.parametrize(
+    ("operators", "walls", "has_note"),
+    [
+        (0.01, 0.01, True),
+        (0.3, 0.01, False),
+        (0.01, 0.3, False),
+        (0.5, 0.01, False),  # a time of 0
+        (0.01, 0.5, False),
+    ],
+)
+def test_changes_within_noise_have_no_note(
+    *, operators: float, walls: float, has_note: bool
+) -> None:
+    factors = (-2, -1, 0, 1, 2)
+    noise = [(1 + operators * factor, 1 + walls * factor) for factor in factors]
+    new = side("new", *((0.8 * time, 2.2 * wall) for time, wall in noise))
+    base = side("base", *((1.0 * time, 2.0 * wall) for time, wall in noise))
+    assert len(found(new, base)) == has_note
+
+
+def test_sides_that_do_not_belong_together_have_no_note() -> None:
+    base = side("base", (1.0, 1.1))
+    other = side("new", (0.8, 1.2), operator="pool")
+    assert len(found(other, base)) == 1
+    different = other.changed(operators=profile_of([{"name": "a"}, {"name": "b"}]).operators)
+    assert pa.compare(different, base).mismatch is not None
+    assert found(different, base) == []
