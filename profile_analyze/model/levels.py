@@ -106,7 +106,7 @@ def _stored_levels(profile: Profile) -> set[str]:
 def at_level(profile: Profile, level: str | None = None, *, keep_nested: bool = False) -> Profile:
     """Return the profile with the rows of one level. The default is the first level in `levels_of`.
 
-    With `keep_nested`, `Profile.nested` of the result is `profile`, which then stays in memory.
+    With `keep_nested`, `Profile.nested` of a new profile is `profile`, which then stays in memory.
 
     Raises `QueryError` if the profile has no such level, or if another level was selected before.
     """
@@ -163,11 +163,11 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     executions = profile.executions
     owned = ownership(profile, level)
     parent, owner, is_row = owned.parent, owned.owner, owned.is_row
-    nested, nested_on_others = nested_targets(profile, owned.is_target, owned.above)
+    nested, on_other_lines = nested_targets(profile, owned.is_target, owned.above)
     own_s = without_nested(executions, nested, owned.above)
     times = {
         "self_s": np.where(is_row, own_s, np.nan),
-        "duration_s": _with_other_lines(executions, nested_on_others, owner)
+        "duration_s": _with_other_lines(executions, on_other_lines, owner)
         if level == TOP
         else own_s,
     }
@@ -202,12 +202,15 @@ def _kernel_names(profile: Profile) -> Categorical[str]:
     return Categorical(codes, name.categories)
 
 
-def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
-    """Return the durations. Owners also get the durations of `nested` targets on other lines.
+def _with_other_lines(executions: Executions, on_others: Indices, owner: Indices) -> Floats:
+    """Return each duration plus the durations of nested targets on other lines: see `Track.line`.
 
-    See `Track.line`.
+    `on_others` has these targets. The duration of a target does not contain them, unlike nested
+    targets on its own line.
     """
-    more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
+    more_s = np.bincount(
+        owner[on_others], executions.duration_s[on_others], minlength=len(executions)
+    )
     return executions.duration_s + more_s
 
 
@@ -294,9 +297,10 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
     executions = profile.executions
     is_operator = is_at_level(profile, OPERATOR)
     operator_above = innermost_above(owned.parent, is_operator)
-    # Operators may be nested, and may contain modules. To subtract each time only once, subtract:
-    # - an operator in a module, if it is the outermost of nested operators
-    # - a module in an operator, if no other module is around it
+    # Modules and operators may contain each other. From the time of all modules, subtract the part
+    # inside operators, each time only once:
+    # - an operator in a module, if no other operator is around it
+    # - a module in an operator, if no other module is around it: all its time is in the operator
     is_inside = is_operator & (operator_above < 0) & (owned.above >= 0)
     is_inside |= owned.is_row & (operator_above >= 0) & (owned.above < 0)
     on_device = on_side(profile, DEVICE)

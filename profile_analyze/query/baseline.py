@@ -46,7 +46,7 @@ def baseline_of(comparison: Comparison, time_s: float, query: Query) -> Baseline
         copies=copies_in(base.runs),
         time_s=time_s,
         spread=base.spread(),
-        # The wall time is of the same runs as the wall time of the profile: see `summarise`.
+        # Like `summarise` for the profile, leave out runs without a device time.
         wall_s=typical_run(with_device_times(base), query.run_statistic, query.unit).wall_s,
         recorded=base.origin.recorded,
     )

@@ -66,7 +66,7 @@ def _ran_on(rows: OperatorRows, kind: DeviceKind | None) -> NDArray[np.bool_]:
     if len(ran) < 2:
         return np.ones(len(profile), np.bool_)
     kind = kind or (rows.peaks.device_kind if rows.peaks else None)
-    if kind in ran:
+    if kind is not None and kind in ran:
         return ran[kind]
     return max(ran.values(), key=lambda mask: float(np.nansum(rows["time"][mask])))
 
@@ -92,7 +92,7 @@ def _rounded_up(rate: float, unit: str) -> str:
 
 
 def highest_rates_advice(rows: OperatorRows, kind: DeviceKind | None = None) -> str:
-    """Return which rates to give if the peaks do not fit; empty if no rate is known.
+    """Return which rates to give if the peaks do not fit; empty unless both rates are known.
 
     The highest rates of the operators are a lower limit of the peaks, unless data was in caches,
     which are faster than memory.
@@ -116,7 +116,7 @@ def may_be_tf32(rows: OperatorRows, chosen: NDArray[np.bool_]) -> bool:
 def advice_on_low_peaks(rows: OperatorRows, faster: NDArray[np.bool_]) -> str:
     """Return which peaks to give instead if the operators `faster` are faster than their roof.
 
-    The text is empty if no rate is known.
+    The text is empty if the advice needs the highest rates and they are not both known.
     """
     if may_be_tf32(rows, faster):
         return tf32_advice(rows)

@@ -130,7 +130,7 @@ def first_rows(count: int, first: str) -> str:
 
     `first` says which rows come first, in the plural.
     """
-    which = f"{count} {first}" if count > 1 else first.replace("differences", "difference")
+    which = f"{count} {first}" if count > 1 else first.removesuffix("s")
     return f"the {which}"
 
 

@@ -89,10 +89,11 @@ _FAMILIES: Final = """\
 - `date` and the like: a label that `--label` gives to the files. Its full name is `label.date`.
   Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files. Rows with a label
   have the medians and shares of the runs with this label.
-- `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
-  says. Ratios have no `.sum` and no `.mean`: the column `flops` itself has the ratio of the sums.
-  Percentiles are interpolated linearly between neighbours. `std` is the sample standard deviation
-  (n - 1). `count` is the number of operators that have a value.
+- `time.p90` and the like, for groups: any aggregate of a column that is added up, or of a ratio of
+  two such columns, whatever `--aggregate` says. Ratios have no `.sum` and no `.mean`: the column
+  `flops` itself has the ratio of the sums. Percentiles are interpolated linearly between
+  neighbours. `std` is the sample standard deviation (n - 1). `count` is the number of operators
+  that have a value.
 
 ## Which columns are shown
 

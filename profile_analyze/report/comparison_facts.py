@@ -60,7 +60,8 @@ def _difference_text(summary: Summary, times: Times) -> str:
 
 
 def _without_residue(compared: Change | Contribution) -> float:
-    """Return the difference; 0 if it is rounding noise, which grows with the compared times."""
+    """Return the difference; 0 if it is rounding noise."""
+    # Rounding noise grows with the times, so their ratio is checked as well as the difference.
     is_noise = without_residue(compared.ratio - 1, "1") == 0
     return 0.0 if is_noise else without_residue(compared.difference_s, "s")
 

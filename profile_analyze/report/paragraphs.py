@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display
     from profile_analyze.report.sections import Line
 
-# Matches text that is never broken: a word, a number with its unit, or a command in backticks.
 _UNIT: Final = r"(?:s|ms|us|ns|%|GB/s|[KMGTPEZY]iB|byte|[KMGTPEZY]?FLO(?:PS)?)"
+# Matches a word, a number with its unit, or a command in backticks. Lines break only between these.
 _UNBROKEN: Final = rf"(?:`[^`]*`|\S)+(?:(?<=\d) {_UNIT}(?=\W|$)\S*)?"
 _INDENT: Final = "  "
 _LEAST_WIDTH: Final = 12

@@ -37,7 +37,7 @@ def _total_text(summary: Summary, total_s: float, times: Times) -> str:
     each = summary.runs_per_total
     # Files may have different numbers of runs.
     of_runs = f"of {counted(int(each), 'run') if each.is_integer() else 'several runs'}"
-    return times.total(total_s) + in_brackets(of_runs if each > 1 and total_s >= 0 else "")
+    return times.total(total_s) + in_brackets(of_runs if each > 1 and not isnan(total_s) else "")
 
 
 def _wall_text(summary: Summary, times: Times) -> str:
@@ -57,9 +57,9 @@ def _wall_text(summary: Summary, times: Times) -> str:
 
 
 def _in_such_a_run(summary: Summary) -> str:
-    """Return words to add if the operators of a typical run do not take about the total times.
+    """Return `in such a run, ` if both totals are far from the operators' time in the typical run.
 
-    The median of the wall times and the median of the totals are then of very different runs.
+    The totals then come from very different runs. See `TypicalRun`.
     """
     inside_s = summary.wall_s - summary.outside_s
     totals_s = (summary.device_time_s, summary.host_time_s)

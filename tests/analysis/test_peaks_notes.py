@@ -455,6 +455,9 @@ def test_the_highest_rates_are_of_one_kind_of_device() -> None:
         rows = OperatorRows(profile, pa.Query(peaks=peaks))
         assert highest_rates(rows) == highest
         assert "--peaks 2.00FLOPS:2.00byte/s" in cpu_peaks_advice(rows)
+    of_unknown_device = profile.changed(tracks=(CPU._replace(device_kind=None), STREAM))
+    rows = OperatorRows(of_unknown_device, pa.Query(peaks=RATES))
+    assert highest_rates(rows) == "4.50FLOPS:4.50byte/s"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_files_with_equal_names_and_different_times_are_different_files() -> Non
     assert joined.notes_on_runs == ()
 
 
-def test_copies_have_a_note_beside_a_file_without_executions_that_is_named_again() -> None:
+def test_copies_and_files_named_again_have_separate_notes() -> None:
     named_again = (
         "1 file named again: the same run counts twice in totals, and once in verdicts; name each "
         "run once"
@@ -76,7 +76,7 @@ def test_the_runs_that_executed_an_operator_are_counted() -> None:
     )
 
 
-def test_whether_runs_are_alike_is_dropped_with_the_notes_on_runs() -> None:
+def test_unlike_is_empty_if_there_are_no_notes_on_runs() -> None:
     one, other = (
         profile_of([{"name": name}], [{"operator": 0, "duration_s": 1.0}], processes=[name])
         for name in ("a.json", "b.json")

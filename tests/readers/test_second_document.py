@@ -121,7 +121,7 @@ def test_two_documents_of_any_formats_are_refused(
 def test_the_documents_of_a_large_file_are_found(
     size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Large files are decoded in parts. The message has the byte of the whole file."""
+    """Large files are decoded in parts. The message counts bytes from the start of the file."""
     monkeypatch.setattr(CHUNKS, (size,))
     monkeypatch.setattr(BLOCKS, size)
     small = (BACKSLASH, SMALL_TRACE, FIRST["PyTorch, metadata like events"])

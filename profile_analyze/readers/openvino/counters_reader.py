@@ -141,7 +141,7 @@ def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator
 
 
 def _notes_on_totals(report: Report) -> Iterator[Note]:
-    """Yield notes if the totals in the file show that layers are missing."""
+    """Yield notes if the file shows that layers are missing or were changed."""
     if report.is_cut_by_tool:
         yield Note(
             "the file has one layer, because benchmark_app writes only the first layer of average "

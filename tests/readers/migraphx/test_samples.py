@@ -1,4 +1,4 @@
-"""Whole reports: their sums equal an independent count, and whole answers are as recorded."""
+"""Whole reports: sums equal an independent count, and answers equal the expected texts."""
 
 from __future__ import annotations
 

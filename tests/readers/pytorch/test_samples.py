@@ -42,8 +42,8 @@ def self_us(profile: Profile) -> dict[str, float]:
     return found
 
 
-def rows_as_torch(profile: Profile) -> dict[str, list[int]]:
-    """Return the row of each execution, by name.
+def operators_as_torch(profile: Profile) -> dict[str, list[int]]:
+    """Return, for each name, the index of the operator of each execution.
 
     Like torch, leave out an operator that is the only child of an operator of the same name.
     """
@@ -52,10 +52,11 @@ def rows_as_torch(profile: Profile) -> dict[str, list[int]]:
     parent = profile.executions.parent.tolist()
     children = Counter(parent)
     found: dict[str, list[int]] = defaultdict(list)
-    for row, (name, level, outer) in enumerate(zip(names, levels, parent, strict=True)):
+    operators = profile.executions.operator.tolist()
+    for operator, name, level, outer in zip(operators, names, levels, parent, strict=True):
         is_only = outer >= 0 and names[outer] == name and children[outer] == 1
         if level == "operator" and not is_only:
-            found[str(name)].append(profile.executions.operator[row])
+            found[str(name)].append(operator)
     return found
 
 
@@ -65,13 +66,14 @@ def test_self_times_and_counts_equal_those_of_torch(path: Path) -> None:
     averages = json.loads((FOLDER / f"{name_of(path)}.averages.json").read_bytes())
     times_us = self_us(profile)
     torch = {one["name"]: one for one in averages if one["name"] in times_us}
-    for one in averages:  # the time of a region inside an operator belongs to the operator
+    # `## Call ...` is a module inside the operator `Torch-Compiled Region`, which gets its time.
+    for one in averages:
         if one["name"].startswith("## Call CompiledFxGraph "):
             torch["Torch-Compiled Region: 0/0"]["self_us"] += one["self_us"]
     assert times_us == pytest.approx(
         {name: one["self_us"] for name, one in torch.items()}, rel=1e-6, abs=1e-6
     )
-    counts = {name: len(rows) for name, rows in rows_as_torch(profile).items()}
+    counts = {name: len(operators) for name, operators in operators_as_torch(profile).items()}
     assert counts == {name: one["count"] for name, one in torch.items()}
     assert profile.check() == ()
     assert len(profile.runs) == STEPS.get(name_of(path), 1)
@@ -84,8 +86,11 @@ def test_operators_that_add_gradients_to_weights_belong_to_the_backward_phase() 
         phases[row["phase"]].add(row["name"])
     assert {"torch::autograd::AccumulateGrad", "aten::detach"} <= phases["backward"]
     # These operators make the gradient of the loss itself, which belongs to no forward operator.
-    assert phases[None] == {"aten::ones_like", "aten::empty_like", "aten::empty_strided"} | {
-        "aten::fill_"
+    assert phases[None] == {
+        "aten::ones_like",
+        "aten::empty_like",
+        "aten::empty_strided",
+        "aten::fill_",
     }
 
 
@@ -96,9 +101,9 @@ def test_operations_equal_those_of_torch(path: Path) -> None:
     torch = {one["name"]: one["flops"] for one in averages if one["flops"]}
     assert torch.keys() <= {f"aten::{name}" for name in COUNTED_BY_TORCH}
     assert bool(torch) == (name_of(path) != "cnn-plain")  # cnn-plain has no shapes
-    rows = rows_as_torch(profile)
+    operators = operators_as_torch(profile)
     computation = profile.operators.computation
-    assert {name: float(computation[rows[name]].sum()) for name in torch} == torch
+    assert {name: float(computation[operators[name]].sum()) for name in torch} == torch
     # Outer operators have the operations of inner ones, too, but each level counts them once.
     totals = {
         float(
