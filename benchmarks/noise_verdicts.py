@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.row_tests import (
-    OperatorTimes,
-    RowTests,
-    compare_rows,
-    limited_times,
-)
+from profile_analyze.analysis.own_times import OwnTimes
+from profile_analyze.analysis.row_tests import OperatorTimes, RowTests, compare_rows
 from profile_analyze.analysis.statistics import (
     FASTER,
     SAME,
@@ -65,13 +61,9 @@ def intervals(operators: OperatorTimes, row: Integers) -> Ends:
 
 
 def _tests(operators: OperatorTimes, row: Integers) -> tuple[RowTests, Floats]:
-    def own_times(times_s: Floats) -> Floats:
-        limited_s = _times_of_rows(limited_times(times_s), row)
-        is_group = np.bincount(row) > 1
-        return np.where(is_group[:, np.newaxis], limited_s, _times_of_rows(times_s, row))
-
-    ratios = _ratios(operators, _times_of_rows(operators.times_s, row))
-    return compare_rows(operators, row, own_times), ratios
+    measured_s = _times_of_rows(operators.times_s, row)
+    own = OwnTimes(measured_s, lambda times_s: _times_of_rows(times_s, row))
+    return compare_rows(operators, row, own), _ratios(operators, measured_s)
 
 
 def _times_of_rows(times_s: Floats, row: Integers) -> Floats:

@@ -170,7 +170,7 @@ def _all_spellings(unit: str) -> list[str]:
     if unit == "s":
         return [*_SECONDS]
     prefixes = ["", *_DECIMAL] if unit in SCALED else [""]
-    if unit.startswith("byte"):
+    if unit in SCALED and SCALED[unit][0] == 1024:
         prefixes += [f"{prefix}i" for prefix in _DECIMAL]
     percent_sign = ["%"] if unit == "1" else []
     return [prefix + base for base in _SPELLINGS[unit] for prefix in prefixes] + percent_sign

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from profile_analyze.suggestions import similar_texts
-from tests.conftest import run_command
+from tests.conftest import FIXTURES, run_command
 from tests.small import Operator, written
 
 if TYPE_CHECKING:
@@ -53,3 +53,25 @@ def test_a_type_in_another_spelling_is_suggested(tmp_path: Path) -> None:
     assert done.err.splitlines()[0] == (
         "note: type Conv2D: the profile has no such operator; did you mean CONV_2D?"
     )
+
+
+@pytest.mark.parametrize(
+    ("level", "name", "text"),
+    [
+        ("operator", "Conv2d", "no row of level operator has it; it is a type at --level module"),
+        ("module", "aten::add", "no row of level module has it; it is a type at --level operator"),
+        ("operator", "conv2d", "the profile has no such operator; did you mean aten::conv2d?"),
+        ("module", "conv2d", "the profile has no such operator; did you mean Conv2d?"),
+        (
+            "operator",
+            "block",
+            "the profile has no such operator; Block is a type at --level module",
+        ),
+        ("module", "Q", "the profile has no such operator; the most frequent are {}"),
+    ],
+)
+def test_a_type_at_another_level_gets_this_level(level: str, name: str, text: str) -> None:
+    profile = str(FIXTURES / "pytorch/cnn-shapes.json.gz")
+    done = run_command(profile, "--level", level, "--type", name, "--print-only", "device")
+    modules = "Conv2d, BatchNorm2d, Block, region, Net, MaxPool2d, Identity, AdaptiveAvgPool2d"
+    assert done.err.splitlines()[0] == f"note: type {name}: {text.format(modules)}"

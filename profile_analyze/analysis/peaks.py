@@ -111,8 +111,10 @@ class Measured(NamedTuple):
     flops_doubt: float
     """How much too low `flops` may be, as a share of the real rate."""
     bandwidth_doubt: float
-    when: str = ""
-    """The local date and time of the measurement, for people."""
+    flops_when: str = ""
+    """The local date and time at which `flops` was measured, for people."""
+    bandwidth_when: str = ""
+    """The same for `bandwidth`."""
 
 
 def parse_peaks(spec: str) -> Peaks:

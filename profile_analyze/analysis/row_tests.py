@@ -23,21 +23,27 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.analysis.intervals import Shift, shift
+from profile_analyze.analysis.own_times import (
+    limited_rows,
+    limited_times,
+    own_logs,
+    own_shift,
+)
 from profile_analyze.analysis.permutation import permutation_test
-from profile_analyze.analysis.run_levels import RunLevels, robust_deviation
+from profile_analyze.analysis.run_levels import RunLevels
 from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
 from profile_analyze.model.numbers import quantile_of_runs, ratio, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeAlias
 
     from numpy.typing import NDArray
 
+    from profile_analyze.analysis.own_times import OwnTimes
+
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
     Chosen: TypeAlias = NDArray[np.bool_]
-    OwnTimes: TypeAlias = Callable[[Floats], Floats]
 
 LEAST_OTHERS: Final = 8
 """With fewer other operators, a row has no relative times."""
@@ -56,22 +62,6 @@ and a verdict more easily (Genovese, Roeder and Wasserman, 2006)."""
 _OF_OWN: Final = 0.2
 """The part of the permitted error rate for the test of a group's own times, if the group has two
 tests. The relative times show a change of most operators, the own times a change of a few."""
-_STEPS_TO_ESTIMATE: Final = 4
-"""How many times the estimate of the shift is corrected. Each correction shrinks the error."""
-_STEPS_TO_END: Final = 10
-"""How many times the search for an end of the interval halves the distance that is left to search.
-Less than a thousandth of the distance remains."""
-_FIRST_LENGTHS: Final = 4.0
-"""The search for an end starts this far from the estimate. The unit is the length of the row's
-interval before any shift is removed."""
-_SHORTEST: Final = 1e-3
-"""The least value of this unit. If many times are equal, the length may be 0."""
-_DOUBLINGS: Final = 8
-"""How many times the search for an end goes further out, each time twice as far. An end that is not
-found is infinite."""
-_FURTHEST: Final = 200.0
-"""The largest shift that is tried, as a logarithm of a ratio. Times shifted this far stay far below
-the largest float."""
 
 
 class OperatorTimes(NamedTuple):
@@ -87,6 +77,18 @@ class OperatorTimes(NamedTuple):
     def split(self, values: Floats) -> tuple[Floats, Floats]:
         """Split `values`, shape (rows, runs of both sides), into the values of each side."""
         return values[:, : self.runs], values[:, self.runs :]
+
+    def medians_s(self) -> Floats:
+        """Return the median time of each operator on both sides, shape (2, operators)."""
+        return np.stack([quantile_of_runs(side, 0.5) for side in self.split(self.times_s)])
+
+    def typical_s(self) -> Floats:
+        """Return the geometric mean of each operator's medians on both sides, shape (operators,).
+
+        It is NaN if a side has no time of the operator.
+        """
+        typical: Floats = np.sqrt(self.medians_s()).prod(axis=0)
+        return typical
 
     def shift(self, values: Floats) -> Shift:
         """Return the shift of `values`, shape (rows, runs of both sides), between the sides."""
@@ -115,6 +117,8 @@ class RowTests(NamedTuple):
     parts: Floats
     """The largest part of the row's permitted error rate that one test can use: 1 for a row with
     one test, less for a group that may get two."""
+    is_limited: Chosen
+    """Whether the own times of the row have outliers limited."""
 
     @property
     def corrected(self) -> Floats:
@@ -141,33 +145,22 @@ class Relative(NamedTuple):
     """The level of all other operators in each run."""
 
 
-def limited_times(times_s: Floats) -> Floats:
-    """Return a copy of `times_s` in which outliers are limited.
-
-    `times_s` has shape (operators, runs of both sides). In the copy, no time is further from the
-    median of its operator than one robust standard deviation. The sum over many operators then has
-    less noise. A change between the sides remains visible: the median and the deviation are over
-    the runs of both sides, so the deviation grows with the change.
-    """
-    middle = quantile_of_runs(times_s, 0.5)[:, np.newaxis]
-    margin = robust_deviation(times_s)[:, np.newaxis]
-    limited: Floats = np.clip(times_s, middle - margin, middle + margin)
-    return limited
-
-
-def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> RowTests:
+def compare_rows(operators: OperatorTimes, row: Integers, own: OwnTimes) -> RowTests:
     """Test the rows of a comparison.
 
     `row` has the row of each operator, shape (operators,). It is -1 for operators in no row.
-    `own_times` turns times of the operators into times of the rows, shape (rows, runs of both
-    sides). All times are in seconds.
+    All times are in seconds.
     """
-    own_s = own_times(operators.times_s)
+    limited = limited_rows(operators, row, own)
+    own_s = own.measured_s
+    if own.added_up is not None and limited.any():
+        limited_s = own.added_up(limited_times(operators.times_s))
+        own_s = np.where(limited[:, np.newaxis], limited_s, own_s)
     relative = relative_times(operators, row, len(own_s))
-    own = _own_logs(own_s)
+    logs = own_logs(own_s)
     difference = relative.inside - relative.outside
-    shifts = _own_shift(operators, row, own_times), operators.shift(difference)
-    is_quieter = _noise(difference) < _MORE_NOISE * _noise(own)
+    shifts = own_shift(operators, row, own, own_s, limited), operators.shift(difference)
+    is_quieter = _noise(difference) < _MORE_NOISE * _noise(logs)
     is_relative = is_quieter & _changed_more_than_others(operators, relative, shifts[1])
     p_values = operators.p_values(np.where(is_relative[:, np.newaxis], difference, own_s))
     several = np.bincount(row[row >= 0], minlength=len(own_s)) > 1
@@ -177,79 +170,7 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -
     is_relative[both] = of_relative <= of_own
     p_values[both] = np.minimum(np.minimum(of_own, of_relative), 1.0)
     parts = np.where(is_quieter & several, max(_OF_OWN, 1 - _OF_OWN), 1.0)
-    return RowTests(*shifts, is_relative, p_values, _weights(own_s, p_values), parts)
-
-
-def _own_shift(operators: OperatorTimes, row: Integers, own_times: OwnTimes) -> Shift:
-    """Return the shift of the own times.
-
-    In rows of several operators, `own_times` may limit outliers, so a shift between the sides looks
-    smaller. The shift is therefore removed first: each side moves towards the other by half of it.
-
-    The estimate is the shift that, once removed, leaves a shift of 0. The interval holds each shift
-    that, once removed, leaves no difference that a rank-sum test would detect.
-    """
-
-    def after(removed: Floats) -> Shift:
-        """Return the shift that is left after the shift `removed` of each row was removed."""
-        by = np.append(removed, 0.0)[row][:, np.newaxis] / 2  # 0 for operators in no row
-        ours, base = operators.split(operators.times_s)
-        with np.errstate(all="ignore"):  # large times may become infinite; 0 times infinity is N/A
-            moved_s = np.concatenate([ours * np.exp(-by), base * np.exp(by)], axis=1)
-        return operators.shift(_own_logs(own_times(moved_s)))
-
-    at_first = after(np.zeros(int(row.max(initial=-1)) + 1))
-    several = np.bincount(row[row >= 0], minlength=len(at_first.estimate)) > 1
-    is_moved = several & np.isfinite(at_first).all(axis=0)
-    if not is_moved.any():
-        return at_first
-    estimate = np.where(is_moved, at_first.estimate, 0.0)
-    for _ in range(_STEPS_TO_ESTIMATE):
-        step = np.where(is_moved, after(estimate).estimate, 0.0)
-        estimate = np.clip(estimate + step, -_FURTHEST, _FURTHEST)
-    length = np.zeros(len(is_moved))
-    length[is_moved] = np.maximum(at_first.high[is_moved] - at_first.low[is_moved], _SHORTEST)
-    low, high = (
-        _end(after, estimate, estimate + direction * _FIRST_LENGTHS * length)
-        for direction in (-1, 1)
-    )
-    pairs = zip((estimate, low, high), at_first, strict=True)
-    return Shift(*(np.where(is_moved, found, first) for found, first in pairs))
-
-
-def _end(after: Callable[[Floats], Shift], inside: Floats, outside: Floats) -> Floats:
-    """Return the lower or the upper end of the interval of each row.
-
-    The search starts between `inside`, which is in the interval, and `outside`. While `outside` is
-    in the interval, too, the search goes further out: see `_DOUBLINGS`.
-    """
-    direction = np.sign(outside - inside)  # 0 in rows whose interval is not searched
-
-    def is_held(removed: Floats) -> Chosen:
-        left = after(removed)
-        held: Chosen = (left.low <= 0) & (left.high >= 0) & (direction != 0)
-        return held
-
-    held = is_held(outside)
-    for _ in range(_DOUBLINGS):
-        if not held.any():
-            break
-        further = np.clip(outside + 2 * (outside - inside), -_FURTHEST, _FURTHEST)
-        inside, outside = np.where(held, outside, inside), np.where(held, further, outside)
-        held = is_held(outside)
-    is_infinite = held
-    for _ in range(_STEPS_TO_END):
-        middle = (inside + outside) / 2
-        is_inside = is_held(middle)
-        inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
-    return np.where(is_infinite, np.copysign(np.inf, direction), outside)
-
-
-def _own_logs(own_s: Floats) -> Floats:
-    """Return the logarithms of the times; -inf for 0."""
-    with np.errstate(divide="ignore"):
-        logs: Floats = np.log(own_s)
-    return logs
+    return RowTests(*shifts, is_relative, p_values, _weights(own_s, p_values), parts, limited)
 
 
 def _noise(values: Floats) -> Floats:

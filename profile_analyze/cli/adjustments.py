@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.analysis.synchronisation import without_synchronisation
 from profile_analyze.errors import QueryError
-from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.regions import regions_of, with_step_region
 from profile_analyze.model.windows import only_steps, within_times
 from profile_analyze.model.with_model import with_model
 from profile_analyze.model.work_sources import choose_work
-from profile_analyze.readers.companions import descriptions_of, profiles_of
+from profile_analyze.readers.companions import descriptions_of
 from profile_analyze.suggestions import did_you_mean, similar_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from profile_analyze.cli.part import Part
     from profile_analyze.cli.request import Request
     from profile_analyze.model.profile import Profile
@@ -61,31 +58,26 @@ def adjusted(request: Request, profile: Profile, model: Profile | None) -> Profi
     if request.correct_sync:
         profile = without_synchronisation(profile)
     if model is not None:
-        profile = _with_note_on_other_description(with_model(profile, model), model)
+        profile = with_model(profile, model, instead=_other_descriptions(profile, model))
     return profile if request.work is None else choose_work(profile, request.work)
 
 
-def _with_note_on_other_description(profile: Profile, model: Profile) -> Profile:
-    """Return the profile with a note if the description that has its name is not `model`.
+def _other_descriptions(profile: Profile, model: Profile) -> str:
+    """Return the descriptions that have the names of the profiled processes, other than `model`.
 
-    There is no note if `model` is not named as a description, such as model.onnx.
+    A process has no other description if one with its name is `model`. Empty if no process has any.
     """
-    if not profiles_of(os.path.split(model.file)[1]):
-        return profile
-    own = [one for file in profile.processes for one in _descriptions_beside(file)]
-    real_paths = {os.path.realpath(one) for one in own}
-    if not own or os.path.realpath(model.file) in real_paths:
-        return profile
-    note = Note(
-        f"--model names {model.file}, but {own[0]} has the name of the profile; without --model, "
-        "it describes the layers",
-        Importance.ANSWER,
+    own = [_descriptions_beside(file) for file in profile.processes]
+    real_path = os.path.realpath(model.file)
+    others = dict.fromkeys(
+        paths[0] for paths in own if paths and real_path not in map(os.path.realpath, paths)
     )
-    return profile.changed(notes=(*profile.notes, note))
+    more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+    return next(iter(others), "") + more
 
 
-def _descriptions_beside(file: str) -> Iterator[str]:
-    """Yield the files beside a profile that describe its layers according to their names."""
+def _descriptions_beside(file: str) -> list[str]:
+    """Return the files beside a profile that describe its operators according to their names."""
     folder, name = os.path.split(file)
     paths = (os.path.join(folder, one) for one in descriptions_of(name))  # noqa: PTH118
-    return (path for path in paths if os.path.exists(path))  # noqa: PTH110
+    return [path for path in paths if os.path.exists(path)]  # noqa: PTH110

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.peaks import STABLE_DOUBT, Measured, Peaks, is_plausible_rate
+from profile_analyze.analysis.peaks import Measured, Peaks, is_plausible_rate
 from profile_analyze.cli.cache_folder import user_cache_folder
 from profile_analyze.cli.output import write_file
 from profile_analyze.errors import OutputError, PeaksError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     """A function that measures peaks. It calls its argument with the name of each slow step."""
 
 _CACHE: Final = "peaks-here.json"
+_DATES: Final = ("flops_when", "bandwidth_when")
+"""The fields of `Measured` that are not numbers."""
 _CHILD: Final = (
     "import sys\n"
     "sys.path[0] = sys.argv[2]\n"  # replaces the current folder, which may have a json.py
@@ -98,8 +100,10 @@ def _measured(threads: Sequence[int], say: Callable[[str], None], *, afresh: boo
     if measured:
         _cache(machine, best)
     again = f"here:{threads[0]}!" if len(threads) == 1 else "here!"
-    slower = [_slower_text(cached[count], measured[count]) for count in measured if count in cached]
-    return _peaks([best[count] for count in threads], [*filter(None, slower)], again)
+    remarks = [
+        _change_text(cached[count], measured[count]) for count in measured if count in cached
+    ]
+    return _peaks([best[count] for count in threads], remarks, again)
 
 
 def _faster(kept: Measured, new: Measured) -> Measured:
@@ -114,7 +118,8 @@ def _faster(kept: Measured, new: Measured) -> Measured:
         _doubt_of_best(
             (kept.bandwidth, kept.bandwidth_doubt), (new.bandwidth, new.bandwidth_doubt)
         ),
-        min(flops.when, bandwidth.when),
+        flops.flops_when,
+        bandwidth.bandwidth_when,
     )
 
 
@@ -128,21 +133,20 @@ def _doubt_of_best(*rates: tuple[float, float]) -> float:
     return min(doubt, max(lower_doubt, 1 - lower / higher))
 
 
-def _slower_text(kept: Measured, new: Measured) -> str:
-    """Return a remark on new rates that are clearly lower than before; empty without such rates."""
+def _change_text(kept: Measured, new: Measured) -> str:
+    """Return how the new rates differ from the rates that were kept, and which are used."""
     rates = (
         ("FLO/s", kept.flops, new.flops, new.flops_doubt),
         ("bandwidth", kept.bandwidth, new.bandwidth, new.bandwidth_doubt),
     )
-    lower = [
-        f"{name} {percent(1 - now / before)} lower than before ({_doubt_text(doubt)})"
+    changes = [
+        f"{name} {percent(now / before - 1)} higher than before, so the new rate counts"
+        if now > before
+        else f"{name} {percent(1 - now / before)} lower than before ({_doubt_text(doubt)}), so the "
+        "earlier rate counts"
         for name, before, now, doubt in rates
-        if 1 - now / before > STABLE_DOUBT
     ]
-    threads = counted(new.threads, "thread")
-    if not lower:
-        return ""
-    return f"measured again with {threads}: {' and '.join(lower)}; the higher rate counts"
+    return f"measured again with {counted(new.threads, 'thread')}: {', and '.join(changes)}"
 
 
 def _doubt_text(doubt: float) -> str:
@@ -166,13 +170,15 @@ def _peaks(tried: Sequence[Measured], remarks: Sequence[str], again: str) -> Pea
         )
     if len(tried) > 1:
         how += f", the faster of {' and '.join(str(one.threads) for one in tried)}"
-    when = min(flops.when, bandwidth.when)
+    when = f"measured on {flops.flops_when}"
+    if flops.flops_when != bandwidth.bandwidth_when:
+        when = f"FLO/s {when}, bandwidth on {bandwidth.bandwidth_when}"
     return Peaks(
         "this machine",
         (("fp32", flops.flops),),
         bandwidth.bandwidth,
         f"{how}: the best of NumPy's single-precision matrix products and of copies of large "
-        f"arrays; {_doubt_text(doubt)}; measured on {when}; "
+        f"arrays; {_doubt_text(doubt)}; {when}; "
         f"{'; '.join([*remarks, f'{again} measures again'])}",
         device_kind=CPU,
         threads=max(flops.threads, bandwidth.threads),
@@ -203,7 +209,7 @@ def _measure(threads: int, say: Callable[[str], None]) -> Measured:
     if process.returncode:
         raise PeaksError(f"this machine cannot be measured: {last or process.returncode}")
     when = time.strftime("%Y-%m-%d %H:%M")
-    return Measured(**json.loads(measured))._replace(when=when)
+    return Measured(**json.loads(measured))._replace(flops_when=when, bandwidth_when=when)
 
 
 def _cache_file() -> Path | None:
@@ -231,13 +237,13 @@ def _is_valid(entry: object) -> bool:
     """Return whether a cache entry is valid. Older versions wrote other fields."""
     if not isinstance(entry, dict) or entry.keys() != {*Measured._fields}:
         return False
-    numbers = [value for name, value in entry.items() if name != "when"]
+    numbers = [value for name, value in entry.items() if name not in _DATES]
     if not all(type(value) in (int, float) for value in numbers):
         return False
     rates = Measured(**entry)
     return (
         type(rates.threads) is int
-        and re.fullmatch("[0-9: -]{16}", str(rates.when)) is not None
+        and all(re.fullmatch("[0-9: -]{16}", str(entry[name])) for name in _DATES)
         and is_plausible_rate(rates.flops)
         and is_plausible_rate(rates.bandwidth)
         and 0 <= rates.flops_doubt <= 1

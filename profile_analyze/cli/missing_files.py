@@ -10,16 +10,17 @@ from glob import glob
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.typographic_quotes import advice_on_quotes
-from profile_analyze.errors import InputError
+from profile_analyze.errors import InputError, QueryError
 from profile_analyze.query.aggregates import find_aggregate
-from profile_analyze.query.catalog import CATALOG
+from profile_analyze.query.catalog import CATALOG, group_keys
 from profile_analyze.readers.paths import LIST
 from profile_analyze.readers.suffixes import SUFFIXES
 from profile_analyze.readers.urls import is_pattern, is_url, remote_path
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 """Characters that look like a hyphen. Word processors put them in place of one or two hyphens."""
@@ -68,6 +69,32 @@ _MOST_PARTS: Final = 8
 """The largest number of arguments that are joined to find one name with blanks."""
 
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
+
+_IS_IN_LIST: Final[Mapping[str, Callable[[str], bool]]] = {
+    "--aggregate-by": frozenset(group_keys()).__contains__,
+    "--aggregate": lambda word: find_aggregate(word) is not None,
+    "--order-by": lambda word: word.removeprefix("+") in _COLUMN_NAMES,
+    "--columns": _COLUMN_NAMES.__contains__,
+}
+"""For each option that takes a list, a function that says whether the list may have a word."""
+
+
+def check_that_lists_are_not_split(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if the user wrote `--columns name time` instead of `--columns name,time`.
+
+    argparse then takes `time` for the name of a file.
+    """
+    words = {word.strip(","): word for word in arguments.files}
+    meant: dict[str, str] = {}
+    for option, is_in_list in _IS_IN_LIST.items():
+        value = getattr(arguments, option.removeprefix("--").replace("-", "_"))
+        names = [name for name in words if is_in_list(name) and not _exists(words[name])]
+        if value and names:
+            whole = shlex.quote(",".join((value.rstrip(","), *names)))
+            meant[option] = f"{option} {whole}"
+    if meant:
+        advice = did_you_mean([*meant.values()])
+        raise QueryError(f"argument {next(iter(meant))}: takes one value; {advice}")
 
 
 def check_that_files_exist(names: Sequence[str]) -> None:
@@ -170,8 +197,6 @@ def _advice_on_value(name: str, names: Sequence[str]) -> str:
     """Return advice if `name` is probably a further value of an option: `--columns name time`."""
     if name == names[0] or re.search(r"^-|[./\\]", name):
         return ""
-    if name.strip(",") in _COLUMN_NAMES or find_aggregate(name.strip(",")):
-        return "separate the names of an option by commas, without blanks: name,time"
     return (
         "is it a value of an option? An option takes at most one: quote a value that has blanks, "
         "or repeat the option for each value"

@@ -113,6 +113,7 @@ A message completes the option with the value that the user gave, or with an exa
 
 _CONDITION: Final = "--fail-if 'total > +5%'"
 _BY: Final = "(?:group_by|groupby|by|per)"
+_KEY: Final = f"(?:{'|'.join(group_keys())})"
 SIZES_OF_A_PROFILE: Final = (
     "a profile has the sizes that its model ran with; --columns name,time,in_shapes shows them; "
     "--dim and --input-shape are only for an ONNX model"
@@ -129,7 +130,8 @@ OPTION_WORDS_OF_VALUE: Final = (
     (r"(?:filter|query|condition|if) ([\w.]+)", r"--where 'name ~ \1'"),
     (r"top_?(\d+) .*", r"-t \1"),
     (r"report cuda_gpu_kern\w*", "--level kernel --aggregate-by name"),
-    (rf"{_BY}_({'|'.join(group_keys())}) .*", r"--aggregate-by \1"),
+    (rf"{_BY}_({_KEY}) .*", r"--aggregate-by \1"),
+    (rf"(?:agg|func) ({_KEY}(?:,{_KEY})*)", r"--aggregate-by \1"),
     (rf"{_BY}_modules? .*|{_BY} modules?", "--aggregate-by scope"),
     (
         rf"{_BY}_layers? .*|{_BY} layers?",

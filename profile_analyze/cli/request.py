@@ -8,6 +8,7 @@ from profile_analyze.cli.appearance import Appearance
 from profile_analyze.cli.cache_folder import cache_folder
 from profile_analyze.cli.explain import column_to_explain
 from profile_analyze.cli.inputs import find_sources
+from profile_analyze.cli.missing_files import check_that_lists_are_not_split
 from profile_analyze.cli.option_checks import check_options, check_tiles
 from profile_analyze.cli.part import Part
 from profile_analyze.cli.progress import status_line
@@ -59,7 +60,7 @@ class Request(NamedTuple):
     cache: str | None
     """The folder that keeps the decoded profiles of large files; None if none are kept."""
     inputs: ModelInputs
-    """The sizes of a model's inputs."""
+    """The sizes of a model's inputs, and the tile of `--split-matmul`."""
     model: str | None
     """The file of the model that ran when the profile was recorded (`--model`)."""
     write_model: str | None
@@ -124,7 +125,8 @@ class Request(NamedTuple):
     sql_timeout: float
     """How long the SQL query may take, in seconds."""
     inspect: str | None
-    """The operator to show instead of tables: its key or name, perhaps with `@N`."""
+    """The operator to show instead of tables: its key or name. `@N` at the end chooses its N-th
+    execution."""
 
     @property
     def has_stacks(self) -> bool:
@@ -148,9 +150,11 @@ _AS_GIVEN: Final = (
 def request_of(arguments: argparse.Namespace) -> Request:
     """Check the arguments and return the request.
 
-    Raises `QueryError` if options contradict each other, or an expression or the peaks are wrong.
+    Raises `QueryError` if options contradict each other, or an expression or the peaks are wrong,
+    and `InputError` if a table of labels or a data set is wrong.
     """
     check_options(arguments)
+    check_that_lists_are_not_split(arguments)
     sources = find_sources(arguments)
     labels = _labels(arguments, sources.data_sets)
     peaks, measure_peaks, peaks_of_profile = _peaks(arguments.peaks, arguments.files)

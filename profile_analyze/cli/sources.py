@@ -185,8 +185,10 @@ def _at_level(request: Request, profile: Profile) -> Profile:
         remaining = without_first_runs(profile, request.skip_runs)
         if request.inspect is not None:  # `--inspect` shows the rows of all levels
             return remaining
-        level = request.queries["device"].level
-        return at_level(remaining, level, keep_nested=request.has_stacks)
+        query = request.queries["device"]
+        # A note on an unknown type names the level that has the type.
+        keep_nested = request.has_stacks or bool(query.types)
+        return at_level(remaining, query.level, keep_nested=keep_nested)
     except QueryError as error:
         raise naming_option(error) from None
 

@@ -22,7 +22,7 @@ from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.run_copies import shared_runs
 from profile_analyze.model.splitting import split_alike
-from profile_analyze.model.terms import ADDED, REMOVED, SHAPES
+from profile_analyze.model.terms import ADDED, COMPUTE_DTYPE, FULL_NAME, REMOVED, SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.run_copies import SharedRuns
 
-_DTYPE: Final = "compute_dtype"
-COMPARISON_COLUMNS: Final = frozenset({*SHAPES, "parameters", _DTYPE})
+COMPARISON_COLUMNS: Final = frozenset({*SHAPES, "parameters", COMPUTE_DTYPE})
 """The optional columns that a comparison uses. Matching needs all but `compute_dtype`."""
 
 
@@ -60,6 +59,8 @@ class Comparison:
     """The shapes in the baseline, by the name of the column. Each has shape (operators,)."""
     base_dtype: Categorical[str]
     """Shape (operators,): the dtype that each operator computes in, in the baseline."""
+    base_full_name: Categorical[str]
+    """Shape (operators,): the full name of each kernel in the baseline."""
     base_operators: int
     """How many operators the baseline has."""
     notes: tuple[Note, ...]
@@ -121,7 +122,8 @@ class Comparison:
 
         The result has shape (operators,). It is N/A if the dtype is the same or unknown on a side.
         """
-        dtypes = zip(self.base_dtype.values(), _dtypes_of(self.profile).values(), strict=True)
+        own = _texts_of(self.profile, COMPUTE_DTYPE)
+        dtypes = zip(self.base_dtype.values(), own.values(), strict=True)
         return Categorical.of(
             [None if None in (old, new) or old == new else f"{old} to {new}" for old, new in dtypes]
         )
@@ -146,6 +148,7 @@ class Comparison:
             base_name=self.base_name.take(former_row),
             base_shapes={name: one.take(former_row) for name, one in self.base_shapes.items()},
             base_dtype=self.base_dtype.take(former_row),
+            base_full_name=self.base_full_name.take(former_row),
             # Correction changes times, not executions, so both comparisons have the same new rows.
             uncorrected=None if self.uncorrected is None else self.uncorrected.split(keys),
         )
@@ -201,6 +204,7 @@ def _with_matches(
     `base_row_of` has the row in `base` that matches each operator of `profile`, or -1.
     """
     removed = np.setdiff1d(np.arange(len(base)), base_row_of[base_row_of >= 0])
+    base_rows = np.append(base_row_of, removed)
     new_profile, new_base = _with_same_rows(profile, base, base_row_of, removed)
     return Comparison(
         profile=new_profile,
@@ -208,11 +212,12 @@ def _with_matches(
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
         base_name=_other_names(profile, base, base_row_of, len(removed)),
         base_shapes={
-            name: base.operators.categorical(name).take_or_missing(np.append(base_row_of, removed))
+            name: base.operators.categorical(name).take_or_missing(base_rows)
             for name in SHAPES
             if base.operators.state(name) != "not loaded"
         },
-        base_dtype=_dtypes_of(base).take_or_missing(np.append(base_row_of, removed)),
+        base_dtype=_texts_of(base, COMPUTE_DTYPE).take_or_missing(base_rows),
+        base_full_name=_texts_of(base, FULL_NAME).take_or_missing(base_rows),
         base_operators=len(base),
         notes=(),
         scopes_on=_scopes_on(profile, base),
@@ -254,11 +259,11 @@ def _scopes_on(profile: Profile, base: Profile) -> Literal["", "profile", "basel
     return "profile" if has_scopes else "baseline"
 
 
-def _dtypes_of(profile: Profile) -> Categorical[str]:
-    """Return the dtype that each operator computes in; N/A if the dtypes were not loaded."""
-    if profile.operators.state(_DTYPE) != "loaded":
+def _texts_of(profile: Profile, name: str) -> Categorical[str]:
+    """Return the texts of an optional column; N/A if they were not loaded."""
+    if profile.operators.state(name) != "loaded":
         return Categorical.missing(len(profile))
-    return profile.operators.categorical(_DTYPE)
+    return profile.operators.categorical(name)
 
 
 def _other_names(

@@ -16,7 +16,14 @@ from profile_analyze.model.common_subsequence import common_subsequence
 from profile_analyze.model.identity import SINGLE_SHAPES, identities, in_order_of_execution
 from profile_analyze.model.model_names import ONE_KIND
 from profile_analyze.model.padded_channels import block_sizes, blocked_shapes
-from profile_analyze.model.terms import ADDED, CONTROL, OTHER, SHAPES, TELLING_APART
+from profile_analyze.model.terms import (
+    ADDED,
+    CONTROL,
+    FULL_NAME,
+    OTHER,
+    SHAPES,
+    TELLING_APART,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _BY_NAME: Final = ("name", "name", "type")
-_BESIDE_NAMES: Final = (*TELLING_APART, "full_name")
+_BESIDE_NAMES: Final = (*TELLING_APART, FULL_NAME)
 """Extra columns for a stricter step, which runs before the step that compares name and type. A
 column is used only if both profiles have it. A trace may have many rows with the same name. If only
 the order of these rows decided, one added row would shift the matches of all later rows."""

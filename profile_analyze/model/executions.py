@@ -112,8 +112,8 @@ _TIMES: Final = ("start_s", "self_s", "median_s", "first_kernel_s", "submitted_s
 """The optional columns of times. A column that is left out is N/A."""
 
 AMOUNTS: Final = ("allocated_bytes", "device_allocated_bytes")
-"""The optional columns of amounts. `model.levels` adds them up over all executions that an operator
-owns."""
+"""The optional columns of amounts. When a level is selected, each row gets the sum over the
+executions that belong to it: `model.levels` says which."""
 
 TEXTS: Final = ("phase", "kernel")
 """The columns of texts."""
@@ -223,7 +223,7 @@ class Executions:
     @property
     def have_ancestors(self) -> bool:
         """Whether any execution has a parent, or was launched by another execution."""
-        return any((_distinct(getattr(self, name)) >= 0).any() for name in PARENTS)
+        return any((_stored(getattr(self, name)) >= 0).any() for name in PARENTS)
 
     @property
     def are_flat(self) -> bool:
@@ -301,7 +301,7 @@ def _unpickled(arrays: Mapping[str, Any], texts: Mapping[str, Any]) -> Execution
     return Executions(**columns, **texts)
 
 
-def _distinct(values: NDArray[np.int32]) -> NDArray[np.int32]:
+def _stored(values: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return `values`, or only the first if the column stores one value for all rows."""
     return values[:1] if is_constant(values) else values
 

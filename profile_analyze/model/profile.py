@@ -103,16 +103,17 @@ class Profile:
     """The level of the rows, once one is selected (`model.levels`)."""
     nested: Profile | None = None
     """The profile of all levels, from which the level was selected; None if it was not kept. Only
-    stacks (`analysis.stacks`) need it."""
+    stacks (`analysis.stacks`) and notes on unknown types need it."""
     skipped_runs: int = 0
     """How many first runs of each process were left out (`model.iterations`)."""
     left_out: tuple[tuple[str, str], ...] = ()
     """The files that were left out because they cannot be read, each with the reason."""
     model: StaticModel | None = None
     """The facts of a model, if this is a model that has not run; None for a profile of a run."""
-    serves_as_model: bool = False
-    """Whether the profile can be used as a model: it describes the graph that a runtime executes. A
-    profile of another run can take shapes and work from this graph (`model.with_model`)."""
+    is_execution_graph: bool = False
+    """Whether the profile describes the graph that a runtime executes, with all its operators. A
+    profile of a run can take shapes and work from this graph (`model.with_model`), even if the
+    graph has times of its own."""
     stored_times: StoredTimes | None = None
     """The times of the operators, if they are stored beside the executions. `changed` drops them if
     it replaces executions, tracks or runs, or changes the number of operators, unless it also sets

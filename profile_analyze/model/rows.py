@@ -81,15 +81,11 @@ class Rows(Protocol):
     def row_of_operator(self) -> NDArray[np.int64]:
         """The row that each operator belongs to, shape (operators,); -1 if it is in no row."""
 
-    def aggregated_times(
-        self,
-        times_s: NDArray[np.float64],
-        limited: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    ) -> NDArray[np.float64]:
-        """Return the times of the rows, shape (rows, columns), from the times of operators.
+    def added_up(self) -> Callable[[NDArray[np.float64]], NDArray[np.float64]] | None:
+        """Return a function from times of operators to times of these rows; None without groups.
 
-        `times_s` has shape (operators, columns). If the aggregate is `sum` or `mean`, groups of
-        several operators aggregate `limited(times_s)` instead: see `row_tests.limited_times`.
+        The function adds up, or averages, values of shape (operators, columns) to values of shape
+        (rows, columns). It is None, too, if the aggregate is neither `sum` nor `mean`.
         """
 
     def work_on_sides(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

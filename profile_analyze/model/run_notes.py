@@ -9,22 +9,19 @@ import numpy as np
 
 from profile_analyze.model.notes import Beside, Importance, Note
 from profile_analyze.model.scope_notes import BY_NAME, mixed_scopes
-from profile_analyze.model.terms import COMPUTE_DTYPE, KERNEL
+from profile_analyze.model.terms import KERNEL
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.profile import Profile
     from profile_analyze.model.runs import Partial
 
 NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, Beside], list[tuple[str, float]]]"
 """The files of each note. A key is a note without its share of the time. A list has a pair for each
 file with this note: the name of the file, and the share in this file."""
 
-_NODE: Final = ("level", "scope", "name", "type")
-"""The columns that identify a node of the model."""
+_DIFFERENT_KINDS: Final = "different kinds of file"
 
 
 def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> NotesOfFiles:
@@ -70,15 +67,6 @@ class _Shared(NamedTuple):
     """Why few operators are in all runs, if the reason is that only some runs have scopes."""
 
 
-def main_dtype(profile: Profile) -> tuple[str, ...]:
-    """Return the dtype that most operators of a file compute in; empty if no dtype is known."""
-    if profile.operators.state(COMPUTE_DTYPE) == "not loaded":
-        return ()
-    dtypes: Categorical[str] = profile.operators.categorical(COMPUTE_DTYPE)
-    known = dtypes.codes[dtypes.codes >= 0]
-    return (dtypes.categories[np.bincount(known).argmax()],) if len(known) else ()
-
-
 def facts_on_runs(partial: Partial) -> dict[str, Any]:
     """Return the fields `notes_on_runs` and `unlike` of the joined profile."""
     shared = _shared(partial)
@@ -99,7 +87,7 @@ def _shared(partial: Partial) -> _Shared:
         runs = partial.as_profile().changed(stored_times=partial.times)
         if scopes := mixed_scopes(runs):
             return _Shared(found, in_all_runs, scopes=scopes)
-    what = "different kinds of file" if several_formats else "different models"
+    what = _DIFFERENT_KINDS if several_formats else "different models"
     return _Shared(found, in_all_runs, what)
 
 
@@ -107,20 +95,11 @@ def _notes_on_runs(partial: Partial, shared: _Shared) -> Iterator[Note]:
     yield from _copy_notes(partial)
     yield from _missing_operator_notes(partial, shared)
     conflicts = int(partial.conflicting.sum())
-    if not conflicts:
-        return
-    operators = counted(conflicts, "operator")
-    if len(partial.dtypes) > 1:
+    if conflicts:
         yield Note(
-            f"the runs compute mainly in {' and '.join(partial.dtypes)}, so they disagree on "
-            f"computation or memory of {operators}, and the first known value is used; to compare "
-            "two kinds of run, name one of them after --compare",
-            Importance.ANSWER,
-        )
-    else:
-        yield Note(
-            f"the runs disagree on computation or memory of {operators}; the first known value is "
-            "used",
+            f"the runs disagree on computation or memory of {counted(conflicts, 'operator')}, and "
+            "the first known value is used; if the runs differ in dtype, batch size or model, name "
+            "those of one kind after --compare",
             Importance.WRONG,
         )
 
@@ -156,9 +135,11 @@ def _missing_operator_notes(partial: Partial, shared: _Shared) -> Iterator[Note]
     if shared.scopes:
         yield Note(f"{found}: {shared.scopes}; {BY_NAME} counts each name once", Importance.ANSWER)
     elif shared.unlike:
+        advice = "--aggregate-by file shows each file on its own"
+        if shared.unlike == _DIFFERENT_KINDS:
+            advice = f"if one of them describes the model that ran, name it after --model; {advice}"
         yield Note(
-            f"{found}: these look like {shared.unlike}, so the totals make no sense; "
-            f"{_advice_on_model(partial)}--aggregate-by file shows each file on its own",
+            f"{found}: these look like {shared.unlike}, so the totals make no sense; {advice}",
             Importance.ANSWER,
         )
     elif missing:
@@ -168,19 +149,7 @@ def _missing_operator_notes(partial: Partial, shared: _Shared) -> Iterator[Note]
         )
 
 
-def _advice_on_model(partial: Partial) -> str:
-    """Return how to use one of the files as the model of the others; empty if none fits.
-
-    Two formats of one runtime have the same names of operators, but may have other types.
-    """
-    found, in_all_runs = _nodes(partial, ("level", "name"))
-    if not 0 < len(partial.models) < partial.files or in_all_runs * 2 < found:
-        return ""
-    model = partial.models[0]
-    return f"to add the shapes in {model} to the other runs, name this file after --model; "
-
-
-def _nodes(partial: Partial, identity: Sequence[str] = _NODE) -> tuple[int, int]:
+def _nodes(partial: Partial) -> tuple[int, int]:
     """Return the number of nodes of the model, and how many of them are in all runs.
 
     Operators that differ only in their shapes are one node: runs of one model may have inputs of
@@ -189,9 +158,8 @@ def _nodes(partial: Partial, identity: Sequence[str] = _NODE) -> tuple[int, int]
     """
     operators = partial.operators
     counts_as_node = ~operators.level.where(one == KERNEL for one in operators.level.categories)
-    codes = np.transpose(
-        [getattr(operators, column).codes[counts_as_node] for column in identity]
-    ).tolist()
+    columns = (operators.level, operators.scope, operators.name, operators.type)
+    codes = np.transpose([column.codes[counts_as_node] for column in columns]).tolist()
     run_counts: Counter[tuple[int, ...]] = Counter()
     for node, count in zip(codes, partial.run_counts[counts_as_node].tolist(), strict=True):
         run_counts[tuple(node)] += count

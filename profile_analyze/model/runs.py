@@ -25,7 +25,6 @@ from profile_analyze.model.run_notes import (
     NotesOfFiles,
     collected_notes,
     facts_on_runs,
-    main_dtype,
     notes_from_files,
 )
 from profile_analyze.model.stale_work import has_stale_work, with_stale_work
@@ -76,10 +75,6 @@ class Partial(NamedTuple):
     """The optional tables that some files have, or may have. Joining drops them."""
     notes: NotesOfFiles
     """The notes on all files."""
-    models: tuple[str, ...] = ()
-    """The files that can serve as models: see `Profile.serves_as_model`."""
-    dtypes: tuple[str, ...] = ()
-    """The distinct main dtypes of the files: see `main_dtype`."""
     labels: tuple[Mapping[str, str], ...] = ()
     """The labels of each process; empty if no process has any."""
     times: StoredTimes | None = None
@@ -129,8 +124,6 @@ class RunJoiner:
         self._origins: dict[Origin, None] = {}
         self._lost_tables: set[str] = set()
         self._notes: NotesOfFiles = {}
-        self._models: list[str] = []
-        self._dtypes: dict[str, None] = {}
         self._labels: list[Mapping[str, str]] = []
 
     @property
@@ -171,8 +164,6 @@ class RunJoiner:
                 origins=(profile.origin,),
                 lost_tables=profile.without_tables()["not_loaded"],
                 notes=collected_notes(notes_of_files),
-                models=(profile.file,) if profile.serves_as_model else (),
-                dtypes=main_dtype(profile),
                 labels=labels_of_processes(profile),
             )
         )
@@ -201,8 +192,6 @@ class RunJoiner:
         self._lost_tables |= partial.lost_tables
         for note, files in partial.notes.items():
             self._notes.setdefault(note, []).extend(files)
-        self._models += partial.models
-        self._dtypes |= dict.fromkeys(partial.dtypes)
         self._labels += partial.labels or [{}] * len(partial.processes)
 
     def _extend_arrays(self, operators: int) -> None:
@@ -264,8 +253,6 @@ class RunJoiner:
             origins=tuple(self._origins),
             lost_tables=frozenset(self._lost_tables),
             notes={note: [*files] for note, files in self._notes.items()},
-            models=tuple(self._models),
-            dtypes=tuple(self._dtypes),
             labels=tuple(self._labels) if any(self._labels) else (),
             times=self._times.merged(len(operators)),
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.large_arrays import blocks_of_runs
 from profile_analyze.model.terms import OPERATOR
 
 if TYPE_CHECKING:
@@ -37,14 +38,19 @@ def mixed_scopes(profile: Profile) -> str:
     are only in runs with scopes, or only in runs without: they then have different models.
     """
     has_scope = profile.operators.scope.codes >= 0
-    if not has_scope.any():
-        return ""
-    executed = ~np.isnan(profile.calls())
-    in_run: NDArray[np.bool_] = np.any(executed[has_scope], axis=0)
-    if in_run.all():
-        return ""
-    with_scopes, without = (_names(profile, executed[:, runs]) for runs in (in_run, ~in_run))
-    if 2 * len(with_scopes & without) < len(with_scopes | without):
+    if not _names(profile, has_scope) & _names(profile, ~has_scope):
+        return ""  # no operator has a scope in only some of the runs
+    in_run = np.zeros(len(profile.runs), np.bool_)
+    in_scoped, in_others = np.zeros((2, len(profile)), np.bool_)
+    for block, (calls,) in blocks_of_runs(profile.calls()):
+        executed = ~np.isnan(calls)
+        is_scoped = executed[has_scope].any(axis=0)
+        in_run[block] = is_scoped
+        in_scoped |= executed[:, is_scoped].any(axis=1)
+        in_others |= executed[:, ~is_scoped].any(axis=1)
+    with_scopes, without = _names(profile, in_scoped), _names(profile, in_others)
+    shared = with_scopes & without
+    if not shared or 2 * len(shared) < len(with_scopes | without):
         return ""
     runs = [*zip(profile.run_files, in_run.tolist(), strict=True)]
     files, others = (
@@ -56,15 +62,13 @@ def mixed_scopes(profile: Profile) -> str:
     )
 
 
-def _names(profile: Profile, executed: NDArray[np.bool_]) -> set[tuple[int, int]]:
-    """Return the codes of the names and types of operators that were executed, without modules.
+def _names(profile: Profile, chosen: NDArray[np.bool_]) -> set[tuple[int, int]]:
+    """Return the codes of the names and types of the chosen operators, without modules.
 
-    `executed` has shape (operators, runs).
+    `chosen` has shape (operators,).
     """
     columns = profile.operators
-    rows = executed.any(axis=1) & columns.level.where(
-        one == OPERATOR for one in columns.level.categories
-    )
+    rows = chosen & columns.level.where(one == OPERATOR for one in columns.level.categories)
     return {*zip(columns.name.codes[rows].tolist(), columns.type.codes[rows].tolist(), strict=True)}
 
 

@@ -33,13 +33,12 @@ if TYPE_CHECKING:
 _SUMS: Final = ("macs", "macs_with_bias", "backward_macs", *ONNX_TOOL_NAMES)
 """The columns whose values are added up over the nodes of a fused operator."""
 _WEIGHTS: Final = ("params", "param_bytes")
-_ENGINE: Final = "TensorRT engine description"
-_MODEL_FILES: Final = {"TensorRT": "graph.json", "OpenVINO": "graph.xml"}
-"""For runtimes that write models of their own, an example of the name of such a model."""
 _MOVED: Final = ("input_bytes", "output_bytes")
 
 
-def with_model(profile: Profile, model: Profile, subject: str | None = None) -> Profile:
+def with_model(
+    profile: Profile, model: Profile, subject: str | None = None, instead: str = ""
+) -> Profile:
     """Return the profile of a run with facts of `model`, which is the model that ran.
 
     The model adds multiply-adds, parameters and attributes. It also fills in types, categories,
@@ -47,7 +46,9 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
     the nodes of the model by name, then by order.
 
     A note says how many operators were matched. It begins with `subject`, or with the name of the
-    model if there is no `subject` or no match. Notes that the model makes untrue are left out.
+    model if there is no `subject` or no match. If the model is an execution graph that lacks some
+    operators, the note names `instead`: what would describe them without the option `--model`.
+    Notes that the model makes untrue are left out.
 
     Raises `QueryError` in these cases:
 
@@ -62,15 +63,13 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
     of_model = (note.about(model.file) for note in model.notes if note.dropped_beside != "profile")
     own = (note for note in profile.notes if matches.are_few or note.dropped_beside != "model")
     lead = subject if subject and matches.by_row else model.file
-    notes = (_note(profile, model, matches).about(lead), *own, *of_model)
+    notes = (_note(profile, model, matches, instead).about(lead), *own, *of_model)
     return profile.changed(operators=added.operators(), notes=notes)
 
 
 def _check(profile: Profile, model: Profile) -> None:
-    if model.origin.times != ABSENT and not model.serves_as_model:
-        runtime = profile.origin.format.partition(" ")[0]
-        example = _MODEL_FILES.get(runtime, "model.onnx")
-        right = f"name the model that ran, such as {example}"
+    if model.origin.times != ABSENT and not model.is_execution_graph:
+        right = "name the model that ran, such as model.onnx, or the graph that the runtime wrote"
         if profile.model is not None:  # the two files are swapped
             right = f"write {quote(model.file)} --model {quote(profile.file)}"
         raise QueryError(f"{model.file}: is a profile of a run; {right}")
@@ -248,7 +247,7 @@ def _merged(own: Parameters | None, of_model: Parameters | None) -> Parameters |
     return tuple(sorted({**dict(of_model), **dict(own)}.items()))
 
 
-def _note(profile: Profile, model: Profile, matches: Matches) -> Note:
+def _note(profile: Profile, model: Profile, matches: Matches, instead: str) -> Note:
     """Return the note on how many operators were matched, and how.
 
     If some operators are not matched, the model may be the wrong one. The note is then among the
@@ -268,9 +267,9 @@ def _note(profile: Profile, model: Profile, matches: Matches) -> Note:
         text = f"{counted(counts[NAME], 'operator')} matched by name, {counts[ORDER]} by order"
         importance = Importance.ANSWER if left.any() else Importance.CONTEXT
         text += f", {without} not matched" if left.any() else ""
-    if left.any() and model.origin.format == _ENGINE:
-        # The description of an engine has all layers that the engine ran.
-        text += "; perhaps this is the description of another engine"
+    if left.any() and model.is_execution_graph:
+        text += "; perhaps this graph is of another build of the model"
+        text += f": without --model, {instead} would describe the operators" if instead else ""
     if other_shapes:
         text += (
             f"; the shapes of {counted(other_shapes, 'operator')} differ from the model's: set the "

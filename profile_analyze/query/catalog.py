@@ -55,9 +55,9 @@ _FIRST_LISTED: Final = 12
 _MOST_OTHERS: Final = 2
 """If all likely columns need a baseline, a message adds at most this many that need none."""
 
-_UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|bytes|bytes_per_s)$"
+_UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|flo_per_s|flo_per_byte|bytes|bytes_per_s)$"
 """The unit at the end of a heading such as `time_s`, in csv and in other tools."""
-NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a comma: name,time"
+NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a comma: type,name"
 """Advice on an empty name: a shell splits `name, time` into two arguments, `name,` and `time`."""
 
 

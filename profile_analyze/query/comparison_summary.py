@@ -20,10 +20,10 @@ from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
 from profile_analyze.query.few_units import few_units_notes, units_of, why_no_verdict
-from profile_analyze.query.opposite_changes import opposite_change_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
+from profile_analyze.query.wall_time_notes import wall_time_notes
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Change(NamedTuple):
     pairs of runs, one of each side. `ratio` may differ, because it is the ratio of two medians."""
     limits_outliers: bool
     """Whether `estimate` is of several operators, so that outliers are limited first: see
-    `row_tests.limited_times`."""
+    `own_times.limited_times`."""
     runs_needed: float
     """How many runs of each side would probably settle an uncertain verdict. N/A if both sides
     have the same times, because the runs of both sides are then probably the same."""
@@ -131,6 +131,7 @@ class Change(NamedTuple):
 def change_of(query: Query, comparison: Comparison) -> Change:
     """Return the summary of `comparison`. `query` has the group keys and the settings."""
     whole, rows, operators, groups = _answers(query, comparison)
+    tests = whole.shown.of_all_rows(tests_of) if len(whole) else None
     difference_s, verdicts = _number(whole, "difference"), tuple(_verdict_counts(rows))
     mismatch = _mismatch(comparison)
     verdict = _verdict_on(whole, mismatch)
@@ -144,8 +145,8 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         high=_number(whole, "ratio_high"),
         p_value=_number(whole, "p_value"),
         verdict=verdict,
-        estimate=_estimate(whole),
-        limits_outliers=whole.matched > 1,
+        estimate=np.nan if tests is None else float(ratios_of(tests.chosen.estimate)[0]),
+        limits_outliers=tests is not None and bool(tests.is_limited[0]),
         runs_needed=_number(whole, "runs_needed") if can_be_settled else np.nan,
         why_no_verdict=why_no_verdict(comparison, query.unit),
         mismatch="" if mismatch is None else mismatch.meaning,
@@ -163,7 +164,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         unit=_unit_noun(comparison, query.unit),
         notes=(
             *_notes(comparison, rows, operators, verdicts, difference_s),
-            *opposite_change_notes(whole, comparison),
+            *wall_time_notes(whole, comparison),
         ),
     )
 
@@ -230,13 +231,6 @@ def _verdict_on(whole: Table, mismatch: Mismatch | None) -> str | None:
 def _number(whole: Table, name: str) -> float:
     value = _only_value(whole, name)
     return np.nan if value is None else float(value)
-
-
-def _estimate(whole: Table) -> float:
-    """Return `Change.estimate`."""
-    if not len(whole):
-        return np.nan
-    return float(ratios_of(whole.shown.of_all_rows(tests_of).chosen.estimate)[0])
 
 
 def _have_equal_times(whole: Table) -> bool:

@@ -52,6 +52,7 @@ _COLUMN_OF_UNIT: Final = {
     "FLO/s": "flops",
     "byte": "memory",
     "byte/s": "bandwidth",
+    "FLO/byte": "intensity",
 }
 """For each unit, the column that a value with this unit probably belongs to."""
 
@@ -142,12 +143,17 @@ def missing_value(column: Column, operator: str) -> str:
 
 def advice_on_condition(text: str) -> str:
     """Return what to write instead of `text`, which is not of the form COLUMN OPERATOR VALUE."""
+    if re.fullmatch(r"[\w.]+", text.strip()) and len(text) <= LONGEST_ADVISED:
+        return f"{_EXAMPLE}, in quotes, because a shell takes < and > for itself"
+    return advice_on_other_grammar(text) or _EXAMPLE
+
+
+def advice_on_other_grammar(text: str) -> str:
+    """Return what to write instead of a condition in another language; empty for other texts."""
     stripped = re.sub(r"\b(start|end)s?\s+with\b", r"\1swith", text.strip())
     if len(stripped) > LONGEST_ADVISED:
-        return _EXAMPLE
-    if re.fullmatch(r"[\w.]+", stripped):
-        return f"{_EXAMPLE}, in quotes, because a shell takes < and > for itself"
-    return next(filter(None, (way(stripped) for way in _WAYS)), _EXAMPLE)
+        return ""
+    return next(filter(None, (way(stripped) for way in _WAYS)), "")
 
 
 def _value_first(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import pairwise, takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -33,20 +33,21 @@ def variants_of(table: Table) -> list[str]:
     """Return, for each row, the part of a kernel's full name that tells it apart in a table.
 
     The part is empty unless several rows have the same name and the same values in the columns
-    `TELLING_APART`, but different full names: the names of kernels are shortened.
+    `TELLING_APART`, but different full names: the names of kernels are shortened. In a comparison,
+    the part is `256, was 1024` if the kernel has another full name in the baseline.
     """
     variants = [""] * len(table)
     optional = table.shown.profile.operators.optional
     if table.query.grouped or FULL_NAME not in optional or not table.has_values(FULL_NAME):
         return variants
-    full_names = table.texts(FULL_NAME)
+    full_names = _full_names(table)
     loaded = {"", *optional}
     columns = ["name", *(one for one in TELLING_APART if find_column(one).optional in loaded)]
     rows_of: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for row, values in enumerate(zip(*map(table.texts, columns), strict=True)):
         rows_of[values].append(row)
     for rows in rows_of.values():
-        parts = _differing_parts([full_names[row] for row in rows])
+        parts = _parts_on_sides([full_names[row] for row in rows])
         for row, part in zip(rows, parts, strict=True):
             variants[row] = part
     return variants
@@ -76,20 +77,40 @@ def details_of(table: Table, rows: Sequence[int]) -> list[str]:
     return [detail_of.get(row, "") for row in rows]
 
 
-def _columns(table: Table, rows: NDArray[np.int64]) -> Iterator[tuple[str, list[str]]]:
+def _columns(table: Table, rows: NDArray[np.int64]) -> Iterator[tuple[str, Sequence[Any]]]:
     """Yield the columns that may tell rows apart with their texts. The ids are the last column.
 
-    Texts of unknown values are empty, because details are easier to read without N/A.
+    Texts of unknown values are empty, because details are easier to read without N/A. The column of
+    full names has the pairs of `_full_names`.
     """
     loaded = {"", *table.shown.profile.operators.optional}
     for name in DISTINGUISHING:
-        if find_column(name).optional in loaded and table.has_values(name):
+        if find_column(name).optional not in loaded or not table.has_values(name):
+            continue
+        if name == FULL_NAME:
+            yield name, _full_names(table, rows)
+        else:
             texts = table.texts(name, rows=rows)
             yield name, ["" if text == NOT_AVAILABLE else text for text in texts]
     yield "id", [f"id {text}" for text in table.texts("id", rows=rows)]
 
 
-def _details(columns: Mapping[str, Sequence[str]]) -> list[str]:
+def _full_names(
+    table: Table, rows: NDArray[np.int64] | slice = slice(None)
+) -> list[tuple[str, str]]:
+    """Return the full name of the kernel in each of `rows`, and its full name in the baseline.
+
+    The two are equal if there is no baseline, or one of them is unknown.
+    """
+    names = [name or "" for name in table[FULL_NAME][rows].tolist()]
+    comparison = table.shown.comparison
+    if comparison is None:
+        return [*zip(names, names, strict=True)]
+    of_base = comparison.base_full_name.take(table.shown.chosen[rows]).values().tolist()
+    return [(name, (name and other) or name) for name, other in zip(names, of_base, strict=True)]
+
+
+def _details(columns: Mapping[str, Sequence[Any]]) -> list[str]:
     """Return each row's values in the columns that are needed to tell the rows apart."""
     rows = len(columns["id"])
     chosen: list[Sequence[str]] = []
@@ -98,7 +119,7 @@ def _details(columns: Mapping[str, Sequence[str]]) -> list[str]:
         with_column = len({*zip(*chosen, column, strict=True)})
         if with_column > told_apart:
             told_apart = with_column
-            shortened = _differing_parts if name == FULL_NAME else _innermost_parts
+            shortened = _parts_on_sides if name == FULL_NAME else _innermost_parts
             chosen.append(shortened(column))
     if not chosen:
         return [""] * rows
@@ -112,6 +133,22 @@ def _innermost_parts(paths: Sequence[str]) -> list[str]:
     while len({tuple(path[-count:]) for path in parts}) < len({*paths}):
         count += 1
     return ["/".join(path[-count:]) for path in parts]
+
+
+def _parts_on_sides(full_names: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the words that tell kernels apart, such as `256`, or `256, was 1024`.
+
+    `full_names` has the full name of each kernel, and its full name in the baseline.
+    """
+    if len({*full_names}) == 1:
+        return [""] * len(full_names)
+    names, of_base = zip(*full_names, strict=True)
+    parts = _differing_parts([*names, *of_base])
+    own, base = parts[: len(names)], parts[len(names) :]
+    return [
+        part if part == other else ", ".join(filter(None, (part, f"was {other or 'without'}")))
+        for part, other in zip(own, base, strict=True)
+    ]
 
 
 def _differing_parts(names: Sequence[str]) -> list[str]:

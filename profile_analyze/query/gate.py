@@ -70,7 +70,7 @@ class FailVerdict(NamedTuple):
     beyond the limit although the ratio of the medians is within the limit. Otherwise NaN."""
     limits_outliers: bool = False
     """Whether `over_pairs` is of several operators, so that outliers are limited first: see
-    `row_tests.limited_times`."""
+    `own_times.limited_times`."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
@@ -243,7 +243,7 @@ def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bo
         is_beyond = over_pairs > limit if condition.above else over_pairs < limit
         verdict = verdict._replace(
             over_pairs=over_pairs if is_beyond else np.nan,
-            limits_outliers=measured.operators > 1,
+            limits_outliers=bool(measured.tests.is_limited[0]),
         )
     if verdict.outcome == "passed" and measured.by_verdicts.reason:
         return verdict._replace(outcome="unjudged", reason=measured.by_verdicts.reason)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.query.catalog import CATALOG
+from profile_analyze.query.condition_advice import advice_on_other_grammar
 from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
@@ -180,7 +181,9 @@ def _other_form(text: str, metrics: Sequence[str]) -> str:
         return repeat_for([f"{one.strip()} {match[2]}" for one in match[1].split(",")])
     if match := re.fullmatch(rf"({_SELECTION}?)\s*:", text):
         return did_you_mean([f"'{match[1]}: time {_DEFAULT}'"])
-    match = re.fullmatch(rf"(?!(?:{metric})\b)([^\s:<>=~]+)\s*([<>].*)?:?", text)
+    # A name may have blanks around signs, as in `Conv_5 + Relu_6`.
+    name = rf"(?!(?:{metric})\b)[^\s:<>=~]+"
+    match = re.fullmatch(rf"({name}(?:\s+[^\w\s:<>=~]+\s+{name})*)\s*([<>].*)?:?", text)
     return _colon_after(match[1], match[2]) if match else ""
 
 
@@ -249,13 +252,19 @@ def advice_on_subject(subject: str, metric: str, rest: str, metrics: Sequence[st
     if subject in metrics:
         meant = f"{subject} {limit}"
         return f"{subject!r} selects no operators; {did_you_mean([f'{meant!r}'])}"
-    is_name = not re.search(r"[=!~<>\s]", subject)
-    if is_name and len(subject) <= LONGEST_ADVISED:
-        return f"{subject!r} selects no operators; {_both_ways(subject, f'{of_operators} {limit}')}"
+    if _is_name(subject) and len(subject) <= LONGEST_ADVISED:
+        return f"{subject!r} selects no operators; {_selecting(subject, f'{of_operators} {limit}')}"
     if metric == "total":
         condition = f"{subject}: {of_operators} {limit}"
         return f"total covers all operators; write {condition!r}"
     return ""
+
+
+def _is_name(subject: str) -> bool:
+    """Return whether `subject` looks like the name of operators, and not like a condition."""
+    first, *others = re.split(r"\s+", subject)
+    is_condition = others and (first in _COLUMNS or advice_on_other_grammar(subject))
+    return not (is_condition or re.search("[=!~<>]", subject))
 
 
 def _several_conditions(subject: str) -> str:
@@ -307,8 +316,11 @@ def repeat_for(conditions: Sequence[str]) -> str:
 
 def _colon_after(name: str, limit: str | None) -> str:
     """Return how to select operators by `name`, which the user wrote where a metric belongs."""
-    return f"operators come before a colon: {_both_ways(name, f'time {limit or _DEFAULT}')}"
+    return f"operators come before a colon: {_selecting(name, f'time {limit or _DEFAULT}')}"
 
 
-def _both_ways(name: str, rest: str) -> str:
+def _selecting(name: str, rest: str) -> str:
+    """Return how to select operators by `name`. Names of types have no blanks."""
+    if re.search(r"\s", name):
+        return f"write 'name={name}: {rest}'"
     return f"write 'type={name}: {rest}', or 'name ~ {name}: {rest}' for a pattern"

@@ -10,6 +10,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import FirstOf, PartOf
 from profile_analyze.model.notes import NO_SCOPE, Importance, Note, operators_and_share
 from profile_analyze.query.catalog import find_column
+from profile_analyze.query.special_characters import advice_on_special
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
     advice_on_pattern,
@@ -49,7 +50,10 @@ def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note
             as_text = find_column(rule.column).as_text
             texts = list(map(as_text, distinct(operators[rule.column])))
             if texts:
-                advice = advice_on_pattern(rule.pattern, texts, before=f"{rule.column}~")
+                before = f"{rule.column}~"
+                advice = advice_on_special(rule.pattern, texts, before) or advice_on_pattern(
+                    rule.pattern, texts, before=before
+                )
                 if renaming := renaming_advice(operators.profile, rule.column):
                     advice += renaming
                 elif rule.column == "name" and advice == examples_of(texts):

@@ -49,16 +49,12 @@ class GroupRows(RowView):
         rows[self._grouping.operators] = np.repeat(np.arange(len(self.sizes)), self.sizes)
         return rows
 
-    def aggregated_times(
-        self, times_s: NDArray[np.float64], limited: Callable[[Any], Any]
-    ) -> NDArray[np.float64]:
-        """See `Rows.aggregated_times`."""
+    def added_up(self) -> Callable[[NDArray[np.float64]], NDArray[np.float64]] | None:
+        """See `Rows.added_up`."""
         aggregate = self.query.aggregate
-        own_s = self._aggregated_per_run(aggregate, times_s)
         if not known_aggregate(aggregate).adds_up:
-            return own_s
-        limited_s = self._aggregated_per_run(aggregate, limited(times_s))
-        return np.where(self.sizes[:, np.newaxis] > 1, limited_s, own_s)
+            return None
+        return lambda times_s: self._aggregated_per_run(aggregate, times_s)
 
     def work_on_sides(self, name: str) -> Sides[np.float64]:
         """See `Rows.work_on_sides`."""

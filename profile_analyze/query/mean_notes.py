@@ -39,6 +39,12 @@ def notes_on_means(profile: Profile) -> Iterator[Note]:
 
 
 def _has_spread(profile: Profile) -> bool:
-    """Return whether the runs show how much the total varies. Copies of a run do not show it."""
+    """Return whether the runs show how much the total varies.
+
+    Copies of a run do not show it. Runs of different models, or files of different kinds about one
+    run, do not show it either.
+    """
+    if profile.unlike:
+        return False
     totals_s = by_unit(profile.totals_s("time")[np.newaxis], profile.runs, "iteration")
     return not np.isnan(Spread.of(totals_s[0]).value)

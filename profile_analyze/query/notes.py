@@ -11,7 +11,7 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.terms import ABSENT, LABEL, is_run_key
+from profile_analyze.model.terms import ABSENT, LABEL, LEVELS, is_run_key
 from profile_analyze.model.wording import heading
 from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.group_key_notes import group_key_notes
@@ -21,6 +21,7 @@ from profile_analyze.query.row_sum_notes import row_sum_notes
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
+    distinct,
     meant_pattern,
     name_pattern_notes,
     unmatched_value_notes,
@@ -30,7 +31,7 @@ from profile_analyze.suggestions import did_you_mean, similar_texts
 from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -106,27 +107,45 @@ def _run_notes(query: Query, profile: Profile) -> Iterator[Note]:
 
 
 def _type_notes(query: Query, profile: Profile) -> Iterator[Note]:
+    known = distinct(profile.operators.type) if query.types else []
     for name in query.types:
-        if name not in profile.operators.type.categories:
-            suggestion = _type_suggestion(name, profile)
-            yield Note(
-                f"type {name}: the profile has no such operator; {suggestion}", Importance.ANSWER
-            )
+        if name in known:
+            continue
+        if level := _level_with_type(name, profile):
+            text = f"no row of level {profile.level} has it; it is a type at --level {level}"
+        else:
+            text = f"the profile has no such operator; {_type_suggestion(name, known, profile)}"
+        yield Note(f"type {name}: {text}", Importance.ANSWER)
 
 
-def _type_suggestion(name: str, profile: Profile) -> str:
-    types = profile.operators.type
-    if any(part.strip() in types.categories for part in name.split(",")):
+def _level_with_type(name: str, profile: Profile) -> str:
+    """Return a level that has rows of a type; empty if no level has them, or only one was kept."""
+    if profile.nested is None:
+        return ""
+    operators = profile.nested.operators
+    has_type = operators.type.where(one == name for one in operators.type.categories)
+    levels = distinct(operators.level.take(np.flatnonzero(has_type)))
+    return next((level for level in LEVELS if level in levels), "")
+
+
+def _type_suggestion(name: str, known: Sequence[str], profile: Profile) -> str:
+    """Return what to write instead of an unknown type. `known` are the types at this level."""
+    if any(part.strip() in known for part in name.split(",")):
         return "repeat --type for each type"
-    if pattern := meant_pattern(name.replace(r"\|", "|"), types.categories):
+    if pattern := meant_pattern(name.replace(r"\|", "|"), known):
         condition = f"--where 'type ~ {pattern}'"
         return f"--type takes a whole name; {did_you_mean([condition])}"
-    near = similar_texts(name, types.categories)
+    near = similar_texts(name, known)
     if near:
         return did_you_mean(near)
+    others = distinct(profile.nested.operators.type) if profile.nested else ()
+    for one in similar_texts(name, others):
+        if level := _level_with_type(one, profile):
+            return f"{one} is a type at --level {level}"
+    types = profile.operators.type
     counts = np.bincount(types.codes[types.codes >= 0])
     most_frequent = np.argsort(-counts, kind="stable")[:_MOST_SUGGESTIONS]
-    common = [types.categories[code] for code in most_frequent]
+    common = [types.categories[code] for code in most_frequent if counts[code]]
     return f"the most frequent are {', '.join(common)}" if common else "no operator has a type"
 
 

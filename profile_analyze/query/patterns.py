@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT_S: Final = 10.0
 """How long one pattern may take for all the names of a profile."""
+ANY_CASE: Final = "(?i)"
+"""At the start of a pattern, it ignores upper and lower case."""
 SUGGESTION_LIMIT_S: Final = 1.0
 """How long a pattern may take if it is tried only to make a suggestion."""
 

@@ -156,14 +156,14 @@ def _unjudged_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Not
     If no row of the table is judged, yield a further note, which is more important.
     """
     reasons = [
-        (chosen, reason)
-        for chosen, reason in _unjudged(rows)
+        (chosen, f"{reason} ({advice})" if advice else reason)
+        for chosen, reason, advice in unjudged(rows)
         if share_of(rows, chosen) > _NOTEWORTHY_SHARE
     ]
     if not reasons:
         return
     reasons.sort(key=lambda one: -share_of(rows, one[0]))
-    unjudged = np.logical_or.reduce([chosen for chosen, _ in reasons])
+    of_any = np.logical_or.reduce([chosen for chosen, _ in reasons])
     why = in_total = f" {reasons[0][1]}"
     if len(reasons) > 1:
         why = ": " + "; ".join(
@@ -171,8 +171,8 @@ def _unjudged_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Not
             for chosen, reason in reasons
         )
         in_total = f", mainly operators {reasons[0][1]}"
-    share = share_of(rows, unjudged)
-    subject = operators_and_share(unjudged.sum())
+    share = share_of(rows, of_any)
+    subject = operators_and_share(of_any.sum())
     yield Note(
         f"not judged: {subject}{why}; efficiency, lost and gain leave them out",
         Importance.INCOMPLETE,
@@ -192,13 +192,13 @@ def _has_no_judged_row(shown: ShownRows | None) -> bool:
     return shown is not None and shown.chosen.size > 0 and bool(np.isnan(shown["efficiency"]).all())
 
 
-def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
-    """Yield masks of operators that are not judged, each with the reason.
+def unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str, str]]:
+    """Yield masks of operators that are not judged, each with the reason and with advice.
 
-    Masks have shape (operators,). No operator is in two masks.
+    Masks have shape (operators,). No operator is in two masks. The advice may be empty.
     """
     short: Chosen = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
-    yield short, "below the clock's resolution"
+    yield short, "below the clock's resolution", ""
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
     operators = rows.profile.operators
     for chosen, reason in (
@@ -213,11 +213,11 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
             "that copy between devices, limited by a link such as PCIe, not by the peaks",
         ),
     ):
-        yield without_roof & chosen, reason
+        yield without_roof & chosen, reason, ""
         without_roof &= ~chosen
     unknown: Chosen = without_roof & np.isnan(rows["computation"])
     types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
-    yield unknown, "of unknown computation" + (types and f", most in {types}")
+    yield unknown, "of unknown computation" + (types and f", most in {types}"), ""
     peaks = rows.peaks
     assert peaks is not None, "a roofline needs peak rates"
     dtypes = rate_dtypes(rows.profile, peaks)
@@ -225,8 +225,7 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
         if np.isnan(peaks.rate(dtype)):
             chosen = _computes(rows) & (dtypes.codes == code)
             advice = missing_rate_advice(peaks, dtype).removeprefix("; ")
-            in_brackets = f" ({advice})" if advice else ""
-            yield chosen, f"of {dtype}, for which {peaks.name} has no known rate{in_brackets}"
+            yield chosen, f"of {dtype}, for which {peaks.name} has no known rate", advice
 
 
 def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:

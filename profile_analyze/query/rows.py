@@ -207,13 +207,8 @@ class OperatorRows(RowView):
         """See `Rows.row_of_operator`."""
         return np.arange(len(self.sizes))
 
-    def aggregated_times(
-        self,
-        times_s: NDArray[np.float64],
-        limited: Callable[[Any], Any],  # noqa: ARG002  # only groups limit the times
-    ) -> NDArray[np.float64]:
-        """See `Rows.aggregated_times`."""
-        return times_s
+    def added_up(self) -> None:
+        """See `Rows.added_up`: operators are no groups."""
 
     def of_base(self) -> OperatorRows:
         """Return the same rows with the times of the baseline."""

@@ -54,10 +54,11 @@ def outside_s(profile: Profile) -> Floats:
     This is the time of the run minus the total time of its operators. If operators have times on
     the host and on the device, the longer total is used, because host and device work at the same
     time. A side cannot be used if its operators may overlap in time. The result is N/A for a run in
-    two cases:
+    three cases:
 
+    - The time of the run is unknown.
     - Neither side can be used.
-    - The operators take longer than the run, because they were measured in another run.
+    - The operators take longer than the run: see `TypicalRun`.
 
     The rows must be of one level.
     """
@@ -69,7 +70,8 @@ def outside_s(profile: Profile) -> Floats:
 def _inside_s(profile: Profile) -> Floats:
     """Return the total time of the operators in each run, shape (runs,): see `outside_s`.
 
-    The result is N/A for a run whose operators may overlap, or whose time is unknown.
+    The result is N/A for a run in which neither side can be used. If the time of every run is
+    unknown, the result is N/A for all runs.
     """
     inside_s = np.full(len(profile.runs), np.nan)
     if np.isnan(walls_s(profile)).all():
@@ -99,10 +101,11 @@ def typical_run(profile: Profile, statistic: str, unit: SampleUnit | None = None
     """Return the times of a typical run. The rows must be of one level.
 
     For the median, this is the run with the median wall time, or the mean over the two runs in the
-    middle. Totals cover all runs, so all times are N/A unless the wall time of each run is known.
+    middle. All times are N/A unless the wall time of each run is known, because the totals shown
+    beside them cover all runs.
 
-    In a comparison, `unit` is what its totals combine: see `iterations.by_unit`. For processes,
-    each process has one typical run, and the result is the typical one of these.
+    In a comparison, `unit` is the unit of its statistics: a process or an iteration. For processes,
+    this function first finds the typical run of each process, and then the typical one of these.
     """
     walls = walls_s(profile)
     if np.isnan(walls).any():
@@ -114,7 +117,8 @@ def typical_run(profile: Profile, statistic: str, unit: SampleUnit | None = None
         times = np.stack([_of_typical_run(one, "median") for one in of_units], axis=1)
     wall_s, outside, share_that_takes_longer = _of_typical_run(times, statistic).tolist()
     longer = share_that_takes_longer > 0
-    # Executions of the same runtime all have start times, or none has one.
+    # Start times are from a timeline of the run itself, so operators that take longer than the run
+    # must have run outside of it. Either all executions of a runtime have start times, or none has.
     ran_outside = longer and not np.isnan(profile.executions.start_s).all()
     return TypicalRun(wall_s, outside, longer and not ran_outside, bool(ran_outside))
 

@@ -11,7 +11,18 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import PartOf
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.query.condition_advice import PATTERN_OF
-from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds, matches, meant_by_wildcards
+from profile_analyze.query.patterns import (
+    ANY_CASE,
+    SUGGESTION_LIMIT_S,
+    finds,
+    matches,
+    meant_by_wildcards,
+)
+from profile_analyze.query.special_characters import (
+    advice_on_special,
+    as_pattern,
+    meant_literally,
+)
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
     MOST_SIMILAR_TEXTS,
@@ -21,7 +32,7 @@ from profile_analyze.suggestions import (
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.conditions import Condition
@@ -35,8 +46,6 @@ _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
 """For each operator on texts, the same operator without negation."""
 _WHOLE_TEXT: Final = {pattern: whole for whole, pattern in PATTERN_OF.items()}
-_ANY_CASE: Final = "(?i)"
-_SPECIAL: Final = "brackets are special in a pattern"
 
 
 def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
@@ -48,9 +57,7 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         if values and matches_none(condition, values):
             texts = list(map(condition.column.as_text, values))
             advice = (
-                _advice_on_brackets(condition, texts)
-                or advice_on_escaped_pipe(condition, texts)
-                or advice_on_pattern(condition.value, texts)
+                _advice_on_condition_with_pattern(condition, texts)
                 if "~" in condition.operator
                 else _advice_on_whole_text(condition, texts)
             )
@@ -61,6 +68,17 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
                 advice = did_you_mean([f"'{condition.column.name} {operator} {size}'"])
             advice += renaming_advice(operators.profile, condition.column.name)
             yield Note(f"{condition.text}: {_NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+
+
+def _advice_on_condition_with_pattern(condition: Condition, texts: Sequence[str]) -> str:
+    """Return what to write instead of `~` or `!~` with a pattern that finds none of `texts`."""
+    name, operator = condition.column.name, condition.operator
+    before, whole = f"{name} {operator} ", f"{name} {_WHOLE_TEXT[operator]} "
+    return (
+        advice_on_special(condition.value, texts, before, whole)
+        or advice_on_escaped_pipe(condition, texts)
+        or advice_on_pattern(condition.value, texts)
+    )
 
 
 def _advice_on_whole_text(condition: Condition, texts: Sequence[str]) -> str:
@@ -109,25 +127,6 @@ def renaming_advice(profile: Profile, column: str) -> str:
     """
     renaming = profile.origin.renaming if column == "name" else ""
     return renaming and f"; {renaming}"
-
-
-def _advice_on_brackets(condition: Condition, texts: Sequence[str]) -> str:
-    """Return advice if a pattern has brackets that are meant as characters; otherwise empty.
-
-    Names such as `conv[2241]` are often pasted as patterns.
-    """
-    pattern, name = condition.value, condition.column.name
-    if len(pattern) > LONGEST_ADVISED:
-        return ""
-    if pattern in texts:
-        better = f"'{name} {_WHOLE_TEXT[condition.operator]} {pattern}'"
-        return f"{_SPECIAL}; {did_you_mean([better])}"
-    escaped = re.sub(r"(?<!\\)([()\[\]])", r"\\\1", pattern)
-    with suppress(PatternError):
-        if any(finds(escaped, texts, limit_s=SUGGESTION_LIMIT_S)):
-            better = f"'{name} {condition.operator} {escaped}'"
-            return f"{_SPECIAL}; {did_you_mean([better])}"
-    return ""
 
 
 def advice_on_escaped_pipe(condition: Condition, texts: Sequence[str]) -> str:
@@ -192,12 +191,12 @@ def _wildcard_patterns(text: str) -> Sequence[str]:
     """Return the patterns that a text with wildcards may mean. The most likely comes first."""
     parts = (re.escape(part).replace(r"\?", ".") for part in text.split("*"))
     glob = f"^{'.*'.join(parts)}$".removeprefix("^.*").removesuffix(".*$")
-    return (glob, text, _ANY_CASE + glob) if glob else ()
+    return (glob, text, ANY_CASE + glob) if glob else ()
 
 
 def _part_patterns(text: str) -> Sequence[str]:
     """Return four patterns to try: `text`, `text` escaped, and both again with case ignored."""
-    return text, re.escape(text), _ANY_CASE + text, _ANY_CASE + re.escape(text)
+    return text, re.escape(text), ANY_CASE + text, ANY_CASE + re.escape(text)
 
 
 def matches_none(condition: Condition, values: Iterable[Any]) -> bool:
@@ -214,7 +213,7 @@ def name_pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     The note suggests a wider pattern, which matches anywhere in a name and, if necessary, ignores
     upper and lower case. If no wider pattern matches a name either, the note has examples of names.
     """
-    body = pattern.removeprefix(_ANY_CASE)
+    body = pattern.removeprefix(ANY_CASE)
     flag = pattern.removesuffix(body)  # `(?i)` or empty
     # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
     has_choices = "|" in body
@@ -228,7 +227,14 @@ def name_pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     with suppress(PatternError):
         if any(matches(pattern, names, limit_s=SUGGESTION_LIMIT_S)):
             return
-        for wider in (anywhere, _ANY_CASE + anywhere):
+        if meant := meant_literally(pattern, names):
+            yield Note(
+                f"the pattern '{pattern}' matches no name; {meant.reason}; "
+                f"{_meant_from_start(meant.pattern, names)}",
+                Importance.ANSWER,
+            )
+            return
+        for wider in (anywhere, ANY_CASE + anywhere):
             count = sum(matches(wider, names, limit_s=SUGGESTION_LIMIT_S))
             if count:
                 yield Note(f"{rule}; {wider} matches {counted(count, 'name')}", Importance.ANSWER)
@@ -237,6 +243,14 @@ def name_pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
             f"{rule}{either}; {examples_of(names)}{renaming_advice(profile, 'name')}",
             Importance.ANSWER,
         )
+
+
+def _meant_from_start(pattern: str, names: Sequence[str]) -> str:
+    """Return a suggestion with `pattern`, which finds one of `names`, perhaps not at its start."""
+    flag = ANY_CASE if pattern.startswith(ANY_CASE) else ""
+    if not any(matches(pattern, names, limit_s=SUGGESTION_LIMIT_S)):
+        pattern = f"{flag}.*{pattern.removeprefix(flag)}"
+    return did_you_mean([f"'{pattern}'"])
 
 
 def examples_of(texts: Sequence[str]) -> str:
@@ -251,10 +265,12 @@ def examples_of(texts: Sequence[str]) -> str:
     return f"there are {first}{f' and {more} more' if more > 0 else ''}"
 
 
-def _advice_on_text(text: str, texts: Sequence[str]) -> str:
-    # A text that contains commas, such as a list of shapes, needs quotes in a list.
-    similar = (f"'{one}'" if ", " in one else one for one in similar_texts(text, texts))
-    return did_you_mean([*similar]) or examples_of(texts)
+def _advice_on_text(text: str, texts: Sequence[str], as_written: Callable[[str], str] = str) -> str:
+    """Return the known texts that are similar to `text`, each as the user should write it."""
+    similar = map(as_written, similar_texts(text, texts))
+    # A list of shapes has commas, and an escaped name has backslashes. Both need quotes.
+    quoted = (f"'{one}'" if re.search(r", |\\", one) else one for one in similar)
+    return did_you_mean([*quoted]) or examples_of(texts)
 
 
 def advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -> str:
@@ -264,12 +280,12 @@ def advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -
     """
     # The pattern may be slow, or the prefix may make it invalid. Then it is not suggested.
     with suppress(PatternError):
-        if any(finds(_ANY_CASE + pattern, texts, limit_s=SUGGESTION_LIMIT_S)):
-            return f"case matters; {did_you_mean([before + _ANY_CASE + pattern])}"
+        if any(finds(ANY_CASE + pattern, texts, limit_s=SUGGESTION_LIMIT_S)):
+            return f"case matters; {did_you_mean([before + ANY_CASE + pattern])}"
         meant = meant_by_wildcards(pattern)
         if meant and any(finds(meant, texts, limit_s=SUGGESTION_LIMIT_S)):
             return did_you_mean([before + meant])
-    return _advice_on_text(pattern, texts)
+    return _advice_on_text(pattern, texts, as_pattern)
 
 
 def distinct(values: Any) -> list[Any]:

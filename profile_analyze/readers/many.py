@@ -10,7 +10,6 @@ from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import IDENTITY_COLUMNS, RunJoiner
-from profile_analyze.model.terms import COMPUTE_DTYPE
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.loading import cache_of, read_profile, read_together
 from profile_analyze.readers.model_inputs import NO_INPUTS
@@ -148,8 +147,8 @@ def add_runs(  # noqa: PLR0913  # options, each by its name
     With `skip_bad`, return the errors of the files that were left out, even if no file remains. The
     options, and the errors raised, are the same as for `load_runs`.
     """
-    # Joining needs shapes and dtypes, even if the question does not show them.
-    needed = frozenset({*wanted, *IDENTITY_COLUMNS, COMPUTE_DTYPE})
+    # Joining needs shapes, even if the question does not show them.
+    needed = frozenset({*wanted, *IDENTITY_COLUMNS})
     opened = partial(Source, max_size=max_size, inputs=inputs, beside=beside, cache=cache_of(cache))
     read_files: ReadFiles = partial(_read_files, wanted=needed, source_of=opened)
     join = partial(_join, joiner, skip_bad=skip_bad, progress=progress)

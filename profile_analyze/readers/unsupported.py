@@ -157,8 +157,10 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature("a tar archive; unpack it first", rb".{257}ustar"),
     _Signature(
         "JSON, but not like a profile",
-        # A number counts only if it ends as in JSON: a log may begin with [2026-03-08 11:26:14].
-        rb'\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d+)?\s*[,\]])|"|null\b|true\b|false\b|-?\d+\s*$',
+        # A number counts only if it ends as in JSON, or with the file: a log may begin with
+        # [2026-03-08 11:26:14].
+        rb'\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d*)?([eE][-+]?\d*)?\s*([,\]]|$))|"|null\b|true\b|'
+        rb"false\b|-?\d+\s*$",
     ),
 )
 """All unsupported formats, in the order in which they are tried."""
@@ -192,13 +194,18 @@ def looks_like(head: bytes, name: str, readers: Sequence[Reader]) -> Likeness:
     for signature in UNSUPPORTED:
         if signature.recognises(head, name):
             return Likeness(f"looks like {signature.format}", "; " in signature.format)
-    start = head[:12].decode("latin-1")
     later = _LATER_JSON.search(head)
-    reader = later and first_reader(readers, head[later.end() :], name)
-    if reader:
+    reader = first_reader(readers, head[later.end() :], name) if later else None
+    if later and reader:
+        before = head[: later.start()].rstrip()
         return Likeness(
             f"has other text before the JSON ({reader.format}); delete this text, which starts "
-            f"with {start!r}",
+            f"with {_start(before)!r}",
             has_advice=True,
         )
-    return Likeness(f"is in no known format: it starts with {start!r}", has_advice=False)
+    return Likeness(f"is in no known format: it starts with {_start(head)!r}", has_advice=False)
+
+
+def _start(text: bytes) -> str:
+    """Return the first characters, for a message."""
+    return text[:12].decode("latin-1")

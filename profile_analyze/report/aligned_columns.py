@@ -29,6 +29,15 @@ def with_narrow_headers(columns: Sequence[Cells]) -> list[Cells]:
     return [column._replace(header=header) for column, header in zip(columns, headers, strict=True)]
 
 
+def without_blank_header_lines(columns: Sequence[Cells]) -> list[Cells]:
+    """Return the columns without the first lines of headers that are blank in all of them.
+
+    Wrapped headers begin with blank lines if a column that was left out has a longer header.
+    """
+    blank = min(len(one.header) - len(one.header.lstrip("\n")) for one in columns)
+    return [column._replace(header=column.header[blank:]) for column in columns]
+
+
 def chosen_columns(columns: Sequence[Cells], removal: Removal, available: int) -> list[int]:
     """Return the indices of the columns to show.
 

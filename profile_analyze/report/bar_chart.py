@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
 from profile_analyze.model.terms import RELATIVE
 from profile_analyze.report.cells import intervals
 from profile_analyze.report.chart_texts import (
+    ELLIPSIS,
     first_rows,
     names,
     partial_rows_text,
@@ -21,6 +23,7 @@ from profile_analyze.report.chart_texts import (
 )
 from profile_analyze.report.labels import time_title
 from profile_analyze.report.sentence_parts import in_brackets
+from profile_analyze.report.text_layout import shortened_in_middle, text_width
 from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
 from profile_analyze.units import NOT_AVAILABLE, percent
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
     from numpy.typing import NDArray
 
     from profile_analyze.query.table import Table
@@ -46,8 +50,12 @@ _TITLE_CHARACTERS: Final = 12
 """How many characters of the title at the right, which is vertical, fit beside each bar."""
 NAME_WIDTH: Final = 75
 """A row name of this many characters fills half the width of the picture."""
-_TEXT_MARGIN: Final = 0.1
-"""The space after the longest bar for the text at its end, as a share of that bar."""
+_NAMES_SHARE: Final = 0.5
+"""The most that names take of the picture's width. A name may have wide letters."""
+_TEXT_GAP: Final = 3
+"""The space before and after the text at the end of a bar, in points."""
+_LEAST_BARS_SHARE: Final = 0.1
+"""The least that bars take of the space for bars and the texts at their ends."""
 _TITLE_LEFT: Final = 0.01
 """Where the title begins, as a share of the picture's width."""
 _HEIGHT: Final = 0.8
@@ -86,6 +94,7 @@ def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None
     axes.set_xlabel(f"{time_title(table)} ({unit})")
     label_rows(figure, names(table, NAME_WIDTH)[:count], *_texts(table, count))
     draw_title(figure, _title(chart, time_unit))
+    fit_bars(figure)
 
 
 def bar_count(chart: Chart, rows: int) -> int:
@@ -140,8 +149,7 @@ def draw_bars(
         positions = np.arange(len(amounts)) + offset
         drawn = axes.barh(positions, amounts, height, label=style, **_STYLES[style])
         texts = ["" if isnan(amount) else text_of(amount) for amount in amounts.tolist()]
-        axes.bar_label(drawn, texts, padding=3, fontsize=8 if base is None else 6)
-    axes.set_xmargin(_TEXT_MARGIN)
+        axes.bar_label(drawn, texts, padding=_TEXT_GAP, fontsize=8 if base is None else 6)
 
 
 def label_rows(
@@ -160,6 +168,7 @@ def label_rows(
     (axes,) = figure.axes
     positions = np.arange(len(labels))
     axes.set_yticks(positions, labels, fontsize=8)
+    axes.set_yticklabels([_narrow_name(name, figure) for name in axes.get_yticklabels()])
     right = axes.twinx()
     right.set_yticks(positions, texts, fontsize=8)
     bars = max(len(labels), _FEWEST_BARS)
@@ -176,6 +185,46 @@ def label_rows(
 def draw_title(figure: Figure, text: str) -> None:
     """Write the title at the left edge of the picture. The title may be wider than the bars."""
     figure.suptitle(text, fontsize=10, x=_TITLE_LEFT, horizontalalignment="left")
+
+
+def fit_bars(figure: Figure) -> None:
+    """Make the bars so short that the texts at their ends fit before the texts of the rows.
+
+    This computes the layout of the picture, which is final then.
+    """
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+    axes = figure.axes[0]
+    available = axes.get_window_extent().width
+    gaps = 2 * _TEXT_GAP * figure.dpi / 72
+    ends = [0.0]
+    for text in axes.texts:
+        if text.get_text():
+            bar = 1 - (_width(text, figure) + gaps) / available
+            ends.append(text.xy[0] / max(bar, _LEAST_BARS_SHARE))  # type: ignore[attr-defined]
+    if max(ends) > 0:
+        axes.set_xlim(right=max(ends))
+
+
+def _narrow_name(name: Text, figure: Figure) -> str:
+    """Return a name, cut so that it takes at most `_NAMES_SHARE` of the picture's width."""
+    whole = name.get_text()
+    for columns in range(text_width(whole), 0, -1):
+        name.set_text(shortened_in_middle(whole, columns, ELLIPSIS))
+        if _width(name, figure) <= _NAMES_SHARE * figure.bbox.width:
+            break
+    return name.get_text()
+
+
+def _width(text: Text, figure: Figure) -> float:
+    """Return how wide a line of text is in the picture, in pixels."""
+    words, font = text.get_text(), text.get_fontproperties()
+    renderer = figure._get_renderer()  # type: ignore[attr-defined]  # noqa: SLF001
+    with catch_warnings():
+        simplefilter("ignore")  # the font may lack a character
+        width, _, _ = renderer.get_text_width_height_descent(words, font, ismath=False)
+    return float(width)
 
 
 def shares_with_sums(

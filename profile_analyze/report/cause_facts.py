@@ -70,7 +70,7 @@ def _is_same(work_ratio: float) -> bool:
 
 
 def _causes_sentence(summary: Summary, times: Times) -> Iterator[str]:
-    """Yield a sentence with the parts of the difference, if anything but the speed changed."""
+    """Yield a sentence with the parts of the difference; nothing if all of them are ordinary."""
     change = _change(summary)
     largest_s = max((abs(one.difference_s) for one in change.causes), default=0.0)
     causes = [one for one in change.causes if abs(one.difference_s) >= _LEAST_SHOWN * largest_s]

@@ -13,6 +13,7 @@ from profile_analyze.model.profile import Profile
 from profile_analyze.model.recorded import ITERATIONS
 from profile_analyze.model.visible import visible
 from profile_analyze.query.distinct_names import details_of
+from profile_analyze.query.roofline_notes import unjudged
 from profile_analyze.report.labels import join_keys, row_labels
 from profile_analyze.report.recorded_facts import lines_of
 from profile_analyze.report.sentence_parts import in_brackets
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.notes import Note
+    from profile_analyze.query.group_rows import GroupRows
+    from profile_analyze.query.rows import OperatorRows
     from profile_analyze.query.summary import Summary
     from profile_analyze.query.table import Table
 
@@ -163,6 +166,47 @@ def _whole_clauses(text: str) -> str:
     ends = [len(text), *(found.start() for found in reversed([*_CLAUSE_END.finditer(text)])), 0]
     fitting = (text[:end] for end in ends if text_width(text[:end]) <= _LONGEST_LINE)
     return next(one for one in fitting if one.count("(") == one.count(")"))
+
+
+def not_judged_text(table: Table, drawn: NDArray[np.int64]) -> str:
+    """Return a remark on drawn dots without a roof, with the reasons; empty without such dots.
+
+    The dots of rows that are not judged are hollow. A group may be judged only in part: some of its
+    operators have FLOPS and intensity, but no roof.
+    """
+    hollow = np.isnan(table["efficiency"][drawn])
+    partial = np.zeros_like(hollow)
+    reasons = []
+    for has_operators, reason in table.shown.of_all_rows(_rows_with_unjudged):
+        found = has_operators[table.shown.chosen[drawn]]
+        partial |= found & ~hollow
+        if found.any():
+            reasons.append(reason)
+    count, in_part = int(hollow.sum()), int(partial.sum())
+    texts = []
+    if count:
+        texts.append(f"{counted(count, 'hollow dot')} {'is' if count == 1 else 'are'} not judged")
+    if in_part:
+        are = "is" if in_part == 1 else "are"
+        texts.append(f"{counted(in_part, 'dot')} {are} judged only in part")
+    why = f": operators {'; '.join(reasons)}" if reasons else ""
+    return f"{', '.join(texts)}{why}"
+
+
+def _rows_with_unjudged(rows: OperatorRows | GroupRows) -> list[tuple[NDArray[np.bool_], str]]:
+    """Return which rows have operators that are not judged: a mask of rows for each reason.
+
+    Only operators with FLOPS and intensity count, because the others have no part in a dot.
+    """
+    operators = rows.operators
+    with np.errstate(invalid="ignore"):
+        have_dots = (operators["flops"] > 0) & (operators["intensity"] > 0)
+    found = []
+    for chosen, reason, _ in unjudged(operators):
+        of_rows = rows.row_of_operator[chosen & have_dots]
+        count = np.bincount(of_rows[of_rows >= 0], minlength=len(rows.sizes))
+        found.append((count > 0, visible(reason, "utf-8")))
+    return found
 
 
 def not_drawn_text(count: int, rows: int, lacking: str, mark: str) -> str:

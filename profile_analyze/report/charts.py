@@ -19,6 +19,7 @@ from profile_analyze.report.chart_texts import (
     fitted,
     names_with_details,
     not_drawn_text,
+    not_judged_text,
     partial_rows_text,
     rows_with_dots,
     sides,
@@ -58,6 +59,8 @@ _TYPE_COLORS: Final = (
 """The colours of the types that take most time. Grey is for all other types together."""
 _OTHERS_COLOR: Final = "0.6"
 _BASELINE_COLOR: Final = "0.35"
+_HOLLOW: Final[dict[str, Any]] = {"facecolors": "none", "linewidths": 1.0, "linestyles": "dashed"}
+"""How dots of rows that are not judged are drawn. Circles of the baseline are not dashed."""
 
 _ARROW: Final[dict[str, Any]] = {
     "arrowstyle": "-|>,head_length=0.3,head_width=0.15",
@@ -175,6 +178,7 @@ def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
         are_above = "dot is above its" if faster == 1 else "dots are above their"
         why = "the data stayed in caches, or the peaks are too low (device, dtype)"
         further.append(f"{faster} {are_above} roof: {why}")
+    further.append(not_judged_text(table, drawn))
     lacking = "FLOPS or no intensity"
     further.append(not_drawn_text(len(table) - possible, len(table), lacking, "dot"))
     if dots < possible:
@@ -188,7 +192,10 @@ def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
 def _draw_dots(
     axes: Axes, table: Table, drawn: NDArray[np.int64], x: Any, y: Any, sizes: Any
 ) -> None:
-    """Draw the dots. Their areas show the times, and their colours show the operator types."""
+    """Draw the dots. Their areas show the times, and their colours show the operator types.
+
+    The dots of rows that are not judged are hollow.
+    """
     if table.query.keys is None or "type" in table.query.by:
         types = np.array(table.texts("type"), dtype=object)[drawn]
     else:
@@ -206,13 +213,22 @@ def _draw_dots(
     if others:
         is_other = ~np.isin(types.astype(str), colored)
         series.append((is_other, f"{len(others)} more types", _OTHERS_COLOR))
+    hollow = np.isnan(table["efficiency"][drawn])
     for rows, text, color in series:
         label = f" {text}" if text.startswith("_") else text  # a legend omits labels like `_x`
-        axes.scatter(
-            x[rows], y[rows], s=sizes[rows], color=color, alpha=0.65, edgecolors="white",
-            linewidths=0.6, rasterized=len(x) > _MAX_VECTOR_DOTS,
-            label=shortened(label, _LEGEND_WIDTH, ELLIPSIS),
-        )  # fmt: skip
+        label = shortened(label, _LEGEND_WIDTH, ELLIPSIS)
+        for chosen, style in (
+            (rows & ~hollow, {"color": color, "alpha": 0.65, "edgecolors": "white"}),
+            (rows & hollow, {"edgecolors": color, **_HOLLOW}),
+        ):
+            if chosen.any():
+                axes.scatter(
+                    x[chosen], y[chosen], s=sizes[chosen], rasterized=len(x) > _MAX_VECTOR_DOTS,
+                    label=label, **{"linewidths": 0.6, **style},
+                )  # fmt: skip
+                label = ""  # one entry in the legend for each type
+    if hollow.any():
+        axes.scatter([], [], edgecolors=_BASELINE_COLOR, label="not judged", **_HOLLOW)
 
 
 def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: TimeUnit) -> None:

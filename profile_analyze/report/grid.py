@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.terms import RELATIVE
-from profile_analyze.report.aligned_columns import fitted_widths
+from profile_analyze.report.aligned_columns import fitted_widths, without_blank_header_lines
 from profile_analyze.report.cells import Cells, cells_of, intervals
 from profile_analyze.report.colors import bar, colored_word, dim
 from profile_analyze.report.column_fitting import (
@@ -50,8 +50,8 @@ _CONTINUATION: Final = "\n-  "
 _BOX_CHARACTER: Final = "\N{BOX DRAWINGS DOWN SINGLE AND HORIZONTAL DOUBLE}"
 
 
-# A box is a drawn column. It shows one or more columns of the answer, and the first of them names
-# it: its title may be no name that `--columns` accepts.
+# A box is a drawn column. It shows one or more columns of the answer. Code and messages call the
+# box by the name of the first of these columns, because `--columns` may not accept its title.
 # These boxes are shown by default. On a narrow terminal, they are left out in this order.
 _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative_time", "spread", "memory", "computation"),
@@ -171,10 +171,11 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
         # Texts can use the width of columns that were left out.
         wider = min(_INFO_WIDTH, narrower + max(-excess, 0))
         columns = _narrow_columns(texts, names, display, wider)
+    drawn = without_blank_header_lines([columns[index] for index in shown])
     yield from draw_boxes(
-        list(zip(*(columns[index].texts for index in shown), strict=True)),
-        headers=[columns[index].header for index in shown],
-        right=[position for position, index in enumerate(shown) if columns[index].is_number],
+        list(zip(*(column.texts for column in drawn), strict=True)),
+        headers=[column.header for column in drawn],
+        right=[position for position, column in enumerate(drawn) if column.is_number],
         style=_box_style(display),
     )
     # The plain format is narrower than boxes.

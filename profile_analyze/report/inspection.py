@@ -93,7 +93,7 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
         yield _text("phases", phases, ", ".join(phases))
     for name, value in found.statistics_s().items():
         if name == "share":
-            yield _text(name, value, percent(value), f"share of {found.side} time")
+            yield _text(name, value, percent(value), f"own share of {found.side} time")
         else:
             yield _time(name, value)
 

@@ -13,6 +13,7 @@ from profile_analyze.report.aligned_columns import (
     shortened_cells,
     shortened_columns,
     with_narrow_headers,
+    without_blank_header_lines,
 )
 from profile_analyze.report.cells import cells_of, draw_cells, with_intervals
 from profile_analyze.report.column_fitting import Removal, left_out_columns
@@ -85,7 +86,7 @@ def _table(
         # If a column that the user asked for does not fit, the intervals are left out.
         if not set(removal.asked_for).issubset(indices):
             columns, indices = bare, chosen_columns(bare, removal, display.width)
-    shown = [columns[index] for index in indices]
+    shown = without_blank_header_lines([columns[index] for index in indices])
     fitting = shown if display.width is None else shortened_cells(shown, display.width, display)
     yield draw_cells(fitting, style="plain")
     yield from left_out_columns(names, indices, display)

@@ -153,8 +153,8 @@ def _measured_time(verdict: FailVerdict, to_text: Callable[[float], str]) -> tup
         return "", ""
     interval = interval_text(to_text(verdict.low), to_text(verdict.high))
     # Without a comparison, the total in the summary is the median of all runs, not of processes.
-    of_unit = "median of processes" if verdict.unit == "processes" else ""
-    interval = in_brackets(", ".join(filter(None, [of_unit, interval])))
+    once = "each process counts once" if verdict.unit == "processes" else ""
+    interval = in_brackets(", ".join(filter(None, [once, interval])))
     measured = f"{_time_with_subject(verdict, to_text)}{interval}"
     return measured, _not_ruled_out(verdict, "times", to_text)
 
@@ -182,7 +182,7 @@ def _measured_change(verdict: FailVerdict, to_text: Callable[[float], str]) -> t
     p = p_text(verdict.p_value) if has_p else ""
     certainty = ", ".join(filter(None, (relative, interval, p)))
     change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
-    measured = f"{_time_with_subject(verdict, to_text)}"
+    measured = _time_with_subject(verdict, to_text)
     return (
         f"{change}, {measured} against {to_text(verdict.base_s)} of the baseline",
         _not_ruled_out(verdict, "changes", change_text),

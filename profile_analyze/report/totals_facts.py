@@ -59,8 +59,11 @@ def _wall_text(summary: Summary, times: Times) -> str:
 def _in_such_a_run(summary: Summary) -> str:
     """Return `in such a run, ` if both totals are far from the operators' time in the typical run.
 
-    The totals then come from very different runs. See `TypicalRun`.
+    The totals and the typical run are then of very different runs: see `TypicalRun`. Totals that
+    add up several runs differ for another reason, and say so themselves.
     """
+    if summary.runs_per_total > 1:
+        return ""
     inside_s = summary.wall_s - summary.outside_s
     totals_s = (summary.device_time_s, summary.host_time_s)
     is_close = any(isclose(inside_s, total_s, rel_tol=_CLOSE) for total_s in totals_s)

@@ -15,6 +15,7 @@ from profile_analyze.report.bar_chart import (
     draw_times_as_bars,
     draw_title,
     drawn_text,
+    fit_bars,
     label_rows,
     shares_with_sums,
 )
@@ -56,6 +57,7 @@ def draw_work(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
         has_legend=chart.column == "least_time",
     )
     draw_title(figure, _title(chart, len(rows)))
+    fit_bars(figure)
 
 
 def rows_with_work(chart: Chart) -> NDArray[np.int64]:

@@ -96,12 +96,12 @@ def _optimizer(operation: Operation) -> float:
 def _of(
     name: str,
     category: str,
-    other: Formula,
+    other_operations: Formula,
     meaning: str,
     inputs: str = "data",
     source: str = "our convention",
 ) -> Kind:
-    return Kind(name, category, nothing, other, every_tensor, inputs, meaning, source)
+    return Kind(name, category, nothing, other_operations, every_tensor, inputs, meaning, source)
 
 
 KINDS: Final = (

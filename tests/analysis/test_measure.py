@@ -61,6 +61,11 @@ def assert_rate(machine: Machine, best: float, doubt: float) -> None:
     assert rate.doubt == pytest.approx(doubt, abs=1e-12)
 
 
+def dates(when: str) -> dict[str, str]:
+    """Return the fields of rates that were measured at the same time."""
+    return {"flops_when": when, "bandwidth_when": when}
+
+
 def resolve(spec: str) -> pa.Peaks:
     """Return the peaks of this machine."""
     found = command.measurement(spec)
@@ -79,7 +84,7 @@ class Measurements:
         self.calls.append(threads)
         speed = 1e12 * threads
         default = {"flops": speed, "bandwidth": speed / 10, "flops_doubt": 0.01}
-        rates = {**default, "bandwidth_doubt": 0.02, "when": WHEN}
+        rates = {**default, "bandwidth_doubt": 0.02, **dates(WHEN)}
         return Measured(threads, **{**rates, **self.rates.get(f"threads_{threads}", {})})
 
 
@@ -247,7 +252,7 @@ def test_rates_that_are_not_stable_are_kept_with_their_doubt(
     assert kept == {
         str(threads): {
             "threads": threads, "flops": threads * 1e12, "bandwidth": threads * 1e11,
-            "flops_doubt": doubt, "bandwidth_doubt": 0.02, "when": WHEN,
+            "flops_doubt": doubt, "bandwidth_doubt": 0.02, **dates(WHEN),
         }
         for threads, doubt in ((1, 0.01), (2, 0.245))
     }  # fmt: skip
@@ -314,7 +319,8 @@ def test_a_child_process_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rates.flops > 0
     assert rates.bandwidth > 0
     assert said[:2] == ["products of matrices, one thread", "copies of large arrays, one thread"]
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", rates.when)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", rates.flops_when)
+    assert rates.bandwidth_when == rates.flops_when
     monkeypatch.setattr(command, "_CHILD", "import sys; sys.exit('no BLAS')")
     with pytest.raises(pa.PeaksError, match="this machine cannot be measured: no BLAS"):
         command._measure(1, said.append)
@@ -324,12 +330,12 @@ def _broken_entries() -> Iterator[str]:
     """Yield cache entries, each with one mistake."""
     fine = {
         "threads": 1, "flops": 7e12, "bandwidth": 1e10, "flops_doubt": 0, "bandwidth_doubt": 0,
-        "when": WHEN,
+        **dates(WHEN),
     }  # fmt: skip
     for change in (
         {"threads": True}, {"threads": 1.0}, {"threads": "1"}, {"flops": 1e31}, {"bandwidth": 0},
         {"flops": None}, {"flops_doubt": 1.1}, {"bandwidth_doubt": -1}, {"more": 1},
-        {"when": 5}, {"when": "yesterday"},
+        {"flops_when": 5}, {"bandwidth_when": "yesterday"}, {"when": WHEN},
     ):  # fmt: skip
         yield json.dumps({**fine, **change})
     yield '{"threads": 1, "flops": 7e12}'
@@ -419,14 +425,15 @@ def test_a_lower_rate_does_not_replace_a_higher_one(
 ) -> None:
     monkeypatch.setattr(command, "_measure", Measurements())
     resolve("here:1")
-    later = {"flops": 6.7e11, "flops_doubt": 0.027, "bandwidth": 2e11, "when": "2026-11-23 08:00"}
+    later = {"flops": 6.7e11, "flops_doubt": 0.027, "bandwidth": 2e11, **dates("2026-11-23 08:00")}
     monkeypatch.setattr(command, "_measure", Measurements(threads_1=later))
     peaks = resolve("here:1!")
     assert (peaks.rate(None), peaks.bandwidth, peaks.doubt) == (1e12, 2e11, 0.02)
     assert peaks.source.endswith(
-        "; may be up to 2.0% too low; measured on 2026-11-22 07:42; measured again with 1 thread: "
-        "FLO/s 33.0% lower than before (may be up to 2.7% too low); the higher rate counts; here:1! "
-        "measures again"
+        "; may be up to 2.0% too low; FLO/s measured on 2026-11-22 07:42, bandwidth on 2026-11-23 "
+        "08:00; measured again with 1 thread: FLO/s 33.0% lower than before (may be up to 2.7% too "
+        "low), so the earlier rate counts, and bandwidth 100.0% higher than before, so the new rate "
+        "counts; here:1! measures again"
     )
     (kept,) = json.loads(two_cores.read_text()).values()
     assert (kept["1"]["flops"], kept["1"]["bandwidth"]) == (1e12, 2e11)

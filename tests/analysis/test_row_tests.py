@@ -10,13 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
-from profile_analyze.analysis.intervals import Shift
+from profile_analyze.analysis.own_times import OwnTimes
 from profile_analyze.analysis.row_tests import (
     OperatorTimes,
     RowTests,
-    _end,
     compare_rows,
-    limited_times,
     relative_times,
     unchanged_operators,
 )
@@ -51,34 +49,27 @@ def noisy_times(seed: int, runs: int = 16) -> Floats:
     return times
 
 
-def row_times(times_s: Floats, row: Integers) -> Floats:
-    """Return the times of groups as `GroupRows.aggregated_times` does."""
-    limited = limited_times(times_s)
-    return np.array(
-        [
-            (limited if (row == index).sum() > 1 else times_s)[row == index].sum(axis=0)
-            for index in range(row.max() + 1)
-        ]
-    )
+def added_up(times_s: Floats, row: Integers) -> Floats:
+    """Return the times of groups as the function of `GroupRows.added_up` does."""
+    groups = range(int(row.max(initial=-1)) + 1)
+    sums = [times_s[row == index].sum(axis=0) for index in groups]
+    return np.array(sums).reshape(len(groups), times_s.shape[1])
+
+
+def own_times(times_s: Floats, row: Integers) -> OwnTimes:
+    return OwnTimes(added_up(times_s, row), lambda times_s: added_up(times_s, row))
 
 
 def results(times_s: Floats, row: Integers, categories: Integers = CATEGORIES) -> RowTests:
     """Return the tests of rows. The first half of the runs belongs to the candidate."""
     operators = OperatorTimes(times_s, times_s.shape[1] // 2, categories)
-    return compare_rows(operators, row, lambda times_s: row_times(times_s, row))
+    return compare_rows(operators, row, own_times(times_s, row))
 
 
 def codes_of(times_s: Floats, row: Integers, categories: Integers = CATEGORIES) -> Integers:
-    rows_s, half = row_times(times_s, row), times_s.shape[1] // 2
+    rows_s, half = added_up(times_s, row), times_s.shape[1] // 2
     medians = (quantile_of_runs(side, 0.5) for side in (rows_s[:, :half], rows_s[:, half:]))
     return verdict_codes(results(times_s, row, categories), ratio(*medians), 0.03)
-
-
-def test_limited_times_by_hand() -> None:
-    # The median is 12, and the deviation 1.4826 * 2. Times are limited to 9.03 to 14.97.
-    found = limited_times(np.array([[10.0, 11, 12, 14, 99], [5, 5, 5, 5, 9]]))
-    expected = np.array([[10, 11, 12, 14, 14.9652], [5, 5, 5, 5, 5]])
-    np.testing.assert_allclose(found, expected)
 
 
 def test_relative_times_are_divided_by_the_level_of_the_others() -> None:
@@ -126,7 +117,7 @@ def test_a_row_without_a_time_in_each_run_has_no_relative_time() -> None:
 def test_without_rows_there_are_no_results() -> None:
     times_s = noisy_times(3)
     operators = OperatorTimes(times_s, 8, CATEGORIES)
-    tests = compare_rows(operators, np.full(40, -1), lambda times_s: times_s[:0])
+    tests = compare_rows(operators, np.full(40, -1), own_times(times_s, np.full(40, -1)))
     assert (tests.p_values.shape, tests.is_relative.shape) == ((0,), (0,))
 
 
@@ -278,7 +269,7 @@ def test_order_and_scale_do_not_matter(seed: int, row: Integers) -> None:
     np.testing.assert_allclose(found.chosen, expected.chosen, atol=1e-12)
     # Each operator keeps its row, so the rows stay in their order.
     operators = OperatorTimes(times_s[order], 8, CATEGORIES[order])
-    found = compare_rows(operators, row[order], lambda times_s: row_times(times_s, row[order]))
+    found = compare_rows(operators, row[order], own_times(times_s[order], row[order]))
     np.testing.assert_allclose(found.p_values, expected.p_values, rtol=1e-9)
     np.testing.assert_allclose(found.chosen, expected.chosen, atol=1e-12)
 
@@ -342,28 +333,3 @@ def test_intervals_include_the_shown_ratio(by: tuple[str, ...]) -> None:
     relative = ~np.isnan(table["relative_low"])
     assert (table["relative_low"] <= table["relative_ratio"])[relative].all()
     assert (table["relative_ratio"] <= table["relative_high"])[relative].all()
-
-
-def test_an_end_of_an_interval_is_also_sought_further_out() -> None:
-    """The ends are 2 and 300 times as far from the estimate as the search starts."""
-    ends = np.array([0.5, -75.0])
-
-    def left_after(moved: Floats) -> Shift:
-        outward = np.where(np.abs(moved) <= np.abs(ends), 0.0, 1.0)
-        return Shift(outward, outward, outward)
-
-    found = _end(left_after, np.zeros(2), np.array([0.25, -0.25]))
-    assert found.tolist() == pytest.approx(ends.tolist(), rel=1e-2)
-
-
-def test_an_end_of_an_interval_that_is_not_found_is_infinite() -> None:
-    zero = np.zeros(2)
-    far = np.array([4.0, -4.0])
-
-    def left_after(moved: Floats) -> Shift:
-        # The interval of the first row is from -1 to 1. The interval of the second row has no ends.
-        unbounded = np.array([0.0, np.inf])
-        return Shift(-moved, -moved - 1 - unbounded, -moved + 1 + unbounded)
-
-    assert _end(left_after, zero, far).tolist() == [pytest.approx(1, abs=0.01), -np.inf]
-    assert _end(left_after, zero, zero).tolist() == [0, 0]

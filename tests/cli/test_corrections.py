@@ -133,7 +133,7 @@ def test_f4_orders_by_text(arguments: list[str]) -> None:
         (
             "",
             "no column to order by in ''; a name is missing beside a comma; write no blank after a "
-            "comma: name,time",
+            "comma: type,name",
         ),
         ("+", "no column to order by in '+'; write a name after +, such as +time"),
         (

@@ -31,19 +31,19 @@ def test_an_operator_has_its_facts_stack_and_kernels() -> None:
     assert (
         shown(nested(), "addmm")
         == """\
-name                   addmm
-key                    2
-type                   addmm
-level                  operator
-scope                  net
-computation of a call  8.00 MFLO (measured)
-memory of a call       2.93 KiB (measured)
-executions             1
-tracks                 thread 1
-time                   3.000 ms
-own time               3.000 ms
-device time            3.000 ms
-share of host time     25.0%
+name                    addmm
+key                     2
+type                    addmm
+level                   operator
+scope                   net
+computation of a call   8.00 MFLO (measured)
+memory of a call        2.93 KiB (measured)
+executions              1
+tracks                  thread 1
+time                    3.000 ms
+own time                3.000 ms
+device time             3.000 ms
+own share of host time  25.0%
 
 stack, outermost first:
 
@@ -87,19 +87,19 @@ def test_one_execution_has_its_neighbours() -> None:
 
 profile_analyze VERSION
 
-| total                |    value |
-|:---------------------|---------:|
-| name                 |   `a\\|b` |
-| key                  |        0 |
-| type                 |        A |
-| level                | operator |
-| execution            |        2 |
-| start                | 2.000 ms |
-| step                 |        7 |
-| tracks               | stream 7 |
-| time                 | 2.000 ms |
-| own time             | 2.000 ms |
-| share of device time |    53.3% |
+| total                    |    value |
+|:-------------------------|---------:|
+| name                     |   `a\\|b` |
+| key                      |        0 |
+| type                     |        A |
+| level                    | operator |
+| execution                |        2 |
+| start                    | 2.000 ms |
+| step                     |        7 |
+| tracks                   | stream 7 |
+| time                     | 2.000 ms |
+| own time                 | 2.000 ms |
+| own share of device time |    53.3% |
 
 neighbours on the same track:
 
@@ -175,16 +175,16 @@ executions             0
     assert (
         shown(averages(), "fc", time_unit="us")
         == """\
-name                  fc
-key                   1
-type                  Gemm
-category              matmul
-level                 operator
-executions            1
-tracks                stream 7
-time                  500.000 us
-own time              500.000 us
-share of device time  28.6%
+name                      fc
+key                       1
+type                      Gemm
+category                  matmul
+level                     operator
+executions                1
+tracks                    stream 7
+time                      500.000 us
+own time                  500.000 us
+own share of device time  28.6%
 """
     )
 
@@ -237,16 +237,16 @@ def test_the_title_of_neighbours_says_how_many_more_there_are() -> None:
 
 FITTED = {
     ("plain", 40): """\
-name                  layers.0.attention
-                      /query_key_value/M
-                      atMul
-key                   0
-level                 operator
-executions            1
-tracks                stream 7
-time                  500.000 us
-own time              500.000 us
-share of device time  33.3%
+name                      layers.0.atten
+                          tion/query_key
+                          _value/MatMul
+key                       0
+level                     operator
+executions                1
+tracks                    stream 7
+time                      500.000 us
+own time                  500.000 us
+own share of device time  33.3%
 
 neighbours on the same track:
 
@@ -260,14 +260,14 @@ shortened to fit the width: name;
   `| less -S` shows the full texts
 """,
     ("plain", 80): """\
-name                  layers.0.attention/query_key_value/MatMul
-key                   0
-level                 operator
-executions            1
-tracks                stream 7
-time                  500.000 us
-own time              500.000 us
-share of device time  33.3%
+name                      layers.0.attention/query_key_value/MatMul
+key                       0
+level                     operator
+executions                1
+tracks                    stream 7
+time                      500.000 us
+own time                  500.000 us
+own share of device time  33.3%
 
 neighbours on the same track:
 
@@ -277,18 +277,18 @@ after   layers.0.attention/q…alue/MatMul/Softmax  2    operator      1     0.5
 shortened to fit the width: name; `| less -S` shows the full texts
 """,
     ("table", 40): """\
---------------------  ------------------
-name                  layers.0.attention
-                      /query_key_value/M
-                      atMul
-key                   0
-level                 operator
-executions            1
-tracks                stream 7
-time                  0.0005 s
-own time              0.0005 s
-share of device time  33.3%
---------------------  ------------------
+------------------------  --------------
+name                      layers.0.atten
+                          tion/query_key
+                          _value/MatMul
+key                       0
+level                     operator
+executions                1
+tracks                    stream 7
+time                      0.0005 s
+own time                  0.0005 s
+own share of device time  33.3%
+------------------------  --------------
 
 neighbours on the same track:
 
@@ -305,16 +305,16 @@ left out to fit the width: level, calls;
   all
 """,
     ("table", 80): """\
---------------------  -----------------------------------------
-name                  layers.0.attention/query_key_value/MatMul
-key                   0
-level                 operator
-executions            1
-tracks                stream 7
-time                  0.0005 s
-own time              0.0005 s
-share of device time  33.3%
---------------------  -----------------------------------------
+------------------------  -----------------------------------------
+name                      layers.0.attention/query_key_value/MatMul
+key                       0
+level                     operator
+executions                1
+tracks                    stream 7
+time                      0.0005 s
+own time                  0.0005 s
+own share of device time  33.3%
+------------------------  -----------------------------------------
 
 neighbours on the same track:
 

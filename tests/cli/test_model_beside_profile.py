@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from shutil import copyfile
+from typing import TYPE_CHECKING
 
 import onnx
 import pytest
@@ -13,11 +14,13 @@ from onnx import helper
 import profile_analyze as pa
 from tests.conftest import ROOT, run_command
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PROFILE = "tests/fixtures/profiles/smallcnn.json"
 MODEL = "tests/fixtures/classifiers/smallcnn.onnx"
 OTHER = "tests/fixtures/classifiers/classifier.onnx"
 TENSORRT = "tests/fixtures/tensorrt/net.profile.json"
-OPENVINO = "tests/fixtures/openvino/layers-f32-2026.4.csv.gz"
 MATCHED = (
     f"{MODEL}: 6 operators matched by name, 2 by order, 11 operators (6.0% of the time) not matched"
 )
@@ -167,12 +170,8 @@ def test_the_options_on_sizes_apply_to_the_model(
         (
             (TENSORRT, "--model", PROFILE),
             2,
-            f"{PROFILE}: is a profile of a run; name the model that ran, such as graph.json",
-        ),
-        (
-            (OPENVINO, "--model", PROFILE),
-            2,
-            f"{PROFILE}: is a profile of a run; name the model that ran, such as graph.xml",
+            f"{PROFILE}: is a profile of a run; name the model that ran, such as model.onnx, or "
+            "the graph that the runtime wrote",
         ),
         (
             (MODEL, "--model", f"./{MODEL}"),
@@ -184,7 +183,7 @@ def test_the_options_on_sizes_apply_to_the_model(
             (PROFILE, "--model", "tests/fixtures/profiles/tiny.json"),
             2,
             "tests/fixtures/profiles/tiny.json: is a profile of a run; name the model that ran, "
-            "such as model.onnx",
+            "such as model.onnx, or the graph that the runtime wrote",
         ),
         (
             (MODEL, "--model", PROFILE),
@@ -236,21 +235,27 @@ def test_a_profile_with_a_model_is_still_the_profile_of_a_run() -> None:
 
 
 def test_the_description_of_another_engine_is_noticed(tmp_path: Path) -> None:
-    for name in ("a.profile.json", "a.graph.json", "b.graph.json"):
-        copyfile(f"tests/fixtures/tensorrt/net.{name[2:]}", tmp_path / name)
-    other = tmp_path / "b.graph.json"
-    text = other.read_text(encoding="utf-8")
-    other.write_text(text.replace('"Name": "fc', '"Name": "f'), encoding="utf-8")
-    profile, own = str(tmp_path / "a.profile.json"), str(tmp_path / "a.graph.json")
-    wrong = (
-        f"note: --model names {other}, but {own} has the name of the profile; without --model, it "
-        "describes the layers"
-    )
-    notes = run_command(profile, "--model", str(other), "--notes", "all").err.splitlines()
-    assert notes[0].endswith(" not matched; perhaps this is the description of another engine")
-    assert wrong in notes
-    notes = run_command(profile, "--model", own, "--notes", "all").err.splitlines()
-    assert not [note for note in notes if "has the name" in note or "another engine" in note]
+    def note(profiles: Sequence[str], model: Path) -> str:
+        files = [str(tmp_path / f"{name}.profile.json") for name in profiles]
+        lines = run_command(*files, "--model", str(model), "--notes", "all").err.splitlines()
+        return next(line for line in lines if " matched by name" in line)
+
+    a, b, c, copy, wrong = (tmp_path / f"{name}.graph.json" for name in ("a", "b", "c", "d", "e"))
+    for graph in (a, b, c, copy):
+        copyfile("tests/fixtures/tensorrt/net.graph.json", graph)
+    for name in "abce":
+        copyfile(TENSORRT, tmp_path / f"{name}.profile.json")
+    content = a.read_text(encoding="utf-8").replace('"Name": "fc', '"Name": "f')
+    wrong.write_text(content, encoding="utf-8")
+
+    doubt = " not matched; perhaps this graph is of another build of the model"
+    would = f"{doubt}: without --model, {{}} would describe the operators"
+    assert note("a", wrong).endswith(would.format(a))
+    assert note("abc", wrong).endswith(would.format(f"{a} and 2 more"))
+    assert note("aeb", wrong).endswith(would.format(f"{a} and 1 more"))
+    assert note("e", wrong).endswith(doubt)
+    for complete in (a, copy):
+        assert note("a", complete).endswith(" matched by name, 0 by order")
 
 
 def test_a_condition_says_how_many_operators_match_no_node(dynamic: Path) -> None:
@@ -308,7 +313,8 @@ def test_padding_of_blocked_layouts_is_not_counted(
             "tests/fixtures/openvino/resnet50-2026.4.csv.gz",
             GRAPH,
             f"note: {GRAPH}: the computation of 2 operators (0.1% of the time) cannot be "
-            "derived from type and shapes\n"
+            "derived from type and shapes; the ONNX model that ran may give it: --model "
+            "model.onnx\n"
             f"note: {GRAPH}: the computation of 1 operator (0.0% of the time) is unknown: a "
             "Subgraph runs several operators in one, and the file does not say which\n"
             f"note: {GRAPH}: 59 operators matched by name, 0 by order\n"

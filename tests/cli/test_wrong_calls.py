@@ -577,6 +577,21 @@ def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None
             assert "there is no option" not in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("option", "meant"),
+    [
+        ("-agg type", "--aggregate-by type"),
+        ("--agg in_shapes,type", "--aggregate-by in_shapes,type"),
+        ("--func=name", "--aggregate-by name"),
+        ("-agg mean", "--aggregate mean"),
+    ],
+)
+def test_a_word_for_aggregates_with_a_group_key_stands_for_groups(option: str, meant: str) -> None:
+    name = str(PROFILES / "tiny.json")
+    assert run_command(name, *option.split()).err.endswith(f"; did you mean {meant}?\n")
+    assert run_command(name, *meant.split()).code == 0
+
+
 VALUED = [option for option in OPTIONS if option.takes_values]
 
 
@@ -674,6 +689,39 @@ def test_a_missing_file_gets_advice(
     shown = name.replace("\n", "\\n")
     message = f"profile_analyze: error: {shown}: no such file{advice}\n"
     assert run_command(name).err == message
+
+
+@pytest.mark.parametrize(
+    ("options", "meant"),
+    [
+        ("--aggregate-by type name", ["--aggregate-by type,name"]),
+        ("--aggregate-by type, name", ["--aggregate-by type,name"]),
+        ("--columns name , time , share", ["--columns name,time,share"]),
+        ("--order-by time +calls", ["--order-by time,+calls"]),
+        ("--aggregate sum p90", ["--aggregate sum,p90"]),
+        ("--aggregate-by type --columns time name",
+         ["--aggregate-by type,name", "--columns time,name"]),
+    ],
+)  # fmt: skip
+def test_a_list_that_is_split_by_blanks_is_suggested_as_a_whole(
+    options: str, meant: list[str]
+) -> None:
+    name = str(PROFILES / "tiny.json")
+    option = meant[0].partition(" ")[0]
+    assert run_command(name, *options.split()).err == (
+        f"profile_analyze: error: argument {option}: takes one value; did you mean "
+        f"{' or '.join(meant)}?\n"
+    )
+    for one in meant:
+        assert run_command(name, *one.split()).code == 0
+
+
+def test_the_name_of_a_column_may_be_the_name_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "time").write_bytes((PROFILES / "tiny.json").read_bytes())
+    assert run_command("time", "--columns", "name").code == 0
 
 
 @pytest.mark.parametrize("name", ["\\", "\\ ", " ", "\\\\"])

@@ -87,6 +87,24 @@ def test_real_files_give_the_same_answers(tmp_path: Path, name: str) -> None:
         assert run_command(in_parts, *question) == expected
 
 
+def test_runs_that_do_not_fit_together_have_the_same_notes(tmp_path: Path) -> None:
+    half = tmp_path / "half.json"
+    whole = PROFILES / "smallcnn.json"
+    content = json.loads(whole.read_text(encoding="utf-8").replace('"Float32"', '"Float16"'))
+    for footprint in content["profiler"]["opr_footprint"].values():
+        footprint["memory"] //= 2
+    half.write_text(json.dumps(content), encoding="utf-8")
+    of_dtypes = (str(whole), str(half))
+    of_formats = tuple(
+        str(FIXTURES / f"openvino/resnet50-2026.4.{suffix}.gz") for suffix in ("csv", "xml")
+    )
+    for files in (of_dtypes, of_formats):
+        expected = pa.load_runs(files).notes_on_runs
+        data_set = exported(tmp_path / Path(files[1]).stem, files)
+        joined = load_with_data_sets([data_set], data_sets={data_set})
+        assert joined.notes_on_runs == expected != ()
+
+
 def test_an_origin_is_stored_without_loss() -> None:
     origin = Origin(
         *("format", "1.0", "mean", 3, "a CPU", True, "fusion renames operators"),

@@ -18,7 +18,7 @@ from profile_analyze.model.levels import at_level
 from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.model.wording import machine_name, unit_of_machine_name
-from profile_analyze.query.catalog import all_optional_columns
+from profile_analyze.query.catalog import CATALOG, all_optional_columns
 from profile_analyze.query.rows import OperatorRows
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.fleet.test_data_sets import GROUPS, exported, write
@@ -267,6 +267,13 @@ def test_help_lists_every_column() -> None:
 )
 def test_the_unit_follows_from_the_name(name: str, unit: str) -> None:
     assert unit_of_machine_name(name) == unit
+
+
+def test_the_name_of_every_column_for_programs_has_its_unit() -> None:
+    without_suffix = ("1", "count", "")
+    for column in CATALOG:
+        unit = "" if column.unit in without_suffix else column.unit
+        assert unit_of_machine_name(machine_name(column)) == unit, column.name
 
 
 @pytest.mark.parametrize(

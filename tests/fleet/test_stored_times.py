@@ -131,6 +131,7 @@ def changed_manifest(part: Path, change: Callable[[dict[str, Any]], Any]) -> Non
     ("fact", "value", "reason"),
     [
         ("tracks", [9], "tuple index out of range"),
+        # Numbers of operators start at 1, so operator 9 has index 8.
         ("device_operators", [9], "index 8 is out of bounds for axis 0 with size 1"),
         ("device_operators", [0], "Expected `int` >= 1 - at `$.facts.flat.device_operators[0]`"),
         ("executions", -1, "Expected `int` >= 0 - at `$.facts.flat.executions`"),
@@ -270,6 +271,7 @@ def test_impossible_times_are_recognised(column: str, values: list[float], reaso
     field = table.schema.field(index)
     replaced("times", lambda _: table.set_column(index, field, pa.array(values, field.type)))
     if column == "run":
+        # If the part is complete, the column `run` is not read.
         changed_manifest(part, lambda manifest: manifest["facts"]["flat"].update(is_complete=False))
     outcome = run_command("set")
     assert (outcome.code, outcome.out) == (1, "")

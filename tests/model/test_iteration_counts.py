@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
 from profile_analyze.model.profile import Origin
+from profile_analyze.model.scope_notes import mixed_scopes
 from tests.conftest import FIXTURES, run_command
 from tests.in_memory import CPU, profile_of
 
@@ -95,6 +97,30 @@ def test_other_runs_without_scopes_are_other_models(
             "operators of 0.json and 1 more; "
         )
     )
+
+
+@pytest.mark.parametrize("shares_names", [True, False])
+def test_the_search_for_scopes_takes_little_memory(*, shares_names: bool) -> None:
+    names, runs = 100, 10_000
+    profile = profile_of(
+        [
+            {"name": f"{number} {shares_names or scope}", "scope": scope}
+            for scope in (("net",), None)
+            for number in range(names)
+        ],
+        [{"operator": run % (2 * names), "run": run, "duration_s": 1.0} for run in range(runs)],
+        runs=[Run(run) for run in range(runs)],
+        processes=[f"{run}.json" for run in range(runs)],
+    )
+    assert profile.calls().shape == (2 * names, runs)
+    tracemalloc.start()
+    try:
+        found = mixed_scopes(profile)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert bool(found) == shares_names
+    assert peak < names * runs  # an array of flags would take 2 * names * runs bytes
 
 
 def noisy(file: Path, folder: Path) -> str:

@@ -25,7 +25,9 @@ def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
     assert after.notes_on_runs == (
         "1 file named again: the same run counts twice in totals, and once in verdicts; "
         "name each run once",
-        "the runs disagree on computation or memory of 1 operator; the first known value is used",
+        "the runs disagree on computation or memory of 1 operator, and the first known value is "
+        "used; if the runs differ in dtype, batch size or model, name those of one kind after "
+        "--compare",
     )
 
 

@@ -508,7 +508,8 @@ def test_a_model_can_only_be_added_to_a_profile_of_a_run() -> None:
     with pytest.raises(pa.QueryError) as error:
         pa.with_model(profile, profile)
     assert str(error.value) == (
-        "made.json: is a profile of a run; name the model that ran, such as model.onnx"
+        "made.json: is a profile of a run; name the model that ran, such as model.onnx, or the "
+        "graph that the runtime wrote"
     )
     with pytest.raises(pa.QueryError) as error:
         pa.with_model(model, model)

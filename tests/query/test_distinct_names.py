@@ -102,7 +102,7 @@ def test_kernels_have_the_words_that_tell_their_full_names_apart() -> None:
     assert variants("a_128x64_nn", "a_64x64_nn") == both("128x64", "64x64")
     assert variants("f<x>", "f<x, 2>") == both("", "2")
     assert variants("f<x>", "f<x, >") == both("", ", ")
-    assert variants("f<1>", "f<2>", None) == [*both("f<1>", "f<2>"), ("N/A", "")]
+    assert variants("f<1>", "f<2>", None) == both("f<1>", "f<2>", "")
     # The middle of a long part is left out, unless only the middle differs.
     ends = "ab" * 20
     assert variants(f"f<1{ends}2>", f"f<2{ends}1>") == both(
@@ -121,6 +121,35 @@ def test_kernels_that_another_column_tells_apart_have_no_variant() -> None:
         ("", "aten::mul, id 2"),
     ]
     assert variants("f<1>", "f<1>") == [("", "id 0"), ("", "id 1")]
+
+
+def test_a_kernel_with_another_full_name_in_the_baseline_has_both_parts() -> None:
+    def side(*full_names: str | None) -> pa.Profile:
+        return profile_of(
+            [{"name": "f<float>", "level": "kernel"} for _ in full_names],
+            [{"operator": row, "duration_s": 9.0 - row} for row in range(len(full_names))],
+            columns={"optional": {"full_name": Categorical.of(full_names)}},
+        )
+
+    def both(profile: pa.Profile, base: pa.Profile, **options: Any) -> list[tuple[str, str]]:
+        query = pa.Query(compared=True, order="+id", **options)
+        table = pa.run(query, pa.compare(profile, base))
+        return [*zip(variants_of(table), details_of(table, range(len(table))), strict=True)]
+
+    def same(*texts: str) -> list[tuple[str, str]]:
+        return [(text, text) for text in texts]
+
+    ours, base = side("f<32>", "f<256>", "f<512>"), side("f<32>", "f<1024>", "f<64>")
+    changed = same("32", "256, was 1024", "512, was 64")
+    assert both(ours, base) == changed
+    assert both(ours, base, top=2) == changed[:2]
+    assert both(ours, base, max_time_s=8.5) == changed[1:]
+    # Operators that only one side has, unknown names, and names without a part of their own.
+    assert both(side("f<1>", "f<2>"), side("f<1>")) == same("1", "2")
+    assert both(side("f<1>", "f<2>"), side(None, "f<2>")) == same("1", "2")
+    assert both(side("f<x>", "f<x, 2>"), side("f<x, 2>", "f<x>")) == same("", "2")
+    assert both(side("f<x>", "f<x>"), side("f<x>", "f<x, 2>")) == same("", "was 2")
+    assert both(side("f<x>", "f<x, 2>"), side("f<x>", "f<x>")) == same("", "2, was without")
 
 
 def test_a_name_that_is_only_a_number_is_followed_by_the_type() -> None:

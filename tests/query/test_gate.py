@@ -156,6 +156,38 @@ def test_invalid_conditions_are_errors(text: str, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Conv_5 + Add_6: time > +10%", "name=Conv_5 + Add_6: time > +10%"),
+        ("Conv_5 + Add_6: total > +10%", "name=Conv_5 + Add_6: time > +10%"),
+        ("Copy for Output 0: memory > 1G", "name=Copy for Output 0: memory > 1G"),
+        ("Conv_5 + Add_6 > +10%", "name=Conv_5 + Add_6: time > +10%"),
+        ("Conv_5 + Add_6:", "name=Conv_5 + Add_6: time > +5%"),
+    ],
+)
+def test_a_name_with_blanks_is_suggested_as_a_selection(text: str, written: str) -> None:
+    query = pa.Query(compared=True)
+    with pytest.raises(pa.QueryError) as caught:
+        pa.FailCondition.parse(text, query)
+    assert str(caught.value).endswith(f"write {written!r}")
+    pa.FailCondition.parse(written, query)
+
+
+@pytest.mark.parametrize(
+    ("subject", "advice"),
+    [
+        ("name contains conv", "did you mean 'name ~ conv'?"),
+        ("type Conv", "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"),
+    ],
+)
+def test_a_selection_in_words_is_no_name(subject: str, advice: str) -> None:
+    text = f"{subject}: time > 1ms"
+    with pytest.raises(pa.QueryError) as caught:
+        pa.FailCondition.parse(text, pa.Query())
+    assert str(caught.value) == f"fail-if: {text!r}: {subject!r} is not a condition; {advice}"
+
+
 def test_without_a_baseline_a_bare_number_is_not_a_factor() -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.FailCondition.parse("total > 1.05", pa.Query())
@@ -463,8 +495,8 @@ def test_selected_operators_are_judged_relative_to_all_others() -> None:
         "passed: type=Op3: time > +5%: -0.0% (95 %: -18.4% to +22.6%), 111.2 us against 111.3"
         " us of the baseline: within the limit, but changes up to +22.6% are not ruled "
         "out; take more runs",
-        "passed: total > +5%: +4.8% (95 %: -15.2% to +28.2%), 2.567 ms against 2.449 ms of "
-        "the baseline: within the limit, but changes up to +28.2% are not ruled out; take"
+        "passed: total > +5%: +4.8% (95 %: -15.1% to +28.3%), 2.567 ms against 2.449 ms of "
+        "the baseline: within the limit, but changes up to +28.3% are not ruled out; take"
         " more runs",
     ]
 
@@ -557,7 +589,7 @@ def test_the_line_names_the_operators_of_a_change() -> None:
     )
 
 
-def test_a_time_says_if_it_is_a_median_of_processes() -> None:
+def test_a_time_says_if_each_process_counts_once() -> None:
     """The total in the summary of one profile is the median of all runs."""
     profile = in_memory.profile_of(
         [{"name": "conv"}],
@@ -571,5 +603,5 @@ def test_a_time_says_if_it_is_a_median_of_processes() -> None:
     condition = pa.FailCondition.parse("total > 3s", pa.Query())
     (found,) = pa.judge_conditions([condition], pa.Query(), profile)
     assert gate_sentence(found).startswith(
-        "cannot be judged: total > 3s: 3.500 s (median of processes): only 2 of the 4 required "
+        "cannot be judged: total > 3s: 3.500 s (each process counts once): only 2 of the 4 required "
     )

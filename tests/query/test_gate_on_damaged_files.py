@@ -18,7 +18,8 @@ REASONS = {
     ),
     "onnxruntime/squeezenet-1.31.json.gz": (
         "the file ends in the middle: left out 19 executions of nodes in an incomplete run; copy "
-        "it again, or end the session's profiling before the program ends"
+        "it again, or end the session's profiling before the program ends; the only complete run "
+        "is the first, and first runs are usually slower"
     ),
     "megengine-timeline/train.json.gz": (
         "the file ends in the middle, so events may be missing; copy it again"

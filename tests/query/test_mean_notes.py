@@ -61,6 +61,17 @@ def test_several_runs_show_how_much_the_times_vary(count: int | None, note: str)
     assert pa.summarise(comparison).notes[0] == note
 
 
+def test_files_of_different_kinds_do_not_show_how_much_the_times_vary() -> None:
+    outcome = run_command(
+        *(str(FIXTURES / f"openvino/resnet50-2026.4.{suffix}.gz") for suffix in ("xml", "csv")),
+        *("--print-only", "summary", "--notes", "all"),
+    )
+    assert "these look like different kinds of file" in outcome.out
+    assert outcome.err.endswith(
+        "note: times are means over several inferences; how much they vary is not known\n"
+    )
+
+
 def test_the_note_does_not_contradict_the_spread_of_a_file() -> None:
     outcome = run_command(
         str(FIXTURES / "openvino/layers-requests-2026.4.json.gz"),

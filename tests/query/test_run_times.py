@@ -241,3 +241,13 @@ def test_the_line_says_if_the_operators_of_a_typical_run_differ_from_the_total()
     assert line(runs_of((4.0, 3.0), (9.0, 8.0), (2.0, 2.8))) == (
         "wall time of a run  4.000 s (operators: 75.0%, outside of them: 1.000 s)"
     )
+
+
+def test_the_line_does_not_compare_a_typical_run_with_the_total_of_several_runs() -> None:
+    profile = runs_of((4.0, 3.0), (9.0, 8.0), (2.0, 1.0))
+    summary = summarise(profile, judged_by=pa.Query(by="run"))
+    assert render(Report.of(summary, ()), "plain").splitlines()[:3] == [
+        "total device time   12.000 s (of 3 runs)",
+        "total host time     N/A",
+        "wall time of a run  4.000 s (operators: 75.0%, outside of them: 1.000 s)",
+    ]

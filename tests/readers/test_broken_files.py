@@ -50,8 +50,16 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         )
         for line in ("[I] Profiling...", "[2026-03-08 11:26:14] Profiling...")
     ),
+    (
+        b"log\r\n%b" % TINY,
+        "has other text before the JSON (MegEngine GraphProfiler JSON); delete this text, which "
+        "starts with 'log'",
+    ),
     (b'log\n{"a": 1}', """is in no known format: it starts with 'log\\n{"a": 1}'"""),
-    (b"[1.5, 2]", "looks like JSON, but not like a profile"),
+    *(
+        (content, "looks like JSON, but not like a profile")
+        for content in (b"[1.5, 2]", b"[1.0e-05, 3]", b"[-2E+3]", b"[12", b"[1.", b"[1.5e-\n")
+    ),
     (b"\x00\x01\x02", "is in no known format: it starts with '\\x00\\x01\\x02'"),
     (b"[]", "looks like JSON, but not like a profile"),
     (b"{}", "looks like JSON, but not like a profile"),

@@ -14,7 +14,6 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.identity import in_order_of_execution
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
 from profile_analyze.model.runs import RunJoiner
-from tests import in_memory
 from tests.conftest import PROFILES, run_command
 from tests.readers.timed_runs import near, runs, us
 from tests.small import (
@@ -197,6 +196,14 @@ def test_grouping_by_run_keeps_the_notes_on_files(tmp_path: Path) -> None:
     assert "2.json: the device time of 1 operator is N/A" in outcome.err
 
 
+def disagree_on(operators: str) -> str:
+    return (
+        f"the runs disagree on computation or memory of {operators}, and the first known value is "
+        "used; if the runs differ in dtype, batch size or model, name those of one kind after "
+        "--compare"
+    )
+
+
 def test_runs_that_disagree_on_work_are_noted() -> None:
     one = pa.load(TINY)
     doubled = pa.load(TINY)
@@ -210,28 +217,13 @@ def test_runs_that_disagree_on_work_are_noted() -> None:
     assert joined.notes_on_runs == (
         "probably copies: 1 file with exactly the times of another; totals count copies, verdicts "
         "do not; name each run once",
-        "the runs disagree on computation or memory of 2 operators; the first known value is used",
+        disagree_on("2 operators"),
     )
 
 
-def test_runs_of_two_dtypes_are_told_apart() -> None:
-    def run(dtypes: tuple[str | None, ...], memory: float) -> pa.Profile:
-        return in_memory.profile_of(
-            [{"name": f"n{row}", "memory": memory} for row in range(len(dtypes))],
-            [{"operator": 0, "duration_s": memory}],
-            processes=[f"{memory}.json"],
-            columns={"optional": {"compute_dtype": Categorical.of(dtypes)}},
-        )
-
-    disagree = "disagree on computation or memory of 3 operators"
-    of_two = pa.join_runs([run(("fp32", "fp32", None), 4.0), run(("fp16", "fp32", "fp16"), 2.0)])
-    assert of_two.notes_on_runs == (
-        f"the runs compute mainly in fp32 and fp16, so they {disagree}, and the first known value "
-        "is used; to compare two kinds of run, name one of them after --compare",
-    )
-    for dtypes in (("fp32", "fp32", "fp16"), (None, None, None)):
-        of_one = pa.join_runs([run(("fp32", "fp32", None), 4.0), run(dtypes, 2.0)])
-        assert of_one.notes_on_runs == (f"the runs {disagree}; the first known value is used",)
+def test_joining_loads_no_dtypes() -> None:
+    joined = pa.load_runs([TINY, str(PROFILES / "smallcnn.json")], wanted=frozenset())
+    assert joined.operators.state("compute_dtype") == "not loaded"
 
 
 def with_work(*amounts: tuple[int, int]) -> list[dict[str, Any]]:
@@ -245,9 +237,7 @@ def test_the_first_known_work_is_used() -> None:
         [5],
         [50],
     )
-    assert profile.notes_on_runs == (
-        "the runs disagree on computation or memory of 1 operator; the first known value is used",
-    )
+    assert profile.notes_on_runs == (disagree_on("1 operator"),)
     unknown = with_work((0, 50), (7, 50), (7, 50))  # 0 means that the writer has no formula
     profile = joined_at_once(unknown)
     assert (profile.operators.computation.tolist(), profile.notes_on_runs) == ([7], ())

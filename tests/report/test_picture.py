@@ -157,6 +157,56 @@ def test_long_rows_without_a_dot_are_in_the_list() -> None:
     ]
 
 
+NO_RATE = "for which RTX 3090 has no known rate"
+NO_INT8 = f"operators of int8, {NO_RATE}"
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "by", "hollow", "remark"),
+    [
+        ("fp32 fp16 fp32", (), [], ""),
+        ("int8 int8 int8", (), [0, 1, 2], f"3 hollow dots are not judged: {NO_INT8}"),
+        ("int8 fp16 fp32", (), [0], f"1 hollow dot is not judged: {NO_INT8}"),
+        (
+            *("int8 fp16 fp64", (), [0, 2]),
+            f"2 hollow dots are not judged: {NO_INT8}; of fp64, {NO_RATE}",
+        ),
+        # The first two operators have the same type.
+        ("int8 fp16 fp32", ("type",), [], f"1 dot is judged only in part: {NO_INT8}"),
+        (
+            *("int8 fp32 int8", ("type",), [1]),
+            f"1 hollow dot is not judged, 1 dot is judged only in part: {NO_INT8}",
+        ),
+    ],
+)
+def test_dots_without_a_roof_are_hollow(
+    dtypes: str, by: tuple[str, ...], hollow: list[int], remark: str
+) -> None:
+    work = {"computation": 1e9, "memory": 1e6}
+    profile = profile_of(
+        [
+            *({"name": str(n), "type": type_} | work for n, type_ in enumerate("AAB")),
+            {"name": "view", "type": "A", "computation": 0.0, "memory": 0.0},  # has no dot
+        ],
+        [{"operator": n, "duration_s": 4.0 - n} for n in range(4)],
+        columns={"optional": {"compute_dtype": pa.Categorical.of([*dtypes.split(), "int8"])}},
+    )
+    table = pa.run(pa.Query(by=by, peaks=pa.parse_peaks("rtx-3090")), profile)
+    figure = Figure()
+    draw_roofline(figure, Chart("roofline", table))
+    (axes,) = figure.axes
+    edges = [dots for dots in axes.collections if not len(dots.get_facecolor())]
+    assert sum(len(np.asarray(dots.get_offsets())) for dots in axes.collections) == 3 - len(by)
+    drawn = np.concatenate([[], *(np.asarray(dots.get_offsets())[:, 1] for dots in edges)])
+    assert sorted(drawn) == sorted(table["flops"][hollow])
+    legend = axes.get_legend()
+    assert legend is not None
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert sorted(labels) == ["A", "B", *(["not judged"] if hollow else [])]
+    _, *remarks = axes.get_title(loc="left").splitlines()
+    assert " ".join(line for line in remarks if "no dot" not in line) == remark
+
+
 @pytest.mark.slowest
 def test_the_ten_largest_dots_have_numbers_that_do_not_overlap() -> None:
     result, axes = roofline(pa.Query(peaks=PEAKS), layout="constrained")
@@ -417,6 +467,41 @@ def test_long_names_are_cut_in_the_middle() -> None:
     assert (shown[4][:2], shown[4][-2:]) == ("卷积", "卷积")
 
 
+@pytest.mark.parametrize("compared", [False, True])
+@pytest.mark.parametrize(
+    ("name", "time_s"),
+    [("short", 1.0), ("layer." * 40, 1.11616e-4), ("W" * 90, 1.11616e-4), ("W" * 90, 123456.789)],
+)
+def test_texts_beside_bars_do_not_overlap(name: str, time_s: float, *, compared: bool) -> None:
+    def side(factor: float, file: str) -> pa.Profile:
+        return profile_of(
+            [{"name": f"{name}{n}"} for n in range(3)],
+            [{"operator": n, "duration_s": factor * time_s / 10**n} for n in range(3)],
+            processes=[file],
+        )
+
+    new = side(1.07, "new.json")
+    source = pa.compare(new, side(1.0, "old.json")) if compared else new
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    draw_times(figure, Chart("times", pa.run(pa.Query(compared=compared), source)), "us")
+    figure.draw_without_rendering()
+    axes, right = figure.axes
+    frame = axes.get_window_extent()
+    at_bars = [Text.get_window_extent(text) for text in axes.texts if text.get_text()]
+    assert len(at_bars) == (6 if compared else 3)
+    assert frame.x1 - 10 < max(box.x1 for box in at_bars) < frame.x1
+    longest = max(bar.get_window_extent().x1 for bar in axes.patches)
+    assert frame.width * 0.6 < longest - frame.x0
+    beside = [text.get_window_extent() for text in right.get_yticklabels()]
+    assert min(box.x0 for box in beside) > frame.x1
+    names = [text.get_window_extent() for text in axes.get_yticklabels()]
+    assert max(box.x1 for box in names) < frame.x0
+    assert max(box.width for box in names) <= figure.bbox.width / 2
+    # The width of the picture is final.
+    assert min(box.x0 for box in names) >= 0
+    assert right.yaxis.label.get_window_extent().x1 <= figure.bbox.x1
+
+
 PEAKS_OPTIONS: tuple[list[str], ...] = ([], ["--peaks", "1T:1G"])
 
 
@@ -631,7 +716,7 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
     ]
     assert figure.get_suptitle().splitlines() == [
         "24 files of runs/changed: 182.470 ms; baseline 24 files of runs/base: 184.548 ms",
-        "device time: ratio 0.989 (95 %: 0.989 to 1.21), verdict uncertain (p 0.0586, threshold 3.0%)",
+        "device time: ratio 0.989 (95 %: 0.974 to 1.19), verdict uncertain (p 0.0586, threshold 3.0%)",
         "the 3 largest differences of 91 rows",
     ]
 

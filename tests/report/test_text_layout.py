@@ -214,6 +214,27 @@ def test_whole_tables_in_narrow_terminals(
     assert text == NARROW[output_format, columns, encoding, width]
 
 
+@pytest.mark.parametrize(
+    ("output_format", "width", "first"),
+    [
+        # "absolute / difference / (us)" has three lines, "device self / time (us)" has two.
+        ("plain", 46, "                                    absolute"),
+        ("plain", 30, "                   device self"),
+        ("table", 58, "│                     │               │     absolute │"),
+        ("table", 45, "│                     │   device self │"),
+    ],
+)
+def test_headers_have_no_blank_lines_because_of_columns_that_are_left_out(
+    output_format: str, width: int, first: str
+) -> None:
+    two = profile([("conv/of/some/length", 300, 6000), ("relu", 100, None)])
+    table = pa.run(pa.Query(compared=True), pa.compare(two, two))
+    columns = ("name", "time", "absolute_difference")
+    shown = pa.Report.of(None, (table,), columns=columns)
+    text = pa.render(shown, output_format, display=pa.Display("utf-8", width))
+    assert text.splitlines()[output_format == "table"] == first
+
+
 @pytest.mark.parametrize("rows_at_once", [1, 2, 3, 4, 5, 100])
 @pytest.mark.parametrize("style", ["fancy_grid", "grid"])
 def test_the_parts_of_a_long_table_equal_the_whole_table(rows_at_once: int, style: str) -> None:

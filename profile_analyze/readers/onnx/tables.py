@@ -60,8 +60,9 @@ class ModelTables:
         self.body_inputs: dict[int, list[int]] = {}
         """The inputs of all bodies of each row, by the index of the row."""
         self._returned: dict[int, list[tuple[int, int]]] = {}
-        """For each output of a row with bodies, the tensors that the bodies return for it. The key
-        is the last row in the bodies, because roles are set from the last row to the first."""
+        """Pairs of an output of a row with bodies, and a tensor that a body returns for it. The key
+        is the index of the last row in the bodies. Roles are set from the last row to the first, so
+        the output has its role when this row is reached."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -144,12 +145,14 @@ class ModelTables:
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
         roles = dict.fromkeys((*constants, *of_bodies), terms.UNUSED)
-        # A constant that is a result of the model counts as a weight or a scalar, even if no
-        # operator uses it. An initializer does not: no row could count its elements as parameters.
+        # `roles` has the constants and the outputs of rows with bodies. Such a tensor counts as a
+        # weight or a scalar if it is a result of the model, even if no operator uses it. An
+        # initializer (`UNUSED`, without a producer) does not: no row could count its parameters.
         for index in self._results & roles.keys():
             if self._roles[index] != terms.UNUSED or index in self._producer:
                 roles[index] = self._weight_or_scalar(index)
         for row in range(len(self.rows) - 1, -1, -1):
+            # Of nested bodies that end at the same row, the outermost come last in the list.
             for output, index in reversed(self._returned.get(row, ())):
                 if roles[output] == terms.WEIGHT:
                     roles[index] = higher(
@@ -246,7 +249,7 @@ class ModelTables:
         return any(
             self.weights_behind(index)
             for inside in takewhile(lambda one: len(one.scope) > depth, following)
-            for index in inside.inputs
+            for index in (*inside.inputs, *inside.returned)
         )
 
     def is_floating(self, index: int) -> bool:

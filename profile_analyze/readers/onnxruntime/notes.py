@@ -55,16 +55,7 @@ def notes_on_file(events: Events, found: Recorded) -> Iterator[Note]:
     """Yield notes on the events, and on the executions outside of complete runs."""
     left_out = _left_out(found)
     if not events.has_end:
-        lost = (
-            f": left out {left_out} in an incomplete run"
-            if left_out
-            else ", so runs may be missing"
-        )
-        yield Note(
-            f"the file ends in the middle{lost}; copy it again, or end the session's profiling "
-            "before the program ends",
-            Importance.DAMAGED,
-        )
+        yield _note_on_end(events, left_out)
     if events.count >= MOST_EVENTS:
         yield Note(
             f"the file has {events.count} events, and ONNX Runtime records no more than "
@@ -88,6 +79,22 @@ def notes_on_file(events: Events, found: Recorded) -> Iterator[Note]:
             f"forbids, the first in line {lines[0]}; ONNX Runtime 1.31 and later write valid names",
             Importance.CONTEXT,
         )
+
+
+def _note_on_end(events: Events, left_out: str) -> Note:
+    """Return the note that the file ends in the middle. `left_out` is a result of `_left_out`."""
+    lost = f": left out {left_out} in an incomplete run" if left_out else ", so runs may be missing"
+    # Profiling begins with the session, so the first run in the file warms the session up.
+    warm_up = (
+        "; the only complete run is the first, and first runs are usually slower"
+        if len(events.runs.start_us) == 1
+        else ""
+    )
+    return Note(
+        f"the file ends in the middle{lost}; copy it again, or end the session's profiling before "
+        f"the program ends{warm_up}",
+        Importance.DAMAGED,
+    )
 
 
 def _left_out(found: Recorded) -> str:

@@ -81,7 +81,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
             uses=tables.uses(),
             notes=tuple(notes_on_graph(rows, graph.layers)),
             model=None if has_times else _static_model(tables),
-            serves_as_model=True,
+            is_execution_graph=True,
         )
 
 

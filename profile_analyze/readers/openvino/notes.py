@@ -29,7 +29,7 @@ _FUSED_TEXT: Final = (
     "the computation of {} is unknown: a Subgraph runs several operators in one, and the file does "
     "not say which"
 )
-_UNKNOWN_TEXT: Final = unknown_work()
+_UNKNOWN_TEXT: Final = f"{unknown_work()}; the ONNX model that ran may give it: --model model.onnx"
 NO_TIMES: Final = (
     "the graph has no times, because profiling was off: -pc of benchmark_app, or the property "
     "PERF_COUNT, switches it on"

@@ -53,6 +53,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
         tensors=tables.tensors(),
         uses=tables.uses(),
         model=_model(tables, engine.layers, costs),
+        is_execution_graph=True,
         notes=(_no_times(source), *_notes(engine.layers, costs)),
     )
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from profile_analyze import Query, run
-from tests.readers.onnx.graphs import graph, node, profile
+from tests.readers.onnx.graphs import body, graph, node, profile
 
 if TYPE_CHECKING:
-    from profile_analyze.readers.onnx.graph import Node
+    from profile_analyze.readers.onnx.graph import Body, Node
 
 SHAPES = {
     "x": (4, 4), "w": (4, 4), "bias": (4,), "q": (4, 4), "k": (4, 4), "scores": (4, 4),
@@ -54,3 +56,30 @@ def test_each_factor_of_an_einstein_sum_has_a_gradient() -> None:
             node("Einsum", "x x k", "out", attributes=equation),
         ]
     ) == [("q", 256, 512), ("k", 256, 768), ("out", 256, 256)]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_weight_that_nested_branches_return_has_a_gradient(depth: int) -> None:
+    """The branches only return the weight: no operator in them uses it."""
+
+    def branches(level: int) -> tuple[Body, ...]:
+        return tuple(
+            body(side, graph([], {name: (4, 4)}, outputs=name, initializers=name))
+            if level == depth
+            else body(
+                side,
+                graph(
+                    [node("If", "c", f"{name}out", bodies=branches(level + 1))],
+                    {f"{name}out": (4, 4)},
+                    outputs=f"{name}out",
+                ),
+            )
+            for side in ("then", "else")
+            for name in (f"{side}{level}",)
+        )
+
+    nodes = [node("If", "c", "q", bodies=branches(1)), node("MatMul", "q x", "out")]
+    shapes = {**SHAPES, "c": ()}
+    made = profile(graph(nodes, shapes, inputs="x c", outputs="out", dtypes={"c": "bool"}))
+    rows = run(Query(), made).rows
+    assert [row["backward_macs"] for row in rows if row["name"] == "out"] == [64]

@@ -326,12 +326,19 @@ def test_odd_files_have_notes(lines: list[str], note: str, tmp_path: Path) -> No
     assert f"note: {note}\n" in notes
 
 
-def test_a_file_that_ends_in_a_run_has_one_note(tmp_path: Path) -> None:
-    content = document(ADD, run(9, 10), node("next", "Abs", 30, 2), node("last", "Abs", 33, 2))
+@pytest.mark.parametrize(
+    ("runs", "warm_up"),
+    [(1, "; the only complete run is the first, and first runs are usually slower"), (2, "")],
+)
+def test_a_file_that_ends_in_a_run_has_one_note(runs: int, warm_up: str, tmp_path: Path) -> None:
+    again = node("add", "Add", 30, 5, ins=[(2, 3), (3,)], outs=[(2, 3)], sizes=(24, 12, 24))
+    complete = (ADD, run(9, 10), again, run(29, 10))[: 2 * runs]
+    begun = node("next", "Abs", 50, 2), node("last", "Abs", 53, 2)
+    content = document(*complete, *begun)
     _, notes = shown(tmp_path, content[:-20], "--notes", "all")
     assert notes == (
         "note: the file ends in the middle: left out 1 execution of nodes in an incomplete run; "
-        "copy it again, or end the session's profiling before the program ends\n"
+        f"copy it again, or end the session's profiling before the program ends{warm_up}\n"
     )
 
 

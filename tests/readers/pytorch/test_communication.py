@@ -275,7 +275,7 @@ def test_a_collective_that_one_rank_lacks_is_not_compared(tmp_path: Path) -> Non
 
 def test_an_inspection_names_the_ranks_of_streams(tmp_path: Path) -> None:
     found = run_command(*job(tmp_path, (10,), (15,)), "--inspect", "ncclKernel")
-    assert "tracks                stream 7 of rank 0, stream 7 of rank 1\n" in found.out
+    assert "tracks                    stream 7 of rank 0, stream 7 of rank 1\n" in found.out
     assert [line.split()[3:] for line in found.out.splitlines()[-2:]] == [
         ["stream", "7", "of", "rank", "1", "N/A"],
         ["stream", "7", "of", "rank", "0", "N/A"],

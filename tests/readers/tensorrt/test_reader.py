@@ -201,7 +201,7 @@ def test_a_profile_without_description_says_what_to_pass() -> None:
     )
     assert done.err.splitlines() == [
         f"note: {GRAPH}: 2 operators matched by name, 0 by order, 1 operator (0.0% of the time) "
-        "not matched; perhaps this is the description of another engine",
+        "not matched; perhaps this graph is of another build of the model",
         f"note: {GRAPH}: {UNKNOWN}",
         f"note: {means}",
     ]
@@ -240,8 +240,8 @@ def test_a_description_of_another_engine_has_a_note(tmp_path: Path) -> None:
     path = written(tmp_path, times(("b", 1.0, 1.0)), description(CONV))
     beside = tmp_path / "net.graph.json"
     assert pa.load(path).notes == (
-        f"{beside}: 1 operator (100.0% of the time) matches no node of this model; perhaps this is "
-        "the description of another engine",
+        f"{beside}: 1 operator (100.0% of the time) matches no node of this model; perhaps this "
+        "graph is of another build of the model",
     )
 
 

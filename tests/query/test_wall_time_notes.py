@@ -1,4 +1,4 @@
-"""Notes on operators and whole runs that changed in opposite directions."""
+"""Notes on whole runs that did not change as their operators did."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Track
     from profile_analyze.model.profile import Profile
 
+FEW = "unless noise is the reason: there are few runs"
 OUTSIDE = "find out what happens there"
 OVERLAP = "find out how far operators overlap, and what happens between them"
 
@@ -57,22 +58,22 @@ def found(new: Profile, base: Profile, **settings: float) -> list[str]:
         (
             (0.8, 1.2),
             (1.0, 1.1),
-            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more: "
-            f"400 ms of a run is outside of operators, instead of 100 ms; {OUTSIDE}; verdicts are "
+            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more, "
+            f"{FEW}: 400 ms of a run is outside of operators, instead of 100 ms; {OUTSIDE}; verdicts are "
             "on operators only",
         ),
         (
             (1.0, 1.1),
             (0.8, 1.2),
-            "operators take 25.0% more time than in the baseline, but a whole run takes 8.3% less: "
-            f"100 ms of a run is outside of operators, instead of 400 ms; {OUTSIDE}; verdicts are "
+            "operators take 25.0% more time than in the baseline, but a whole run takes 8.3% less, "
+            f"{FEW}: 100 ms of a run is outside of operators, instead of 400 ms; {OUTSIDE}; verdicts are "
             "on operators only",
         ),
         (  # operators that were measured apart from the run
             (1.6, 1.2),
             (2.0, 1.1),
-            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more: "
-            f"{OVERLAP}; verdicts are on operators only",
+            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more, "
+            f"{FEW}: {OVERLAP}; verdicts are on operators only",
         ),
         ((0.8, 1.1), (1.0, 1.1), None),
         ((1.0, 1.2), (1.0, 1.1), None),
@@ -133,6 +134,48 @@ def test_changes_within_noise_have_no_note(
     new = side("new", *((0.8 * time, 2.2 * wall) for time, wall in noise))
     base = side("base", *((1.0 * time, 2.0 * wall) for time, wall in noise))
     assert len(found(new, base)) == has_note
+
+
+@pytest.mark.parametrize(
+    ("wall_s", "expected"),
+    [
+        (2.001, "a whole run takes only 1.00 ms more: 801 ms of a run is outside"),
+        (2.0, "a whole run takes as long: 800 ms of a run is outside"),
+        (1.999, "a whole run takes 1.00 ms less: 799 ms of a run is outside"),
+        (1.9, "a whole run takes 5.0% less: 700 ms of a run is outside"),
+        (2.09, "a whole run takes only 90.0 ms more: 890 ms of a run is outside"),
+        (2.11, None),
+        (2.2, None),
+        (2.4, None),
+    ],
+)
+def test_runs_that_change_by_less_than_half_of_their_operators_have_a_note(
+    wall_s: float, expected: str | None
+) -> None:
+    noise = [1 - 2e-5, 1 - 1e-5, 1.0, 1 + 1e-5, 1 + 2e-5]
+    new = side("new", *((1.2 * one, wall_s * one) for one in noise))
+    base = side("base", *((1.0 * one, 2.0 * one) for one in noise))
+    texts = found(new, base)
+    assert len(texts) == (expected is not None)
+    if expected is not None:
+        in_percent = "20.0% more time" if "%" in expected else "200 ms more"
+        assert texts[0] == (
+            f"operators take {in_percent} than in the baseline, but {expected} of operators, "
+            f"instead of 1.00 s; {OUTSIDE}; verdicts are on operators only"
+        )
+    swapped = found(base, new)
+    assert len(swapped) == (expected is not None)
+    if "only" in (expected or ""):
+        assert "200 ms less than in the baseline, but a whole run takes only " in swapped[0]
+    # With few runs, noise may be the reason.
+    assert len(found(side("new", (1.2, wall_s)), side("base", (1.0, 2.0)))) == (wall_s == 1.9)
+
+
+def test_noise_of_whole_runs_may_hide_that_they_follow_their_operators() -> None:
+    walls = (2.0, 1.5, 2.0, 2.6, 2.0)
+    new = side("new", *((1.2 + n / 1e6, wall) for n, wall in enumerate(walls)))
+    base = side("base", *((1.0 + n / 1e6, wall) for n, wall in enumerate(walls)))
+    assert found(new, base) == []
 
 
 def test_sides_that_do_not_belong_together_have_no_note() -> None:
