@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.own_times import OwnTimes
 from profile_analyze.analysis.row_tests import OperatorTimes, RowTests, compare_rows
 from profile_analyze.analysis.statistics import (
     FASTER,
@@ -62,8 +61,7 @@ def intervals(operators: OperatorTimes, row: Integers) -> Ends:
 
 def _tests(operators: OperatorTimes, row: Integers) -> tuple[RowTests, Floats]:
     measured_s = _times_of_rows(operators.times_s, row)
-    own = OwnTimes(measured_s, lambda times_s: _times_of_rows(times_s, row))
-    return compare_rows(operators, row, own), _ratios(operators, measured_s)
+    return compare_rows(operators, row, measured_s), _ratios(operators, measured_s)
 
 
 def _times_of_rows(times_s: Floats, row: Integers) -> Floats:

@@ -13,12 +13,10 @@ from profile_analyze.analysis.compared_work import (
     work_ratio,
 )
 from profile_analyze.analysis.intervals import ratios_of
-from profile_analyze.analysis.own_times import OwnTimes
 from profile_analyze.analysis.row_tests import OperatorTimes, compare_rows
 from profile_analyze.analysis.verdicts import runs_needed, verdict_codes
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
 from profile_analyze.model.column_formulas import work_in_runs
-from profile_analyze.model.iterations import units_in
 from profile_analyze.model.numbers import difference, finite, quantile_of_runs, ratio
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.terms import ADDED, OWN, RELATIVE, REMOVED
@@ -118,29 +116,18 @@ def _measured_ratio(rows: Rows) -> Floats:
 
 
 def tests_of(rows: Rows) -> RowTests:
-    """Return the tests of all rows.
-
-    Operators are tested by their times. A group is tested by the requested aggregate of its
-    operators' times. For `sum` and `mean`, outliers are limited first: see `OwnTimes`.
-    """
+    """Return the tests of all rows. A group is tested by the requested aggregate of its times."""
     # Verdicts are on the times as measured, because drift correction hides changes that all
     # operators share.
-    sides = [rows.operators.as_measured.per_unit(column) for column in ("time", "base")]
-    comparison = _comparison(rows.operators)
-    operators = OperatorTimes(
-        np.concatenate(sides, axis=1),
-        sides[0].shape[1],
-        comparison.profile.operators.category.codes,
-    )
-    measured = [rows.as_measured.per_unit(column) for column in ("time", "base")]
-    # A time that is the median of several runs has no outliers left to limit.
-    profiles = (comparison.profile, comparison.base)
-    has_medians = any(
-        side.shape[1] < units_in(one.runs, "iteration")
-        for side, one in zip(sides, profiles, strict=True)
-    )
-    own = OwnTimes(np.concatenate(measured, axis=1), None if has_medians else rows.added_up())
-    return compare_rows(operators, rows.row_of_operator, own)
+    operators, own_s = (_times_of_sides(one.as_measured) for one in (rows.operators, rows))
+    runs = rows.as_measured.per_unit("time").shape[1]
+    codes = _comparison(rows.operators).profile.operators.category.codes
+    return compare_rows(OperatorTimes(operators, runs, codes), rows.row_of_operator, own_s)
+
+
+def _times_of_sides(rows: Rows) -> Floats:
+    """Return the times of each process or iteration of both sides, shape (rows, units)."""
+    return np.concatenate([rows.per_unit(column) for column in ("time", "base")], axis=1)
 
 
 def _ratio_low(rows: Rows) -> Floats:

@@ -5,12 +5,13 @@
 - Its relative times: the times divided by the level of all other operators in the same run. The
   noise that all operators of a run share cancels out.
 
-A row is tested by its relative times under two conditions. Otherwise, its own times are tested.
+A row is tested by its relative times under three conditions. Otherwise, its own times are tested.
 
 1. The relative times do not have much more noise than the own times: see `_MORE_NOISE`.
 2. The row changed more than the other operators. Otherwise, a change of the other operators would
    look like the opposite change of the row. This condition depends on which runs belong to which
    side, so the p of the permutation test is only approximate.
+3. If the row is a group, its operators changed alike: see `_changed_alike`.
 
 A change of a few operators hardly moves the level of their group. A group that is tested by its
 relative times is therefore tested by its own times, too: see `_OF_OWN`.
@@ -23,12 +24,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.analysis.intervals import Shift, shift
-from profile_analyze.analysis.own_times import (
-    limited_rows,
-    limited_times,
-    own_logs,
-    own_shift,
-)
 from profile_analyze.analysis.permutation import permutation_test
 from profile_analyze.analysis.run_levels import RunLevels
 from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
@@ -38,8 +33,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from numpy.typing import NDArray
-
-    from profile_analyze.analysis.own_times import OwnTimes
 
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
@@ -78,18 +71,6 @@ class OperatorTimes(NamedTuple):
         """Split `values`, shape (rows, runs of both sides), into the values of each side."""
         return values[:, : self.runs], values[:, self.runs :]
 
-    def medians_s(self) -> Floats:
-        """Return the median time of each operator on both sides, shape (2, operators)."""
-        return np.stack([quantile_of_runs(side, 0.5) for side in self.split(self.times_s)])
-
-    def typical_s(self) -> Floats:
-        """Return the geometric mean of each operator's medians on both sides, shape (operators,).
-
-        It is NaN if a side has no time of the operator.
-        """
-        typical: Floats = np.sqrt(self.medians_s()).prod(axis=0)
-        return typical
-
     def shift(self, values: Floats) -> Shift:
         """Return the shift of `values`, shape (rows, runs of both sides), between the sides."""
         return shift(*self.split(values))
@@ -117,8 +98,6 @@ class RowTests(NamedTuple):
     parts: Floats
     """The largest part of the row's permitted error rate that one test can use: 1 for a row with
     one test, less for a group that may get two."""
-    is_limited: Chosen
-    """Whether the own times of the row have outliers limited."""
 
     @property
     def corrected(self) -> Floats:
@@ -145,32 +124,33 @@ class Relative(NamedTuple):
     """The level of all other operators in each run."""
 
 
-def compare_rows(operators: OperatorTimes, row: Integers, own: OwnTimes) -> RowTests:
+def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowTests:
     """Test the rows of a comparison.
 
     `row` has the row of each operator, shape (operators,). It is -1 for operators in no row.
-    All times are in seconds.
+    `own_s` has the times of the rows, shape (rows, runs of both sides). All times are in seconds.
     """
-    limited = limited_rows(operators, row, own)
-    own_s = own.measured_s
-    if own.added_up is not None and limited.any():
-        limited_s = own.added_up(limited_times(operators.times_s))
-        own_s = np.where(limited[:, np.newaxis], limited_s, own_s)
     relative = relative_times(operators, row, len(own_s))
-    logs = own_logs(own_s)
+    with np.errstate(divide="ignore"):
+        logs = np.log(own_s)  # -inf for 0
     difference = relative.inside - relative.outside
-    shifts = own_shift(operators, row, own, own_s, limited), operators.shift(difference)
-    is_quieter = _noise(difference) < _MORE_NOISE * _noise(logs)
-    is_relative = is_quieter & _changed_more_than_others(operators, relative, shifts[1])
-    p_values = operators.p_values(np.where(is_relative[:, np.newaxis], difference, own_s))
+    own, shift_of_relative = operators.shift(logs), operators.shift(difference)
     several = np.bincount(row[row >= 0], minlength=len(own_s)) > 1
+    is_quieter = _noise(difference) < _MORE_NOISE * _noise(logs)
+    is_relative = (
+        is_quieter
+        & _changed_more_than_others(operators, relative, shift_of_relative)
+        & (_changed_alike(operators, relative, own) | ~several)
+    )
+    p_values = operators.p_values(np.where(is_relative[:, np.newaxis], difference, own_s))
     both = np.flatnonzero(is_relative & several)
     of_own = operators.p_values(own_s[both]) / _OF_OWN
     of_relative = p_values[both] / (1 - _OF_OWN)
     is_relative[both] = of_relative <= of_own
     p_values[both] = np.minimum(np.minimum(of_own, of_relative), 1.0)
     parts = np.where(is_quieter & several, max(_OF_OWN, 1 - _OF_OWN), 1.0)
-    return RowTests(*shifts, is_relative, p_values, _weights(own_s, p_values), parts, limited)
+    weights = _weights(own_s, p_values)
+    return RowTests(own, shift_of_relative, is_relative, p_values, weights, parts)
 
 
 def _noise(values: Floats) -> Floats:
@@ -205,6 +185,17 @@ def _changed_more_than_others(
         & (np.abs(difference.estimate) >= np.abs(outside) / 2)
     )
     return changed_more
+
+
+def _changed_alike(operators: OperatorTimes, relative: Relative, own: Shift) -> Chosen:
+    """Return whether the operators of each row changed alike, shape (rows,).
+
+    The level of a row is the change of most of its operators. If it is outside of the interval of
+    the row's own times, the sum changed otherwise: perhaps its largest operator did not change.
+    """
+    inside = operators.shift(relative.inside).estimate
+    alike: Chosen = (own.low <= inside) & (inside <= own.high)
+    return alike
 
 
 def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relative:

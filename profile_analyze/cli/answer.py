@@ -25,7 +25,7 @@ from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.notes import by_importance, chosen_notes
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import DERIVED_WORK, FRAMES, MEASURED, SHAPES
+from profile_analyze.model.terms import COMPUTE_DTYPE, DERIVED_WORK, FRAMES, MEASURED, SHAPES
 from profile_analyze.query.catalog import DISTINGUISHING, all_optional_columns, optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
@@ -220,7 +220,7 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     # The roofline in the summary needs the dtypes, like the column `efficiency`.
     of_summary = ["efficiency"] if query.peaks else []
     of_work = () if request.work in (None, MEASURED) else DERIVED_WORK
-    of_model = () if request.model is None else SHAPES
+    of_model = () if request.model is None else (*SHAPES, COMPUTE_DTYPE)
     if request.inspect is not None:
         return query.wanted | {*OPTIONAL_COLUMNS, FRAMES}
     if request.sql is not None:

@@ -150,7 +150,8 @@ def _change_text(kept: Measured, new: Measured) -> str:
 
 
 def _doubt_text(doubt: float) -> str:
-    return f"may be up to {percent(doubt)} too low"
+    how_much = percent(doubt)
+    return "may be far too low" if how_much == percent(1) else f"may be up to {how_much} too low"
 
 
 def _peaks(tried: Sequence[Measured], remarks: Sequence[str], again: str) -> Peaks:

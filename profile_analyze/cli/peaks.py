@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
 """Stands for peaks that are found later: by a measurement, or from the device in the profile."""
-_SUFFIX: Final = ".toml"
+_DEVICE_FILE: Final = re.compile(r"(?P<file>.*\.toml)(:(?P<rest>.*))?", re.DOTALL)
 _HERE: Final = "here"
 _HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "me")
 """Words that people write instead of `here`."""
@@ -55,11 +55,11 @@ def find_peaks(spec: str) -> Found:
     if name.lower() == _AUTO:
         _check_dtype(spec, dtype)
         return Found(of_profile=lambda profile: _peaks_of_profile(profile, dtype or None))
-    if name.removesuffix("!") == _HERE:
+    if name.lower().removesuffix("!") == _HERE:  # `here!` measures even if the rates are cached
         # Imported here, because only this value needs the modules that start a process.
         from profile_analyze.cli.machine_peaks import measurement
 
-        return Found(measure=measurement(spec))
+        return Found(measure=measurement(spec.lower()))
     return Found(resolve(spec))
 
 
@@ -99,9 +99,8 @@ def check_that_value_is_not_split(spec: str, files: Sequence[str]) -> None:
 
 def resolve(spec: str) -> Peaks:
     """Return the peaks that `spec` names by a device, a file or two rates. Raises `PeaksError`."""
-    file, suffix, rest = spec.partition(_SUFFIX)
-    if suffix and rest[:1] in ("", ":"):
-        return _in_file(file + suffix, rest.removeprefix(":"))
+    if match := _DEVICE_FILE.fullmatch(spec):
+        return _in_file(match["file"], match["rest"] or "")
     if match := re.fullmatch(r"here\s*(\d+)", spec):
         raise PeaksError(f"there is no device {spec!r}; did you mean here:{match[1]}?")
     if spec.lower() in _HERE_WORDS:

@@ -45,7 +45,7 @@ class _Side(NamedTuple):
 def read_several(
     request: Request, sources: Sources, wanted: frozenset[str], progress: Progress
 ) -> Profile | Comparison:
-    """Return the profile or the comparison: see `sources.read`."""
+    """Return the profile or the comparison, as `read` in `cli/sources.py` describes."""
     data_sets = frozenset(sources.data_sets)
     sides = [_Side(sources.files, data_sets, is_baseline=False)]
     if sources.baseline:

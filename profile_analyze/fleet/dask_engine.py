@@ -114,9 +114,9 @@ class DaskEngine:
 class _ClosingClient(Client):
     """A client of an existing cluster that closes if it cannot start.
 
-    Dask leaves such a client open after some errors, such as an address without a port. If the
-    garbage collector finds it while Dask starts the thread of another client, that thread waits
-    for a lock that Dask holds until the thread has started. Dask gives up after 10 s.
+    Dask leaves such a client open after some errors, such as an address without a port. Garbage
+    collection closes it later, perhaps in the thread that Dask starts for another client. Closing
+    needs a lock that Dask holds until that thread has started. Dask gives up after 10 s.
     """
 
     def __init__(self, address: str) -> None:

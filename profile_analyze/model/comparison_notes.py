@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.notes import BASELINE, Importance, Note
+from profile_analyze.model.origins import FORMAT_SEPARATOR
 from profile_analyze.model.terms import CONTROL, DEVICE
 from profile_analyze.units import counted, percent, small_percent, three_digits
 
@@ -125,8 +126,8 @@ def notes_on_sides(comparison: Comparison) -> Iterator[Note]:
         yield Note(f"{mismatch}; {mismatch.advice}", Importance.ANSWER)
     if _have_different_formats(comparison):
         yield Note(
-            f"the two sides are of different formats, {comparison.profile.origin.format} and "
-            f"{comparison.base.origin.format}: their times may differ in kind",
+            f"the two sides are of different formats: {_formats(comparison.profile)} in the "
+            f"profile, {_formats(comparison.base)} in the baseline; their times may differ in kind",
             Importance.ANSWER,
         )
     yield from _notes_on_matching(comparison)
@@ -164,6 +165,12 @@ def _other_iterations(comparison: Comparison) -> Mismatch | None:
 
 def _have_different_formats(comparison: Comparison) -> bool:
     return comparison.profile.origin.format != comparison.base.origin.format
+
+
+def _formats(side: Profile) -> str:
+    """Return the formats of the files of a side: `A`, `A and B`, or `A, B and C`."""
+    *others, last = side.origin.format.split(FORMAT_SEPARATOR)
+    return " and ".join(filter(None, (", ".join(others), last)))
 
 
 def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MOST: Final = 0.8
-"""The share of the names, and of the time of each side, that must have one factor. In a network
-with twice as many layers, fewer names are called exactly twice as often: its first and last layers
-are called as often as before."""
+"""The share of the names, and of the time of each side, that must have the same factor. A network
+with twice as many layers does not reach this share: its first and last layers are called as often
+as before."""
 
 
 class Factor(NamedTuple):
@@ -54,7 +54,8 @@ def _distinct(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """Return the distinct values, and how often each occurs."""
     # `np.unique` would import `numpy.ma`: see `numbers.numbered`.
     ordered = np.sort(values)
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]  # empty without values
+    starts = np.flatnonzero(is_first)
     return ordered[starts], np.diff(np.append(starts, len(ordered)))
 
 

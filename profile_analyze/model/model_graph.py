@@ -39,6 +39,7 @@ class ModelGraph:
         self._sizes: list[float] = [] if tensors is None else tensors.size.tolist()
         roles = None if tensors is None else tensors.role
         self._roles = [None] * len(self._sizes) if roles is None else roles.values().tolist()
+        self._dtypes = [] if tensors is None else tensors.dtype.values().tolist()
         results = None if tensors is None else tensors.is_result
         self._is_result = [False] * len(self._sizes) if results is None else results.tolist()
         if uses is not None:
@@ -84,6 +85,11 @@ class ModelGraph:
         }
         inputs = {tensor for tensor in read if not self._is_constant(tensor)}
         return MovedBytes(*map(self._total, (read | outputs, inputs, outputs)))
+
+    def first_dtype(self, group: Sequence[int]) -> str | None:
+        """Return the dtype of the first input of fused nodes; None if it is unknown."""
+        reads = self._reads[group[0]]
+        return self._dtypes[reads[0]] if reads else None
 
     def _is_constant(self, tensor: int) -> bool:
         return self._roles[tensor] in CONSTANT_ROLES

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.profile import Origin
 from profile_analyze.model.terms import EACH, MEAN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+FORMAT_SEPARATOR: Final = ", "
+"""The text between the formats of a joined profile."""
 
 
 def common_origin(origins: Sequence[Origin]) -> Origin:
@@ -21,7 +24,7 @@ def common_origin(origins: Sequence[Origin]) -> Origin:
         for name, value in first._asdict().items()
         if all(getattr(origin, name) == value for origin in origins)
     }
-    formats = ", ".join(dict.fromkeys(origin.format for origin in origins))
+    formats = FORMAT_SEPARATOR.join(dict.fromkeys(origin.format for origin in origins))
     kinds = {origin.times for origin in origins}
     # A single file of means is enough for the joined times to count as means.
     times = MEAN if MEAN in kinds else EACH if EACH in kinds else first.times

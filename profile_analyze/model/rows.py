@@ -81,13 +81,6 @@ class Rows(Protocol):
     def row_of_operator(self) -> NDArray[np.int64]:
         """The row that each operator belongs to, shape (operators,); -1 if it is in no row."""
 
-    def added_up(self) -> Callable[[NDArray[np.float64]], NDArray[np.float64]] | None:
-        """Return a function from times of operators to times of these rows; None without groups.
-
-        The function adds up, or averages, values of shape (operators, columns) to values of shape
-        (rows, columns). It is None, too, if the aggregate is neither `sum` nor `mean`.
-        """
-
     def work_on_sides(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the work of each row in the profile and in the baseline, shape (rows,) each.
 

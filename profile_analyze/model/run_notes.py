@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from profile_analyze.model.fused_layers import FUSED_NAMES
 from profile_analyze.model.notes import Beside, Importance, Note
 from profile_analyze.model.scope_notes import BY_NAME, mixed_scopes
 from profile_analyze.model.terms import KERNEL
@@ -136,7 +137,8 @@ def _missing_operator_notes(partial: Partial, shared: _Shared) -> Iterator[Note]
         yield Note(f"{found}: {shared.scopes}; {BY_NAME} counts each name once", Importance.ANSWER)
     elif shared.unlike:
         advice = "--aggregate-by file shows each file on its own"
-        if shared.unlike == _DIFFERENT_KINDS:
+        # Only graphs that a runtime wrote name the operators in fused layers.
+        if shared.unlike == _DIFFERENT_KINDS and FUSED_NAMES in partial.operators.optional:
             advice = f"if one of them describes the model that ran, name it after --model; {advice}"
         yield Note(
             f"{found}: these look like {shared.unlike}, so the totals make no sense; {advice}",

@@ -11,6 +11,7 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.described_dtypes import notes_on_dtypes
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.model_graph import ModelGraph
 from profile_analyze.model.model_matching import NAME, ORDER, expected_of, matches_of
@@ -48,7 +49,8 @@ def with_model(
     A note says how many operators were matched. It begins with `subject`, or with the name of the
     model if there is no `subject` or no match. If the model is an execution graph that lacks some
     operators, the note names `instead`: what would describe them without the option `--model`.
-    Notes that the model makes untrue are left out.
+    Notes that the model makes untrue are left out. Other notes say which operators were computed in
+    other dtypes than the model describes.
 
     Raises `QueryError` in these cases:
 
@@ -63,7 +65,14 @@ def with_model(
     of_model = (note.about(model.file) for note in model.notes if note.dropped_beside != "profile")
     own = (note for note in profile.notes if matches.are_few or note.dropped_beside != "model")
     lead = subject if subject and matches.by_row else model.file
-    notes = (_note(profile, model, matches, instead).about(lead), *own, *of_model)
+    has_memory = added.has_memory_of_nodes() & expected_of(profile)
+    of_dtypes = notes_on_dtypes(profile, model, graph, matches.by_row, has_memory)
+    notes = (
+        _note(profile, model, matches, instead).about(lead),
+        *(note.about(model.file) for note in of_dtypes),
+        *own,
+        *of_model,
+    )
     return profile.changed(operators=added.operators(), notes=notes)
 
 
@@ -130,6 +139,10 @@ class _Added:
             optional=optional,
             not_loaded=self._own.not_loaded | (self._nodes.not_loaded - optional.keys()),
         )
+
+    def has_memory_of_nodes(self) -> NDArray[np.bool_]:
+        """Return which operators have memory above 0 that their nodes give, shape (operators,)."""
+        return ~self._is_measured("memory") & (self._moved("memory", self._nodes.memory) > 0)
 
     def _filled_texts(self, name: Literal["type", "category"]) -> Categorical[str]:
         of_model: Categorical[str] = getattr(self._nodes, name)
@@ -210,11 +223,14 @@ class _Added:
             moved[row] = getattr(of_group, name)
         return moved
 
+    def _is_measured(self, name: Literal["computation", "memory"]) -> NDArray[np.bool_]:
+        source = self._own.source_of(name)
+        return source.where(one == MEASURED for one in source.categories)
+
     def _work(self, name: Literal["computation", "memory"], derived: Floats) -> dict[str, Any]:
         """Return a work column and its source. Measured values win over derived values."""
         own: Floats = getattr(self._own, name)
-        source = self._own.source_of(name)
-        is_measured = source.where(one == MEASURED for one in source.categories)
+        is_measured = self._is_measured(name)
         is_new = ~is_measured & ~np.isnan(derived)
         return {
             name: np.where(is_new, derived, own),

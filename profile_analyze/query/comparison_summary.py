@@ -87,9 +87,6 @@ class Change(NamedTuple):
     estimate: float
     """The ratio that `p_value`, `verdict` and `runs_needed` are based on: the median ratio of all
     pairs of runs, one of each side. `ratio` may differ, because it is the ratio of two medians."""
-    limits_outliers: bool
-    """Whether `estimate` is of several operators, so that outliers are limited first: see
-    `own_times.limited_times`."""
     runs_needed: float
     """How many runs of each side would probably settle an uncertain verdict. N/A if both sides
     have the same times, because the runs of both sides are then probably the same."""
@@ -146,7 +143,6 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         p_value=_number(whole, "p_value"),
         verdict=verdict,
         estimate=np.nan if tests is None else float(ratios_of(tests.chosen.estimate)[0]),
-        limits_outliers=tests is not None and bool(tests.is_limited[0]),
         runs_needed=_number(whole, "runs_needed") if can_be_settled else np.nan,
         why_no_verdict=why_no_verdict(comparison, query.unit),
         mismatch="" if mismatch is None else mismatch.meaning,

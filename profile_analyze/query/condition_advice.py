@@ -39,7 +39,12 @@ _VALUE_FIRST: Final = (
 )
 _BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<high>{_QUANTITY})"
 _WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
-_WITH_ANOTHER: Final = r"(?P<value>.+?)\s+(?:and|&&?)\s+(?P<another>[a-z][\w.]*\s*[=<>!~].*)"
+# An `and` in quotes is part of the value. An apostrophe after a letter does not start a quote.
+_UNQUOTED_OR_WHOLE_QUOTE: Final = r"""(?:'[^']*'|"[^"]*"|[^'"]|(?<=\w)['"])+?"""
+_WITH_ANOTHER: Final = (
+    rf"(?P<value>{_UNQUOTED_OR_WHOLE_QUOTE})\s+(?:and|&&?)\s+"
+    r"(?P<another>[a-z][\w.]*\s*[=<>!~].*)"
+)
 _MISSING: Final = ("null", "none", "nan", "n/a", "na")
 PATTERN_OF: Final = {"==": "~", "!=": "!~"}
 """For each operator on whole texts, the corresponding operator on patterns."""
@@ -188,14 +193,15 @@ _WAYS: Final = (_value_first, _negated, _between, _word_as_operator)
 def _with_value_first(low: str, first: str, name: str, second: str | None, high: str | None) -> str:
     """Return what to write instead of `low < name` or `low < name < high`.
 
-    Empty if the first operator is unknown.
+    Empty if an operator is unknown.
     """
     if first not in _MIRRORED:
         return ""
     condition = f"{name} {_MIRRORED[first]} {low.strip()}"
     if not second or not high:
         return f"write '{condition}'"
-    return _two_conditions(condition, name, high, "==" if second == "=" else second)
+    operator = OPERATOR_WORDS.get(second, second)
+    return _two_conditions(condition, name, high, operator) if operator in _MIRRORED else ""
 
 
 def _two_conditions(first: str, name: str, high: str, operator: str = "<=") -> str:
@@ -219,21 +225,24 @@ def _with_operator(name: str, words: str, value: str) -> str:
         operator = _NEGATED.get(operator or "") if before else operator
     if operator is None:
         return ""
-    if value.lower() in _MISSING:
+    both = re.fullmatch(_WITH_ANOTHER, value, re.IGNORECASE)
+    first = both["value"] if both else value
+    if first.lower() in _MISSING:
         return _on_missing(name)
+    text = first.strip("'\"")
+    if operator in ("~", "!~") and not text.strip("%"):
+        which = "every row that has a value" if operator == "~" else "no row"
+        return f"{which} meets '{name} {words} {text}'; leave this condition out"
+    condition = f"{name} {operator} {_value_for(word, first)}"
+    return _both(condition, both["another"]) if both else did_you_mean([f"'{condition}'"])
+
+
+def _value_for(word: str, value: str) -> str:
+    """Return what to compare with instead of `value`, which follows a word such as `in`."""
     if word == "in" and re.search(r"[,()\[\]{}]", value):  # a list
         choices = (one.strip(" '\"") for one in value.strip("()[]{}").split(","))
-        value = f"^({'|'.join(map(re.escape, choices))})$"
-    else:
-        value = value.strip("'\"")
-    if both := re.fullmatch(_WITH_ANOTHER, value, re.IGNORECASE):
-        return _both(f"{name} {operator} {both['value']}", both["another"])
-    if operator in ("~", "!~"):
-        if not value.strip("%"):
-            which = "every row that has a value" if operator == "~" else "no row"
-            return f"{which} meets this; leave the condition out"
-        value = _pattern_for(word, value)
-    return did_you_mean([f"'{name} {operator} {value}'"])
+        return f"^({'|'.join(map(re.escape, choices))})$"
+    return _pattern_for(word, value.strip("'\""))
 
 
 def _pattern_for(word: str, text: str) -> str:

@@ -68,9 +68,6 @@ class FailVerdict(NamedTuple):
     over_pairs: float = np.nan
     """The median ratio over all pairs of a run of the candidate and a run of the baseline, if it is
     beyond the limit although the ratio of the medians is within the limit. Otherwise NaN."""
-    limits_outliers: bool = False
-    """Whether `over_pairs` is of several operators, so that outliers are limited first: see
-    `own_times.limited_times`."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
@@ -243,7 +240,6 @@ def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bo
         is_beyond = over_pairs > limit if condition.above else over_pairs < limit
         verdict = verdict._replace(
             over_pairs=over_pairs if is_beyond else np.nan,
-            limits_outliers=bool(measured.tests.is_limited[0]),
         )
     if verdict.outcome == "passed" and measured.by_verdicts.reason:
         return verdict._replace(outcome="unjudged", reason=measured.by_verdicts.reason)

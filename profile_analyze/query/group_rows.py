@@ -15,8 +15,6 @@ from profile_analyze.query.group_values import aggregated, aggregated_in_each_ru
 from profile_analyze.query.rows import MOST_UNKNOWN, OperatorRows, RowView, formulas_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from profile_analyze.model.columns import Column
@@ -48,13 +46,6 @@ class GroupRows(RowView):
         rows = np.full(len(self.operators.sizes), -1)
         rows[self._grouping.operators] = np.repeat(np.arange(len(self.sizes)), self.sizes)
         return rows
-
-    def added_up(self) -> Callable[[NDArray[np.float64]], NDArray[np.float64]] | None:
-        """See `Rows.added_up`."""
-        aggregate = self.query.aggregate
-        if not known_aggregate(aggregate).adds_up:
-            return None
-        return lambda times_s: self._aggregated_per_run(aggregate, times_s)
 
     def work_on_sides(self, name: str) -> Sides[np.float64]:
         """See `Rows.work_on_sides`."""

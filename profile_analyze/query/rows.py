@@ -207,9 +207,6 @@ class OperatorRows(RowView):
         """See `Rows.row_of_operator`."""
         return np.arange(len(self.sizes))
 
-    def added_up(self) -> None:
-        """See `Rows.added_up`: operators are no groups."""
-
     def of_base(self) -> OperatorRows:
         """Return the same rows with the times of the baseline."""
         assert self.comparison is not None, "only a comparison has a baseline"

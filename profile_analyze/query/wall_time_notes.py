@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _LEAST_CHANGE: Final = 0.01
 """Smaller changes get no note, even if the threshold of verdicts is smaller."""
 _FOLLOWS: Final = 0.5
-"""A run follows its operators if it changes by at least this share of their change in seconds."""
+"""A run follows its operators if it changes by at least this share of their change, in seconds or
+as a fraction: operators on several threads save more seconds than their run."""
 
 
 class _Change(NamedTuple):
@@ -43,9 +44,9 @@ def wall_time_notes(whole: Table, comparison: Comparison) -> Iterator[Note]:
     threshold of verdicts, and at least 1 %. There are two cases:
 
     - The wall time changed in the opposite direction, by as much.
-    - The wall time changed by less than half of what the operators did, in seconds. This case needs
-      enough runs for verdicts. With fewer, the note of the first case says that noise may be the
-      reason.
+    - The wall time changed by less than half of what the operators did, both in seconds and as a
+      fraction. This case needs enough runs for verdicts. With fewer, the note of the first case
+      says that noise may be the reason.
 
     If the two sides do not belong together, there is no note.
     """
@@ -64,7 +65,8 @@ def wall_time_notes(whole: Table, comparison: Comparison) -> Iterator[Note]:
         return
     is_opposite = operators.fraction * runs.fraction < 0 and abs(runs.fraction) >= least
     has_enough_runs = min(units_of(comparison, whole.query.unit)) >= LEAST_RUNS
-    limit = 0.0 if is_opposite else _FOLLOWS * operators.difference_s / base.wall_s
+    as_fractions = (operators.difference_s / base.wall_s, operators.fraction)
+    limit = 0.0 if is_opposite else _FOLLOWS * min(as_fractions, key=abs)
     if not (_is_beyond_noise(whole, sides, limit) if has_enough_runs else is_opposite):
         return
     noise = "" if has_enough_runs else ", unless noise is the reason: there are few runs"

@@ -126,8 +126,8 @@ class ByteStream:
     def read_some(self, most: int) -> bytes:
         """Return the next bytes; empty at the end.
 
-        If `plain_size` is set, the result has at most `most` bytes. Otherwise it has all bytes that
-        are available at once, even if they are more than `most`.
+        If `plain_size` is set, the result has at most `most` bytes. Otherwise `most` has no effect:
+        the result may be longer.
         """
         if not self.plain_size:
             return next(self._parts, b"")

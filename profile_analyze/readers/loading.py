@@ -146,8 +146,8 @@ def load(
     - `inputs` gives sizes to the inputs of a model, such as
       `ModelInputs.of({"data": (1, 3, 224, 224)})` or `ModelInputs.of(dims={"batch": 8})`.
       `ModelInputs.of(tile="64,64,64")` adds the columns on matrix products in tiles.
-    - `beside` says whether to read files in the same folder that describe the profile, such as the
-      description of a TensorRT engine. Pass False if `with_model` will add another model.
+    - `beside` says whether to read files in the same folder that describe the operators, such as
+      the description of a TensorRT engine. Pass False if `with_model` will add another model.
     - `cache` is a folder that keeps the decoded profiles of large files. Reading such a file again
       is then fast. By default, nothing is kept. A `Cache` also sets limits on sizes.
 

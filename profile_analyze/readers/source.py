@@ -82,7 +82,7 @@ class Source:
         self.name = display_name(path)
         """The name of the input in messages. It does not contain `within`."""
         self.beside = beside and path != "-"
-        """Whether readers look in the folder of the file for other files that belong to it."""
+        """Whether readers look in the folder of the file for descriptions of its operators."""
         self.cache = cache
         """Where the profile of the input may be kept; None to keep nothing."""
         self.files_beside: dict[str, FileState | None] = {}
@@ -103,9 +103,8 @@ class Source:
     @classmethod
     def of_bytes(cls, name: str, data: bytes, *, parts: Iterable[Source] = ()) -> Source:
         """Make the source of uncompressed `data`, with `name` as its name in messages."""
-        source = cls(name, parts=parts)
+        source = cls("-", parts=parts)  # like standard input, bytes have no folder
         source.name = name
-        source.beside = False
         source._buffered = _Buffer(data.removeprefix(BYTE_ORDER_MARK))
         source._is_complete = True
         return source
@@ -185,11 +184,8 @@ class Source:
         return state_of_file(_path_beside(self.path, name))
 
     def neighbour(self, name: str) -> Source | None:
-        """Return the source of a file beside the input.
-
-        Return None if there is no such file, or if `beside` is not set.
-        """
-        if not self.beside or not self.has_neighbour(name):
+        """Return the source of a file beside the input; None if there is no such file."""
+        if not self.has_neighbour(name):
             return None
         source = Source(_path_beside(self.path, name), max_size=self.max_size)
         source.name = _path_beside(self.name, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -57,19 +58,16 @@ def names_of_sides(source: Profile | Comparison) -> list[str]:
     """Return the name of the profile, and the name of its baseline if there is one.
 
     The folder of a single file is left out, unless both sides have the same name. Several files
-    are shown as their number and their common folder. Long names are cut in the middle.
+    are shown as their number and what their names have in common. If this is the same on both
+    sides, they are shown as the first file and the number of others. Long names are cut in the
+    middle.
     """
     profiles = [source] if isinstance(source, Profile) else [source.profile, source.base]
-    files = [one.file if len(one.processes) == 1 else _files(one) for one in profiles]
-    base_names = [*map(os.path.basename, files)]
-    if len({*base_names}) == len(files):
-        files = [
-            name if len(one.processes) == 1 else file
-            for name, file, one in zip(base_names, files, profiles, strict=True)
-        ]
+    short, long = zip(*map(_names_of_files, profiles), strict=True)
+    chosen = short if len({what for what, _ in short}) == len(short) else long
     return [
-        fitted(f"{side}{file}", _SIDE_WIDTH)
-        for side, file in zip(("", "baseline "), files, strict=False)
+        fitted(f"{side}{name}", _SIDE_WIDTH)
+        for side, (_, name) in zip(("", "baseline "), chosen, strict=False)
     ]
 
 
@@ -84,11 +82,34 @@ def title(parts: Sequence[str], separator: str, further: Sequence[str]) -> str:
     return "\n".join([*([first] if text_width(first) <= _TITLE_WIDTH else parts), *lines])
 
 
-def _files(profile: Profile) -> str:
-    """Return how many files there are, and their folder if all files are in the same folder."""
-    folders = set(map(os.path.dirname, profile.processes))
-    folder = folders.pop() if len(folders) == 1 else ""
-    return f"{profile.file} of {folder}" if folder else profile.file
+def _names_of_files(profile: Profile) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return a short and a long name for the files of a profile, each with what tells it apart.
+
+    For several files, the short name has what their names have in common. If this is nothing, the
+    short name is like the long name, which has the name of the first file.
+    """
+    first, *others = files = [*dict.fromkeys(profile.processes)]
+    if not others or all(one.startswith(profile.file) for one in files):  # one file
+        file = profile.file if others else first
+        name = os.path.split(file)[1]
+        return (name, name), (file, file)
+    long = (first, f"{first} and {len(others)} more")
+    common = _in_common(files)
+    return ((common, f"{profile.file} of {common}") if common else long), long
+
+
+def _in_common(files: Sequence[str]) -> str:
+    """Return the start that all names have, with `*`, or else the folder of all files.
+
+    The result is empty if the names have neither of them in common.
+    """
+    # In alphabetical order, all other names are between the first and the last name.
+    pairs = zip(min(files), max(files), strict=False)
+    start = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    folders = {*map(os.path.dirname, files)}
+    if os.path.split(start)[1]:
+        return f"{start}*"
+    return folders.pop() if len(folders) == 1 else ""
 
 
 def names(table: Table, width: int) -> list[str]:

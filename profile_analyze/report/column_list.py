@@ -50,13 +50,15 @@ _CONVENTIONS: Final = """\
   not fit into the caches is read more than once.
 - For an operator that only moves data, some runtimes report the number of elements as computation.
   The roofline therefore bounds such operators by the bandwidth alone: the operators of the category
-  copy, and the operators of the category data movement whose computation is known.
+  copy, and the operators of the category data movement, unless their computation is unknown: they
+  may then be views, which move nothing.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution.
 - The roofline does not judge operators that do no work, such as views and allocations. It does not
   judge copies between a GPU and other devices either, because a link limits them.
-- The roofline does not judge operators of unknown computation or memory, or of a dtype for which
-  the device has no known rate.
+- The roofline does not judge operators of unknown memory. Unless they only move data, it does not
+  judge operators of unknown computation either, or of a dtype for which the device has no known
+  rate.
 - The roofline does not judge operators whose work and times were recorded in different runs, with
   different shapes.
 

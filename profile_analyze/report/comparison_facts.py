@@ -242,7 +242,7 @@ GROUP: Final = FactGroup(
         Fact(
             "estimate",
             "The ratio that p_value, verdict and runs_needed are based on: the median ratio over "
-            "all pairs of runs, one of each side, after limiting outliers.",
+            "all pairs of runs, one of each side.",
             lambda summary: _change(summary).estimate,
             shown_with="verdict",
         ),

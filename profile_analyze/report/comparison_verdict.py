@@ -10,7 +10,7 @@ from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.change_causes import WORK_CAUSES
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.report.sentence_parts import (
-    AFTER_LIMITING,
+    OVER_PAIRS,
     comparable_times,
     iterations_remark,
     signed_percent,
@@ -81,7 +81,7 @@ def _basis(change: Change) -> str:
     """Return which change the verdict uses, if the change of the medians is far from it."""
     if change.verdict is None or not (_is_far(change) and _says_more(change)):
         return ""
-    return f"; a better estimate is {_estimate(change)} ({_pairs(change)}, which has less noise)"
+    return f"; a better estimate is {_estimate(change)} ({OVER_PAIRS}, which has less noise)"
 
 
 def _is_far(change: Change) -> bool:
@@ -98,11 +98,6 @@ def _says_more(change: Change) -> bool:
     return _estimate(change) not in (NOT_AVAILABLE, signed_percent(change.change))
 
 
-def _pairs(change: Change) -> str:
-    limiting = f" {AFTER_LIMITING}" if change.limits_outliers else ""
-    return f"the median change over all pairs of runs{limiting}"
-
-
 def _needed_runs(change: Change) -> str:
     """Return how many runs would settle an uncertain verdict, and which change this assumes."""
     if isnan(change.runs_needed):
@@ -114,7 +109,7 @@ def _needed_runs(change: Change) -> str:
     runs = f"{change.runs_needed:.0f} {change.unit}"
     # `_basis` may have said what the estimate is.
     is_new = _says_more(change) and not _basis(change)
-    origin = f" ({_pairs(change)})" if is_new else ""
+    origin = f" ({OVER_PAIRS})" if is_new else ""
     return f"; if the true change is {_estimate(change)}{origin}, about {runs} a side {outcome}"
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate_verdicts import Selected
     from profile_analyze.report.times import Times
 
-AFTER_LIMITING: Final = "after limiting outliers"
-"""Follows an estimate whose times had outliers limited first: see `row_tests.limited_times`."""
+OVER_PAIRS: Final = "the median change over all pairs of runs"
+"""What the estimate of a change is."""
 _OUTCOMES: Final = {
     "met": "FAILED",
     "uncertain": "uncertain",
@@ -199,10 +199,8 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
         up_to = "of any size"
     of_pairs = option = ""
     if not isnan(verdict.over_pairs):
-        limiting = f" {AFTER_LIMITING}" if verdict.limits_outliers else ""
         change = to_text(verdict.over_pairs)
-        pairs = f"the median change over all pairs of runs{limiting}"
-        of_pairs = f"a better estimate, {change} ({pairs}), is beyond it; "
+        of_pairs = f"a better estimate, {change} ({OVER_PAIRS}), is beyond it; "
         option = (
             "; --fail-uncertain not-ruled-out makes this uncertain"
             if verdict.outcome == "passed"

@@ -197,7 +197,7 @@ def test_this_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
         doubt=0.02,
         measured_by="here:1!",
     )
-    assert resolve("here:1") == first
+    assert resolve("here:1") == resolve("HERE:1") == first
     assert measured.calls == [1]
     both = resolve("here")
     assert both == resolve("here")
@@ -237,6 +237,14 @@ def test_each_rate_is_the_faster_of_one_thread_and_all(monkeypatch: pytest.Monke
     assert peaks.source.startswith(
         "FLO/s measured with 2 threads, bandwidth with 1 thread, the faster of 1 and 2: the best"
     )
+
+
+def test_a_doubt_of_the_whole_rate_is_no_percentage(
+    monkeypatch: pytest.MonkeyPatch, two_cores: Path
+) -> None:
+    assert not two_cores.exists()
+    monkeypatch.setattr(command, "_measure", Measurements(threads_1={"flops_doubt": 0.9999}))
+    assert "; may be far too low; measured on " in resolve("here:1").source
 
 
 def test_rates_that_are_not_stable_are_kept_with_their_doubt(

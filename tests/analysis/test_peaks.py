@@ -232,6 +232,12 @@ def test_a_file_of_one_device_needs_no_name(tmp_path: Path) -> None:
     file.write_text(FILE.partition("[other]")[0])
     assert command.resolve(str(file)).name == "my-card"
     assert command.resolve(f"{file}:fp16").dtype == "fp16"
+    folder = tmp_path / "cards.toml.d"
+    folder.mkdir()
+    other = folder / file.name
+    other.write_text(file.read_text())
+    assert command.resolve(str(other)).name == "my-card"
+    assert command.resolve(f"{other}:fp16").dtype == "fp16"
 
 
 @pytest.mark.parametrize(

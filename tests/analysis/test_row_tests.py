@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
-from profile_analyze.analysis.own_times import OwnTimes
 from profile_analyze.analysis.row_tests import (
     OperatorTimes,
     RowTests,
@@ -50,20 +49,16 @@ def noisy_times(seed: int, runs: int = 16) -> Floats:
 
 
 def added_up(times_s: Floats, row: Integers) -> Floats:
-    """Return the times of groups as the function of `GroupRows.added_up` does."""
+    """Return the times of the rows: the sums of their operators."""
     groups = range(int(row.max(initial=-1)) + 1)
     sums = [times_s[row == index].sum(axis=0) for index in groups]
     return np.array(sums).reshape(len(groups), times_s.shape[1])
 
 
-def own_times(times_s: Floats, row: Integers) -> OwnTimes:
-    return OwnTimes(added_up(times_s, row), lambda times_s: added_up(times_s, row))
-
-
 def results(times_s: Floats, row: Integers, categories: Integers = CATEGORIES) -> RowTests:
     """Return the tests of rows. The first half of the runs belongs to the candidate."""
     operators = OperatorTimes(times_s, times_s.shape[1] // 2, categories)
-    return compare_rows(operators, row, own_times(times_s, row))
+    return compare_rows(operators, row, added_up(times_s, row))
 
 
 def codes_of(times_s: Floats, row: Integers, categories: Integers = CATEGORIES) -> Integers:
@@ -117,7 +112,7 @@ def test_a_row_without_a_time_in_each_run_has_no_relative_time() -> None:
 def test_without_rows_there_are_no_results() -> None:
     times_s = noisy_times(3)
     operators = OperatorTimes(times_s, 8, CATEGORIES)
-    tests = compare_rows(operators, np.full(40, -1), own_times(times_s, np.full(40, -1)))
+    tests = compare_rows(operators, np.full(40, -1), added_up(times_s, np.full(40, -1)))
     assert (tests.p_values.shape, tests.is_relative.shape) == ((0,), (0,))
 
 
@@ -269,7 +264,7 @@ def test_order_and_scale_do_not_matter(seed: int, row: Integers) -> None:
     np.testing.assert_allclose(found.chosen, expected.chosen, atol=1e-12)
     # Each operator keeps its row, so the rows stay in their order.
     operators = OperatorTimes(times_s[order], 8, CATEGORIES[order])
-    found = compare_rows(operators, row[order], own_times(times_s[order], row[order]))
+    found = compare_rows(operators, row[order], added_up(times_s[order], row[order]))
     np.testing.assert_allclose(found.p_values, expected.p_values, rtol=1e-9)
     np.testing.assert_allclose(found.chosen, expected.chosen, atol=1e-12)
 
@@ -333,3 +328,33 @@ def test_intervals_include_the_shown_ratio(by: tuple[str, ...]) -> None:
     relative = ~np.isnan(table["relative_low"])
     assert (table["relative_low"] <= table["relative_ratio"])[relative].all()
     assert (table["relative_ratio"] <= table["relative_high"])[relative].all()
+
+
+@pytest.mark.parametrize("runs", [(10, 10), (10, 30), (5, 40)])
+@pytest.mark.parametrize("slower", [1, 10, 20])
+def test_the_estimate_is_the_change_of_the_sum_whatever_operators_changed(
+    slower: int, runs: tuple[int, int]
+) -> None:
+    generator = np.random.default_rng(1)
+    typical = np.geomspace(1, 4, 20)[:, np.newaxis]
+    factors = np.where(np.arange(20) < slower, 1.5, 1.0)[:, np.newaxis]
+    times_s = typical * generator.lognormal(0, 0.01, (20, sum(runs)))
+    times_s[:, : runs[0]] *= factors
+    operators = OperatorTimes(times_s, runs[0], np.zeros(20, np.int64))
+    own = compare_rows(operators, np.zeros(20, np.int64), times_s.sum(axis=0, keepdims=True)).own
+    expected = float((typical * factors).sum() / typical.sum())
+    assert np.exp(own.estimate[0]) == pytest.approx(expected, rel=0.01)
+    assert own.low[0] < own.estimate[0] < own.high[0]
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.001, 1.3), (0.3, 1.21)])
+def test_a_group_is_judged_by_the_change_of_its_sum(share: float, expected: float) -> None:
+    """Of 24 operators, the one with `share` of the time does not change. The level hides it."""
+    generator = np.random.default_rng(3)
+    times_s = generator.lognormal(0, 0.01, 16) * generator.lognormal(0, 0.05, (40, 16))
+    times_s[0] *= share / (1 - share) * 23
+    times_s[1:24, :8] *= 1.3
+    row = np.where(np.arange(40) < 24, 0, -1)
+    tests = results(times_s, row, np.where(row == 0, 0, 1))
+    assert np.exp(tests.relative.estimate[0]) == pytest.approx(1.3, abs=0.03)
+    assert np.exp(tests.chosen.estimate[0]) == pytest.approx(expected, abs=0.03)

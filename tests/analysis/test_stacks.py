@@ -144,11 +144,11 @@ def test_very_deep_stacks_are_cut_and_keep_the_time() -> None:
 @st.composite
 def executions_of_rows(draw: Any) -> list[dict[str, Any]]:
     """Generate executions of `ROWS`, nested and launched at random. A child is after its parent."""
-    rows: list[dict[str, Any]] = []
+    executions: list[dict[str, Any]] = []
     for index in range(draw(st.integers(0, 12))):
         operator = draw(st.integers(0, len(ROWS) - 1))
         link = "launched_by" if operator == KERNEL else "parent"
-        rows.append(
+        executions.append(
             {
                 "operator": operator,
                 "duration_s": 1.0,
@@ -159,66 +159,67 @@ def executions_of_rows(draw: Any) -> list[dict[str, Any]]:
                 link: draw(st.integers(-1, index - 1)),
             }
         )
-    for index in reversed(range(len(rows))):  # a parent takes longer than its children
-        rows[index]["duration_s"] += sum(inside_s(rows, index))
-    return rows
+    for index in reversed(range(len(executions))):  # a parent takes longer than its children
+        executions[index]["duration_s"] += sum(inside_s(executions, index))
+    return executions
 
 
-def inside_s(rows: list[dict[str, Any]], index: int) -> list[float]:
+def inside_s(executions: list[dict[str, Any]], index: int) -> list[float]:
     """Return the durations of the outermost executions inside an execution, on its track."""
     found = []
-    for other, row in enumerate(rows):
-        above = max(row["parent"], row["launched_by"])
-        while above > index and rows[above]["track"] != rows[index]["track"]:
-            above = max(rows[above]["parent"], rows[above]["launched_by"])
-        if above == index and row["track"] == rows[index]["track"] and other != index:
-            found.append(row["duration_s"])
+    for execution in executions:
+        above = max(execution["parent"], execution["launched_by"])
+        while above > index and executions[above]["track"] != executions[index]["track"]:
+            above = max(executions[above]["parent"], executions[above]["launched_by"])
+        if above == index and execution["track"] == executions[index]["track"]:
+            found.append(execution["duration_s"])
     return found
 
 
 def stack_and_scope(
-    rows: list[dict[str, Any]], index: int
+    executions: list[dict[str, Any]], index: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the stack and the scope of an execution, by recursion to the executions around it."""
-    row = ROWS[rows[index]["operator"]]
-    above = max(rows[index]["parent"], rows[index]["launched_by"])
-    level, scope = row.get("level", "operator"), row.get("scope", ())
+    operator = ROWS[executions[index]["operator"]]
+    above = max(executions[index]["parent"], executions[index]["launched_by"])
+    level, scope = operator.get("level", "operator"), operator.get("scope", ())
     if level in ("runtime", "kernel") and not scope and above >= 0:
-        scope = stack_and_scope(rows, above)[1]
+        scope = stack_and_scope(executions, above)[1]
     outer_stack: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     while above >= 0:
-        outer = ROWS[rows[above]["operator"]]
-        outer_stack, outer_scope = stack_and_scope(rows, above)
+        outer = ROWS[executions[above]["operator"]]
+        outer_stack, outer_scope = stack_and_scope(executions, above)
         inside = (*outer_scope, outer["name"])
         outer_level = outer.get("level", "operator")
+        # Skip runtime calls, and modules that the scope does not have.
         if outer_level == "module" and scope[: len(inside)] == inside:
             break
         if outer_level not in ("module", "runtime"):
             break
-        above = max(rows[above]["parent"], rows[above]["launched_by"])
-    else:
-        return (*scope, row["name"]), scope
-    if level == "runtime" or (level == "kernel" and outer_stack[-1] == row["name"]):
+        above = max(executions[above]["parent"], executions[above]["launched_by"])
+    else:  # no execution around this one is in its stack
+        return (*scope, operator["name"]), scope
+    if level == "runtime" or (level == "kernel" and outer_stack[-1] == operator["name"]):
         return outer_stack, scope
+    # The outer stack already has the first names of the scope.
     common = 0
     while common < min(len(scope), len(inside)) and scope[common] == inside[common]:
         common += 1
-    return (*outer_stack, *scope[common:], row["name"]), scope
+    return (*outer_stack, *scope[common:], operator["name"]), scope
 
 
 @given(executions_of_rows(), st.sampled_from([0, 1]))
-def test_stacks_equal_a_plain_recursion(rows: list[dict[str, Any]], track: int) -> None:
-    profile = profile_of(ROWS, rows, tracks=(THREAD, STREAM), runs=(Run(), Run()))
+def test_stacks_equal_a_plain_recursion(executions: list[dict[str, Any]], track: int) -> None:
+    profile = profile_of(ROWS, executions, tracks=(THREAD, STREAM), runs=(Run(), Run()))
     expected: dict[tuple[str, ...], float] = {}
-    for index, row in enumerate(rows):
-        if row["track"] == track:
-            stack, _ = stack_and_scope(rows, index)
-            own_s = row["duration_s"] - sum(inside_s(rows, index))
+    for index, execution in enumerate(executions):
+        if execution["track"] == track:
+            stack, _ = stack_and_scope(executions, index)
+            own_s = execution["duration_s"] - sum(inside_s(executions, index))
             expected[stack] = expected.get(stack, 0.0) + own_s
-    assert (
-        stacks_of(profile, "device" if track else "host", np.ones(len(rows), np.bool_)) == expected
-    )
+    chosen = np.ones(len(executions), np.bool_)
+    assert stacks_of(profile, "device" if track else "host", chosen) == expected
 
 
 @given(traces(), st.sampled_from(["time", "host_time"]), st.sampled_from(["a", "b", "m1"]))

@@ -47,7 +47,6 @@ def row_tests_of(
         p_values=of_rows(p),
         weights=np.ones(rows),
         parts=np.ones(rows),
-        is_limited=np.zeros(rows, np.bool_),
     )
 
 

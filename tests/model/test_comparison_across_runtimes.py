@@ -180,3 +180,34 @@ def test_runs_of_two_formats_are_different_kinds_of_file(files: tuple[str, ...])
         "describes the model that ran, name it after --model; --aggregate-by file shows each file "
         "on its own"
     )
+
+
+def test_only_a_file_that_describes_a_model_may_belong_after_the_option_model() -> None:
+    files = [
+        str(FIXTURES / name) for name in ("profiles/resnet18.json", "tensorrt/old.profile.json")
+    ]
+    note = pa.load_runs(files).notes_on_runs[0]
+    assert note.endswith(
+        ": these look like different kinds of file, so the totals make no sense; --aggregate-by "
+        "file shows each file on its own"
+    )
+
+
+@pytest.mark.parametrize(
+    ("formats", "base_formats", "expected"),
+    [
+        ("A", "B", "A in the profile, B in the baseline"),
+        ("AB", "A", "A and B in the profile, A in the baseline"),
+        ("A", "ABC", "A in the profile, A, B and C in the baseline"),
+    ],
+)
+def test_a_note_says_which_side_has_which_formats(
+    formats: str, base_formats: str, expected: str
+) -> None:
+    profile, base = (
+        pa.join_runs(run_of(one, conv("c")) for one in side) for side in (formats, base_formats)
+    )
+    notes = pa.compare(profile, base).notes
+    assert (
+        f"the two sides are of different formats: {expected}; their times may differ in kind"
+    ) in notes

@@ -10,6 +10,7 @@ import profile_analyze as pa
 from profile_analyze.model.columns import RowKind
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
+from profile_analyze.query.condition_advice import advice_on_condition
 from profile_analyze.query.conditions import Condition
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
@@ -111,6 +112,7 @@ _GRAMMAR = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
             "1ms < time <= 2 ms",
             "write 'time > 1ms' and 'time <= 2 ms', two conditions: repeat the option for each",
         ),
+        ("1ms < time >>> 2ms", _GRAMMAR),
         ("name contains conv", "did you mean 'name ~ conv'?"),
         ("type IS Conv", "did you mean 'type == Conv'?"),
         ("type in ('A', \"B.c\")", "did you mean 'type ~ ^(A|B\\.c)$'?"),
@@ -121,6 +123,49 @@ def test_texts_that_are_not_conditions_are_errors_with_advice(text: str, advice:
     with pytest.raises(pa.QueryError) as caught:
         pa.Query(where=text)
     assert str(caught.value) == f"where: '{text}' is not a condition; {advice}"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        ("1ms < time =< 5ms", "time > 1ms", "time <= 5ms"),
+        ("1ms < time = 5ms", "time > 1ms", "time == 5ms"),
+        ("type contains Conv and time > 1ms", "type ~ Conv", "time > 1ms"),
+        ("type startswith Conv and time > 1ms", "type ~ ^Conv", "time > 1ms"),
+        ("type not endswith 'Conv' && time > 1ms", "type !~ Conv$", "time > 1ms"),
+        ("type like 'Conv%' and time > 1ms", "type ~ ^Conv", "time > 1ms"),
+        ('type is "Copy" and time > 1ms', "type == Copy", "time > 1ms"),
+        ("type in ('a', 'b') and time > 1ms", "type ~ ^(a|b)$", "time > 1ms"),
+        ("name contains 'a and id > 1' and id > 2", "name ~ a and id > 1", "id > 2"),
+        ("name contains it's and time > 1ms", "name ~ it's", "time > 1ms"),
+    ],
+)
+def test_each_of_two_conditions_in_another_grammar_is_translated(
+    text: str, first: str, second: str
+) -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        pa.Query(where=text)
+    advice = f"write '{first}' and '{second}', two conditions: repeat the option for each"
+    assert str(caught.value) == f"where: '{text}' is not a condition; {advice}"
+    assert len(pa.Query(where=[first, second]).conditions) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (
+            "type like '%' and time > 1ms",
+            "every row that has a value meets 'type like %'; leave this condition out",
+        ),
+        (
+            "type is null and time > 1ms",
+            "no condition selects N/A; --columns name,type -t 0 shows which rows have N/A",
+        ),
+        ("name contains 'a and time > 1ms'", "did you mean 'name ~ a and time > 1ms'?"),
+    ],
+)
+def test_advice_without_a_second_condition(text: str, advice: str) -> None:
+    assert advice_on_condition(text) == advice
 
 
 def test_conditions_on_groups_are_checked() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -61,3 +62,30 @@ def test_runs_without_a_time_do_not_count() -> None:
     table = pa.run(pa.Query(order="+name"), profile)
     shares = (profile.share_of(is_a), share_of(table.shown, is_a), table["share"][0])
     assert shares == (0.25, 0.25, 0.25)
+
+
+def test_the_estimate_is_of_medians_of_totals_and_not_of_totals_of_medians() -> None:
+    """Another operator is slow in each run of a process."""
+
+    def side(file: str, factor: float) -> pa.Profile:
+        return profile_of(
+            [{"name": name} for name in "abc"],
+            [
+                {
+                    "operator": operator,
+                    "run": 3 * process + run,
+                    "duration_s": factor * scale * (9.0 if operator == run else 1.0),
+                }
+                for process, scale in enumerate((1.0, 1.01, 1.02, 1.03))
+                for run in range(3)
+                for operator in range(3)
+            ],
+            runs=[Run(process) for process in range(4) for _ in range(3)],
+            processes=[f"{file}{process}.json" for process in range(4)],
+        )
+
+    comparison = pa.compare(side("new", 1.25), side("base", 1.0))
+    change = pa.summarise(comparison, judged_by=pa.Query(compared=True)).change
+    assert change is not None
+    assert change.base.time_s == pytest.approx(11 * 1.015)
+    assert (change.estimate, change.ratio) == pytest.approx((1.25, 1.25))

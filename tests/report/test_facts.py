@@ -129,7 +129,7 @@ def test_json_has_the_values_of_a_comparison() -> None:
     comparison = json.loads(pa.render(REPORTS["types"](), "json"))["summary"]["comparison"]
     assert comparison["largest_differences_by"] == ["type"]
     assert [one["label"] for one in comparison["called"]] == ["Conv", "Relu"]
-    assert comparison["called"][0]["ratio"] == pytest.approx(224 / 202)
+    assert comparison["called"][0]["ratio"] == pytest.approx(234 / 202)
     assert comparison["verdicts"] == {
         "slower": 1,
         "faster": 1,

@@ -85,8 +85,8 @@ _DEVICE_KINDS: Final[Mapping[str, terms.DeviceKind]] = {
     "rocm": terms.GPU,
     "opencl": terms.GPU,
 }
-"""Maps the start of a comp node's name to the kind of device. The kind of other devices, such as
-NPUs, is unknown."""
+"""Maps the start of a comp node's locator, such as `gpu0:0`, to the kind of device. The kind of
+other devices, such as NPUs, is unknown."""
 _MOST_DIGITS: Final = 6
 """A number with more digits cannot be a number of threads."""
 _CPU_CLOCK_S: Final = 1e-6

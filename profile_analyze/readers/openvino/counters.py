@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _HEADER: Final = re.compile(r"layerName(?P<separator>[;,])execStatus[;,]")
-_SHARES: Final = re.compile(r"; %;?$")
-"""The end of the header of a sorted report in C++, which has one more column: shares."""
 _COLUMNS: Final = 6
-_TOTAL: Final = re.compile(r'"?Total(;;| (CPU )?time:)')
+_TOTAL: Final = re.compile(r'"?Total(;;|,,| (CPU )?time:)')
 _TOTAL_OF_SORTED: Final = re.compile(r'"?Total time: ([^ ]+) milliseconds')
 _STATUS: Final = re.compile(r"(Status\.)?(EXECUTED|NOT_RUN|OPTIMIZED_OUT)")
 
@@ -121,17 +119,16 @@ def _of_csv(text: str) -> Report:
         row = line.rstrip("\r")
         header = _HEADER.match(row.lstrip())
         if header is not None:
-            # Only sorted reports have shares. In Python, only they have commas.
-            has_shares = _SHARES.search(row) is not None
+            is_sorted = "%" in row  # only sorted reports have a seventh column: shares
+            # In Python, sorted reports have commas. Spreadsheets may write commas in any report.
             has_commas = header["separator"] == ","
-            is_sorted = has_shares or has_commas
-            split = _of_commas if has_commas else partial(_of_semicolons, has_shares=has_shares)
+            split = _of_commas if has_commas else partial(_of_semicolons, has_shares=is_sorted)
             sections.append(Section([], None))
         elif _TOTAL.match(row) and sections:
             total = _total(row, split)
             if total is not None:
                 sections[-1] = sections[-1]._replace(total_ms=total)
-        elif row.strip(' ";'):  # the header of a sorted report goes on with a line `"`
+        elif row.strip(' ";,'):  # the header of a sorted report goes on with a line `"`
             counter = _counter_of_row(split(row))
             if counter is None or not sections:  # only a damaged file has rows before the header
                 broken.append(number)

@@ -64,7 +64,8 @@ class Argument(NamedTuple):
 
     type: str
     """The dtype of a tensor, as the file names it, or `Scalar`, `ScalarList` or `TensorList`. It is
-    in `_ABSENT_TYPES` for a text, an argument that is left out, and an unknown argument."""
+    in `_ABSENT_TYPES` for a text, for an argument that is left out, and if the file has no
+    type."""
     tensors: tuple[Tensor, ...] | None = None
     """The tensor, or the tensors of a list; None for a value, or for a list of unknown tensors."""
     dtypes: tuple[str | None, ...] = ()
@@ -90,7 +91,7 @@ class Argument(NamedTuple):
 
         A text that the profiler did not record looks the same in the file.
         """
-        return self.type in _ABSENT_TYPES and self.value is None
+        return self.type in _ABSENT_TYPES and self.value is None and self.tensors is None
 
 
 def arguments_of(facts: HostFacts) -> tuple[Argument, ...]:
@@ -137,7 +138,8 @@ def _argument(shape: Any, type_: Any, strides: Any, value: Any) -> Argument:
     if type_ == _TENSOR_LIST or isinstance(type_, list):
         return _list_argument(shape, type_, strides)
     name = type_ if isinstance(type_, str) else ""
-    is_tensor = bool(shape) if not isinstance(type_, str) else name not in _ABSENT_TYPES
+    # If the file has no type, only an argument with sizes is surely a tensor.
+    is_tensor = name not in _ABSENT_TYPES if isinstance(type_, str) else bool(shape)
     if not is_tensor or name in _VALUE_TYPES:
         return Argument(name, value=_value(value))
     found = _sizes(shape)
@@ -149,16 +151,16 @@ def _list_argument(shapes: Any, types: Any, strides: Any) -> Argument:
     """Return a list of tensors as an argument. Old versions of torch do not record its tensors."""
     if not isinstance(shapes, list) or not shapes:
         return Argument(_TENSOR_LIST)
-    of_each = types if isinstance(types, list) else ()
+    known_types = types if isinstance(types, list) else ()
+    known_strides = strides if isinstance(strides, list) else ()
     indices = range(len(shapes))
-    dtypes = [one if isinstance(one := _at(of_each, index), str) else None for index in indices]
+    dtypes = [one if isinstance(one := _at(known_types, index), str) else None for index in indices]
     found = [_sizes(shape) for shape in shapes]
-    of_list = strides if isinstance(strides, list) else ()
     return Argument(
         _TENSOR_LIST,
         tuple(map(Tensor, found, map(canonical_dtype, dtypes))),
         tuple(dtypes),
-        tuple(_strides(_at(of_list, index), found[index]) for index in indices),
+        tuple(_strides(_at(known_strides, index), found[index]) for index in indices),
     )
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pytorch.calls import Call
 
 _ATTENTION: Final = "attention"
+_FURTHER: Final = ("dropout_mask", "alibi_slopes", "seqused_k", "seqlen_k")
+"""The names of tensors that only some operators read."""
 
 
 def _forward(call: Call, *, is_heads_last: bool) -> Operation:
@@ -36,7 +38,7 @@ def _forward(call: Call, *, is_heads_last: bool) -> Operation:
     mask = call.optional("mask")
     return Operation(
         _ATTENTION,
-        (query, key, value, mask),
+        (query, key, value, mask, *map(call.optional, _FURTHER)),
         (Tensor((*q[:-1], v[-1]), query.dtype),),
         {
             "batch": prod(q[:-3]),
@@ -58,10 +60,9 @@ def _attention(call: Call) -> Cost:
 def _attention_backward(call: Call) -> Cost:
     operation = _forward(call, is_heads_last=call.name in _HEADS_LAST)
     macs = backward_macs(operation, input_gradients=1, weight_gradients=0)
-    inputs = [call.tensor(name) for name in ("query", "key", "value")]
-    gradients = inputs  # they have the shapes and dtypes of the inputs
-    moved = [call.tensor("grad_out"), *inputs, *operation.outputs, *gradients]
-    memory = sum(one.bytes for one in moved if one is not None)
+    # The gradients have the shapes and dtypes of the inputs.
+    gradients = [call.tensor(name) for name in ("query", "key", "value")]
+    memory = sum(one.bytes for one in (*call.every_tensor(), *gradients))
     return Cost(Work(macs, 2 * macs, memory), possible(gradients))
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pytorch.costs import Translate
 
 _ELEMENTWISE: Final = "elementwise"
+_SCALARS: Final = ("state_steps", "lr", "grad_scale", "found_inf")
+"""The arguments of fused optimizers that can be scalars in tensors."""
 
 
 def _result(call: Call, dtype: str | None) -> Tensor:
@@ -104,11 +106,12 @@ def _optimizer(per_element: int, *states: str) -> Translate:
 
     def translate(call: Call) -> Cost:
         of_states = [one for name in states for one in call.listed(name)]
+        others = [one for name in _SCALARS for one in call.listed(name)]
         parameters = call.tensors("self")
         written = [*parameters, *of_states]
         return cost(
             "optimizer step",
-            [*written, *call.tensors("grads")],
+            [*written, *call.tensors("grads"), *others],
             written,
             per_element=per_element,
             tensors_per_parameter=len(written) / len(parameters),
@@ -201,7 +204,7 @@ TABLE: Final[Mapping[str, Entry]] = {
         "optimizer step",
         "_fused_adam _fused_adamw",
         _ADAM,
-        translate=_optimizer(14, "exp_avgs", "exp_avg_sqs"),
+        translate=_optimizer(14, "exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs"),
     ),
     "_fused_sgd": Entry("optimizer step", (_SGD,), _optimizer(7, "momentum_buffer_list")),
     "_fused_adagrad": Entry("optimizer step", (_ADAGRAD,), _optimizer(9, "state_sums")),

@@ -71,7 +71,8 @@ def _embedding_bag(call: Call) -> Cost:
         bags = (shape_of(offsets)[0] - has_end,) if offsets.shape else ()
     read = possible([Tensor((*rows, *width), table.dtype)])[0]
     result = Tensor((*bags, *width), table.dtype)
-    memory = sum(one.bytes for one in (read, indices, offsets, result))
+    moved = [read, indices, offsets, *call.listed("per_sample_weights"), result]
+    memory = sum(one.bytes for one in moved)
     return Cost(Work(0.0, read.elements, memory), possible([result]))
 
 

@@ -33,7 +33,9 @@ def _copy_into(call: Call) -> Cost:
 
 
 def _fill(call: Call) -> Cost:
-    return cost("fill", [], [call.tensor("self")])
+    data, *values = call.every_tensor()
+    # Values that are read, such as the probabilities of `bernoulli_`, can be a tensor, too.
+    return cost("copy" if values else "fill", values, [data])
 
 
 def _filled_like(call: Call) -> Cost:

@@ -45,7 +45,8 @@ def _product(call: Call) -> Cost:
     shape = product_shape(shape_of(a), shape_of(b))
     result = Tensor(shape, call.dtype("out_dtype", a.dtype))
     fused = 1 if "activation" in call.name else 0
-    return cost(_MATMUL, [a, b, bias], [result], fused=fused)
+    scales = [call.optional(name) for name in ("scale_a", "scale_b", "scale_result")]
+    return cost(_MATMUL, [a, b, bias, *scales], [result], fused=fused)
 
 
 def _reduced_product(call: Call) -> Cost:

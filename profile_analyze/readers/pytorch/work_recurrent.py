@@ -79,8 +79,10 @@ def _recurrent(call: Call) -> Cost:
     units = _units(weights) * (1 + has_two)
     states = [*call.listed("hx"), *call.listed("cx")]
     outputs = [Tensor((*shape_of(data)[:-1], units), data.dtype), *states]
+    # `weight_buf` is left out, because `params` are views of it.
+    others = [*states, *call.listed("batch_sizes"), *call.listed("dropout_state"), *outputs]
     kind = _kind(call)
-    return Cost(_layers(kind, data, weights, others=[*states, *outputs]), possible(outputs), kind)
+    return Cost(_layers(kind, data, weights, others=others), possible(outputs), kind)
 
 
 def _cell(call: Call) -> Cost:
@@ -104,8 +106,7 @@ def _fused_cell(call: Call) -> Cost:
     state = call.tensor("state")
     outputs = [state, state] if "lstm" in call.name else [state]
     per_unit = 9 if "lstm" in call.name else 8  # as for the kinds LSTM and GRU in `work.products`
-    inputs = [call.tensor("input_gates"), call.tensor("hidden_gates"), state]
-    return cost("elementwise", inputs, outputs, per_element=per_unit)
+    return cost("elementwise", call.every_tensor(), outputs, per_element=per_unit)
 
 
 _OPTIONS: Final = "has_biases, num_layers, dropout, train, bidirectional"

@@ -28,6 +28,8 @@ _REDUCTION: Final = "reduction"
 _BATCH: Final = "batch normalization"
 _LAYER: Final = "layer normalization"
 _SOFTMAX: Final = "softmax"
+_NO_ADDED: Final = (None, None)
+"""Stands for the inputs that other operators add to the data before they normalize it."""
 
 
 def _reduction(per_element: int = 1, *dtypes: str | None) -> Translate:
@@ -35,7 +37,7 @@ def _reduction(per_element: int = 1, *dtypes: str | None) -> Translate:
 
     `per_element` is the number of operations for each element of the input. `dtypes` has the dtype
     of each output, or None for the dtype of the input. By default, there is one output with the
-    dtype of the input. The argument `dtype` of a call comes before both.
+    dtype of the input. If a call has the argument `dtype`, every output has that dtype instead.
     """
 
     def translate(call: Call) -> Cost:
@@ -94,7 +96,9 @@ def _normalization(kind: str) -> Translate:
 
     def translate(call: Call) -> Cost:
         data = call.tensor("input")
-        return cost(kind, [data, call.optional("weight"), call.optional("bias")], [data])
+        parameters = [call.optional("weight"), call.optional("bias")]
+        statistics = [call.optional("running_mean"), call.optional("running_var")]
+        return cost(kind, [data, *parameters, *_NO_ADDED, *statistics], [data])
 
     return translate
 
@@ -123,7 +127,7 @@ def _softmax(call: Call) -> Cost:
     data = call.tensor("self")
     to_float = call.flag("half_to_float", default=False)
     result = Tensor(data.shape, "fp32" if to_float else call.dtype("dtype", data.dtype))
-    return cost(_SOFTMAX, [data], [result])
+    return cost(_SOFTMAX, [data, call.optional("mask")], [result])
 
 
 def _softmax_backward(call: Call) -> Cost:
@@ -158,8 +162,7 @@ def _loss(per_element: int, *, reduces_classes: bool = False) -> Translate:
 def _loss_backward(call: Call) -> Cost:
     """Return the cost of the gradient of a loss: one operation for each target."""
     scores, target = call.tensor("self"), call.tensor("target")
-    inputs = [call.tensor("grad_output"), scores, target]
-    done = cost("loss", inputs, [scores], per_element=0)
+    done = cost("loss", call.every_tensor(), [scores], per_element=0)
     return done._replace(work=done.work._replace(computation=target.elements))
 
 

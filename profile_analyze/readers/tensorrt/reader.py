@@ -194,7 +194,9 @@ def _with_description(profile: Profile, source: Source, wanted: Collection[str])
 
 
 def _description_beside(source: Source) -> Source | None:
-    """Return the description beside the profile; None if no such file exists."""
+    """Return the description beside the profile; None if it is missing or is not to be read."""
+    if not source.beside:
+        return None
     return _first_beside(source, descriptions_of(Path(source.name).name))
 
 

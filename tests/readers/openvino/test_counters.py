@@ -98,6 +98,9 @@ ORDER_UNKNOWN = (
         (SORTED_IN_CPP.replace(b"\n", b"\r\n"), ORDER_UNKNOWN),  # as the tool writes on Windows
         (SORTED_IN_CPP * 2, ORDER_UNKNOWN),  # two requests of one stream
         (SORTED.replace(b"\n", b"\r\n"), ORDER_UNKNOWN),  # as Python's csv.writer writes it
+        # Spreadsheets may write commas, also in empty lines.
+        (report(*ROWS).replace(b";", b",") + b",,,,,\n", ""),
+        (SORTED_IN_CPP.replace(b";", b","), ORDER_UNKNOWN),
         (
             document(report_type="sorted", detailed_performance=None, avg_performance=PART),
             ORDER_UNKNOWN,
@@ -191,6 +194,15 @@ def test_the_names_of_primitives_decide_the_device(
         ),
         (
             SORTED_IN_CPP.partition(b"0.040;")[0],
+            "the file ends before the total, so layers may be missing; copy it again",
+        ),
+        (
+            report(*ROWS, total=0.9).replace(b";", b","),
+            "the layers add up to 0.040 ms, but the file states a total of 0.900 ms: layers are "
+            "missing or were changed",
+        ),
+        (
+            report(*ROWS).replace(b";", b",").partition(b"0.040,")[0],
             "the file ends before the total, so layers may be missing; copy it again",
         ),
         (  # without shares, a line is not complete

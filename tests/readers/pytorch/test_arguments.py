@@ -67,6 +67,11 @@ def test_undefined_tensors_are_absent() -> None:
     assert [one.is_absent for one in found] == [True, True, False]
 
 
+def test_a_tensor_without_a_type_is_not_absent() -> None:
+    (found,) = parsed([[2, 3]], [])
+    assert (found.is_tensor, found.is_absent) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -40,6 +40,7 @@ READ_AND_WRITTEN_ONCE = {
         *("scaled_dot_product_attention", "convolution_backward", "topk", "sort", "mse_loss"),
         *("constant_pad_nd", "repeat", "roll", "upsample_bilinear2d", "grid_sampler_2d", "relu_"),
         *("threshold_backward", "_softmax_backward_data", "native_layer_norm_backward", "cumsum"),
+        *("nll_loss_backward", "_scaled_dot_product_flash_attention_for_cpu_backward"),
     )
 }  # fmt: skip
 
@@ -293,7 +294,7 @@ def test_a_deformable_convolution_also_counts_the_interpolation() -> None:
         ("addmm", [tensor(5), tensor(4, 6), tensor(6, 5), value("1"), value("1")], ((4, 5),), (120, 240, 316)),
         ("_addmm_activation", [tensor(5), tensor(4, 6), tensor(6, 5)], ((4, 5),), (120, 260, 316)),
         ("linear", [*[tensor(200, 200)] * 9, tensor(4, 6), tensor(5, 6), tensor(5)], ((4, 5),), (120, 240, 316)),
-        ("_scaled_mm", [([4, 6], "c10::Float8_e4m3fn"), ([6, 5], "c10::Float8_e4m3fn"), tensor(), tensor(), NONE, NONE, value("15"), value("True")], ((4, 5),), (120, 240, 94)),
+        ("_scaled_mm", [([4, 6], "c10::Float8_e4m3fn"), ([6, 5], "c10::Float8_e4m3fn"), tensor(), tensor(), NONE, NONE, value("15"), value("True")], ((4, 5),), (120, 240, 102)),
         ("einsum", [([], "", "bij,jk->bik"), ([[3, 4, 6], [6, 5]], "TensorList"), NONE], ((3, 4, 5),), (360, 720, nan)),
         ("_thnn_fused_lstm_cell", [tensor(2, 20), tensor(2, 20), tensor(2, 5)], ((2, 5), (2, 5)), (0, 90, 440)),
         ("_thnn_fused_gru_cell", [tensor(2, 15), tensor(2, 15), tensor(2, 5)], ((2, 5),), (0, 80, 320)),
@@ -394,7 +395,7 @@ def test_packed_sequences_have_unknown_lengths() -> None:
         ("embedding_bag", [tensor(10, 6), ([5], "long int"), ([2], "long int"), value("False")], (0, 30, 120 + 40 + 16 + 48)),
         ("index_put_", [tensor(10, 6), NONE, tensor(3, 6), value("False")], (0, 0, 144)),
         ("index_add_", [tensor(10, 6), value("0"), ([3], "long int"), tensor(3, 6), value("1")], (0, 18, 72 * 3 + 24)),
-        ("nll_loss_backward", [tensor(), tensor(2, 10), ([2], "long int"), NONE, value("1"), value("-100"), tensor()], (0, 2, 180)),
+        ("nll_loss_backward", [tensor(), tensor(2, 10), ([2], "long int"), NONE, value("1"), value("-100"), tensor()], (0, 2, 184)),
         ("avg_pool2d_backward", [tensor(2, 4, 4, 3), DATA, value("[3, 2]"), TWOS, ZEROS], (0, 576, 4 * (96 + 504))),
         ("embedding_dense_backward", [tensor(2, 3, 6), ([2, 3], "long int"), value("10"), value("-1"), value("False")], (0, 36, 144 + 48 + 240)),
         ("grid_sampler_2d", [DATA, tensor(2, 5, 3, 2), value("1"), value("0"), value("False")], (0, 0, 4 * (504 + 60 + 120))),
@@ -417,6 +418,66 @@ def test_operators_without_products_have_operations_and_bytes(
     name: str, arguments: list[Any], expected: tuple[float, ...]
 ) -> None:
     assert numbers(call(f"aten::{name}", *arguments)) == pytest.approx(expected, nan_ok=True)
+
+
+HALF, BOOLEAN = "c10::Half", "bool"
+STATE = ([[2, 3]], ["float"])
+STEPS: tuple[Any, Any] = ([[]], ["float"])
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "tensors", "after", "size"),
+    [
+        ("nll_loss_backward", [tensor(), tensor(2, 10), ([2], "long int")], [tensor(10)], [value("1"), value("-100"), tensor()], 40),
+        ("instance_norm", [DATA, NONE, NONE], [tensor(4), tensor(4)], [value("True")], 32),
+        ("_scaled_dot_product_attention_math", [*[tensor(2, 3, 5, 8)] * 3, NONE, value("0.1"), value("False")], [([2, 3, 5, 5], BOOLEAN)], [NONE], 150),
+        ("_efficient_attention_forward", [*[tensor(2, 5, 3, 8)] * 3, *[NONE] * 5, value("0."), value("0"), value("True"), NONE], [([2], "int")], [NONE], 8),
+        ("_scaled_dot_product_efficient_attention_backward", [*[tensor(2, 3, 5, 8)] * 4], [tensor(5, 5)], [tensor(2, 3, 5, 8), tensor(2, 3, 5)], 100),
+        ("_scaled_mm", [([4, 6], HALF), ([6, 5], HALF), tensor(4, 1), tensor(1, 5), NONE], [tensor()], [value("5"), value("True")], 4),
+        ("embedding_bag", [tensor(10, 6), ([5], "long int"), ([2], "long int"), value("False"), value("0"), value("False")], [tensor(5)], [value("False")], 20),
+        ("_thnn_fused_lstm_cell", [tensor(2, 20), tensor(2, 20), tensor(2, 5)], [tensor(20), tensor(20)], [], 160),
+        ("_fused_adam_", [STATE] * 4, [STATE, STEPS], [value("0.1")], 2 * 24 + 4),
+        ("bernoulli_", [DATA], [DATA], [NONE], 2016),
+    ],
+)  # fmt: skip
+def test_optional_tensors_are_counted_in_bytes(
+    name: str, before: list[Any], tensors: list[Any], after: list[Any], size: int
+) -> None:
+    without = call(f"aten::{name}", *before, *[NONE] * len(tensors), *after)
+    found = call(f"aten::{name}", *before, *tensors, *after)
+    assert found.work.memory == without.work.memory + size
+    assert (found.category, *found.work[:2]) == (without.category, *without.work[:2])
+
+
+def test_the_mask_of_a_softmax_is_counted_in_bytes() -> None:
+    data, mask = ([8, 128, 128], HALF), ([8, 128, 128], BOOLEAN)
+    found = call("aten::_masked_softmax", data, mask, value("-1"), value("2"))
+    assert numbers(found) == (0, 5 * 131_072, 655_360)
+
+
+def test_the_scales_of_a_product_are_counted_in_bytes() -> None:
+    operands = [([4, 6], "c10::Float8_e4m3fn"), ([6, 5], "c10::Float8_e4m3fn")]
+    scales = [tensor(4, 1), tensor(1, 5), NONE, NONE]
+    found = call("aten::_scaled_mm", *operands, *scales, value("15"))
+    assert found.work.memory == 24 + 30 + 16 + 20 + 40
+
+
+def test_the_batch_sizes_of_packed_sequences_are_counted_in_bytes() -> None:
+    weights = ([[15, 6], [15, 5]], ["float"] * 2)
+    options = [value(one) for one in ("False", "1", "0.", "False", "False")]
+    arguments = (tensor(14, 6), ([7], "long int"), tensor(1, 2, 5), weights, *options)
+    found = call("aten::gru", *arguments)
+    assert found.work.memory == 4 * (84 + 90 + 75 + 2 * 10 + 70) + 56
+
+
+def test_the_state_of_a_dropout_in_a_recurrent_layer_is_counted_in_bytes() -> None:
+    weights = ([[20, 6], [20, 5], [20], [20]], ["float"] * 4)
+    states = [tensor(1, 2, 5), tensor(1, 2, 5)]
+    values = [value(one) for one in ("2", "5", "0", "1", "False", "0.1", "True", "False", "[]")]
+    arguments = (tensor(7, 2, 6), weights, value("4"), NONE, *states, *values)
+    memory = 4 * (84 + 120 + 100 + 40 + 2 * 20 + 70)
+    assert call("aten::_cudnn_rnn", *arguments, NONE).work.memory == memory
+    assert call("aten::_cudnn_rnn", *arguments, ([9], "unsigned char")).work.memory == memory + 9
 
 
 def test_lists_with_dtypes_have_bytes() -> None:

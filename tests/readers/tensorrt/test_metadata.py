@@ -6,9 +6,11 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import profile_analyze as pa
 from tests.conftest import run_command
-from tests.readers.tensorrt.files import times
+from tests.readers.tensorrt.files import description, layer, times
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +66,27 @@ def test_the_times_of_inferences_take_precedence_over_the_summary(tmp_path: Path
     assert profile.origin.hardware == A100
     assert [run.wall_s for run in profile.runs] == [0.00425]
     assert [fact.name for fact in profile.origin.recorded][:2] == ["inferences", "latency_min_s"]
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_named_model_replaces_only_the_description(runs: int, tmp_path: Path) -> None:
+    inferences = [{"computeMs": 4.25, "latencyMs": 5.25}]
+    file = profile_with(tmp_path, profile_metadata=RUN, times=inferences)
+    layers = [layer(name, "NoOp", [], [], ParameterType="NoOp") for name in "ab"]
+    own, other = tmp_path / "net.graph.json", tmp_path / "other.json"
+    own.write_bytes(description(*layers[:1]))
+    other.write_bytes(description(*layers))
+    found = run_command(*[file] * runs, "--peaks", "auto", "--notes", "all")
+    named = run_command(*[file] * runs, "--model", str(own), "--peaks", "auto", "--notes", "all")
+    assert (named.code, named.out) == (0, found.out)
+    lines = [line for line in named.out.splitlines() if line.startswith(("wall", "lat", "peaks "))]
+    assert [" ".join(line.split()[:4]) for line in lines] == [
+        "wall time of a", "latency 1 inference, min", "peaks A100 80GB PCIe,",
+    ]  # fmt: skip
+    assert f"from {tmp_path}/net.times.json" in named.err
+    replaced = run_command(*[file] * runs, "--model", str(other), "--notes", "all").err
+    assert f"{other}: 2 operators matched by name, 0 by order\n" in replaced
+    assert str(own) not in replaced
 
 
 def test_a_list_of_devices_names_the_device_if_all_are_equal(tmp_path: Path) -> None:
