@@ -223,7 +223,7 @@ _several_aggregates = st.lists(
 def _orders(query: Query, amounts: tuple[str, ...]) -> st.SearchStrategy[str]:
     """Columns that can order the rows of `query`, some with a plus sign."""
     if query.grouped:
-        keys = (key for key in query.by if "shapes" not in key and key != "parameters")
+        keys = (column.name for column in query.by_columns if column.orderable)
         columns = (*amounts, "count", *query.times, *keys)
     else:
         columns = (*amounts, *_TEXTS, "id", "param.stride")

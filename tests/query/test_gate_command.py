@@ -313,7 +313,7 @@ its own process, and name them all
 def test_conditions_of_a_comparison_use_times_as_measured_if_drift_is_corrected() -> None:
     runs = FIXTURES / "runs"
     call = (str(runs / "changed"), "--compare", str(runs / "base"), "--print-only", "summary")
-    conditions = ("--fail-if", "total > -3%", "--fail-if", "name ~ .: time > +5%")
+    conditions = ("--fail-if", "total > -4%", "--fail-if", "name ~ .: time > +5%")
     outcomes = [run_command(*call, *conditions, *more) for more in ((), ("--correct-drift",))]
     lines = [one.out.splitlines()[-2:] for one in outcomes]
     assert lines[0] == lines[1]
