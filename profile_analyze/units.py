@@ -261,6 +261,15 @@ def suitable_unit(value: float, unit: str) -> str:
     return next(fitting, "ns")
 
 
+def time_in(time_s: float, unit: str) -> float:
+    """Return a time in `unit`, such as ms, without its last digits, in which equal times differ.
+
+    Sums of the same times differ in these digits, and so do the results of multiplying by 1000 and
+    dividing by 0.001. Near 2.4565, all are then written as 2.456, or all as 2.457.
+    """
+    return float(f"{time_s / float(_SECONDS[unit]):.12g}")
+
+
 def seconds(value: float) -> str:
     """Return seconds with three significant digits: `0.00878`, `9e-05`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value:.3}"
@@ -277,7 +286,7 @@ def short_time(time_s: float, digits: int = 3) -> str:
         return NOT_AVAILABLE
     # The unit is chosen after rounding: 0.9999 s is 1.00 s, not 1000 ms.
     unit = suitable_unit(abs(float(f"{time_s:.{digits}g}")), "s")
-    return f"{significant(time_s / float(_SECONDS[unit]), digits)} {unit}"
+    return f"{significant(time_in(time_s, unit), digits)} {unit}"
 
 
 def decimal_rate(value: float) -> str:
@@ -333,16 +342,6 @@ def small_percent(fraction: float) -> str:
     """Return a fraction as `percent` does, but `<0.1%` if it would be rounded to 0."""
     text = percent(fraction)
     return "<0.1%" if fraction > 0 and text == percent(0) else text
-
-
-def mega(value: float) -> str:
-    """Return `value` in millions with one decimal: 231211008 gives `231.2`; N/A for NaN."""
-    return NOT_AVAILABLE if isnan(value) else f"{value / 1e6:.1f}"
-
-
-def mebi(value: float) -> str:
-    """Return `value` in units of 1024 * 1024 with one decimal; N/A for NaN."""
-    return NOT_AVAILABLE if isnan(value) else f"{value / 1024**2:.1f}"
 
 
 def counted(count: int, singular: str, plural: str | None = None) -> str:

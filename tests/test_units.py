@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze import QuantityError, units
+from profile_analyze.model import wording
 from profile_analyze.model.wording import value_text
 from profile_analyze.query.catalog import find_column
 
@@ -165,8 +166,8 @@ def test_values_as_in_the_tool_of_megengine_get_a_prefix_before_rounding() -> No
         (units.small_percent, 0.0, "0.0%"),
         (units.percent, -1e308, "-1.0e+310%"),
         (units.six_digits, 0.08465476, "0.0846548"),
-        (units.mega, 231_211_008.0, "231.2"),
-        (units.mebi, 1024.0**2 * 1.25, "1.2"),
+        (wording.mega, 231_211_008.0, "231.2"),
+        (wording.mebi, 1024.0**2 * 1.25, "1.2"),
     ],
 )
 def test_numbers_are_formatted(function: Callable[[float], str], value: float, text: str) -> None:

@@ -23,10 +23,11 @@ _COSTS: Final = (
     Column(
         "macs_share",
         "1",
-        "macs / macs of all operators of the profile; N/A if a model has operators of unknown macs",
+        "macs / macs of all operators of the profile; in a model, bodies of If, Loop and Scan "
+        "count, each with one execution; N/A if a model has operators of unknown macs",
         SAME,
         timed=True,
-        worked="{macs} / {total_macs}",
+        worked="{macs} / {macs_of_all_operators_including_bodies}",
     ),
     _amount(
         "macs_with_bias",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from profile_analyze.units import (
     NOT_AVAILABLE,
     SCALED,
-    mebi,
-    mega,
     percent,
     scaled,
     scaled_text,
@@ -42,6 +40,18 @@ _MACHINE_UNITS: Final = {
     "byte/s": "_bytes_per_s",
     "FLO/byte": "_flo_per_byte",
 }
+
+
+def mega(value: float) -> str:
+    """Return `value` in millions with one decimal: 231211008 gives `231.2`; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else f"{value / 1e6:.1f}"
+
+
+def mebi(value: float) -> str:
+    """Return `value` in units of 1024 * 1024 with one decimal; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else f"{value / 1024**2:.1f}"
+
+
 # How the style `fixed` writes numbers with these units: as in the tables of the original tool.
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
 # The names of these columns get no unit, because they already state it: `flops` is FLO/s.

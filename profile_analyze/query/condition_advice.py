@@ -64,6 +64,9 @@ _COLUMN_OF_UNIT: Final = {
 _FRACTION_OF: Final = {name: {"1": "change"} for name in ("difference", "absolute_difference")}
 """For some columns, replacements for entries of `_COLUMN_OF_UNIT`. In a condition on a difference,
 the user probably meant a fraction for the column `change`, not for `share`."""
+REPEAT: Final = "repeat the option for each"
+"""The end of messages on two conditions in one text. The selection of a condition of `--fail-if`
+has another end."""
 _SMALL: Final = 0.5
 """A user who writes a percentage below this for a factor, as in `ratio > 5%`, means a change."""
 
@@ -209,7 +212,7 @@ def _two_conditions(first: str, name: str, high: str, operator: str = "<=") -> s
 
 
 def _both(first: str, second: str) -> str:
-    return f"write '{first}' and '{second}', two conditions: repeat the option for each"
+    return f"write '{first}' and '{second}', two conditions: {REPEAT}"
 
 
 def _with_operator(name: str, words: str, value: str) -> str:

@@ -17,6 +17,7 @@ from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.model.natural_order import natural_sort_key
 from profile_analyze.query.catalog import CATALOG, check_needs, find_column
 from profile_analyze.query.condition_advice import (
+    REPEAT,
     advice_on_condition,
     advice_on_factor,
     advice_on_operator,
@@ -286,7 +287,7 @@ def _check_single_condition(name: str, operator: str, value: str) -> None:
         first = (name, operator, value[: match.start()])
         second = (match["name"], match["operator"], match["value"])
         raise QueryError(advice_on_or(first, second))
-    raise QueryError("there is another condition; repeat the option for each: all must hold")
+    raise QueryError(f"there is another condition; {REPEAT}: all must hold")
 
 
 def _unquoted(value: str) -> str:

@@ -91,7 +91,7 @@ FIGURES: Final[Mapping[str, Figure]] = {
     "selected_kind_of_time": lambda shown, *_: shown.measure.title,
     "total_time": _total_time("time"),
     "total_time_of_judged_runs": _total_time("lost.sum"),
-    "total_macs": _total_count("macs"),
+    "macs_of_all_operators_including_bodies": _total_count("macs"),
     "total_params": _total_count("params"),
     "first_quartile": _quartile(0.25),
     "median_time": _quartile(0.5),

@@ -14,7 +14,7 @@ from profile_analyze.model.numbers import median
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.few_units import reason_few_for_one_condition
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
-from profile_analyze.query.gate_hints import hint_on
+from profile_analyze.query.gate_hints import hint_on, reason_unknown
 from profile_analyze.query.gate_sides import before_reason, damage_of
 from profile_analyze.query.gate_verdicts import ByVerdicts, outcome_by_verdicts, reason_too_few
 from profile_analyze.query.run import run
@@ -178,7 +178,7 @@ def _verdict_on_work(
     beyond = is_beyond(amounts, condition.limit, condition.limit_unit, above=condition.above)
     why_unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
     if not (amounts.operators or amounts.in_bodies):
-        why_unjudged += hint_on(condition, run(about, source))
+        why_unjudged += hint_on(condition, run(about, source), source)
     if not (why_unjudged or beyond):
         why_unjudged = by_verdicts.reason
     outcome: Outcome = "unjudged" if why_unjudged else "met" if beyond else "passed"
@@ -198,7 +198,7 @@ def _measure(
     table = run(condition.about(query), source)
     empty = np.empty((1, 0))
     times = table.shown.per_unit("time") if len(table) else empty
-    hint = hint_on(condition, table)
+    hint = hint_on(condition, table, source)
     profile, comparison = table.shown.profile, table.shown.comparison
     base, sides, tests = None, [profile.runs], None
     if condition.relative and comparison is not None:
@@ -319,7 +319,7 @@ def _reason_unjudged(measured: _Measured) -> str:
         return "no operator matches"
     runs, base_runs = _known(measured.times), _known(measured.base)
     if 0 in (runs, base_runs):
-        return f"the time{'' if runs == 0 else ' of the baseline'} is N/A"
+        return reason_unknown(measured.condition, of_base=runs != 0)
     if too_few := reason_too_few(measured.required, runs or 0, base_runs):
         return too_few
     if measured.base is not None and not median(measured.base) > 0:

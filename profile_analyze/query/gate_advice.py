@@ -48,6 +48,7 @@ _SELECTION: Final = r"[\w.]+\s*(?:!~|[=!<>]=|[=~])\s*[^\s=~<>]+"
 ANY_SLOWER: Final = "verdict ~ slower|more: time > 0s"
 """The condition that is met if any single operator became slower."""
 _ANY_FASTER: Final = "verdict ~ faster|less: time > 0s"
+ANOTHER_CONDITION: Final = "there is another condition; repeat --fail-if for each"
 _ANY_WORDS: Final = frozenset(
     (
         *("any", "each", "every", "single", "one", "all", "per", "by"),
@@ -243,7 +244,7 @@ def advice_on_subject(subject: str, metric: str, rest: str, metrics: Sequence[st
     """
     limit = rest.strip().removeprefix(metric).strip()
     of_operators = "time" if metric == "total" else metric
-    if advice := _several_conditions(subject) or _for_any_operator(subject, metric, limit):
+    if advice := _several_conditions(subject, metrics) or _for_any_operator(subject, metric, limit):
         return advice
     if subject == "*" or _words(subject) <= _ANY_WORDS:
         return (
@@ -267,10 +268,21 @@ def _is_name(subject: str) -> bool:
     return not (is_condition or re.search("[=!~<>]", subject))
 
 
-def _several_conditions(subject: str) -> str:
-    """Return advice if `subject` has another condition before a semicolon; otherwise empty."""
-    is_list = re.search("[<>].*;", subject)
-    return "a semicolon separates no conditions; repeat --fail-if for each one" if is_list else ""
+def _several_conditions(subject: str, metrics: Sequence[str]) -> str:
+    """Return advice if `subject` has another condition of `--fail-if`; otherwise empty.
+
+    In `total > +5% and type=Conv`, the part before `and` is such a condition. `base > 1ms` selects
+    operators: a column before the first colon, and a limit that is not a change.
+    """
+    if re.search("[<>].*;", subject):
+        return "a semicolon separates no conditions; repeat --fail-if for each one"
+    metric = "|".join(metrics)
+    form = rf"(^|:)\s*({metric})\s*[<>]\s*([^\s,&|]+).*?(?:\s(?i:and|or)\s|[,&|])"
+    match = re.search(form, subject) if len(subject) <= LONGEST_ADVISED else None
+    if match is None:
+        return ""
+    is_of_change = match[3].startswith(("+", "-")) or match[3].endswith("%")
+    return ANOTHER_CONDITION if match[1] or match[2] not in _COLUMNS or is_of_change else ""
 
 
 def advice_on_inverted(text: str, limit: str) -> str:

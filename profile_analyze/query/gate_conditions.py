@@ -20,6 +20,7 @@ from profile_analyze.analysis.comparison_columns import OUTCOMES
 from profile_analyze.analysis.comparison_formulas import ALL_VERDICTS
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER
+from profile_analyze.query.condition_advice import REPEAT
 from profile_analyze.query.gate_advice import (
     ANY_SLOWER,
     advice_on_form,
@@ -49,7 +50,7 @@ _MEASURES: Final[Mapping[str, str]] = {
 """The measure of each metric. The metric `time` uses the measure of the question."""
 
 _METRICS: Final = (*_MEASURES, "time", *WORK_METRICS)
-_NO_FILTERS: Final[Mapping[str, Any]] = {
+NO_FILTERS: Final[Mapping[str, Any]] = {
     "types": (),
     "name": None,
     "input_dtype": None,
@@ -57,6 +58,7 @@ _NO_FILTERS: Final[Mapping[str, Any]] = {
     "max_time_s": None,
     "where": (),
 }
+"""The fields of `Query` that filter operators, each with its value for no filter."""
 _VERDICT: Final = "verdict"
 _ONE_ROW: Final[Mapping[str, Any]] = {
     "by": (),
@@ -107,6 +109,11 @@ class FailCondition(NamedTuple):
         return self.metric in WORK_METRICS
 
     @property
+    def names_measure(self) -> bool:
+        """Whether the metric names a kind of time other than the device time, such as `wait`."""
+        return _MEASURES.get(self.metric, "time") != "time"
+
+    @property
     def on_work(self) -> str:
         """Advice on how to write the condition with a metric of work instead of a time."""
         if self.limit_unit != "of baseline":
@@ -151,9 +158,7 @@ class FailCondition(NamedTuple):
         try:
             condition.check_selection(query)
         except QueryError as error:
-            # The error begins with the field of `Query` that has the subject.
-            reason = str(error).removeprefix("where: ")
-            raise QueryError(f"fail-if: {text!r}: {reason}") from None
+            raise QueryError(f"fail-if: {text!r}: {_reason_of(error)}") from None
         return condition
 
     def check_selection(self, query: Query) -> None:
@@ -203,12 +208,20 @@ class FailCondition(NamedTuple):
         """
         asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
         if self.metric == _TOTAL:
-            asked = asked.changed(**_NO_FILTERS)
+            asked = asked.changed(**NO_FILTERS)
         where = (*asked.where, self.subject) if self.subject else asked.where
         # The two sides of a comparison may have different operators, so `amounts_of` adds up the
         # work of each side separately.
         aggregates = () if self.is_of_work else _ONE_ROW["aggregates"]
         return asked.changed(**{**_ONE_ROW, "where": where, "aggregates": aggregates})
+
+
+def _reason_of(error: QueryError) -> str:
+    """Return what is wrong with the subject, from the error of `Query`."""
+    # The error begins with the field of `Query` that has the subject.
+    reason, repeated, _ = str(error).removeprefix("where: ").partition(REPEAT)
+    # To repeat `--fail-if` would not mean that all conditions must hold.
+    return f"{reason}a selection has only one, and --where adds others" if repeated else reason
 
 
 def _with_equality(subject: str) -> str:
@@ -218,7 +231,7 @@ def _with_equality(subject: str) -> str:
 
 def _filtered_operators(query: Query) -> str:
     """Return in words which operators the filters of `query` select."""
-    is_filtered = any(getattr(query, name) != none for name, none in _NO_FILTERS.items())
+    is_filtered = any(getattr(query, name) != none for name, none in NO_FILTERS.items())
     return "the operators that pass the filters" if is_filtered else "all operators"
 
 

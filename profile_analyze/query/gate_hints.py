@@ -1,30 +1,55 @@
-"""Advice on conditions of `--fail-if` that are valid, but probably a mistake."""
+"""Advice on conditions of `--fail-if` that are valid, but probably a mistake or without values."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.numbers import median
-from profile_analyze.query.gate_conditions import conditions_on_verdicts
+from profile_analyze.query.gate_conditions import NO_FILTERS, conditions_on_verdicts
 from profile_analyze.query.missing_times import missing_times_of
+from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import advice_on_last_condition
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.profile import Profile
     from profile_analyze.query.gate_conditions import FailCondition
+    from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
 
-def hint_on(condition: FailCondition, table: Table) -> str:
-    """Return advice on a condition that is probably a mistake; empty if it looks right."""
-    if not table.matched and not table.recorded and not condition.is_of_work:
-        return f": {condition.metric} is N/A for all operators"
+_FILTERS: Final[Mapping[str, str]] = {
+    "types": "the filter by type",
+    "name": "the filter by name",
+    "input_dtype": "the filter by input dtype",
+    "min_time_s": "the minimum time",
+    "max_time_s": "the maximum time",
+    "where": "--where",
+}
+"""The words for each filter of `Query`."""
+
+
+def reason_unknown(condition: FailCondition, *, of_base: bool) -> str:
+    """Return the reason if no selected operator of the profile, or of the baseline, has a time."""
+    side = " of the baseline" if of_base else ""
+    if condition.names_measure:
+        operators = condition.unnamed_operators or "all selected operators"
+        return f"{condition.metric}{side} is N/A for {operators}"
+    return f"the time{side} is N/A"
+
+
+def hint_on(condition: FailCondition, table: Table, source: Profile | Comparison) -> str:
+    """Return advice on a condition that is probably a mistake; empty if it looks right.
+
+    `table` has the operators of `source` that the condition selects.
+    """
     if not table.matched:
-        # `FailCondition.about` appends the subject to the conditions of the question, so the last
-        # condition is the subject.
-        is_advised = condition.subject and not conditions_on_verdicts(table.query)
-        return advice_on_last_condition(table) if is_advised else ""
+        return _hint_on_no_operator(condition, table, source)
     if without_times := _hint_on_missing_times(condition, table):
         return without_times
     is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
@@ -40,6 +65,20 @@ def hint_on(condition: FailCondition, table: Table) -> str:
     return ""
 
 
+def _hint_on_no_operator(
+    condition: FailCondition, table: Table, source: Profile | Comparison
+) -> str:
+    """Return why the condition selects no operator, or what to write; empty if that is unclear."""
+    if not table.recorded and not condition.is_of_work:
+        return f": {condition.metric} is N/A for all operators"
+    if by_filters := _hint_on_filters(condition, table.query, source):
+        return by_filters
+    # `FailCondition.about` appends the subject to the conditions of the question, so the last
+    # condition is the subject.
+    is_advised = condition.subject and not conditions_on_verdicts(table.query)
+    return advice_on_last_condition(table) if is_advised else ""
+
+
 def _hint_on_missing_times(condition: FailCondition, table: Table) -> str:
     """Return why a side has no times at all, or what to do; empty if the condition has times."""
     if table.shown.profile.model is not None:
@@ -47,4 +86,48 @@ def _hint_on_missing_times(condition: FailCondition, table: Table) -> str:
     missing = missing_times_of(table)
     # An absolute limit does not need the times of the baseline.
     is_needed = condition.relative or np.isnan(table.shown.per_unit("time")).all()
-    return f": {missing}" if missing and is_needed else ""
+    return f": {missing}" if missing and is_needed else _hint_on_missing_kernels(condition, table)
+
+
+def _hint_on_missing_kernels(condition: FailCondition, table: Table) -> str:
+    """Return which sides have no times to first kernel at all, and what to do; usually empty."""
+    measure, comparison = MEASURES[table.query.measure], table.shown.comparison
+    if measure.field != "first_kernel":
+        return ""
+    sides = {"profile": table.shown.profile}
+    if comparison is not None and condition.relative:
+        sides["baseline"] = comparison.base
+    lacking = [
+        f"the {name}"
+        for name, profile in sides.items()
+        if np.isnan(profile.measured(measure.name)).all()
+    ]
+    have = "has" if len(lacking) == 1 else "have"
+    advice = f"limit {measure.side}_time instead"
+    whose = " and ".join(lacking)
+    return f": {whose} {have} no times to first kernel; {advice}" if lacking else ""
+
+
+def _hint_on_filters(condition: FailCondition, about: Query, source: Profile | Comparison) -> str:
+    """Return which filters leave out all operators of the selection; empty if it matches none."""
+    if not condition.subject:
+        return ""
+    asked: dict[str, Any] = {name: getattr(about, name) for name in NO_FILTERS}
+    selection = about.where[-1:]
+    alone = {**NO_FILTERS, "where": selection}
+    found = {name: value for name, value in asked.items() if value != alone[name]}
+    selected = run(about.changed(**alone), source).matched
+    if not (found and selected):
+        return ""
+    # One filter may leave out all operators. Otherwise, each filter leaves out some of them.
+    enough = [
+        name
+        for name, value in found.items()
+        if not run(about.changed(**{**alone, name: value}), source).matched
+    ]
+    names = enough[:1] or [*found]
+    together = "leaves" if len(names) == 1 else "together leave"
+    filters = " and ".join(_FILTERS[name] for name in names)
+    few = {1: "the only operator", 2: "both operators"}
+    operators = few.get(selected, f"all {selected} operators")
+    return f": {filters} {together} out {operators} that {condition.subject!r} selects"

@@ -7,7 +7,12 @@ from math import isinf
 from typing import Final, Literal, TypeAlias
 
 from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.query.gate_advice import advice_on_limit, advice_on_ratio, repeat_for
+from profile_analyze.query.gate_advice import (
+    ANOTHER_CONDITION,
+    advice_on_limit,
+    advice_on_ratio,
+    repeat_for,
+)
 from profile_analyze.units import parse_quantity, parse_time
 
 _LARGEST_FACTOR: Final = 2
@@ -26,9 +31,7 @@ def parse_limit(
     Raises `QueryError` for a wrong limit.
     """
     if re.search(r"\s(and|or)\s|[&|]", limit, re.IGNORECASE):
-        raise QueryError(
-            f"fail-if: {text!r}: there is another condition; repeat --fail-if for each"
-        )
+        raise QueryError(f"fail-if: {text!r}: {ANOTHER_CONDITION}")
     if not sign and (match := re.fullmatch(r"(\d+\.?\d*)\s*[xX\N{MULTIPLICATION SIGN}]", limit)):
         advice = advice_on_ratio(float(match[1])) or "write +5% for 5% more, -5% for 5% less"
         raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")

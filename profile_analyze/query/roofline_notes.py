@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     Chosen = NDArray[np.bool_]
 
 _NOTEWORTHY_SHARE: Final = 0.005
-"""Operators that cannot be judged get a note only if they take a larger share of the time than
-this. The same rule applies to operators of unknown dtype."""
+"""Operators that cannot be judged get a note only if they together take a larger share of the time
+than this. The same rule applies to operators of unknown dtype."""
 _FASTER_SHARE: Final = 0.01
 """Operators that are faster than their roof get a note if they take at least this share of the
 time. With a smaller share, they hardly change the totals, and get a note only if the table shows
@@ -158,12 +158,13 @@ def _unjudged_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Not
     reasons = [
         (chosen, f"{reason} ({advice})" if advice else reason)
         for chosen, reason, advice in unjudged(rows)
-        if share_of(rows, chosen) > _NOTEWORTHY_SHARE
+        if chosen.any()
     ]
-    if not reasons:
+    no_operators = np.zeros(len(rows.profile), np.bool_)
+    of_any = np.logical_or.reduce([no_operators, *(chosen for chosen, _ in reasons)])
+    if not share_of(rows, of_any) > _NOTEWORTHY_SHARE:
         return
     reasons.sort(key=lambda one: -share_of(rows, one[0]))
-    of_any = np.logical_or.reduce([chosen for chosen, _ in reasons])
     why = in_total = f" {reasons[0][1]}"
     if len(reasons) > 1:
         why = ": " + "; ".join(
@@ -215,9 +216,10 @@ def unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str, str]]:
     ):
         yield without_roof & chosen, reason, ""
         without_roof &= ~chosen
-    unknown: Chosen = without_roof & np.isnan(rows["computation"])
+    unknown: Chosen = without_roof & np.isnan(rows["computation"]) & ~only_moves_data(rows)
     types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
     yield unknown, "of unknown computation" + (types and f", most in {types}"), ""
+    without_roof &= ~unknown
     peaks = rows.peaks
     assert peaks is not None, "a roofline needs peak rates"
     dtypes = rate_dtypes(rows.profile, peaks)
@@ -226,6 +228,8 @@ def unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str, str]]:
             chosen = _computes(rows) & (dtypes.codes == code)
             advice = missing_rate_advice(peaks, dtype).removeprefix("; ")
             yield chosen, f"of {dtype}, for which {peaks.name} has no known rate", advice
+            without_roof &= ~chosen
+    yield without_roof, "of unknown memory", ""
 
 
 def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:

@@ -50,10 +50,11 @@ def roofline_caption(summary: Summary) -> str:
         return ""
     if reason := misfit(judgement):
         return f"{reason[0].upper()}{reason[1:]}, so distances from the roof mean nothing."
+    judged = percent(judgement.judged)
+    which = "the operators" if judged == percent(1) else "the judged operators"
     return (
-        f"At the roof, the operators would take {small_percent(judgement.efficiency)} of their "
-        "time. "
-        f"Judged: {percent(judgement.judged)} of the time. "
+        f"At the roof, {which} would take {small_percent(judgement.efficiency)} of their time. "
+        f"Judged: {judged} of the time. "
         f"Unknown memory: {percent(1 - judgement.memory_known)}."
     )
 

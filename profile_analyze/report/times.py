@@ -6,7 +6,14 @@ from math import ceil, isfinite, isnan, log10
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from profile_analyze.model.wording import without_residue
-from profile_analyze.units import NOT_AVAILABLE, seconds, seconds_fixed, short_time, six_digits
+from profile_analyze.units import (
+    NOT_AVAILABLE,
+    seconds,
+    seconds_fixed,
+    short_time,
+    six_digits,
+    time_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +65,7 @@ class Times(NamedTuple):
             return "0"
         if abs(time_s) >= _TOO_LONG_S:
             return plus + _with_power_of_ten(time_s, -UNIT_EXPONENTS[self.unit])
-        value = _rounded_alike(time_s * 10.0 ** -UNIT_EXPONENTS[self.unit])
+        value = time_in(time_s, self.unit)
         text = f"{value:.{self.decimals}f}"
         if float(text) == 0:
             return self._small_number(value, plus, signed=signed)
@@ -116,14 +123,6 @@ class Times(NamedTuple):
     def original_title(self, title: str) -> str:
         """Return a title with this unit after it. The titles of the original have no unit."""
         return title if self.as_original else f"{title} ({self.unit})"
-
-
-def _rounded_alike(value: float) -> float:
-    """Return `value` without its last digits, in which sums of the same times may differ.
-
-    If such sums are near 2.5145, all are then written as 2.514, or all as 2.515.
-    """
-    return float(f"{value:.12g}")
 
 
 def _with_power_of_ten(number: float, exponent: int) -> str:

@@ -19,6 +19,7 @@ from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance
 from profile_analyze.query.judgement import judge
 from profile_analyze.query.peaks_advice import cpu_peaks_advice, highest_rates
+from profile_analyze.query.roofline_notes import unjudged
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.units import parse_quantity, scaled
 from tests.conftest import FIXTURES, PROFILES, run_command
@@ -401,6 +402,46 @@ def test_the_reasons_with_most_time_come_first() -> None:
         "which made has no known rate (two rates apply to every dtype: --peaks FLOPS:1000000G with "
         "the FLO/s in int8)",
     )
+
+
+def test_the_note_and_the_summary_agree_on_the_operators_that_are_not_judged() -> None:
+    """The note also counts reasons that concern little of the time: here int64 and the memory."""
+    profile = profile_of(
+        [
+            {"name": "mul", "computation": 1e15, "memory": 1.0},
+            {"name": "view", "type": "View"},
+            {"name": "add", "computation": 1.0, "memory": 1.0},
+            {"name": "exp", "computation": 1.0},
+            {"name": "pad", "category": "data movement", "computation": 0.0},
+        ],
+        [{"operator": row, "duration_s": s} for row, s in enumerate((98.5, 0.6, 0.4, 0.3, 0.2))],
+        columns={
+            "optional": {
+                "compute_dtype": Categorical.of(["fp32", None, "int64", "fp32", None]),
+            }
+        },
+    )
+    query = pa.Query(peaks=ON_GPU._replace(flops=(("fp32", 1e15),), dtype="fp32"))
+    summary = pa.summarise(profile, judged_by=query)
+    assert summary.judgement is not None
+    assert f"{1 - summary.judgement.judged:.1%}" == "1.5%"
+    assert summary.notes == (
+        "not judged: 4 operators (1.5% of the time): 1 (0.6%) of unknown computation, most in View "
+        "0.6%; 2 (0.5%) of unknown memory; 1 (0.4%) of int64, for which made has no known rate; "
+        "efficiency, lost and gain leave them out",
+    )
+
+
+@pytest.mark.parametrize("spec", ["100G:20G", "V100 SXM2"])
+@pytest.mark.parametrize("name", ["cnn-train", "cnn-plain", "mix", "gpu"])
+def test_each_operator_that_is_not_judged_has_one_reason(name: str, spec: str) -> None:
+    (file,) = (FIXTURES / "pytorch").glob(f"{name}.json*")
+    query = pa.Query(peaks=pa.parse_peaks(spec))
+    rows = OperatorRows(pa.load(str(file)), query)
+    reasons = np.sum([chosen for chosen, _, _ in unjudged(rows)], axis=0)
+    not_judged = np.isnan(rows["least_time"]) & (rows["time"] > 0)
+    assert not_judged.any()
+    assert np.array_equal(reasons, not_judged)
 
 
 def test_a_table_without_a_judged_row_has_an_important_note() -> None:

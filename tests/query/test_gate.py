@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -143,6 +144,28 @@ GRAMMAR = (
             "fail-if: 'total > nan': 'nan' is not a time; write seconds, or a number with one of "
             "s, ms, us, ns, min, h: 0.001, 1ms, or +5%",
         ),
+        *(
+            (text, f"fail-if: {text!r}: there is another condition; repeat --fail-if for each")
+            for text in (
+                "total > +5% or time > +3%",
+                "total > +5% and type=Conv: time > +10%",
+                "time > +5% and type=Conv: time > +10%",
+                "time > 5%, type=Conv: time > +10%",
+                "type=Conv: time > +10% and type=Relu: time > +5%",
+            )
+        ),
+        (
+            "base > 1ms and type=Conv: time > +10%",
+            "fail-if: 'base > 1ms and type=Conv: time > +10%': 'base > 1ms and type=Conv', at "
+            "character 8: there is another condition; a selection has only one, and --where adds "
+            "others",
+        ),
+        (
+            "1ms < base < 2ms: time > +10%",
+            "fail-if: '1ms < base < 2ms: time > +10%': '1ms < base < 2ms' is not a condition; "
+            "write 'base > 1ms' and 'base < 2ms', two conditions: a selection has only one, and "
+            "--where adds others",
+        ),
         (
             "bogus=1: time > 1s",
             "fail-if: 'bogus=1: time > 1s': 'bogus == 1', at character 1: there is no column "
@@ -220,6 +243,7 @@ NO_INTERVAL = NOISE.format("there is no confidence interval")
 UNSURE = "within the limit"
 ABSOLUTE = "; the baseline is beyond this limit, too; to limit the change, write "
 NO_HOST = "no operator matches: host_time is N/A for all operators"
+NO_WAIT = "wait is N/A for {}: the profile has no times to first kernel; limit device_time instead"
 NO_POOL = "no operator matches; there is only Conv"
 NO_CONV = "no operator matches; case matters; did you mean (?i)CONV?"
 RECORD = "; record at least 4 profiles, better 8, each by its own process, and name them all"
@@ -295,7 +319,8 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
             f"only 1 of the 4 required different runs on each side{RECORD_BOTH}",
         ),
         ("host_time > 1us", SLOW, None, "unjudged", NO_HOST),
-        ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
+        ("wait > 1us", SLOW, None, "unjudged", NO_WAIT.format("all operators")),
+        ("type=Conv: wait > 1us", SLOW, None, "unjudged", NO_WAIT.format("all selected operators")),
     ],
 )
 def test_every_outcome_of_a_condition_has_its_reason(
@@ -331,6 +356,67 @@ def test_the_reason_says_which_side_has_no_device_times(
     advice = "has a device time; profile again with device times"
     expected = reason.format("no operator", advice) if reason else CLEAR
     assert (found.outcome, found.reason) == ("unjudged" if reason else "met", expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "filters", "reason"),
+    [
+        (
+            "type=Conv: time > 1us",
+            {"types": ("Relu",)},
+            "the filter by type leaves out both operators that 'type == Conv' selects",
+        ),
+        (
+            "type=Conv: computation > 1",
+            {"types": ("Relu",)},
+            "the filter by type leaves out both operators that 'type == Conv' selects",
+        ),
+        (
+            "name=a: time > 1us",
+            {"types": ("Conv",), "where": ("time > 2us",)},
+            "--where leaves out the only operator that 'name == a' selects",
+        ),
+        (
+            "type=Conv: time > 1us",
+            {"name": "b", "where": ("name ~ a",)},
+            "the filter by name and --where together leave out both operators that 'type == Conv' selects",
+        ),
+        ("type=Pool: time > 1us", {"types": ("Relu",)}, ""),  # no operator has this type
+    ],
+)
+def test_the_reason_names_the_filters_that_leave_out_the_selection(
+    text: str, filters: dict[str, Any], reason: str
+) -> None:
+    profile = profile_of(
+        [Operator("a", "Conv", 1), Operator("b", "Conv", 1), Operator("c", "Relu", 3)]
+    )
+    query = pa.Query(**filters)
+    condition = pa.FailCondition.parse(text, query)
+    (found,) = pa.judge_conditions([condition], query, profile)
+    expected = f": {reason}" if reason else "; there are Conv, Relu"
+    assert (found.outcome, found.reason) == ("unjudged", f"no operator matches{expected}")
+
+
+def test_a_baseline_without_waits_is_named() -> None:
+    with_waits, without = (
+        in_memory.profile_of(
+            [{"name": "a"}],
+            [
+                {"operator": 0, "run": n, "duration_s": 2.0 + n, "first_kernel_s": wait_s}
+                for n in range(4)
+            ],
+            runs=[Run(n) for n in range(4)],
+            processes=[f"{wait_s}{n}.json" for n in range(4)],
+        )
+        for wait_s in (1.0, nan)
+    )
+    query = pa.Query(compared=True)
+    condition = pa.FailCondition.parse("wait > +5%", query)
+    (found,) = pa.judge_conditions([condition], query, pa.compare(with_waits, without))
+    assert found.reason == (
+        "wait of the baseline is N/A for all operators: the baseline has no times to first "
+        "kernel; limit device_time instead"
+    )
 
 
 def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:

@@ -210,7 +210,11 @@ def test_where_can_select_operators_by_verdict() -> None:
     asked: Any = {"where": ("verdict == slower",)}
     assert judged("type=Conv: time > 1us", TIMES, TIMES[::-1], **asked)[0] == "passed"
     assert judged("type=Pool: time > 1us", TIMES, **asked)[0] == "unjudged"
-    assert judged(ANY_LAYER, SLOW, types=("Pool",)) == ("unjudged", "no operator matches")
+    assert judged(ANY_LAYER, SLOW, types=("Pool",)) == (
+        "unjudged",
+        "no operator matches: the filter by type leaves out the only operator that 'verdict ~ "
+        "slower|more' selects",
+    )
 
 
 def test_a_condition_is_not_judged_without_verdicts() -> None:

@@ -389,6 +389,18 @@ def test_the_caption_of_a_roofline_has_no_share_of_0(efficiency: float, text: st
     assert caption.startswith(f"At the roof, the operators would take {text} of their time. ")
 
 
+def test_the_caption_of_a_roofline_names_the_judged_operators_if_others_are_not_judged() -> None:
+    profile = profile_of(
+        [{"name": "a", "computation": 10e9, "memory": 1.0}, {"name": "b"}],
+        [{"operator": n, "duration_s": 1.0} for n in range(2)],
+    )
+    caption = roofline_caption(pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS)))
+    assert caption.startswith(
+        "At the roof, the judged operators would take 10.0% of their time. Judged: 50.0% of the "
+        "time. "
+    )
+
+
 @pytest.mark.parametrize(
     ("most", "last_line"),
     [

@@ -13,6 +13,7 @@ from profile_analyze.model.executions import Run
 from profile_analyze.model.wording import value_text
 from profile_analyze.query.catalog import find_column
 from profile_analyze.report.times import ORIGINAL, TIME_UNITS, Times, TimeUnit, times_for
+from profile_analyze.units import short_time
 from tests import in_memory
 from tests.conftest import PROFILES, run_command
 from tests.small import Operator, profile_of
@@ -123,6 +124,15 @@ def test_sums_of_the_same_times_in_another_order_have_one_text() -> None:
     one, other = 0.0016595 + 0.001806 + 0.000684, 0.000684 + 0.001806 + 0.0016595
     assert (f"{one * 1e3:.3f}", f"{other * 1e3:.3f}") == ("4.149", "4.150")
     assert Times("ms", 3).number(one) == Times("ms", 3).number(other) == "4.149"
+
+
+@pytest.mark.parametrize("half_us", [4001, 4913, 4999, 5997])
+def test_a_time_between_two_roundings_has_one_text(half_us: int) -> None:
+    """Such as 2.4565 ms, which the format github writes in facts and in conditions."""
+    time_s = half_us / 2e6
+    alike = (time_s, time_s * (1 + 4e-16), time_s * (1 - 4e-16))
+    texts = {*map(Times("ms", 3).text, alike), *(short_time(one, 4) for one in alike)}
+    assert len(texts) == 1
 
 
 @pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])

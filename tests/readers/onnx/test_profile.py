@@ -9,10 +9,13 @@ import pytest
 from onnx import numpy_helper
 
 from profile_analyze import Peaks, Query, load, run
+from profile_analyze.query.catalog import find_column
 from profile_analyze.query.model_summary import model_summary
+from profile_analyze.query.worked import worked_through
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.onnx.profile import profile_of
 from profile_analyze.readers.source import Source
+from profile_analyze.report.times import time_text
 from tests.readers.onnx.graphs import body, graph, node, profile
 from tests.readers.onnx.models import model, write_model
 
@@ -155,6 +158,13 @@ def test_operators_in_bodies_have_rows_and_a_scope() -> None:
     assert summary.facts.bodies == (("loop", "body", 1, 32.0, 5),)
     assert (summary.macs, summary.facts.macs_executed) == (32.0, 32.0 + 5 * 32.0)
     assert np.isnan(summary_of(loop(None)).facts.macs_executed)
+
+
+def test_the_explanation_of_a_share_of_macs_says_that_bodies_count() -> None:
+    """The total of the summary, 32, leaves out the body, so the share is not relative to it."""
+    table = run(Query(where="name == z"), loop(5))
+    first, *_ = worked_through(table, find_column("macs_share"), time_text)
+    assert first == ("macs_share = macs / macs of all operators including bodies = 32 / 64 = 50.0%")
 
 
 @pytest.mark.parametrize("same", [True, False])
