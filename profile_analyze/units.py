@@ -182,7 +182,7 @@ def _product(number: str, factor: int | str) -> float:
     Raises `ValueError` if `number` is not a number.
     """
     nearest = float(number)
-    # 1e999999999 is infinite as a float. As an exact decimal, it would fill the memory.
+    # 1e999999999 is infinite as a float. As an exact decimal, its product would raise `Overflow`.
     if factor == 1 or nearest == 0 or not isfinite(nearest):
         return nearest
     return float(_exact_product(number, factor))
@@ -262,10 +262,10 @@ def suitable_unit(value: float, unit: str) -> str:
 
 
 def time_in(time_s: float, unit: str) -> float:
-    """Return a time in `unit`, such as ms, without its last digits, in which equal times differ.
+    """Return a time in `unit`, such as ms, rounded to 12 significant digits.
 
-    Sums of the same times differ in these digits, and so do the results of multiplying by 1000 and
-    dividing by 0.001. Near 2.4565, all are then written as 2.456, or all as 2.457.
+    Further digits depend on how a time was computed, such as the order of additions. Because of
+    them, equal times near 2.4565 could be written as 2.456 and as 2.457.
     """
     return float(f"{time_s / float(_SECONDS[unit]):.12g}")
 

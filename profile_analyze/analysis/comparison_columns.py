@@ -147,9 +147,11 @@ COLUMNS: Final = (
     _of_runs(
         "relative_ratio",
         meaning="how the time changed relative to all other operators: 1.1 means 10 % slower than "
-        "the others; N/A if fewer than eight others have a time in each run",
+        "the others; N/A if fewer than eight others have a time in each run, and for a group whose "
+        "operators did not change alike",
         worked="the median ratio of {candidate_runs} to {baseline_runs}, with the time in each "
-        "run divided by how slow the other operators were; 95 % confidence interval {relative_low} "
+        "run (for a group, the level of its operators) divided by how slow the other operators "
+        "were; 95 % confidence interval {relative_low} "
         "to {relative_high}",
     ),
     _of_runs(

@@ -136,11 +136,10 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowT
     difference = relative.inside - relative.outside
     own, shift_of_relative = operators.shift(logs), operators.shift(difference)
     several = np.bincount(row[row >= 0], minlength=len(own_s)) > 1
+    is_alike = _changed_alike(operators, relative, own) | ~several
     is_quieter = _noise(difference) < _MORE_NOISE * _noise(logs)
     is_relative = (
-        is_quieter
-        & _changed_more_than_others(operators, relative, shift_of_relative)
-        & (_changed_alike(operators, relative, own) | ~several)
+        is_quieter & _changed_more_than_others(operators, relative, shift_of_relative) & is_alike
     )
     p_values = operators.p_values(np.where(is_relative[:, np.newaxis], difference, own_s))
     both = np.flatnonzero(is_relative & several)
@@ -150,7 +149,9 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowT
     p_values[both] = np.minimum(np.minimum(of_own, of_relative), 1.0)
     parts = np.where(is_quieter & several, max(_OF_OWN, 1 - _OF_OWN), 1.0)
     weights = _weights(own_s, p_values)
-    return RowTests(own, shift_of_relative, is_relative, p_values, weights, parts)
+    # The level of a group whose operators did not change alike says nothing about the group.
+    known = Shift(*(np.where(is_alike, one, np.nan) for one in shift_of_relative))
+    return RowTests(own, known, is_relative, p_values, weights, parts)
 
 
 def _noise(values: Floats) -> Floats:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from profile_analyze.cli.summary_words import find_explained
 from profile_analyze.errors import QueryError
-from profile_analyze.query.catalog import check_columns, find_column
+from profile_analyze.query.catalog import check_columns
 from profile_analyze.report.output_formats import PLAIN, TABLE
 
 if TYPE_CHECKING:
@@ -32,5 +33,6 @@ def column_to_explain(arguments: argparse.Namespace, query: Query) -> str | None
     ):
         if given:
             raise QueryError(f"--explain shows no table, so {option} has no effect; leave one out")
+    column = find_explained(arguments.explain, query.labels)
     check_columns([arguments.explain], query.kind)
-    return find_column(arguments.explain, query.labels).name
+    return column.name

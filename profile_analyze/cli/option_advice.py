@@ -198,11 +198,11 @@ def _reversed_order(word: str, arguments: Sequence[str]) -> str:
         return ""
     ascending = direction.endswith("+time")
     is_toggle = word in ("reverse", "r")
-    order = ",".join(
-        f"{'+' * (not one.startswith('+') if is_toggle else ascending)}{one.removeprefix('+')}"
-        for one in columns
-    )
-    return f"--order-by {shlex.quote(order)}"
+    ordered: list[str] = []
+    for one in columns:
+        has_plus = not one.startswith("+") if is_toggle else ascending
+        ordered.append(("+" if has_plus else "") + one.lstrip("+-"))
+    return f"--order-by {shlex.quote(','.join(ordered))}"
 
 
 def _advice_on_absent(word: str, value: str) -> str:
@@ -262,7 +262,7 @@ def _advice_on_column(column: Column, value: str) -> str:
 
 
 def _value(argument: str, following: Sequence[str]) -> str:
-    """Return the value of an unknown option; empty if it has none.
+    """Return the value of the option `argument`; empty if it has none.
 
     `following` has the arguments from this option on.
     """
@@ -319,7 +319,7 @@ def _peaks_with(value: str) -> list[str]:
 def _with_value(meant: str, value: str) -> str:
     """Return `meant`, an entry of `OPTION_WORDS`, with the user's value or with an example."""
     option = OPTION_OF[meant.partition(" ")[0]]
-    # After an option without a value, `value` may be the profile.
+    # If the user's option has no value, `value` may be the profile that follows this option.
     is_profile = value.endswith(SUFFIXES) and not option.names_file
     if is_profile or len(value) > LONGEST_ADVISED or not option.accepts(value):
         value = ""

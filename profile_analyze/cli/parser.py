@@ -184,9 +184,9 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
         command_parser.exit()
     if arguments.explain is not None and not (arguments.files or arguments.compare):
         # Imported here, because only this text needs it.
-        from profile_analyze.report.column_explanation import general_explanation
+        from profile_analyze.cli.explain_in_general import explanation_in_general
 
-        explanation = general_explanation(arguments.explain)
+        explanation = explanation_in_general(arguments.explain)
         print_text(with_own_indent(explanation, terminal_width(sys.stdout)) + "\n")
         command_parser.exit()
     return arguments

@@ -9,6 +9,8 @@ from __future__ import annotations
 from math import nan
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from profile_analyze.model.columns import AggregateOf, Column
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TypeAlias
@@ -69,3 +71,22 @@ def known_aggregate(name: str) -> Aggregate:
     aggregate = find_aggregate(name)
     assert aggregate is not None, f"there is no aggregate {name}"
     return aggregate
+
+
+def aggregate_column(column: Column, aggregate: str) -> Column:
+    """Return the column of an aggregate, such as `time.p90`."""
+    is_count = aggregate == COUNT
+    name = column.name
+    return Column(
+        f"{name}.{aggregate}",
+        "1" if is_count else column.unit,
+        f"how many operators have a {name}" if is_count else f"{aggregate} of {name}",
+        AggregateOf(name, aggregate),
+        of_operators=None,
+        timed=column.timed and not is_count,
+        measured=column.measured and not is_count,
+        optional=column.optional,
+        shown_as=column.shown_as,
+        needs_peaks=column.needs_peaks,
+        needs_base=column.needs_base,
+    )

@@ -21,7 +21,6 @@ from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import (
     AGGREGATED,
-    AggregateOf,
     Column,
     FirstOf,
     Parameter,
@@ -30,15 +29,13 @@ from profile_analyze.model.columns import (
     RowKind,
 )
 from profile_analyze.model.terms import FULL_NAME, LABEL, TELLING_APART
-from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
+from profile_analyze.query.aggregates import aggregate_column, canonical_name, find_aggregate
 from profile_analyze.query.label_columns import is_label, label_column
 from profile_analyze.query.patterns import compile_pattern
-from profile_analyze.suggestions import did_you_mean, likely_names, plain_name
+from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, likely_names, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
-
-    from profile_analyze.query.aggregates import Aggregate
 
 CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUMNS)
 """All columns with a fixed name."""
@@ -93,15 +90,18 @@ def _derived_column(text: str) -> Column | None:
         return _pattern_column(find_column(base), pattern)
     if levels := _levels(text):
         return _levels_column(_BY_NAME[_PATH], levels)
-    base, _, name = text.partition(".")
-    aggregate = find_aggregate(name)
-    if base in _BY_NAME and aggregate is not None and _has_aggregate(_BY_NAME[base], aggregate):
-        return _aggregate_column(_BY_NAME[base], canonical_name(name))
+    if _is_aggregate(text):
+        base, _, name = text.partition(".")
+        return aggregate_column(_BY_NAME[base], canonical_name(name))
     return None
 
 
-def _has_aggregate(column: Column, aggregate: Aggregate) -> bool:
-    """Return whether groups have an aggregate of a column, such as `time.p90`."""
+def _is_aggregate(text: str) -> bool:
+    """Return whether `text` names an aggregate of a column that groups have: `time.p90`."""
+    base, _, name = text.partition(".")
+    column, aggregate = _BY_NAME.get(base), find_aggregate(name)
+    if column is None or aggregate is None:
+        return False
     # `flops.sum` and `flops.mean` do not exist: a sum or a mean of ratios means nothing. The column
     # `flops` itself is the ratio of the group's sums.
     is_ratio = isinstance(column.of_groups, RatioOfSums)
@@ -126,13 +126,25 @@ def _advice(text: str, labels: Collection[str]) -> str:
         return f"+ is for --order-by; write {text[1:]}"
     parts = re.split(r"[,;:|\s]+", text)
     # Other tools have headings of several words that are columns here, such as `self time`.
-    is_heading = bool(meant_column(text))
+    is_heading = bool(meant_column(text) or column_of_heading(text))
     if len(parts) > 1 and all(part in _BY_NAME for part in parts) and not is_heading:
         names = ",".join(parts)
         return "name one column" if "," in text else f"separate columns by commas: {names}"
     likely = _likely_in_any_question(text, (*_BY_NAME, *labels))
     all_columns = f"the columns are {listed(column.name for column in CATALOG)}"
     return missing_part(text) or likely or all_columns
+
+
+def column_of_heading(text: str) -> str:
+    """Return the column with the heading `text`, such as `host time (s)`; empty if none has it.
+
+    A heading has blanks for `_`, and for the point of `memory.p90`.
+    """
+    if len(text) > LONGEST_ADVISED:
+        return ""
+    name = plain_name(re.sub(r" \([A-Za-z/]+\)$", "", text))
+    point = ".".join(name.rsplit("_", 1))
+    return next((one for one in (name, point) if one in _BY_NAME or _is_aggregate(one)), "")
 
 
 def listed(names: Iterable[str]) -> str:
@@ -158,7 +170,8 @@ def _likely_in_any_question(text: str, known: Collection[str]) -> str:
 
     If all likely columns need one, add columns that begin with `text`: `params` for `p`.
     """
-    likely = _likely(text, known)
+    heading = column_of_heading(text)
+    likely = [heading] if heading else _likely(text, known)
     if likely and all(map(_needs_base, likely)):
         others = (one for one in known if one.startswith(text) and not _needs_base(one))
         likely += [*others][:_MOST_OTHERS]
@@ -226,24 +239,6 @@ def _levels_column(column: Column, levels: int) -> Column:
         meaning=f"the first {noun} of {column.name}: {column.meaning}",
         of_operators=FirstOf(column.name, levels),
         worked=f"the first {noun} of {{{column.name}}}",
-    )
-
-
-def _aggregate_column(column: Column, aggregate: str) -> Column:
-    is_count = aggregate == COUNT
-    name = column.name
-    return Column(
-        f"{name}.{aggregate}",
-        "1" if is_count else column.unit,
-        f"how many operators have a {name}" if is_count else f"{aggregate} of {name}",
-        AggregateOf(name, aggregate),
-        of_operators=None,
-        timed=column.timed and not is_count,
-        measured=column.measured and not is_count,
-        optional=column.optional,
-        shown_as=column.shown_as,
-        needs_peaks=column.needs_peaks,
-        needs_base=column.needs_base,
     )
 
 

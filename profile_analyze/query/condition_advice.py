@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.query.catalog import column_of_heading
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
     OPERATOR_WORDS,
@@ -45,6 +46,7 @@ _WITH_ANOTHER: Final = (
     rf"(?P<value>{_UNQUOTED_OR_WHOLE_QUOTE})\s+(?:and|&&?)\s+"
     r"(?P<another>[a-z][\w.]*\s*[=<>!~].*)"
 )
+_HEADING_AS_NAME: Final = r"(?P<heading>\w+(?: \w+)+(?: \(\S+\))?)(?P<condition>\s*[<>=!~]+.+)"
 _MISSING: Final = ("null", "none", "nan", "n/a", "na")
 PATTERN_OF: Final = {"==": "~", "!=": "!~"}
 """For each operator on whole texts, the corresponding operator on patterns."""
@@ -153,7 +155,14 @@ def advice_on_condition(text: str) -> str:
     """Return what to write instead of `text`, which is not of the form COLUMN OPERATOR VALUE."""
     if re.fullmatch(r"[\w.]+", text.strip()) and len(text) <= LONGEST_ADVISED:
         return f"{_EXAMPLE}, in quotes, because a shell takes < and > for itself"
-    return advice_on_other_grammar(text) or _EXAMPLE
+    return advice_on_other_grammar(text) or _heading_as_name(text) or _EXAMPLE
+
+
+def _heading_as_name(text: str) -> str:
+    """Return advice on a condition such as `macs share > 50%`; empty for other texts."""
+    match = re.fullmatch(_HEADING_AS_NAME, text.strip())
+    column = column_of_heading(match["heading"]) if match else ""
+    return did_you_mean([f"'{column}{match['condition']}'"]) if match and column else ""
 
 
 def advice_on_other_grammar(text: str) -> str:

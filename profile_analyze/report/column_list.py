@@ -48,10 +48,10 @@ _CONVENTIONS: Final = """\
 - Computation counts a multiply-add as two floating-point operations.
 - Memory counts each input and output once. This is a lower bound of the traffic: data that does
   not fit into the caches is read more than once.
-- For an operator that only moves data, some runtimes report the number of elements as computation.
-  The roofline therefore bounds such operators by the bandwidth alone: the operators of the category
-  copy, and the operators of the category data movement, unless their computation is unknown: they
-  may then be views, which move nothing.
+- Operators of the category copy only move data. So do operators of the category data movement whose
+  computation is known; if it is unknown, they may be views, which move nothing. The roofline bounds
+  operators that only move data by the bandwidth alone, because some runtimes report the number of
+  elements as their computation.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution.
 - The roofline does not judge operators that do no work, such as views and allocations. It does not

@@ -9,6 +9,8 @@ from profile_analyze.analysis.compared_work import CHANGED
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import without_residue
+from profile_analyze.query.change_causes import CAUSES
+from profile_analyze.query.comparison_summary import COUNTED_VERDICTS
 from profile_analyze.report.baseline_facts import FACTS as BASELINE_FACTS
 from profile_analyze.report.cause_facts import FACTS as CAUSE_FACTS
 from profile_analyze.report.comparison_verdict import verdict_in_words
@@ -310,4 +312,8 @@ GROUP: Final = FactGroup(
             shown_with="verdicts",
         ),
     ),
+    pages={
+        **dict.fromkeys(CAUSES, "docs/reading.md"),
+        **dict.fromkeys(COUNTED_VERDICTS, "docs/statistics.md"),
+    },
 )

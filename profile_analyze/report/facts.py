@@ -6,6 +6,7 @@ The entries of the group `NAME` are in the module `NAME_facts`.
 from __future__ import annotations
 
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from profile_analyze.report.sections import Facts, FactValue, Sentences
@@ -90,6 +91,10 @@ class FactGroup(NamedTuple):
     name: str
     meaning: str
     facts: tuple[Fact, ...]
+    page: str = "docs/reading.md"
+    """The page that explains the labels."""
+    pages: Mapping[str, str] = MappingProxyType({})
+    """Further words that the lines and sentences may have, each with the page that explains it."""
 
 
 GROUP_NAMES: Final = ("totals", "recorded", "model", "comparison", "roofline")

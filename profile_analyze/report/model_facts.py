@@ -323,4 +323,5 @@ GROUP: Final = FactGroup(
     "model",
     "The size and work of a model that has not run; null for a profile of a run.",
     (*_SIZE_FACTS, *_WORK_FACTS, _TILING_FACT, *_MEMORY_FACTS, *_PORT_FACTS),
+    page="docs/models.md",
 )

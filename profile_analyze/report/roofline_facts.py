@@ -251,4 +251,5 @@ GROUP: Final = FactGroup(
             sentences=winner_sentences,
         ),
     ),
+    page="docs/roofline.md",
 )

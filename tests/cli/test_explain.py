@@ -16,7 +16,7 @@ from profile_analyze.query.figures import FIGURES
 from profile_analyze.query.formula_words import Formula
 from profile_analyze.query.worked import worked_through
 from profile_analyze.report.times import time_text
-from tests.conftest import IS_FULL, run_command, some_of
+from tests.conftest import FIXTURES, IS_FULL, run_command, some_of
 from tests.recorded_calls import answer, in_fixtures, record, recorded
 from tests.small import Operator, profile_of, runs_of
 
@@ -195,6 +195,31 @@ def test_the_total_of_a_share_leaves_out_runs_without_the_row() -> None:
     assert worked(joined, "share", types="A")[0] == (
         "share = time / total time = 100.000 us / 400.000 us = 25.0%"
     )
+
+
+@pytest.mark.parametrize("file", ["", str(FIXTURES / FILE)])
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        *((word, "reading") for word in ("wall_time", "wall", "Copy time", "residual")),
+        *((word, "roofline") for word in ("judged", "least_possible_time")),
+        *((word, "models") for word in ("activations", "weights and peak")),
+        *((word, "statistics") for word in ("uncertain", "slower")),
+    ],
+)
+def test_a_word_of_the_summary_is_no_column(word: str, page: str, file: str) -> None:
+    outcome = run_command(*filter(None, (file,)), "--explain", word)
+    message = f"{word!r} is a word of the summary, not a column; docs/{page}.md explains it"
+    assert (outcome.code, outcome.err) == (2, f"profile_analyze: error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("word", "column"),
+    [("total", "time"), ("host time", "host_time"), ("baseline", "base (with --compare)")],
+)
+def test_a_word_that_also_stands_for_a_column_gets_the_column(word: str, column: str) -> None:
+    outcome = run_command("--explain", word)
+    assert outcome.err.endswith(f"there is no column {word!r}; did you mean {column}?\n")
 
 
 def test_lines_fit_the_width_of_the_terminal() -> None:

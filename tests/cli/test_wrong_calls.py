@@ -297,7 +297,10 @@ CALLS = (
     *(f"{FILE} --columns '{names}'" for names in ("name;time", "name:time", "+time")),
     f"{FILE} --order-by bandwidth_bytes_per_s",
     *(f"{FILE} --order-by {names}" for names in ("time,desc", "name,desc", "type,+name,asc")),
-    *(f"{FILE} {order} --reverse" for order in ("--order-by name", "--order-by=+name,time")),
+    *(
+        f"{FILE} {order} --reverse"
+        for order in ("--order-by name", "--order-by=+name,time", "--order-by=-time")
+    ),
     f"{FILE} --order-by +name --desc",
     *(f"{FILE} --where 'name {text} conv'" for text in ("startswith", "not endswith")),
     # values of the wrong kind

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.errors import PatternError, UnknownColumnError
-from profile_analyze.model.wording import machine_name
+from profile_analyze.model.wording import heading, machine_name
 from profile_analyze.query.aggregates import AGGREGATES
 from profile_analyze.query.catalog import (
     CATALOG,
+    column_of_heading,
     find_column,
     listed,
     optional_columns_of,
@@ -85,6 +86,12 @@ def test_derived_columns_have_a_unit_and_a_meaning(
         ("scope/~a", "write how many levels to keep, such as scope/2"),
         ("type/2", "did you mean type?"),
         ("time~3", "did you mean time?"),
+        ("macs share", "did you mean macs_share?"),
+        ("base macs", "did you mean base_macs (with --compare)"),
+        ("Host Time (s)", "did you mean host_time?"),
+        ("memory p90", "did you mean memory.p90?"),
+        ("macs share,time", "name one column"),
+        ("macs type", "separate columns by commas: macs,type"),
         ("share.max", "did you mean "),
         ("time.p101", "did you mean "),
         ("time.p", "did you mean "),
@@ -96,6 +103,11 @@ def test_unknown_columns_are_errors_with_advice(text: str, advice: str) -> None:
     with pytest.raises(UnknownColumnError) as caught:
         find_column(text)
     assert str(caught.value).startswith(f"there is no column {text!r}; {advice}")
+
+
+def test_the_heading_of_each_column_is_understood() -> None:
+    for column in (*CATALOG, find_column("host_time.p90"), find_column("time.count")):
+        assert column_of_heading(heading(column)) == column.name
 
 
 def test_long_lists_of_names_are_cut() -> None:

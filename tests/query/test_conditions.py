@@ -117,6 +117,10 @@ _GRAMMAR = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
         ("type IS Conv", "did you mean 'type == Conv'?"),
         ("type in ('A', \"B.c\")", "did you mean 'type ~ ^(A|B\\.c)$'?"),
         ("type in A", "did you mean 'type ~ A'?"),
+        ("macs share > 50%", "did you mean 'macs_share > 50%'?"),
+        ("relative ratio>1.1", "did you mean 'relative_ratio>1.1'?"),
+        ("host time (s) > 1ms", "did you mean 'host_time > 1ms'?"),
+        ("wrong name > 1ms", _GRAMMAR),
     ],
 )
 def test_texts_that_are_not_conditions_are_errors_with_advice(text: str, advice: str) -> None:

@@ -343,7 +343,6 @@ def test_every_outcome_of_a_condition_has_its_reason(
 def test_the_reason_says_which_side_has_no_device_times(
     text: str, reason: str, *, timed: bool
 ) -> None:
-    # The files differ only in their start: otherwise, they would be copies.
     untimed = pa.join_runs(
         profile_of([Operator("a", "Conv", None)], f"untimed{n}.json") for n in range(8)
     )
@@ -610,7 +609,7 @@ def test_p_is_corrected_for_the_number_of_conditions() -> None:
     assert slow_alone < noisy_alone / 2
     # the step-up procedure of Benjamini and Hochberg: p * number of conditions / rank
     assert p_values(slow, noisy)[:2] == pytest.approx([slow_alone * 2, noisy_alone])
-    # equal p have the same rank, and a condition that cannot be judged does not count
+    # Equal p all get the highest of their ranks. Conditions that cannot be judged do not count.
     assert p_values(slow, slow, unjudged)[:2] == [slow_alone, slow_alone]
 
 
@@ -676,7 +675,7 @@ def test_the_line_names_the_operators_of_a_change() -> None:
 
 
 def test_a_time_says_if_each_process_counts_once() -> None:
-    """The total in the summary of one profile is the median of all runs."""
+    """It differs from the total in the summary, which is the median of all runs, here 3 s."""
     profile = in_memory.profile_of(
         [{"name": "conv"}],
         [

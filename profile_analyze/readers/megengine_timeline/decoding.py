@@ -54,7 +54,7 @@ class Timeline:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._opened = b""  # the brackets around the list of events, for `second_document`
+        self._opened = b""  # JSON that opens the list of events, for `second_document`
         self._position = 0  # of the bytes in the file that are decoded next
         self.is_complete = True
         """Whether the list of events has an end. Valid only after `parts` has yielded all parts."""

@@ -34,8 +34,8 @@ _UNITS: Final = {"batch_size": "", "inferences_per_s": "inferences/s"}
 def recorded_facts(totals: Mapping[str, float]) -> Iterator[RecordedFact]:
     """Yield the known numbers about the whole program.
 
-    `total` is also the wall time of a run. It is among these numbers if the report has other
-    statistics of whole runs, to show which statistic the wall time is.
+    The wall time of a run is `total`, the mean of the middle half of the runs. `total` is only
+    yielded if the report also has other statistics of whole runs, such as the median.
     """
     is_alone = isnan(totals.get("median", nan))
     # The names of percentiles are like p90.

@@ -177,7 +177,7 @@ def _folded(node: NodeProto, scope: Scope) -> Iterable[Array] | None:
     attributes = attributes_of(node)
     if node.op_type == "Split":  # before version 18, Split has no attribute `num_outputs`
         attributes.setdefault("num_outputs", len(node.output))
-    if any(value is None for value in attributes.values()):
+    if any(value is None for value in attributes.values()):  # a large tuple or array
         return None
     return folding.fold(node.op_type, inputs, attributes)
 
@@ -189,7 +189,10 @@ def _shape(node: NodeProto, scope: Scope) -> list[Array] | None:
         return None
     attributes = attributes_of(node)
     if node.op_type == "Shape":
-        sizes = sizes[slice(attributes.get("start", 0), attributes.get("end"))]
+        start, end = attributes.get("start", 0), attributes.get("end", len(sizes))
+        if not (isinstance(start, int) and isinstance(end, int)):  # damaged, or a large tuple
+            return None
+        sizes = sizes[start:end]
     if not all(isinstance(size, int) for size in sizes):
         return None
     shape = np.array(sizes, np.int64)

@@ -36,7 +36,8 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
         )
     if events.broken:
         yield Note(
-            f"left out {counted(events.broken, 'event')} without valid JSON", Importance.WRONG
+            f"left out {counted(events.broken, 'part')} of the events: damaged or incomplete",
+            Importance.WRONG,
         )
     if events.untimed:
         yield Note(

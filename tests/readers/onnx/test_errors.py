@@ -322,3 +322,18 @@ def test_a_node_with_too_many_bodies_causes_no_crash(tmp_path: Path, name: str) 
     assert outcome.code == 0
     names = sorted(outcome.out.splitlines()[-4:])
     assert names == ["Abs_0", "Relu_0", "Relu_0#2", "if"]
+
+
+@pytest.mark.parametrize("end", [1.5, "x", [0, 1]])
+def test_a_shape_node_with_a_damaged_end_has_unknown_values(tmp_path: Path, end: Any) -> None:
+    # The node of an unknown type makes this reader find out the shapes itself.
+    shape = onnx.helper.make_node("Shape", ["x"], ["s"])
+    shape.attribute.append(onnx.helper.make_attribute("end", end))
+    unknown = onnx.helper.make_node("Unknown", ["x"], ["z"], domain="custom")
+    x = onnx.helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+    z = onnx.helper.make_tensor_value_info("z", TensorProto.FLOAT, None)
+    made = onnx.helper.make_model(
+        onnx.helper.make_graph([shape, unknown], "g", [x], [z]),
+        opset_imports=[onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("custom", 1)],
+    )
+    assert len(pa.load(write_model(tmp_path, made))) == 2

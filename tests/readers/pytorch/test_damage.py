@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 A, B = op("a"), op("b", 10)
 ENDS = "the file ends in the middle, so events are missing; copy or export it again"
-NOT_JSON = "left out {} without valid JSON"
+NOT_JSON = "left out {} of the events: damaged or incomplete"
 NO_TIME = "left out {} without a valid time or duration"
 WRONG_TYPE = "left out fields that have a wrong type in {}"
 REPAIRED = "read {} whose texts are not valid JSON, because torch did not escape them"
@@ -70,8 +70,9 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
     # wrong values
     ("other phases", document(A, {"ph": "B", "name": "x"}, {"ph": "P"}, B), BOTH, []),
     ("no phase", document(A, {"name": "x"}, {"ph": 5, "name": "y"}, B), BOTH,
-        [NOT_JSON.format(TWO)]),
-    ("not an event", document(A, 7, [1], B), {"a": 5}, [NOT_JSON.format(ONE)]),
+        [NOT_JSON.format("2 parts")]),
+    # No event follows A directly, so all of `7, [1], B` counts as one damaged event.
+    ("not an event", document(A, 7, [1], B), {"a": 5}, [NOT_JSON.format("1 part")]),
     ("unusual process ids", document({**A, "pid": "x", "tid": None}, {**B, "pid": 1.5}), BOTH, []),
     ("process ids of wrong types", document({**A, "pid": [1]}, {**B, "tid": {}}), BOTH,
         [WRONG_TYPE.format(TWO)]),
@@ -99,7 +100,7 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
         "External id": None, "Input Dims": {"x": 5}})), BOTH, [WRONG_TYPE.format(ONE)]),
     ("no arguments", document({**A, "args": None}, B), BOTH, []),
     ("deep arguments", document(A, '{"ph": "X", "args": {"x": ' + "[" * 99999 + "]" * 99999 + "}}",
-        B), BOTH, [NOT_JSON.format(ONE)]),
+        B), BOTH, [NOT_JSON.format("1 part")]),
     ("a name of a thread", document(A, {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1,
         "args": {"name": {"a": [1]}}}, B), BOTH, []),
     # texts
