@@ -41,7 +41,7 @@ _VALUE_FIRST: Final = (
 _BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<high>{_QUANTITY})"
 _WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
 # An `and` in quotes is part of the value. An apostrophe after a letter does not start a quote.
-_UNQUOTED_OR_WHOLE_QUOTE: Final = r"""(?:'[^']*'|"[^"]*"|[^'"]|(?<=\w)['"])+?"""
+_UNQUOTED_OR_WHOLE_QUOTE: Final = r"""(?:(?<!\w)(?:'[^']*'|"[^"]*")|[^'"]|(?<=\w)['"])+?"""
 _WITH_ANOTHER: Final = (
     rf"(?P<value>{_UNQUOTED_OR_WHOLE_QUOTE})\s+(?:and|&&?)\s+"
     r"(?P<another>[a-z][\w.]*\s*[=<>!~].*)"

@@ -61,6 +61,11 @@ def meant_literally(pattern: str, texts: Sequence[str]) -> Meant | None:
         return None
     if any(pattern in text for text in texts):
         return Meant(literal, f"{_in_words(pattern)} special in a pattern")
+    # If case or the place in the name is the reason, special characters are not.
+    with suppress(PatternError):
+        anywhere = ANY_CASE + pattern.removeprefix(ANY_CASE)
+        if any(finds(anywhere, texts, limit_s=SUGGESTION_LIMIT_S)):
+            return None
     # An escaped pattern may be too slow or invalid. Then the next one is tried.
     for meant in _escaped_patterns(pattern):
         with suppress(PatternError):
@@ -82,7 +87,9 @@ def _escaped_patterns(pattern: str) -> Iterator[Meant]:
     body = pattern.removeprefix(ANY_CASE)
     flag = pattern.removesuffix(body)  # `(?i)` or empty
     found = "".join(match["special"] or "" for match in _TOKEN.finditer(body))
-    kinds = dict.fromkeys((found, *map(_kind, found))) if found else ()
+    kinds = dict.fromkeys((found, *map(_kind, found))) if found else {}
+    if "|" in found:
+        kinds.pop(_BRACKETS, None)  # without its brackets, a choice would have other branches
     for new_flag in dict.fromkeys((flag, ANY_CASE)):
         case = "" if new_flag == flag else ", and case matters"
         for kind in kinds:

@@ -52,10 +52,8 @@ def wall_time_notes(whole: Table, comparison: Comparison) -> Iterator[Note]:
     """
     if not len(whole) or comparison.mismatch is not None:
         return
-    sides = [
-        with_device_times(side)
-        for side in (comparison.as_measured.profile, comparison.as_measured.base)
-    ]
+    measured = comparison.as_measured
+    sides = [with_device_times(side) for side in (measured.profile, measured.base)]
     ours, base = (typical_run(one, whole.query.run_statistic, whole.query.unit) for one in sides)
     operators = _Change(float(whole["change"][0]), float(whole["difference"][0]))
     of_runs_s = ours.wall_s - base.wall_s
@@ -65,9 +63,13 @@ def wall_time_notes(whole: Table, comparison: Comparison) -> Iterator[Note]:
         return
     is_opposite = operators.fraction * runs.fraction < 0 and abs(runs.fraction) >= least
     has_enough_runs = min(units_of(comparison, whole.query.unit)) >= LEAST_RUNS
-    as_fractions = (operators.difference_s / base.wall_s, operators.fraction)
-    limit = 0.0 if is_opposite else _FOLLOWS * min(as_fractions, key=abs)
-    if not (_is_beyond_noise(whole, sides, limit) if has_enough_runs else is_opposite):
+    if has_enough_runs:
+        is_opposite = is_opposite and _is_beyond_noise(whole, sides, 0.0)
+        as_fractions = (operators.difference_s / base.wall_s, operators.fraction)
+        limit = _FOLLOWS * min(as_fractions, key=abs)
+        if not is_opposite and not _is_beyond_noise(whole, sides, limit):
+            return
+    elif not is_opposite:
         return
     noise = "" if has_enough_runs else ", unless noise is the reason: there are few runs"
     yield Note(

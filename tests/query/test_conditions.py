@@ -485,3 +485,9 @@ def test_values_of_parameters_are_compared_by_their_type(
 def test_aggregates_of_roofline_columns_need_peaks() -> None:
     with pytest.raises(pa.QueryError, match=r"lost\.max needs the peak rates"):
         pa.Query(by="type", having="lost.max > 1ms")
+
+
+def test_many_apostrophes_do_not_take_exponential_time() -> None:
+    """This test would not end if advice on a second condition tried each apostrophe twice."""
+    with pytest.raises(pa.QueryError, match="did you mean 'name ~ a'a'"):
+        pa.Query(where="name contains " + "a'" * 80)

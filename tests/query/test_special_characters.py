@@ -52,7 +52,9 @@ def test_special_characters_are_named_and_escaped(pattern: str, reason: str, mea
     assert len(pa.run(pa.Query(where=suggested(note)), PROFILE)) == 1
 
 
-@pytest.mark.parametrize("pattern", ["Conv_5 + Sub", "Conv_6+", "x" * 250 + "+"])
+@pytest.mark.parametrize(
+    "pattern", ["Conv_5 + Sub", "Conv_6+", "x" * 250 + "+", "(CONV_5|Conv_9)", "(a|XX)\\]"]
+)
 def test_patterns_that_find_nothing_when_escaped_get_other_advice(pattern: str) -> None:
     assert "special" not in note_on(where=f"name ~ {pattern}")
 

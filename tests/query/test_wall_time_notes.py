@@ -178,6 +178,16 @@ def test_noise_of_whole_runs_may_hide_that_they_follow_their_operators() -> None
     assert found(new, base) == []
 
 
+def test_an_opposite_change_within_noise_may_still_not_follow_the_operators() -> None:
+    walls = (1.80, 1.92, 2.00, 2.08, 2.20)
+    new = side("new", *((0.8 + n / 1e6, wall * 1.04) for n, wall in enumerate(walls)))
+    base = side("base", *((1.6 + n / 1e6, wall) for n, wall in enumerate(walls)))
+    (note,) = found(new, base)
+    assert note.startswith(
+        "operators take 800 ms less than in the baseline, but a whole run takes 80.0 ms more: "
+    )
+
+
 def test_sides_that_do_not_belong_together_have_no_note() -> None:
     base = side("base", (1.0, 1.1))
     other = side("new", (0.8, 1.2), operator="pool")
