@@ -303,9 +303,11 @@ def _order_notes(
             advice = "" if np.isnan(rows["time"]).all() else "; --order-by time ranks them"
             if is_static:
                 advice = "; the file has no times, so leave out --order-by to rank by work"
+            # Another note says why a column of the roofline is N/A, and what to do.
+            importance = Importance.CONTEXT if order.column.needs_peaks else Importance.ANSWER
             yield Note(
                 f"{order.column.name} is N/A in all rows, so ordering by it has no effect{advice}",
-                Importance.ANSWER,
+                importance,
             )
         elif not query.grouped:
             yield from _unranked_notes(order.column.name, operators, selection, unknown)

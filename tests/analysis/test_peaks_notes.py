@@ -669,3 +669,15 @@ def judged_share(profile: Profile) -> float:
     assert any(text in one for one in pa.run(query, shown).notes) == (judgement.judged == 0)
     assert np.isnan(judgement.gain) == (judgement.judged == 0)
     return judgement.judged
+
+
+def test_the_reason_comes_before_the_note_that_an_order_has_no_effect() -> None:
+    profile = profile_of(
+        [{"name": name} for name in "ab"], [{"operator": n, "duration_s": 1.0} for n in range(2)]
+    )
+    notes = pa.run(pa.Query(peaks=RATES, order="lost"), profile).notes
+    assert {note[:12]: note.importance for note in notes} == {
+        "no row of th": Importance.ANSWER,
+        "not judged: ": Importance.INCOMPLETE,
+        "lost is N/A ": Importance.CONTEXT,
+    }
