@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.columns import Column
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.filters import Selection, Unjudged
     from profile_analyze.query.group_rows import GroupRows
@@ -303,27 +304,33 @@ def _order_notes(
             advice = "" if np.isnan(rows["time"]).all() else "; --order-by time ranks them"
             if is_static:
                 advice = "; the file has no times, so leave out --order-by to rank by work"
-            # Another note says why a column of the roofline is N/A, and what to do.
-            importance = Importance.CONTEXT if order.column.needs_peaks else Importance.ANSWER
             yield Note(
                 f"{order.column.name} is N/A in all rows, so ordering by it has no effect{advice}",
-                importance,
+                _importance_of_order(order.column),
             )
         elif not query.grouped:
-            yield from _unranked_notes(order.column.name, operators, selection, unknown)
+            yield from _unranked_notes(order.column, operators, selection, unknown)
+
+
+def _importance_of_order(column: Column) -> Importance:
+    """Return how important it is that `column`, which orders rows, is N/A.
+
+    For a column of the roofline, another note says why it is N/A, and what to do.
+    """
+    return Importance.CONTEXT if column.needs_peaks else Importance.ANSWER
 
 
 def _unranked_notes(
-    name: str, operators: OperatorRows, selection: Selection, unknown: NDArray[np.bool_]
+    column: Column, operators: OperatorRows, selection: Selection, unknown: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield a note if most of the time is in rows that an order by column `name` puts last."""
+    """Yield a note if most of the time is in rows that an order by `column` puts last."""
     left_out = np.zeros_like(unknown)
     left_out[selection.operators] = unknown[selection.operators]
     share = share_of(operators, left_out)
     if share > _MOST:
         yield Note(
-            f"{name} is N/A for {operators_and_share(left_out.sum())}; rows with N/A come last; "
-            "--order-by time ranks them, too",
-            Importance.ANSWER,
+            f"{column.name} is N/A for {operators_and_share(left_out.sum())}; rows with N/A come "
+            "last; --order-by time ranks them, too",
+            _importance_of_order(column),
             share,
         )

@@ -38,7 +38,9 @@ _PADDED: Final = (
     "time,name,param.nodes shows the nodes of the model"
 )
 _DAMAGED_SHAPES: Final = "the computation of {} is unknown without shapes"
-_NO_SHAPES: Final = f"{_DAMAGED_SHAPES}; ONNX Runtime 1.14 and later record shapes"
+_NO_SHAPES: Final = (
+    f"{_DAMAGED_SHAPES}; add --model model.onnx, or record with ONNX Runtime 1.14 or later"
+)
 _UNKNOWN: Final = unknown_work()
 _WITHOUT_MODEL: Final = (_PADDED, _DAMAGED_SHAPES, _NO_SHAPES, _UNKNOWN)
 _PACKED: Final = (

@@ -209,8 +209,8 @@ def test_kernels_are_the_device_time_of_the_node_that_launched_them(tmp_path: Pa
     ]
     _, notes = shown(tmp_path, document(*lines), "--notes", "all")
     assert notes == (
-        "note: the computation of 1 operator (100.0% of the time) is unknown without shapes; ONNX "
-        "Runtime 1.14 and later record shapes\n"
+        "note: the computation of 1 operator (100.0% of the time) is unknown without shapes; add "
+        "--model model.onnx, or record with ONNX Runtime 1.14 or later\n"
         "note: left out 1 kernel, 1.00 us (9.1% of the time), that no operator launched; --level "
         "kernel has them\n"
     )
