@@ -194,9 +194,10 @@ COLUMNS: Final = (
         worked="from {test} times: ratio {ratio} ({ratio_low} to {ratio_high}), relative ratio "
         "{relative_ratio} ({relative_low} to {relative_high}), {p_value}, {threshold} and "
         "{ratio_per_work}; slower or faster if p_value is at most 0.05, the interval excludes 1, "
-        "and the ratio is at least 1 + threshold or at most 1 / (1 + threshold); same if the "
-        "intervals are between these limits; more work or less work instead of slower or faster "
-        "if the work changed in this direction, but the time per unit of work did not change "
+        "and the estimate (the median ratio over all pairs of runs, which may differ from the "
+        "ratio) is at least 1 + threshold or at most 1 / (1 + threshold); same if the intervals "
+        "are between these limits; more work or less work instead of slower or faster if the work "
+        "changed in this direction, but the time per unit of work did not change "
         "beyond noise and threshold",
     ),
     _same(
