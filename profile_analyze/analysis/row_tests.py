@@ -11,7 +11,7 @@ A row is tested by its relative times under three conditions. Otherwise, its own
 2. The row changed more than the other operators. Otherwise, a change of the other operators would
    look like the opposite change of the row. This condition depends on which runs belong to which
    side, so the p of the permutation test is only approximate.
-3. If the row is a group, its operators changed alike: see `_changed_alike`.
+3. If the row is a group, its operators changed alike: see `compare_rows`.
 
 A change of a few operators hardly moves the level of their group. A group that is tested by its
 relative times is therefore tested by its own times, too: see `_OF_OWN`.
@@ -135,12 +135,14 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowT
         logs = np.log(own_s)  # -inf for 0
     difference = relative.inside - relative.outside
     own, shift_of_relative = operators.shift(logs), operators.shift(difference)
+    inside, outside = (operators.shift(level).estimate for level in relative)
+    changed_more = _changed_more_than_others(inside, outside, shift_of_relative.estimate)
     several = np.bincount(row[row >= 0], minlength=len(own_s)) > 1
-    is_alike = _changed_alike(operators, relative, own) | ~several
+    # The level of a group is the change of most of its operators. If it is outside of the interval
+    # of the own times, the sum changed otherwise: perhaps the largest operator did not change.
+    is_alike = ~several | ((own.low <= inside) & (inside <= own.high))
     is_quieter = _noise(difference) < _MORE_NOISE * _noise(logs)
-    is_relative = (
-        is_quieter & _changed_more_than_others(operators, relative, shift_of_relative) & is_alike
-    )
+    is_relative = is_quieter & changed_more & is_alike
     p_values = operators.p_values(np.where(is_relative[:, np.newaxis], difference, own_s))
     both = np.flatnonzero(is_relative & several)
     of_own = operators.p_values(own_s[both]) / _OF_OWN
@@ -169,34 +171,20 @@ def _noise(values: Floats) -> Floats:
     return noise
 
 
-def _changed_more_than_others(
-    operators: OperatorTimes, relative: Relative, difference: Shift
-) -> Chosen:
+def _changed_more_than_others(inside: Floats, outside: Floats, difference: Floats) -> Chosen:
     """Return whether each row changed more than all other operators, shape (rows,).
 
-    `difference` is the shift of the relative times. This shift must have the direction of the row's
-    own change, and at least half the size of the change of the others. If the row and the others
-    changed alike, relative times say nothing about the row.
+    `inside` and `outside` are the shifts of the two levels in `Relative`. `difference` is the shift
+    of the relative times. It must have the direction of the row's own change, and at least half the
+    size of the change of the others. If the row and the others changed alike, relative times say
+    nothing about the row.
     """
-    inside = operators.shift(relative.inside).estimate
-    outside = operators.shift(relative.outside).estimate
     changed_more: Chosen = (
-        (np.sign(inside) == np.sign(difference.estimate))
+        (np.sign(inside) == np.sign(difference))
         & (np.abs(inside) > np.abs(outside))
-        & (np.abs(difference.estimate) >= np.abs(outside) / 2)
+        & (np.abs(difference) >= np.abs(outside) / 2)
     )
     return changed_more
-
-
-def _changed_alike(operators: OperatorTimes, relative: Relative, own: Shift) -> Chosen:
-    """Return whether the operators of each row changed alike, shape (rows,).
-
-    The level of a row is the change of most of its operators. If it is outside of the interval of
-    the row's own times, the sum changed otherwise: perhaps its largest operator did not change.
-    """
-    inside = operators.shift(relative.inside).estimate
-    alike: Chosen = (own.low <= inside) & (inside <= own.high)
-    return alike
 
 
 def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relative:
@@ -244,10 +232,11 @@ def unchanged_operators(operators: OperatorTimes, levels: RunLevels) -> Chosen:
     if not codes:
         return every
     inside = np.array([levels.level(category == code) for code in codes])
-    relative = Relative(inside, np.array([levels.level(category != code) for code in codes]))
-    difference = relative.inside - relative.outside
-    corrected = adjusted(operators.p_values(difference))
-    changed_more = _changed_more_than_others(operators, relative, operators.shift(difference))
+    outside = np.array([levels.level(category != code) for code in codes])
+    corrected = adjusted(operators.p_values(inside - outside))
+    changed_more = _changed_more_than_others(
+        *(operators.shift(level).estimate for level in (inside, outside, inside - outside))
+    )
     changed = np.array(codes)[(corrected <= SIGNIFICANT) & changed_more]
     unchanged = (category[:, np.newaxis] != changed).all(axis=1)
     return unchanged if unchanged.sum() >= LEAST_OTHERS else every

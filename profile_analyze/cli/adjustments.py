@@ -79,5 +79,5 @@ def _other_descriptions(profile: Profile, model: Profile) -> str:
 def _descriptions_beside(file: str) -> list[str]:
     """Return the files beside a profile that describe its operators according to their names."""
     folder, name = os.path.split(file)
-    paths = (os.path.join(folder, one) for one in descriptions_of(name))  # noqa: PTH118
-    return [path for path in paths if os.path.exists(path)]  # noqa: PTH110
+    paths = (os.path.join(folder, one) for one in descriptions_of(name))  # noqa: PTH118  # `Path` changes some names
+    return [path for path in paths if os.path.exists(path)]  # noqa: PTH110  # `Path` changes some names

@@ -202,7 +202,7 @@ def fit_bars(figure: Figure) -> None:
     for text in axes.texts:
         if text.get_text():
             bar = 1 - (_width(text, figure) + gaps) / available
-            ends.append(text.xy[0] / max(bar, _LEAST_BARS_SHARE))  # type: ignore[attr-defined]
+            ends.append(text.xy[0] / max(bar, _LEAST_BARS_SHARE))  # type: ignore[attr-defined]  # annotations
     if max(ends) > 0:
         axes.set_xlim(right=max(ends))
 
@@ -220,7 +220,7 @@ def _narrow_name(name: Text, figure: Figure) -> str:
 def _width(text: Text, figure: Figure) -> float:
     """Return how wide a line of text is in the picture, in pixels."""
     words, font = text.get_text(), text.get_fontproperties()
-    renderer = figure._get_renderer()  # type: ignore[attr-defined]  # noqa: SLF001
+    renderer = figure._get_renderer()  # type: ignore[attr-defined]  # noqa: SLF001  # no public way
     with catch_warnings():
         simplefilter("ignore")  # the font may lack a character
         width, _, _ = renderer.get_text_width_height_descent(words, font, ismath=False)

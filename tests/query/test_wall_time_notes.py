@@ -43,8 +43,8 @@ def side(
     )
 
 
-def found(new: Profile, base: Profile, **settings: float) -> list[str]:
-    query = pa.Query(compared=True, **settings)  # type: ignore[arg-type]
+def found(new: Profile, base: Profile, threshold: float = 0.03) -> list[str]:
+    query = pa.Query(compared=True, threshold=threshold)
     change = pa.summarise(pa.compare(new, base), judged_by=query).change
     assert change is not None
     notes = [note for note in change.notes if "a whole run takes" in note]
