@@ -13,9 +13,9 @@ COLUMNS: Final = (
     _measured_time(
         "time",
         meaning="the device time, or the kind of time that the options select (host time, wait "
-        "time); the calls in a run are added up; with several runs, the median over the runs "
-        "(in a comparison, over the medians of the processes), or the statistic that `--run-stat` "
-        "selects",
+        "time); the calls in a run are added up; with several runs, the median over the runs, or "
+        "the statistic that `--run-stat` selects; in a comparison, a process counts once, by the "
+        "median of its runs, unless `--unit` says otherwise",
         worked="as measured; the {selected_kind_of_time}, with the calls in a run added up",
     ),
     Column(
