@@ -15,7 +15,7 @@ from profile_analyze.model.profile import Profile
 from profile_analyze.query.few_units import reason_few_for_one_condition
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
 from profile_analyze.query.gate_hints import hint_on, reason_unknown
-from profile_analyze.query.gate_sides import before_reason, damage_of
+from profile_analyze.query.gate_sides import damage_of, with_doubt
 from profile_analyze.query.gate_verdicts import ByVerdicts, outcome_by_verdicts, reason_too_few
 from profile_analyze.query.run import run
 from profile_analyze.query.work_gate import (
@@ -66,8 +66,8 @@ class FailVerdict(NamedTuple):
     """The end of the confidence interval (`high` for `>`, `low` for `<`), if it is beyond the limit
     although the estimate is within the limit. Otherwise NaN."""
     over_pairs: float = np.nan
-    """The median ratio over all pairs of a run of the candidate and a run of the baseline, if it is
-    beyond the limit although the ratio of the medians is within the limit. Otherwise NaN."""
+    """The median ratio over all pairs of a run of the candidate and a run of the baseline, if only
+    one of this ratio and the ratio of the medians is beyond the limit. Otherwise NaN."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
@@ -108,6 +108,7 @@ def judge_conditions(
     If `strict` is set and only a part of the confidence interval is within the limit, a condition
     is uncertain instead of passed. If a file is damaged, no condition can be judged. If the two
     sides do not belong together, no condition on a change can be judged: see `Comparison.mismatch`.
+    If that is only possible, no condition on a change passes: see `Comparison.doubt`.
 
     Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
     estimate is the median over the runs. If the limit is relative, the estimate is the ratio of the
@@ -130,11 +131,7 @@ def judge_conditions(
         if verdict is None
     ]
     of_times = iter(_verdicts_on_times(measured, strict=strict))
-    verdicts = [verdict or next(of_times) for verdict, _ in settled]
-    return tuple(
-        one._replace(reason=f"{before_reason(one.condition, source)}{one.reason}")
-        for one in verdicts
-    )
+    return tuple(with_doubt(verdict or next(of_times), source) for verdict, _ in settled)
 
 
 def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[FailVerdict]:
@@ -235,12 +232,10 @@ def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bo
     verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, relative_ratio, p_value)
     few = _reason_few(measured, conditions)
     verdict = _decided(verdict, estimate, limit, few, strict=strict)
-    if measured.tests is not None and not np.isnan(verdict.not_ruled_out):
+    if measured.tests is not None:
         over_pairs = float(ratios_of(measured.tests.chosen.estimate)[0])
-        is_beyond = over_pairs > limit if condition.above else over_pairs < limit
-        verdict = verdict._replace(
-            over_pairs=over_pairs if is_beyond else np.nan,
-        )
+        if condition.exceeds(over_pairs, limit) != condition.exceeds(estimate, limit):
+            verdict = verdict._replace(over_pairs=over_pairs)
     if verdict.outcome == "passed" and measured.by_verdicts.reason:
         return verdict._replace(outcome="unjudged", reason=measured.by_verdicts.reason)
     hint = "" if verdict.outcome == "passed" else measured.hint
@@ -270,13 +265,10 @@ def _decided(
     # limit, at least a part of the interval is.
     near, far = ends if condition.above else reversed(ends)
 
-    def exceeds(value: float, bound: float) -> bool:
-        return value > bound if condition.above else value < bound
-
-    if exceeds(estimate, limit):
+    if condition.exceeds(estimate, limit):
         # `> +5%` asks whether there is a change at all, so the interval must exclude 1. `> -3%`
         # asks whether an improvement was missed, so the whole interval must be above -3 %.
-        is_clear = exceeds(near, 1.0 if condition.asks_for_change else limit)
+        is_clear = condition.exceeds(near, 1.0 if condition.asks_for_change else limit)
         doubt = _doubt(verdict, is_clear=is_clear)
         if few and not verdict.p_value <= SIGNIFICANT:
             return verdict._replace(outcome="unjudged", reason=f"beyond the limit, but {few}")
@@ -284,11 +276,11 @@ def _decided(
             reason = f"beyond the limit, but {doubt}, so noise may explain that; take more runs"
             return verdict._replace(outcome="uncertain", reason=reason)
         reason = "beyond the limit, and beyond noise"
-        if not exceeds(near, limit):
+        if not condition.exceeds(near, limit):
             change = "slow-down" if condition.above else "speed-up"
             reason = f"beyond the limit; a {change} is beyond noise, but its size is uncertain"
         return verdict._replace(outcome="met", reason=reason)
-    if exceeds(far, limit):
+    if condition.exceeds(far, limit):
         outcome: Outcome = "uncertain" if strict else "passed"
         return verdict._replace(outcome=outcome, reason="within the limit", not_ruled_out=far)
     return verdict._replace(reason="within the limit, and so is the confidence interval")

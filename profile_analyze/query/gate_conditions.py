@@ -121,6 +121,10 @@ class FailCondition(NamedTuple):
         before, _, change = self.text.rpartition(self.metric)
         return f"write '{before}macs{change}', or computation, params or memory"
 
+    def exceeds(self, value: float, bound: float) -> bool:
+        """Return whether the value is beyond a bound, on the side that the condition limits."""
+        return value > bound if self.above else value < bound
+
     @classmethod
     def parse(cls, text: str, query: Query) -> FailCondition:
         """Parse a condition on the operators that `query` selects. Raises `QueryError`."""

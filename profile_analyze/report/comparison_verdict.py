@@ -78,8 +78,9 @@ def _possible_changes(change: Change) -> str:
 
 
 def _basis(change: Change) -> str:
-    """Return which change the verdict uses, if the change of the medians is far from it."""
-    if change.verdict is None or not (_is_far(change) and _says_more(change)):
+    """Return which change the verdict uses, if the verdict may contradict the change shown."""
+    contradicts = _is_far(change) or _small_change(change)
+    if change.verdict is None or not (contradicts and _says_more(change)):
         return ""
     return f"; a better estimate is {_estimate(change)} ({OVER_PAIRS}, which has less noise)"
 

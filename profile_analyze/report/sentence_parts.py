@@ -185,7 +185,7 @@ def _measured_change(verdict: FailVerdict, to_text: Callable[[float], str]) -> t
     measured = _time_with_subject(verdict, to_text)
     return (
         f"{change}, {measured} against {to_text(verdict.base_s)} of the baseline",
-        _not_ruled_out(verdict, "changes", change_text),
+        _not_ruled_out(verdict, "changes", change_text) or _within_over_pairs(verdict, change_text),
     )
 
 
@@ -207,6 +207,13 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
             else ""
         )
     return f", but {of_pairs}{noun} {up_to} are not ruled out; take more runs{option}"
+
+
+def _within_over_pairs(verdict: FailVerdict, to_text: Callable[[float], str]) -> str:
+    """Return what to add to the reason if only the ratio of the medians is beyond the limit."""
+    if isnan(verdict.over_pairs):
+        return ""
+    return f"; a better estimate, {to_text(verdict.over_pairs)} ({OVER_PAIRS}), is within the limit"
 
 
 def _amounts(verdict: FailVerdict) -> str:

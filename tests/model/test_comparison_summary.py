@@ -481,6 +481,17 @@ cannot tell whether the model is slower, faster or the same: {}
                 "103.500 us instead of 113.500 us, -8.8%; changes from -11.2% to -6.3% are possible",
             ).replace(CANNOT_TELL, "faster" + BY_LITTLE),
         ),
+        (  # the change shown is over the threshold, but the estimate is not
+            [103.1, 102.3, 104.6, 102, 104.7, 104.4, 104.2, 101],
+            [101.7, 97.8, 99.8, 99.3, 102.9, 101.8, 99.9, 98.6],
+            0.03,
+            UNCERTAIN.format(
+                "p 0.00311",
+                "3.0%",
+                "103.650 us instead of 99.850 us, +3.8%; a better estimate is +2.9% (the median change "
+                "over all pairs of runs, which has less noise); changes from +1.3% to +4.9% are possible",
+            ).replace(CANNOT_TELL, "slower" + BY_LITTLE.replace("10.0%", "3.0%")),
+        ),
         (
             [*SLOW[4:], *FAST[:4]],
             FAST,
