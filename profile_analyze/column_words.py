@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("duration", "dur", "latency", "elapsed", "runtime", "total_time"), "time"),
     **dict.fromkeys(("total", "slowest", "longest", "worst"), "time"),
-    **dict.fromkeys(("cpu_time", "wall_time", "host_self_time"), "host_time"),
+    **dict.fromkeys(("cpu_time", "host_self_time"), "host_time"),
     "self_time": "self",
     **dict.fromkeys(
         ("operator", "op", "op_name", "layer", "node", "operator_info", "opr_name"), "name"
@@ -97,6 +97,10 @@ _ABSENT: Final = (
         r"(start|end|begin)(_?time(stamp)?)?|ts|timestamps?",
         "no column says when an operator ran, but --inspect NAME does; --from and --to select a "
         "part of the profile",
+    ),
+    (
+        r"wall(_?clock)?(_?time)?",
+        "a wall time is of a whole run, so the summary has it, not a table of operators",
     ),
     (
         r"(time_)?p\d\d?",

@@ -79,6 +79,10 @@ def test_the_hint_is_the_same_in_every_option() -> None:
             "p99",
             "percentiles exist only for groups, as in --aggregate-by type --columns type,time.p90",
         ),
+        (
+            "wall_time",
+            "a wall time is of a whole run, so the summary has it, not a table of operators",
+        ),
         ("fps", "rates of the whole program are in the summary, if the profile has them"),
     ],
 )

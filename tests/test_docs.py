@@ -271,27 +271,14 @@ VARIABLE = re.compile(
 )
 # Messages of Python, msgspec or the system, and messages made of several strings.
 NOT_IN_ONE_STRING = {
-    "the computation of 2 operators (3.0% of the time) cannot be derived from name and shapes",
     "the computation of 3 operators (6.8% of the time) cannot be derived from type and shapes",
-    "the computation of 3 operators (12.0% of the time) cannot be derived from type, shapes and "
-    "parameters",
-    "3 of 8 files with exactly the times of files of the baseline, such as new/1.json and "
-    "old/1.json: probably copies, so the same runs are compared with themselves",
     "81 operators (93.1% of the time) are slower by similar ratios, with a median of 1.12: either "
     "the machine was slower, or all operators changed; ...",
-    "flops < 40: 40 means 40 FLOPS, which no operator meets; ...",
     "FILE: damaged gzip: ...",
     "FILE: at PATH: expected `object`, got `array`",
     "FILE: inconsistent: operators: computation has 3 values for 97 rows; and 2 more",
-    "compared: this question needs a comparison, from compare(); got ...",
-    "only 3 of 143 operators are in all 2 runs: only a.json has scopes, so an operator of b.json may "
-    "be several operators of a.json; --aggregate-by name counts each name once",
-    "only the profile has scopes, so an operator of the baseline may be several operators of the "
-    "profile, of which at most one is matched; --aggregate-by name compares them by name",
     "left out 3 kernels, 2.00 ms (12.0% of the time), that no operator launched; --level kernel "
     "has them",
-    "left out 8 operators in 2 runs, 1.00 ms of host time per run, that ran outside of all modules; "
-    "--level operator has them",
 }
 
 
@@ -350,7 +337,7 @@ def test_documented_messages_are_in_the_source() -> None:
 
 
 def test_documented_messages_missing_in_the_source_are_detected() -> None:
-    assert len(MESSAGES) > 100
+    assert len(MESSAGES) > 60
     assert set(MESSAGES) >= NOT_IN_ONE_STRING
     assert share_in_the_source("FILE: is a folder, but a file is needed") < 0.5
     assert share_in_the_source("FILE: the JSON breaks off before its end, at byte N; ...") < 0.5

@@ -60,6 +60,7 @@ _ANY_WORDS: Final = frozenset(
 any single operator."""
 _NUMBER: Final = r"\d+(?:\.\d*)?|\.\d+"
 _DEFAULT: Final = "> +5%"
+_LIMIT: Final = re.compile(r"[<>] *[+-]?[\d.]+ *(%|s|ms|us|ns)")
 _AS_CHANGE: Final = "write +5% for 5% more than the baseline, -5% for 5% less"
 
 
@@ -123,8 +124,9 @@ def threshold_of(share: str) -> str:
 
 def _whole_run(text: str, _: Sequence[str]) -> str:
     """Return advice on a text such as `wall time > 1s` or `latency`; empty for other texts."""
-    name = re.sub(r"\s+", "_", text.partition(">")[0].partition("<")[0].strip().lower())
-    return _advice_on_word(name) if _WHOLE_RUN.fullmatch(name) else ""
+    words = re.split("[<>]", text, maxsplit=1)[0]
+    name = re.sub(r"\s+", "_", words.strip().lower())
+    return _advice_on_word(name, text[len(words) :]) if _WHOLE_RUN.fullmatch(name) else ""
 
 
 def _limit_first(text: str, metrics: Sequence[str]) -> str:
@@ -196,14 +198,14 @@ def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
     form = rf"\s*({_SELECTION})(?:\s+({metric}))?\s*([<>].*)?"
     # Of selected operators, a latency is their time.
     of_operators = ":" in text and _WHOLE_RUN.fullmatch(name.lower())
-    advice = "" if of_operators else _advice_on_word(name.lower())
+    limit = re.search(r"[<>].*", text, re.DOTALL)
+    advice = "" if of_operators else _advice_on_word(name.lower(), limit[0] if limit else "")
     is_column = name in _COLUMNS and not advice
     match = re.fullmatch(form, text) if is_column and len(text) <= LONGEST_ADVISED else None
     if match is not None:
         condition = f"{match[1]}: {match[2] or 'time'} {match[3] or _DEFAULT}"
         return f"a colon separates operators from the metric; {did_you_mean([f'{condition!r}'])}"
     known = f"METRIC is one of {', '.join(metrics)}"
-    limit = re.search(r"[<>].*", text, re.DOTALL)
     advice = advice or _for_any_operator(name, "time", limit[0] if limit else "")
     if not advice:
         near = suggestion(name, metrics, METRIC_WORDS)
@@ -219,12 +221,17 @@ def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
     return f"there is no metric {name!r}; {advice}"
 
 
-def _advice_on_word(word: str) -> str:
-    """Return the advice on a word about times that is not a metric; otherwise empty."""
+def _advice_on_word(word: str, limit: str = "") -> str:
+    """Return the advice on a word about times that is not a metric; otherwise empty.
+
+    `limit` is the rest of the condition, such as `> 5ms`; it may be empty or wrong.
+    """
     if word in _RATIOS:
         return f"write 'total {_DEFAULT}' for 5% more than the baseline"
     if _WHOLE_RUN.fullmatch(word):
         why = "latency and wall time cannot be limited; total is the sum of the operators' times"
+        if _LIMIT.fullmatch(limit):
+            return f"{why}; write 'total {limit}'"
     elif word in _RATES:
         why = "conditions are on times, which are longer if the model is slower"
     elif re.fullmatch(_PERCENTILE, word):

@@ -82,7 +82,10 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     # Paddle writes schemaVersion as a text, PyTorch as a number.
     _Signature("a Paddle profile", rb'\{.*("span_index"|"schemaVersion"\s*:\s*")'),
-    _Signature("a Chrome timeline", rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:'),
+    _Signature(
+        "a Chrome timeline of another program, or an empty one",
+        rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:',
+    ),
     _Signature(
         "an onnx-tool table; name the ONNX model that it describes",
         rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),",

@@ -22,15 +22,12 @@ _POINT_WRAPPER: Final = TextWrapper(
 _INTRODUCTION: Final = """\
 # Columns
 
-`--columns` shows columns, `--where` and `--having` filter rows by columns, and `--order-by` orders
-rows by columns. Running sums can be shown, but not used in conditions or orders. Shapes, strides
-and parameters have no order, but `param.NAME` has.
-`profile-analyze --columns help` prints this page. `--explain flops` shows how a column is computed,
-with the numbers of the first row.
+`--columns`, `--where`, `--having` and `--order-by` use these names. Running sums can be shown, but
+not used in conditions or orders. Shapes, strides and parameters have no order, but `param.NAME`
+has. `--explain flops` shows how a column is computed, with the numbers of the first row.
 
 The brackets after a column have its unit, and its name in csv, json, jsonl and parquet if that name
-is different. Numbers in these formats are in that unit. `Operators only` means that groups do not
-have the column.
+is different. `Operators only` means that groups do not have the column.
 
 N/A means that the profile does not have the value. N/A is not 0 and meets no condition. It comes
 last in every order except the default order of a model.
@@ -45,13 +42,12 @@ All other numbers are compared exactly, including computed times such as memory_
 _CONVENTIONS: Final = """\
 ## What the numbers count
 
-- Computation counts a multiply-add as two floating-point operations.
 - Memory counts each input and output once. This is a lower bound of the traffic: data that does
   not fit into the caches is read more than once.
 - Operators of the category copy only move data. So do operators of the category data movement whose
-  computation is known; if it is unknown, they may be views, which move nothing. The roofline bounds
-  operators that only move data by the bandwidth alone, because some runtimes report the number of
-  elements as their computation.
+  computation is known; if it is unknown, they may be views. The roofline ignores the computation of
+  operators that only move data, because some runtimes report their number of elements as
+  computation.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution.
 - The roofline does not judge operators that do no work, such as views and allocations. It does not
@@ -64,16 +60,16 @@ _CONVENTIONS: Final = """\
 
 ## Groups
 
-- In a comparison, an operator that is on both sides has the texts of the profile, not of the
-  baseline: if its input_dtype changed, it belongs to the group of the new dtype.
+- In a comparison, an operator that is on both sides belongs to the group of its texts in the
+  profile, not in the baseline. For example, its input_dtype may have changed.
 - These columns are added up over the operators of a group, or aggregated as `--aggregate` says:
   {aggregated}.
 - A ratio of two of these columns, such as flops, is the ratio of the two sums, over the operators
   that have both values. With an aggregate other than sum or mean, the column is that aggregate of
   the operators' ratios.
 - An aggregate other than sum or count is part of the name: `--aggregate max` shows `time` as
-  `device self time max`, and as `time_max_s` for programs. This is not the column `time_max`, the
-  time in the slowest run. In conditions and orders, the name stays `time`.
+  `device self time max`, and as `time_max_s` for programs. The column `time_max` is another number:
+  the time in the slowest run. In conditions and orders, the name stays `time`.
 """
 
 _FAMILIES: Final = """\
@@ -83,36 +79,30 @@ _FAMILIES: Final = """\
   are compared as numbers: 1 and 1.0 are equal. Booleans, lists and objects are compared as JSON
   text without blanks: `--where 'param.flag == true'`, `--where 'param.axes == [0,1]'`.
 - `name~REGEX`: the part of the name that matches the pattern, or the first group of the pattern if
-  it has one; N/A without a match. Other columns of texts work in the same way: `type~^(Conv)`.
-  Commas separate columns, except inside brackets or after a backslash. In `--where`, write
-  `name ~ REGEX` instead.
+  it has one; N/A without a match. Other columns of texts work in the same way: `type~^(Conv)`. In
+  `--where`, write `name ~ REGEX` instead.
 - `scope/N`: the first N levels of the scope. With `scope/2`, `encoder/layer1/attention` counts as
   `encoder/layer1`, and `head` as `head`.
 - `date` and the like: a label that `--label` gives to the files. Its full name is `label.date`.
-  Labels are texts in natural order: `--where 'date >= 2026-11-01'` chooses files. Rows with a label
-  have the medians and shares of the runs with this label.
+  Rows with a label have the medians and shares of the runs with this label.
 - `time.p90` and the like, for groups: any aggregate of a column that is added up, or of a ratio of
-  two such columns, whatever `--aggregate` says. Ratios have no `.sum` and no `.mean`: the column
-  `flops` itself has the ratio of the sums. Percentiles are interpolated linearly between
-  neighbours. `std` is the sample standard deviation (n - 1). `count` is the number of operators
-  that have a value.
+  two such columns, whatever `--aggregate` says. Percentiles are interpolated linearly. `std` is the
+  sample standard deviation (n - 1). `count` is the number of operators that have a value.
 
 ## Which columns are shown
 
 - By default, csv, json, jsonl and parquet show these columns of operators: id, name, type, time,
-  share, computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes.
-  `--level kernel` adds full_name and launched_by. For groups, these formats show the keys, count,
-  the times, share, computation, flops, memory and bandwidth. If an operator of the profile has
-  several calls in a run, calls is the last column.
-- For a model that has not run, these formats show macs, params, memory and other columns of work
-  instead of times.
-- Several runs add spread. `--peaks` adds bound, efficiency, lost and gain. `--compare` adds base,
-  difference, change, ratio, ratio_low, ratio_high, relative_ratio, relative_low, relative_high,
-  p_value, work_ratio, ratio_per_work, match, test, verdict and runs_needed.
+  share, computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. For groups,
+  they show the keys, count, the times, share, computation, flops, memory and bandwidth. For a model
+  that has not run, they show columns of work, such as macs, params and memory.
+- Several runs add spread. `--level kernel` adds full_name and launched_by. `--peaks` adds bound,
+  efficiency, lost and gain. `--compare` adds base, difference, change, ratio, ratio_low,
+  ratio_high, relative_ratio, relative_low, relative_high, p_value, work_ratio, ratio_per_work,
+  match, test, verdict and runs_needed.
+- If an operator has several calls in a run, calls is the last column.
 - `--columns all` shows all columns; formats that people read leave out columns without any value.
-- In names, escapes such as `\\x1b` replace control characters and marks that reorder text, also in
-  csv. json and jsonl have the escapes of JSON (`\\u001b`), so a JSON parser returns the original
-  characters. parquet has the original characters.
+- In names, formats for people and csv have escapes such as `\\x1b` for control characters and marks
+  that reorder text. json, jsonl and parquet have the original characters.
 """
 
 

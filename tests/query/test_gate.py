@@ -86,13 +86,13 @@ GRAMMAR = (
             (
                 text,
                 f"fail-if: {text!r}{wrong}; latency and wall time cannot be limited; total is the "
-                "sum of the operators' times; write 'total > +5%'",
+                f"sum of the operators' times; write 'total {limit}'",
             )
-            for text, wrong in (
-                ("latency > 2ms", ": there is no metric 'latency'"),
-                ("wall > 2ms", ": there is no metric 'wall'"),
-                ("wall time > 2ms", " is not a condition"),
-                ("latency", " is not a condition"),
+            for text, wrong, limit in (
+                ("latency > 2ms", ": there is no metric 'latency'", "> 2ms"),
+                ("wall > +2", ": there is no metric 'wall'", "> +5%"),
+                ("wall time < -2.5%", " is not a condition", "< -2.5%"),
+                ("latency", " is not a condition", "> +5%"),
             )
         ),
         (
@@ -493,6 +493,15 @@ def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:
             "baseline: within the limit, but a better estimate, +1.4% (the median change over all pairs of "
             "runs), is beyond it; changes up to +12.6% are not ruled out; take more runs; --fail-uncertain "
             "not-ruled-out makes this uncertain",
+        ),
+        (
+            "total > +3%",
+            [103.1, 102.3, 104.6, 102, 104.7, 104.4, 104.2, 101],
+            [101.7, 97.8, 99.8, 99.3, 102.9, 101.8, 99.9, 98.6],
+            "FAILED: total > +3%: +3.8% (95 %: +1.3% to +4.9%, p 0.00311), 103.7 us against 99.85 us "
+            "of the baseline: beyond the limit; a slow-down is beyond noise, but its size is "
+            "uncertain; a better estimate, +2.9% (the median change over all pairs of runs), is "
+            "within the limit",
         ),
         (
             "total > +5%",

@@ -102,8 +102,14 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
             b'[{"Name": "NVIDIA A100", "ComputeCapability": [8, 0]',
         )
     ),
-    (b'{"traceEvents": [{"ph": "X"}]}', "looks like a Chrome timeline"),
-    (b'[{"name": "a", "ph": "X"}]', "looks like a Chrome timeline"),
+    (
+        b'{"traceEvents": [{"ph": "X"}]}',
+        "looks like a Chrome timeline of another program, or an empty one",
+    ),
+    (
+        b'[{"name": "a", "ph": "X"}]',
+        "looks like a Chrome timeline of another program, or an empty one",
+    ),
     (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
     (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
     (
