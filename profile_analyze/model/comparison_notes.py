@@ -164,7 +164,11 @@ def _other_iterations(comparison: Comparison) -> Mismatch | None:
 
 
 def _have_different_formats(comparison: Comparison) -> bool:
-    return comparison.profile.origin.format != comparison.base.origin.format
+    profile, base = (
+        set(side.origin.format.split(FORMAT_SEPARATOR))
+        for side in (comparison.profile, comparison.base)
+    )
+    return profile != base
 
 
 def _formats(side: Profile) -> str:

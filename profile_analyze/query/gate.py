@@ -60,6 +60,8 @@ class FailVerdict(NamedTuple):
     medians: see `analysis.row_tests`. The interval is then of this ratio."""
     p_value: float = np.nan
     """The p of the permutation test, corrected for the number of conditions."""
+    corrected_for: int = 1
+    """The number of conditions that p is corrected for: those with a p-value."""
     unit: str = "runs"
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     not_ruled_out: float = np.nan
@@ -138,7 +140,9 @@ def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[F
     p_values = np.array([_p_value(one) for one in measured])
     conditions = int((~np.isnan(p_values)).sum())
     return [
-        _verdict(one, float(p), conditions, strict=strict)._replace(unit=one.unit)
+        _verdict(one, float(p), conditions, strict=strict)._replace(
+            unit=one.unit, corrected_for=conditions
+        )
         for one, p in zip(measured, adjusted(p_values), strict=True)
     ]
 

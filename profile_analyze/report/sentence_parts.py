@@ -179,7 +179,9 @@ def _measured_change(verdict: FailVerdict, to_text: Callable[[float], str]) -> t
         if isnan(verdict.relative_ratio)
         else f"{change_text(verdict.relative_ratio)} relative to all other operators"
     )
-    p = p_text(verdict.p_value) if has_p else ""
+    # The verdict of the summary has another p for the same change: it is not corrected.
+    others = f" for {verdict.corrected_for} conditions" if verdict.corrected_for > 1 else ""
+    p = f"{p_text(verdict.p_value)}{others}" if has_p else ""
     certainty = ", ".join(filter(None, (relative, interval, p)))
     change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
     measured = _time_with_subject(verdict, to_text)

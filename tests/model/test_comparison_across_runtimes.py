@@ -211,3 +211,8 @@ def test_a_note_says_which_side_has_which_formats(
     assert (
         f"the two sides are of different formats: {expected}; their times may differ in kind"
     ) in notes
+
+
+def test_the_order_of_the_files_does_not_make_formats_differ() -> None:
+    profile, base = (pa.join_runs(run_of(one, conv("c")) for one in side) for side in ("AB", "BA"))
+    assert not [note for note in pa.compare(profile, base).notes if "different formats" in note]

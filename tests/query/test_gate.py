@@ -584,8 +584,8 @@ def test_selected_operators_are_judged_relative_to_all_others() -> None:
     conditions = [pa.FailCondition.parse(text, query) for text in texts]
     assert list(map(gate_sentence, pa.judge_conditions(conditions, query, comparison))) == [
         "FAILED: type=Conv: time > +5%: +11.0% (+10.0% relative to all other operators, "
-        "95 %: +8.8% to +11.3%, p < 0.001), 1.200 ms against 1.082 ms of the baseline: "
-        "beyond the limit, and beyond noise",
+        "95 %: +8.8% to +11.3%, p < 0.001 for 3 conditions), 1.200 ms against 1.082 ms of the "
+        "baseline: beyond the limit, and beyond noise",
         "passed: type=Op3: time > +5%: -0.0% (95 %: -18.4% to +22.6%), 111.2 us against 111.3"
         " us of the baseline: within the limit, but changes up to +22.6% are not ruled "
         "out; take more runs",

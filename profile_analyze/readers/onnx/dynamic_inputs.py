@@ -35,6 +35,7 @@ _DTYPES: Final = {
 }  # fmt: skip
 """ONNX's number of each dtype that a caller may give to an input."""
 _FOR_N: Final = "numbers for N"
+_FOR_SIZE: Final = "numbers for SIZE"
 _FOR_SHAPE: Final = "shapes such as 1x3x224x224 for SHAPE"
 
 
@@ -257,8 +258,8 @@ def _options_for(name: str, sizes: Sizes | None) -> Iterator[tuple[str, str]]:
     """Yield the command-line options that give the unknown sizes of an input.
 
     These are a `--dim` for each symbol; if an unknown size has no symbol, one `--input-shape`. The
-    options have N instead of a size: users would copy a number such as 1, and get wrong results.
-    With each option, yield what to write instead of N or SHAPE.
+    options have N or SIZE instead of a number: users would copy a number such as 1, and get wrong
+    results. With each option, yield what to write instead of N, SIZE or SHAPE.
     """
     if sizes is None:
         yield f"--input-shape {quote(name)}:SHAPE", _FOR_SHAPE
@@ -268,7 +269,7 @@ def _options_for(name: str, sizes: Sizes | None) -> Iterator[tuple[str, str]]:
     else:
         for symbol in sizes:
             if isinstance(symbol, str):
-                yield f"--dim {quote(symbol)}=N", _FOR_N
+                yield f"--dim {quote(symbol)}=SIZE", _FOR_SIZE
 
 
 def notes_on_contradictions(graph: Graph) -> Iterator[str]:

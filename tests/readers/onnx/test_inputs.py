@@ -289,8 +289,8 @@ def test_a_note_names_the_open_inputs_and_all_options() -> None:
     source = Source.of_bytes("m", model(TEXT).SerializeToString())
     assert read_model(source).problems == (
         "shapes that depend on 2 dynamic inputs are N/A: image (axis 0: batch, 2: height, 3: s18), "
-        "sizes (axis 0: n); give all sizes, with numbers for N: --dim batch=N --dim height=N --dim s18=N "
-        "--dim n=N",
+        "sizes (axis 0: n); give all sizes, with numbers for SIZE: --dim batch=SIZE --dim height=SIZE --dim s18=SIZE "
+        "--dim n=SIZE",
     )
 
 
@@ -302,8 +302,8 @@ def test_a_note_suggests_input_shape_for_axes_without_a_symbol() -> None:
     proto.graph.input[4].type.tensor_type.shape.dim[0].dim_param = "a + b"
     assert read_model(Source.of_bytes("m", proto.SerializeToString())).problems == (
         "shapes that depend on 4 dynamic inputs are N/A: x (axis 0: n, 2), y (axis 0: n), z, "
-        "u (axis 0: a + b); give all sizes, with numbers for N and shapes such as 1x3x224x224 for "
-        "SHAPE: --input-shape x:Nx3xN --dim n=N --input-shape z:SHAPE --dim 'a + b'=N",
+        "u (axis 0: a + b); give all sizes, with numbers for N and numbers for SIZE and shapes such as 1x3x224x224 for "
+        "SHAPE: --input-shape x:Nx3xN --dim n=SIZE --input-shape z:SHAPE --dim 'a + b'=SIZE",
     )
 
 

@@ -141,7 +141,7 @@ def test_a_dynamic_transformer_without_sizes_has_unknown_work() -> None:
     assert {line.split(",", 1)[1] for line in products} == {","}
     assert outcome.err.splitlines()[0] == (
         "note: shapes that depend on 1 dynamic input are N/A: x (axis 0: s77, 1: s27); give all "
-        "sizes, with numbers for N: --dim s77=N --dim s27=N"
+        "sizes, with numbers for SIZE: --dim s77=SIZE --dim s27=SIZE"
     )
 
 
