@@ -279,8 +279,8 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--dump-only-opr",
             action="store_true",
-            help="print only name, type and id, one operator per line; add --order-by +id to "
-            "compare two profiles with diff",
+            help="instead of a table, print name, type and id, one operator per line; add "
+            "--print-only device -t 0 --order-by +id to compare two profiles with diff",
         ),
         Option.of(
             "--work",

@@ -168,7 +168,7 @@ def compare(
       Shapes may differ by channels that only pad a block: see `padded_channels`.
     - `shapes`: operators match if category, first input shape and first output shape are the same.
       Both sides must have the same number of these operators. They match in order of execution.
-      Names and types may differ, so this rule works across runtimes.
+      Names, types and padding may differ. Convolutions and the like must have similar computation.
     - `auto`: operators match by name, then the remaining operators by structure. If the formats
       differ, operators also match by name and category, and the remaining operators by shapes.
 

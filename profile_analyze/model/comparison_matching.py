@@ -195,7 +195,7 @@ def _rounded_values(
 
     Some operators must not match. Each of them gets a value that equals no other value:
 
-    - operators without blocks; if `is_padded` is false, operators with blocks
+    - if `is_padded` is true, operators without blocks; otherwise, operators with blocks
     - operators of unknown shapes
     - if categories are compared: operators of unknown category, or of one in `_NOT_BY_SHAPES`
     """
@@ -300,11 +300,11 @@ def _where_work_agrees(
     base: Profile,
     base_rows: Mapping[tuple[Any, ...], int],
 ) -> dict[tuple[Any, ...], int]:
-    """Keep only operators whose computation is similar on both sides.
+    """Leave out operators of `ONE_KIND` whose computation differs too much between the sides.
 
     Runtimes may run the branches of a network in different orders, so the order of execution may
-    match the wrong operators. If one match is wrong, all operators with the same shapes are left
-    out.
+    match the wrong operators. If one match is wrong, all operators with the same category and
+    shapes are left out.
     """
     computation, base_computation = (side.operators.computation for side in (profile, base))
     differing = {

@@ -42,8 +42,8 @@ def notes_on_dtypes(
     for row, match in by_row.items():
         own, of_model = computed[row], described[match.main]
         bits = _bits_of(own)
-        # A runtime may fuse conversions with an operator. The dtypes of its nodes then differ, and
-        # its first input has the dtype of the profile.
+        # A runtime may fuse a conversion with the operator after it. In the profile, the fused
+        # operator may then have the dtype that the conversion reads.
         fitting = {_bits_of(of_model), _bits_of(graph.first_dtype(match.nodes))}
         if has_memory[row] and of_model is not None and bits is not None and bits not in fitting:
             found.setdefault((own, of_model), np.zeros(len(profile), np.bool_))[row] = True

@@ -144,12 +144,12 @@ def counted_and_share(count: int, noun: str) -> str:
 
 
 def time_per_run(total_s: float, runs: int, kind: str = "") -> str:
-    """Return a time that was added up over `runs`, for a note: `63.3 ms per run`, its mean.
+    """Return the mean time of a run: `63.3 ms per run on average`; for one run, `63.3 ms`.
 
-    The totals of the summary are per run, too. For one run, the text is only the time: `63.3 ms`.
-    The kind of time, such as ` of host time`, follows the number.
+    `total_s` is the time of all `runs`. The summary usually has medians instead. `kind`, such as
+    ` of host time`, follows the number.
     """
-    return f"{short_time(total_s / runs)}{kind}{' per run' if runs > 1 else ''}"
+    return f"{short_time(total_s / runs)}{kind}{' per run on average' if runs > 1 else ''}"
 
 
 def time_and_share(total_s: float, runs: int) -> str:

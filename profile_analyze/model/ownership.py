@@ -46,7 +46,7 @@ class Ownership(NamedTuple):
     owner: Indices
     """The target that owns each execution, or -1."""
     is_row: Flags
-    """Whether each execution is a call of an operator that is a row at this level."""
+    """Whether each execution is a target that owns itself. Only these are calls of rows."""
     shown: Indices
     """The executions that a profile of this level keeps: the calls of its rows, then kernels."""
 

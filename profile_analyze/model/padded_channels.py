@@ -38,8 +38,8 @@ class BlockedShapes(NamedTuple):
     def rounded(self, size: int) -> tuple[Shapes, Shapes]:
         """Return images and weights, with the numbers of channels rounded up to blocks of `size`.
 
-        `size` is the largest size of all blocks. If `pads` is true for two operators, their results
-        are equal.
+        If an operator is another operator padded to blocks of `size`, or of a smaller size, the
+        results of the two operators are equal.
         """
         return (
             tuple(_rounded(shape, size, _OF_IMAGES) for shape in self.images),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 ITERATIONS: Final = "iterations"
-"""The label of a fact on a run that may have several iterations. Times are then their sums."""
+"""The label of the number of iterations in a run, if there may be several. Times are their sums."""
 
 
 class RecordedFact(NamedTuple):

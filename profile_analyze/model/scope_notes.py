@@ -1,4 +1,4 @@
-"""Texts for notes on profiles or runs of which only some have scopes, so that rows do not fit."""
+"""Texts for notes which say that only some profiles or runs have scopes, so rows do not match."""
 
 from __future__ import annotations
 

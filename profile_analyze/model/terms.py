@@ -90,7 +90,7 @@ shorter."""
 COMPUTE_DTYPE: Final = "compute_dtype"
 """The optional column with the dtype that each operator computes in."""
 FULL_NAME: Final = "full_name"
-"""The optional column with the names of kernels in the file. Their names are shortened."""
+"""The optional column with the full names of kernels. The column `name` has short forms."""
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"

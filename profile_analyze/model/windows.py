@@ -245,7 +245,7 @@ def _with_outer(executions: Executions, is_inside: Flags) -> tuple[Executions, I
     is_outer = is_kept & ~is_inside
     if not is_outer.any():
         return executions, run, is_kept
-    nothing = {
+    nothing = {  # times 0, so that N/A stays N/A
         name: np.where(is_outer, getattr(executions, name) * 0, getattr(executions, name))
         for name in ("duration_s", "self_s", "first_kernel_s", "thread_wait_s", *AMOUNTS)
     }

@@ -135,6 +135,11 @@ def _advice(text: str, labels: Collection[str]) -> str:
     return missing_part(text) or likely or all_columns
 
 
+def is_number(name: str) -> bool:
+    """Return whether `name` is a column of numbers with a fixed name."""
+    return name in _BY_NAME and _BY_NAME[name].kind == "number"
+
+
 def column_of_heading(text: str) -> str:
     """Return the column with the heading `text`, such as `host time (s)`; empty if none has it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.query.catalog import column_of_heading
+from profile_analyze.query.catalog import column_of_heading, is_number
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
     OPERATOR_WORDS,
@@ -38,6 +38,9 @@ _VALUE_FIRST: Final = (
     rf"(?P<low>{_QUANTITY})\s*(?P<first>[<>=!]+)\s*(?P<name>[a-z]\w*)"
     rf"(?:\s*(?P<second>[<>=!]+)\s*(?P<high>{_QUANTITY}))?"
 )
+_HALF_RANGE: Final = (
+    rf"(?P<one>{_QUANTITY})\s+(?:and|&&?)\s+(?P<second>[<>]=?)\s*(?P<other>{_QUANTITY})"
+)
 _BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<high>{_QUANTITY})"
 _WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
 # An `and` in quotes is part of the value. An apostrophe after a letter does not start a quote.
@@ -67,8 +70,8 @@ _FRACTION_OF: Final = {name: {"1": "change"} for name in ("difference", "absolut
 """For some columns, replacements for entries of `_COLUMN_OF_UNIT`. In a condition on a difference,
 the user probably meant a fraction for the column `change`, not for `share`."""
 REPEAT: Final = "repeat the option for each"
-"""The end of messages on two conditions in one text. The selection of a condition of `--fail-if`
-has another end."""
+"""The end of messages on two conditions in one text. For the selection of a `--fail-if`, the module
+`gate_conditions` replaces it."""
 _SMALL: Final = 0.5
 """A user who writes a percentage below this for a factor, as in `ratio > 5%`, means a change."""
 
@@ -104,10 +107,19 @@ def advice_on_unit(column: Column, operator: str, value: str) -> str:
     )
 
 
+def advice_on_half_range(name: str, operator: str, value: str) -> str:
+    """Return advice on `time >= 1ms and <= 2ms`, which lacks the second name; otherwise empty."""
+    match = re.fullmatch(_HALF_RANGE, value, re.IGNORECASE)
+    if match is None:
+        return ""
+    first = f"{name} {operator} {match['one']}"
+    return _two_conditions(first, name, match["other"], match["second"])
+
+
 def advice_on_factor(name: str, operator: str, fraction: float) -> str:
     """Return the message about a factor in per cent, such as `ratio > 5%`."""
     # A small percentage is meant as a change, a large one, such as 95 %, as the factor itself.
-    change = -fraction if operator.startswith("<") else fraction
+    change = -abs(fraction) if operator.startswith("<") else fraction
     factor = 1 + change if fraction < _SMALL else fraction
     better = did_you_mean([f"'{name} {operator} {factor:.6g}'"])
     return f"{name} is a factor, without %; {better}"
@@ -242,6 +254,8 @@ def _with_operator(name: str, words: str, value: str) -> str:
     if first.lower() in _MISSING:
         return _on_missing(name)
     text = first.strip("'\"")
+    if operator in ("~", "!~") and is_number(name):
+        return f"{name} is a number: compare it with ==, !=, <, <=, > or >="
     if operator in ("~", "!~") and not text.strip("%"):
         which = "every row that has a value" if operator == "~" else "no row"
         return f"{which} meets '{name} {words} {text}'; leave this condition out"
@@ -262,9 +276,18 @@ def _pattern_for(word: str, text: str) -> str:
 
     In SQL, `%` stands for any characters.
     """
+    if word in ("startswith", "endswith", "contains", "has"):
+        start, end = {"startswith": ("^", ""), "endswith": ("", "$")}.get(word, ("", ""))
+        return f"{start}{_escaped(text)}{end}"
     if word != "like":
-        return {"startswith": f"^{text}", "endswith": f"{text}$"}.get(word, text)
+        return text
     start, end = "" if text.startswith("%") else "^", "" if text.endswith("%") else "$"
-    # Unlike `re.escape`, this leaves blanks and hyphens as they are, so that people can read them.
-    parts = (re.sub(r"[\\.^$*+?{}\[\]|()]", r"\\\g<0>", one) for one in text.strip("%").split("%"))
-    return f"{start}{'.*'.join(parts)}{end}"
+    return f"{start}{'.*'.join(map(_escaped, text.strip('%').split('%')))}{end}"
+
+
+def _escaped(text: str) -> str:
+    """Return a pattern that matches `text`.
+
+    Unlike `re.escape`, this leaves blanks and hyphens as they are, so that people can read them.
+    """
+    return re.sub(r"[\\.^$*+?{}\[\]|()]", r"\\\g<0>", text)

@@ -20,6 +20,7 @@ from profile_analyze.query.condition_advice import (
     REPEAT,
     advice_on_condition,
     advice_on_factor,
+    advice_on_half_range,
     advice_on_operator,
     advice_on_or,
     advice_on_unit,
@@ -136,8 +137,8 @@ class Condition(NamedTuple):
     def excludes(self, other: Condition) -> bool:
         """Whether no value can meet both conditions. `other` must be on the same column.
 
-        Not all contradictions are found. A negated operator is compared only with its opposite, and
-        `~` and the order of texts are ignored otherwise.
+        Not all contradictions are found. `!=`, `~` and `!~` are compared only with their opposites.
+        `<` and the like are compared only for numbers, not for texts.
         """
         if _OPPOSITES.get(self.operator) == other.operator:
             is_number = self.column.kind == "number"
@@ -262,17 +263,25 @@ def _has_ordered_texts(column: Column) -> bool:
     return column.kind == "text" and column.has_natural_order
 
 
+def _operators_of(column: Column) -> tuple[str, ...]:
+    if column.kind == "number":
+        return tuple(_COMPARISONS)
+    if column.kind == "text" and not _has_ordered_texts(column):
+        return _TEXT_OPERATORS
+    return tuple(dict.fromkeys((*_COMPARISONS, *_TEXT_OPERATORS)))
+
+
 def _check_operator(column: Column, operator: str, value: str) -> None:
-    if operator not in {*_COMPARISONS, *_TEXT_OPERATORS}:
-        known = " ".join(dict.fromkeys((*_COMPARISONS, *_TEXT_OPERATORS)))
-        operators = (*_COMPARISONS, *_TEXT_OPERATORS)
-        advice = advice_on_operator(column.name, operator, value, operators)
-        raise QueryError(f"there is no operator {operator!r}; {advice or f'there are {known}'}")
-    if column.kind == "number" and operator not in _COMPARISONS:
-        raise QueryError(f"{operator} is for texts; {column.name} is a number")
-    is_text = column.kind == "text" and not _has_ordered_texts(column)
-    if is_text and operator not in _TEXT_OPERATORS:
+    operators = _operators_of(column)
+    if operator in operators:
+        return
+    if operator in _COMPARISONS:
         raise QueryError(f"{operator} is for numbers; {column.name} is a text")
+    if operator in _TEXT_OPERATORS:
+        raise QueryError(f"{operator} is for texts; {column.name} is a number")
+    advice = advice_on_operator(column.name, operator, value, operators)
+    known = f"{column.name} has {' '.join(operators)}"
+    raise QueryError(f"there is no operator {operator!r}; {advice or known}")
 
 
 def _check_single_condition(name: str, operator: str, value: str) -> None:
@@ -280,6 +289,8 @@ def _check_single_condition(name: str, operator: str, value: str) -> None:
     may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
     if may_be_any_text or len(value) > LONGEST_ADVISED:
         return
+    if advice := advice_on_half_range(name, operator, value):
+        raise QueryError(advice)
     match = re.search(_FURTHER_CONDITION, value, re.IGNORECASE | re.DOTALL)
     if match is None or match["name"] not in _COLUMN_NAMES:
         return

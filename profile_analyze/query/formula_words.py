@@ -115,8 +115,9 @@ def ingredients(
 def needs_times(column: Column) -> bool:
     """Return whether all values of a column are N/A without times.
 
-    A count of values is 0 instead. So is a text, such as a verdict, that may also say something
-    else: it is known although numbers in its explanation are N/A.
+    The result is false for a count of values, which is 0 without times. It is also false for a text
+    that may be known without times, such as the verdict `added`, although its explanation has
+    numbers that are N/A.
     """
     rule = column.running or column.of_groups
     if isinstance(rule, (AggregateOf, RunningSum)):

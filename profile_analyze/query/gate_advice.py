@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.condition_advice import advice_on_other_grammar
+from profile_analyze.query.limit_advice import NUMBER
 from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
@@ -58,17 +59,23 @@ _ANY_WORDS: Final = frozenset(
 )
 """The words of subjects such as `any layer`, `each` and `all operators`. Without `all`, they mean
 any single operator."""
-_NUMBER: Final = r"\d+(?:\.\d*)?|\.\d+"
 _DEFAULT: Final = "> +5%"
 _LIMIT: Final = re.compile(r"[<>] *[+-]?[\d.]+ *(%|s|ms|us|ns)")
-_AS_CHANGE: Final = "write +5% for 5% more than the baseline, -5% for 5% less"
 
 
 def advice_on_form(text: str, metrics: Sequence[str]) -> str:
     """Return what to write instead of `text`, which is not of the form METRIC > LIMIT."""
     stripped = text.strip()
     ways = (
-        *(_spare_signs, _any_single, _whole_run, _limit_first, _limit_alone, _metric_in_words),
+        *(
+            _reversed_order,
+            _spare_signs,
+            _any_single,
+            _whole_run,
+            _limit_first,
+            _limit_alone,
+            _metric_in_words,
+        ),
         _other_form,
     )
     is_short = len(stripped) <= LONGEST_ADVISED
@@ -77,6 +84,18 @@ def advice_on_form(text: str, metrics: Sequence[str]) -> str:
         f"write [SELECTION:] METRIC > LIMIT, such as {_EXAMPLES}; METRIC is one of "
         f"{', '.join(metrics)}"
     )
+
+
+def _reversed_order(text: str, metrics: Sequence[str]) -> str:
+    """Return advice on `time > +5%: type=Conv`, in which the selection comes last; else empty."""
+    match = re.fullmatch(rf"\s*({'|'.join(metrics)})\s*([<>][^:]*):\s*([^:<>]+)", text)
+    if match is None or len(text) > LONGEST_ADVISED:
+        return ""
+    metric, limit, selection = (one.strip() for one in match.groups())
+    selection = f"name ~ {selection}" if _is_name(selection) else selection
+    of_operators = "time" if metric == "total" else metric
+    meant = f"{selection}: {of_operators} {limit}"
+    return f"the selection comes first; {did_you_mean([repr(meant)])}"
 
 
 def _spare_signs(text: str, _: Sequence[str]) -> str:
@@ -108,7 +127,7 @@ def _for_any_operator(subject: str, metric: str, limit: str) -> str:
         return ""
     is_below = limit.startswith("<")
     change, condition = ("faster", _ANY_FASTER) if is_below else ("slower", ANY_SLOWER)
-    share = re.fullmatch(rf"[<>]\s*[+-]?\s*({_NUMBER})\s*%", limit.strip())
+    share = re.fullmatch(rf"[<>]\s*[+-]?\s*({NUMBER})\s*%", limit.strip())
     threshold = f", and {threshold_of(share[1])}" if share and float(share[1]) else ""
     return f"to fail if any single operator became {change}, write {condition!r}{threshold}"
 
@@ -131,18 +150,19 @@ def _whole_run(text: str, _: Sequence[str]) -> str:
 
 def _limit_first(text: str, metrics: Sequence[str]) -> str:
     """Return advice if the limit comes first, as in `+5% < total`; empty otherwise."""
-    limit = rf"[+-]?\s*(?:{_NUMBER})\s*(?:%|[a-zA-Z]+)?"
+    limit = rf"[+-]?\s*(?:{NUMBER})\s*(?:%|[a-zA-Z]+)?"
     match = re.fullmatch(rf"({limit})\s*([<>])\s*({'|'.join(metrics)})", text)
     if match is None:
         return ""
     mirrored = ">" if match[2] == "<" else "<"
-    return did_you_mean([f"'{match[3]} {mirrored} {match[1].strip()}'"])
+    sign = "+" if match[1][0] not in "+-" and match[1].endswith("%") else ""
+    return did_you_mean([f"'{match[3]} {mirrored} {sign}{match[1].strip()}'"])
 
 
 def _limit_alone(text: str, metrics: Sequence[str]) -> str:
     """Return advice if `text` is a limit without `>`, such as `total +5%` or `5%`; else empty."""
     metric = "|".join(metrics)
-    match = re.fullmatch(rf"(?:({metric})\s*:?)?\s*([+-]?)\s*({_NUMBER})\s*(%?)", text)
+    match = re.fullmatch(rf"(?:({metric})\s*:?)?\s*([+-]?)\s*({NUMBER})\s*(%?)", text)
     if match is None or (match[1] and not match[4]):
         return ""
     is_fraction = not match[4] and float(match[3]) < 1
@@ -193,10 +213,12 @@ def _other_form(text: str, metrics: Sequence[str]) -> str:
 def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
     """Return the error message for the condition `text`, whose metric `name` does not exist."""
     metric = "|".join(metrics)
+    if advice := _reversed_order(text, metrics):
+        return advice
     if name == "verdict" and "<" not in text and ">" not in text:
         return f"a condition has a limit, too; write {f'{text.strip()}: time > 0s'!r}"
     form = rf"\s*({_SELECTION})(?:\s+({metric}))?\s*([<>].*)?"
-    # Of selected operators, a latency is their time.
+    # If the condition selects operators, a latency means their time, not the time of a run.
     of_operators = ":" in text and _WHOLE_RUN.fullmatch(name.lower())
     limit = re.search(r"[<>].*", text, re.DOTALL)
     advice = "" if of_operators else _advice_on_word(name.lower(), limit[0] if limit else "")
@@ -300,27 +322,6 @@ def advice_on_inverted(text: str, limit: str) -> str:
         f"every change below {limit} meets this, and so does an unchanged model; "
         f"{did_you_mean([f'{meant!r}'])}"
     )
-
-
-def advice_on_limit(sign: str, limit: str) -> str:
-    """Return advice on a limit with the word `baseline` or `percent`; empty for other limits."""
-    if match := re.fullmatch(rf"({_NUMBER})\s*(?:percent|per cent|pct)", limit):
-        return did_you_mean([f"{sign or '+'}{match[1]}%"])
-    base = r"base(?:line)?"
-    times = rf"{base}\s*\*\s*(?P<after>{_NUMBER})|(?P<before>{_NUMBER})\s*\*\s*{base}"
-    if match := re.fullmatch(times, limit):
-        return advice_on_ratio(float(match["after"] or match["before"])) or _AS_CHANGE
-    if match := re.fullmatch(rf"{base}\s*([+-])\s*(.+)", limit):
-        return did_you_mean([f"{match[1]}{match[2]}"])
-    return _AS_CHANGE if re.fullmatch(base, limit) else ""
-
-
-def advice_on_ratio(ratio: float) -> str:
-    """Return how to write a ratio between 1 and 10 as a change in percent; otherwise empty."""
-    if not 1 < ratio < 10:
-        return ""
-    more = f"{100 * (ratio - 1):.6g}%"
-    return f"for {more} more than the baseline write +{more}"
 
 
 def repeat_for(conditions: Sequence[str]) -> str:

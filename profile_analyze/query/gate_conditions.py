@@ -114,7 +114,7 @@ class FailCondition(NamedTuple):
         return _MEASURES.get(self.metric, "time") != "time"
 
     @property
-    def on_work(self) -> str:
+    def advice_on_work(self) -> str:
         """Advice on how to write the condition with a metric of work instead of a time."""
         if self.limit_unit != "of baseline":
             return f"the metrics of work are {', '.join(WORK_METRICS)}"
@@ -197,7 +197,7 @@ class FailCondition(NamedTuple):
             )
 
     def _without_change(self) -> str:
-        """Return how to write a limit on the change of operators that are selected by verdict."""
+        """Return what to write instead of a limit on the change of operators with a verdict."""
         instead = repr(re.sub("[<>][^<>]*$", "> 0s", self.text))
         if self.limit_unit != "of baseline" or not self.limit or not self.asks_for_change:
             return instead

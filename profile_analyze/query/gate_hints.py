@@ -82,7 +82,7 @@ def _hint_on_no_operator(
 def _hint_on_missing_times(condition: FailCondition, table: Table) -> str:
     """Return why a side has no times at all, or what to do; empty if the condition has times."""
     if table.shown.profile.model is not None:
-        return f"; a model that has not run has no times: {condition.on_work}"
+        return f"; a model that has not run has no times: {condition.advice_on_work}"
     missing = missing_times_of(table)
     # An absolute limit does not need the times of the baseline.
     is_needed = condition.relative or np.isnan(table.shown.per_unit("time")).all()
@@ -109,11 +109,9 @@ def _hint_on_missing_kernels(condition: FailCondition, table: Table) -> str:
 
 
 def _hint_on_filters(condition: FailCondition, about: Query, source: Profile | Comparison) -> str:
-    """Return which filters leave out all operators of the selection; empty if it matches none."""
-    if not condition.subject:
-        return ""
+    """Return which filters leave out all operators; empty if the selection matches none."""
     asked: dict[str, Any] = {name: getattr(about, name) for name in NO_FILTERS}
-    selection = about.where[-1:]
+    selection = about.where[-1:] if condition.subject else ()
     alone = {**NO_FILTERS, "where": selection}
     found = {name: value for name, value in asked.items() if value != alone[name]}
     selected = run(about.changed(**alone), source).matched
@@ -130,4 +128,5 @@ def _hint_on_filters(condition: FailCondition, about: Query, source: Profile | C
     filters = " and ".join(_FILTERS[name] for name in names)
     few = {1: "the only operator", 2: "both operators"}
     operators = few.get(selected, f"all {selected} operators")
-    return f": {filters} {together} out {operators} that {condition.subject!r} selects"
+    selects = f" that {condition.subject!r} selects" if condition.subject else ""
+    return f": {filters} {together} out {operators}{selects}"

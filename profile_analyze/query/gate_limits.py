@@ -7,12 +7,8 @@ from math import isinf
 from typing import Final, Literal, TypeAlias
 
 from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.query.gate_advice import (
-    ANOTHER_CONDITION,
-    advice_on_limit,
-    advice_on_ratio,
-    repeat_for,
-)
+from profile_analyze.query.gate_advice import ANOTHER_CONDITION, repeat_for
+from profile_analyze.query.limit_advice import advice_on_limit, advice_on_ratio
 from profile_analyze.units import parse_quantity, parse_time
 
 _LARGEST_FACTOR: Final = 2

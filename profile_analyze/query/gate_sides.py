@@ -25,7 +25,7 @@ def damage_of(source: Profile | Comparison) -> str:
 
 
 def with_doubt(verdict: FailVerdict, source: Profile | Comparison) -> FailVerdict:
-    """Return the verdict, with the doubt that the two sides are of one model, if there is one.
+    """Return the verdict, changed if the two sides may be different models: see `Comparison.doubt`.
 
     Two runtimes may name all operators differently, so sides of different formats are judged even
     if few operators match. They may also be different models, and a pipeline must not pass two

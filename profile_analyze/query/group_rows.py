@@ -50,10 +50,10 @@ class GroupRows(RowView):
     def work_on_sides(self, name: str) -> Sides[np.float64]:
         """See `Rows.work_on_sides`."""
         unknown = self.operators.unknown_work(name)
-        times_s = np.stack([self.operators["time"], self.operators["base"]], axis=1)
+        of_both_sides_s = totals(np.stack([self.operators["time"], self.operators["base"]]))
         whole_s, left_out_s = (
-            self._over_operators("sum", totals(values.T))
-            for values in (times_s, np.where(unknown[:, np.newaxis], times_s, 0.0))
+            self._over_operators("sum", times_s)
+            for times_s in (of_both_sides_s, np.where(unknown, of_both_sides_s, 0.0))
         )
         # A model has no times, so one operator of unknown work makes the work of its group N/A.
         any_unknown = self._over_operators("max", unknown.astype(np.float64)) > 0

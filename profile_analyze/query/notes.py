@@ -120,7 +120,10 @@ def _type_notes(query: Query, profile: Profile) -> Iterator[Note]:
 
 
 def _level_with_type(name: str, profile: Profile) -> str:
-    """Return a level that has rows of a type; empty if no level has them, or only one was kept."""
+    """Return a level that has rows of a type.
+
+    Empty if no level has them, or if `profile` has the rows of one level only.
+    """
     if profile.nested is None:
         return ""
     operators = profile.nested.operators

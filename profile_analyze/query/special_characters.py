@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _BRACKETS: Final = "()[]{}"
 _SPECIAL: Final = _BRACKETS + "+*?|^$"
-"""The dot is missing: in a pattern, it stands for itself, too. So is the backslash: before another
-character, it escapes that character."""
+"""Special characters, without the dot, which also matches itself, and without the backslash, which
+escapes the next character."""
 _TOKEN: Final = re.compile(rf"\\.|\.[*+?]|\A\^|\$\Z|(?P<special>[{re.escape(_SPECIAL)}])")
 """Matches a special character that may be meant as it is. The other alternatives skip characters
 that are escaped, wildcards such as `.*`, and anchors at both ends."""

@@ -27,7 +27,7 @@ _HARDLY_ANY: Final = 0.1
 def with_device_times(profile: Profile) -> Profile:
     """Return the profile with only the runs that have a device time, or with all if none has one.
 
-    The totals of both sides and the wall time are then of the same runs.
+    The totals on the device, the totals on the host and the wall time are then of the same runs.
     """
     is_known = ~np.isnan(profile.totals_s("time"))
     if is_known.all() or not is_known.any():

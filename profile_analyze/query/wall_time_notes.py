@@ -81,7 +81,8 @@ def wall_time_notes(whole: Table, comparison: Comparison) -> Iterator[Note]:
 
 def _advice(ours: TypicalRun, base: TypicalRun, difference_s: float) -> str:
     """Return where to look for the reason. `difference_s` is the change of all operators."""
-    # The same runs may have other medians, so the time outside may not explain the change.
+    # Time outside of operators explains the wall time only if it changed in the other direction. It
+    # may not have, because the median time of the operators may be from another run.
     if (ours.outside_s - base.outside_s) * difference_s < 0:
         return (
             f"{short_time(ours.outside_s)} of a run is outside of operators, instead of "
@@ -91,7 +92,7 @@ def _advice(ours: TypicalRun, base: TypicalRun, difference_s: float) -> str:
 
 
 def _in_words(operators: _Change, runs: _Change, *, is_opposite: bool) -> str:
-    """Return what changed how far: as percentages, or in seconds, which the reader can compare."""
+    """Return how the times changed: in percent if `is_opposite`, else in seconds."""
     less, more = ("less", "more") if operators.fraction < 0 else ("more", "less")
     if is_opposite:
         return (
@@ -108,11 +109,11 @@ def _in_words(operators: _Change, runs: _Change, *, is_opposite: bool) -> str:
 
 
 def _is_beyond_noise(whole: Table, sides: Sequence[Profile], limit: float) -> bool:
-    """Return whether both 95 % confidence intervals leave no doubt.
+    """Return whether noise is an unlikely reason for the different changes.
 
-    Noise may move the two times apart. The interval of the operators must exclude "no change". The
-    interval of the wall time must be on the side of `limit`, a change as a fraction of the
-    baseline, that is further from the operators' change. An end that is N/A is infinite.
+    The 95 % confidence interval of the change of the operators must exclude "no change". If they
+    became slower, the interval of the wall time must be below `limit`, a change as a fraction of
+    the baseline; if they became faster, above `limit`. An end that is N/A counts as infinite.
     """
     unit = whole.query.unit
     with np.errstate(divide="ignore"):

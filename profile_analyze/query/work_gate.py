@@ -146,7 +146,7 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
         reason = f"{metric} is N/A for {_unknown_text(ours)}{share}"
         if amounts.needs_model:
             return f"{reason}; --model FILE adds {metric} from the model that ran"
-        # If the baseline counts, the filter below would also leave out its operators.
+        # In a limit on the change, the filter below would also leave out removed operators.
         if relative or ours.unknown == amounts.operators:
             return reason
         return f"{reason}; --where '{metric} >= 0' leaves them out"

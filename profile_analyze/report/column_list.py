@@ -44,10 +44,9 @@ _CONVENTIONS: Final = """\
 
 - Memory counts each input and output once. This is a lower bound of the traffic: data that does
   not fit into the caches is read more than once.
-- Operators of the category copy only move data. So do operators of the category data movement whose
-  computation is known; if it is unknown, they may be views. The roofline ignores the computation of
-  operators that only move data, because some runtimes report their number of elements as
-  computation.
+- Two kinds of operator only move data: those of the category copy, and those of the category data
+  movement whose computation is known (others may be views). The roofline ignores the computation of
+  both kinds, because some runtimes report the number of elements as computation.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution.
 - The roofline does not judge operators that do no work, such as views and allocations. It does not
@@ -60,8 +59,8 @@ _CONVENTIONS: Final = """\
 
 ## Groups
 
-- In a comparison, an operator that is on both sides belongs to the group of its texts in the
-  profile, not in the baseline. For example, its input_dtype may have changed.
+- In a comparison, an operator that is on both sides is grouped by its values in the profile, even
+  if they differ in the baseline, such as its input_dtype.
 - These columns are added up over the operators of a group, or aggregated as `--aggregate` says:
   {aggregated}.
 - A ratio of two of these columns, such as flops, is the ratio of the two sums, over the operators
@@ -93,8 +92,9 @@ _FAMILIES: Final = """\
 
 - By default, csv, json, jsonl and parquet show these columns of operators: id, name, type, time,
   share, computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. For groups,
-  they show the keys, count, the times, share, computation, flops, memory and bandwidth. For a model
-  that has not run, they show columns of work, such as macs, params and memory.
+  they show the keys, count, time and its aggregates, share, computation, flops, memory and
+  bandwidth. For a model that has not run, they show columns of work, such as macs, params and
+  memory.
 - Several runs add spread. `--level kernel` adds full_name and launched_by. `--peaks` adds bound,
   efficiency, lost and gain. `--compare` adds base, difference, change, ratio, ratio_low,
   ratio_high, relative_ratio, relative_low, relative_high, p_value, work_ratio, ratio_per_work,

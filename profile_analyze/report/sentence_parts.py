@@ -153,7 +153,9 @@ def _measured_time(verdict: FailVerdict, to_text: Callable[[float], str]) -> tup
         return "", ""
     interval = interval_text(to_text(verdict.low), to_text(verdict.high))
     # Without a comparison, the total in the summary is the median of all runs, not of processes.
-    once = "each process counts once" if verdict.unit == "processes" else ""
+    once = ""
+    if verdict.unit == "processes":
+        once = "each process counts once, unlike in a summary without --compare"
     interval = in_brackets(", ".join(filter(None, [once, interval])))
     measured = f"{_time_with_subject(verdict, to_text)}{interval}"
     return measured, _not_ruled_out(verdict, "times", to_text)

@@ -248,11 +248,18 @@ CALLS = (
             *("total > baseline + 5%", "total > baseline", "total > +5 percent", "macs > 5pct"),
             *("verdict == slower", "regression > 5%", "total > ++5%", ": total > +5%"),
             *("fps < -5%", "throughput < 30", "p95 > +5%", "baseline > +5%", "colour > +5%"),
-            *("+5% < total", "12.5ms > time", "total: time > +5%", "Conv: total > +5%"),
+            *(
+                "+5% < total",
+                "5% < total",
+                "12.5ms > time",
+                "total: time > +5%",
+                "Conv: total > +5%",
+            ),
             *("type=ConvolutionForward: total > +5%", '"total > +5%"', r"total \> +5%"),
             *("each: time > +5%", "any > +5%", "any layer > +2.5%", "every layer: total > +5ms"),
             *("any: time < -5%", "any", "layers", "each total > +0%", "each: memory > +5%"),
             *("all operators: time > +5%", "*: time > 5ms"),
+            *("time > +5%: name ~ conv", "total > +5%: Conv", "time > 1ms: latency > +5%"),
         )
     ),
     f"{FILE} --compare {FILE} --where 'difference > 5%'",
@@ -451,7 +458,10 @@ CALLS = (
     ),
     f"{FILE} --aggregate-by 'name~conv('",
     f"{FILE} --peaks 100G:20G --where 'gain > 5%'",
-    *(f"{FILE} --compare {FILE} --where 'ratio {text}'" for text in ("< 95%", "< 5%", ">= 5%")),
+    *(
+        f"{FILE} --compare {FILE} --where 'ratio {text}'"
+        for text in ("< 95%", "< 5%", "< -5%", ">= 5%")
+    ),
     f"{FILE} --where 'not type ~ Conv'",
     *(f"{NOTES} --input-dtype {dtype}" for dtype in ("fp32", "float32", "Float16")),
     f"{NOTES} --show-host",

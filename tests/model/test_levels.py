@@ -115,9 +115,9 @@ def test_what_no_module_has_is_stated_per_run_with_its_share_of_the_device_time(
     module = at_level(profile, "module")
     assert module.total_s() == 1.5
     assert module.notes[:2] == (
-        "left out 2 kernels in 2 runs, 2.50 s per run (62.5% of the time), that no module "
+        "left out 2 kernels in 2 runs, 2.50 s per run on average (62.5% of the time), that no module "
         "launched; --level kernel has them",
-        "left out 2 operators in 2 runs, 4.50 s of host time per run, that ran outside of all "
+        "left out 2 operators in 2 runs, 4.50 s of host time per run on average, that ran outside of all "
         "modules; --level operator has them",
     )
     assert module.notes[0].share == 0.625
@@ -319,7 +319,7 @@ def test_the_note_on_time_between_operators_states_the_mean_of_the_runs() -> Non
         runs=[Run(), Run()],
     )
     assert at_level(profile, "module").notes == (
-        f"modules and regions took 2.50 s per run (50.0% of the time) {BETWEEN}",
+        f"modules and regions took 2.50 s per run on average (50.0% of the time) {BETWEEN}",
     )
 
 

@@ -380,6 +380,12 @@ def test_the_reason_says_which_side_has_no_device_times(
             {"name": "b", "where": ("name ~ a",)},
             "the filter by name and --where together leave out both operators that 'type == Conv' selects",
         ),
+        ("time > 1us", {"min_time_s": 1}, "the minimum time leaves out all 3 operators"),
+        (
+            "time > 1us",
+            {"types": ("Relu",), "where": ("name ~ a",)},
+            "the filter by type and --where together leave out all 3 operators",
+        ),
         ("type=Pool: time > 1us", {"types": ("Relu",)}, ""),  # no operator has this type
     ],
 )
@@ -697,5 +703,6 @@ def test_a_time_says_if_each_process_counts_once() -> None:
     condition = pa.FailCondition.parse("total > 3s", pa.Query())
     (found,) = pa.judge_conditions([condition], pa.Query(), profile)
     assert gate_sentence(found).startswith(
-        "cannot be judged: total > 3s: 3.500 s (each process counts once): only 2 of the 4 required "
+        "cannot be judged: total > 3s: 3.500 s (each process counts once, unlike in a "
+        "summary without --compare): only 2 of the 4 required "
     )

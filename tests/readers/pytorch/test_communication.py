@@ -248,7 +248,7 @@ def test_waiting_is_stated_per_run() -> None:
         },
     )
     assert at_level(profile, "kernel").notes == (
-        "all_reduce: ranks waited 2.00 s per run for the slowest rank (50.0% of the time of 2 "
+        "all_reduce: ranks waited 2.00 s per run on average for the slowest rank (50.0% of the time of 2 "
         "calls), which was rank 1 in 2 of them",
     )
 

@@ -46,7 +46,7 @@ def test_every_kind_of_launch_is_matched_with_its_operator() -> None:
         "                5.250          80.000      10.000      1  aten::add_\n"
     )
     assert (
-        "note: left out 1 kernel in 2 runs, 1.50 us per run (0.9% of the time), that no operator launched"
+        "note: left out 1 kernel in 2 runs, 1.50 us per run on average (0.9% of the time), that no operator launched"
         in done.err
     )
 
