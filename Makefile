@@ -88,7 +88,7 @@ original: ## install the original for `make bench`; needs Python 3.10 (PYTHON310
 	$(VENV)-original/bin/pip install --quiet --disable-pip-version-check \
 		'MegEngine==1.13.0' 'numpy==1.23.5' 'opencv-python<4.8' 'tabulate==0.10.0'
 
-test-oldest: ## run the tests with the lowest dependencies that pyproject.toml allows
+test-oldest: ## run the tests with the lowest dependencies allowed, except onnx and matplotlib
 	@test -n "$(PYTHON)" || { echo "no Python 3.10 or later was found; set PYTHON=..."; exit 1; }
 	rm -rf $(VENV)-oldest
 	$(PYTHON) -m venv $(VENV)-oldest

@@ -106,8 +106,8 @@ def run_by_run(
 ) -> NDArray[np.float64]:
     """Return `compute(*arrays)`, computed block by block.
 
-    All arrays have the same shape (rows, runs). `compute` returns an array of shape (any rows,
-    runs), and computes each run independently. See `array_of_runs` and `blocks_of_runs`.
+    All arrays have the same shape (rows, runs). `compute` returns an array with these runs and any
+    number of rows, and computes each run independently. See `array_of_runs` and `blocks_of_runs`.
     """
     runs = arrays[0].shape[1]
     if runs > _EQUAL_RUNS and all(array.strides[1] == 0 for array in arrays):  # all runs are equal

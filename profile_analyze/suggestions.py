@@ -52,7 +52,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     "never": "no",
     "uncertain": "yes",
 }
-"""Words for the choices of all options. A word is suggested only for options with that choice."""
+"""Words for the choices of all options. A choice is suggested only for options that have it."""
 
 KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(
     ("layer", "layers", "block", "blocks", "stage", "stages"),

@@ -1,6 +1,7 @@
-"""Prints the dependencies of pyproject.toml, pinned to their lower bounds: `make test-oldest`.
+"""Prints the dependencies and those of three extras, pinned to their lower bounds.
 
-Some bounds depend on the version of Python. The Python that runs this program decides.
+`make test-oldest` installs these versions. The bounds are from pyproject.toml. Some of them depend
+on the version of Python. The Python that runs this program decides.
 """
 
 from __future__ import annotations

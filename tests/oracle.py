@@ -40,6 +40,8 @@ _CANONICAL_DTYPES = {
     "QuantizedS32": "int32",
 }
 """The canonical names of the dtypes in the documents of the tests."""
+_TOLERANCE_S = 0.5e-9
+"""Measured times that differ by at most this count as equal in conditions."""
 
 
 def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
@@ -73,6 +75,7 @@ def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
 
 
 def _asked(operator: Operator, query: Query) -> list[Number]:
+    """Return the operator's values of `query.measure`, one for each run."""
     side = side_of(query)
     return (operator.wait if query.measure.endswith("wait") else operator.time)[side]
 
@@ -89,8 +92,8 @@ def _passes(operator: Operator, query: Query) -> bool:
         and (not query.types or operator.type in query.types)
         and (not query.name or re.match(query.name, operator.name) is not None)
         and (not query.input_dtype or query.input_dtype in operator.dtypes)
-        and (lowest is None or (time is not None and time >= lowest - 0.5e-9))
-        and (highest is None or (time is not None and time <= highest + 0.5e-9))
+        and (lowest is None or (time is not None and time >= lowest - _TOLERANCE_S))
+        and (highest is None or (time is not None and time <= highest + _TOLERANCE_S))
     )
 
 
@@ -175,6 +178,7 @@ def _share(times: list[Number], totals: list[Number], query: Query) -> Number:
 
 
 def _made(key: str, row: dict[str, Any]) -> Any:
+    """Return the value of a key that is computed from a column, such as `name~[a-z]+`."""
     if key.startswith("param."):
         return dict(row["parameters"] or ()).get(key.removeprefix("param."))
     if key.startswith("scope/"):
@@ -204,7 +208,7 @@ def _holds(condition: str, row: dict[str, Any]) -> bool:
         *("time", "time_min", "time_max", "device_time", "time_median", "host_time", "wait"),
         *("queue", "self", "thread_wait"),
     )
-    bound, near = _quantity(value), 0.5e-9 if column.split(".")[0] in measured else 0
+    bound, near = _quantity(value), _TOLERANCE_S if column.split(".")[0] in measured else 0
     answers = {
         "==": abs(found - bound) <= near,
         "!=": abs(found - bound) > near,

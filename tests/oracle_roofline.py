@@ -27,6 +27,7 @@ def roofline(
     is_known = operator.computation is not None
     mover = category == "copy" or (category == "data movement" and is_known)
     time, on_cpu = row["time"], any("cpu" in track for track in operator.tracks)
+    # The clock of CPUs has a resolution of 1 us. Shorter times are not judged.
     judged = query.measure == "time" and bool(time) and not (on_cpu and time < 0.999999e-6)
     judged = judged and not (mover and operator.memory == 0)
     has_both = operator.computation and operator.memory is not None

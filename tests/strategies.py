@@ -77,7 +77,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     """A decoded GraphProfiler document, in which any optional part may be missing."""
     count = draw(st.sampled_from([8, 12, 5, 3, 2, 1, 0]))
     ids = [str(id_) for id_ in draw(st.permutations(range(20)))[:count]]
-    sides = st.dictionaries(st.sampled_from(COMP_NODES), intervals(), min_size=1, max_size=2)
+    tracks = st.dictionaries(st.sampled_from(COMP_NODES), intervals(), min_size=1, max_size=2)
     variables: dict[str, Any] = {
         f"v{index}": {"mem_plan": draw(_memory_plans), "flag": []} for index in range(3)
     }
@@ -93,7 +93,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         for id_ in ids
     }
     profiler: dict[str, Any] = {"opr_internal_pf": {}}
-    for section, entry in (("device", sides), ("host", sides), ("opr_footprint", footprints())):
+    for section, entry in (("device", tracks), ("host", tracks), ("opr_footprint", footprints())):
         if draw(_mostly):
             present = [id_ for id_ in [*ids, "1000"] if draw(_mostly)]
             profiler[section] = {id_: draw(entry) for id_ in draw(st.permutations(present))}
@@ -104,7 +104,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 def runs_of_one(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Documents of several runs of one graph: ids and times differ, operators may be missing."""
     first = draw(documents())
-    sides = st.dictionaries(st.sampled_from(COMP_NODES), intervals(), min_size=1, max_size=2)
+    tracks = st.dictionaries(st.sampled_from(COMP_NODES), intervals(), min_size=1, max_size=2)
     documents_ = [first]
     operators = first["graph_exec"]["operator"]
     for _ in range(draw(st.sampled_from([2, 1, 3, 0]))):
@@ -112,7 +112,7 @@ def runs_of_one(draw: st.DrawFn) -> list[dict[str, Any]]:
         new_ids = dict(zip(operators, ids, strict=True))
         kept = [id_ for id_ in operators if draw(_mostly)]
         profiler: dict[str, Any] = {
-            side: {new_ids[id_]: draw(sides) for id_ in kept if draw(_mostly)}
+            side: {new_ids[id_]: draw(tracks) for id_ in kept if draw(_mostly)}
             for side in ("device", "host")
         }
         footprints_ = first["profiler"].get("opr_footprint", {})

@@ -91,7 +91,7 @@ def test_words_without_a_column_get_advice(word: str, advice: str) -> None:
     assert outcome.err == f"profile_analyze: error: there is no column {word!r}; {advice}\n"
 
 
-def test_patterns_of_words_name_columns() -> None:
+def test_each_pattern_of_words_has_a_column_that_exists() -> None:
     meant = {column for _, column in column_words._FAMILIES}
     assert meant - {column.name for column in CATALOG} == set()
 

@@ -234,7 +234,7 @@ def test_wrong_arithmetic_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [bool(list(invariant(profile))) for invariant in PROFILE_INVARIANTS] == [True] * 4
 
 
-def test_groups_of_unknown_values_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_of_a_group_of_unknown_values_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     right = pa.run
 
     def wrong(query: pa.Query, source: pa.Profile) -> Any:

@@ -264,14 +264,14 @@ def test_values_are_read_only() -> None:
     key = profile.operators.key
     assert isinstance(key, np.ndarray)
     for values in (
-        *(
-            result["time"],
-            result["name"],
-            result["id"],
-            key,
-            profile.operators.memory,
-        ),
-        *(profile.operators.type.codes, profile.measured("time"), profile.executions.start_s),
+        result["time"],
+        result["name"],
+        result["id"],
+        key,
+        profile.operators.memory,
+        profile.operators.type.codes,
+        profile.measured("time"),
+        profile.executions.start_s,
     ):
         with pytest.raises(ValueError, match="read-only"):
             values[0] = values[1]

@@ -130,7 +130,8 @@ def check_extras(installed: Installation, version: str, extras: tuple[str, ...])
     assert outcome.err == ("" if "onnx" in have else f"{ERROR}{missing}\n"), outcome
     assert outcome.code == (0 if "onnx" in have else 1)
 
-    data_set = "-".join(["profiles", *extras])  # a new one: in another, the file is repeated
+    # A new data set: a second export of the same file adds nothing and prints a note.
+    data_set = "-".join(["profiles", *extras])
     outcome = installed.answer(str(TINY), "--export", data_set)
     missing = (
         "--export needs pyarrow; install the extra fleet: pip install 'profile_analyze[fleet]'"

@@ -9,6 +9,7 @@ from contextlib import suppress
 from glob import glob
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.names_of_sides import sides_of
 from profile_analyze.cli.typographic_quotes import advice_on_quotes
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.query.aggregates import find_aggregate
@@ -158,10 +159,14 @@ def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
     index = names.index(word)
     new, old = list(names[:index]), list(names[index + 1 :])
     if not new and len(old) == 2:  # `diff OLD NEW`
-        old, new = old[:1], old[1:]
+        old, new = ([one] for one in sides_of(*old) or old)
     if not (new and old) or sum(map(len, names)) > LONGEST_ADVISED:
         new, old = ["NEW"], ["OLD"]
-    return f"to compare: {shlex.join(new)} --compare {shlex.join(old)}"
+    return _to_compare(new, old)
+
+
+def _to_compare(new: Sequence[str], old: Sequence[str]) -> str:
+    return f"to compare, with the baseline last: {shlex.join(new)} --compare {shlex.join(old)}"
 
 
 def _advice_on_quoted_call(name: str) -> str:
@@ -228,7 +233,8 @@ def _advice(name: str, names: Sequence[str]) -> str:
         return "separate files with blanks, not with commas"
     sides = [*filter(None, re.split(_BETWEEN_SIDES, name))]
     if len(sides) == 2 and all(map(_exists, sides)):
-        return f"to compare: {shlex.quote(sides[1])} --compare {shlex.quote(sides[0])}"
+        old, new = sides_of(*sides) or sides
+        return _to_compare([new], [old])
     return (
         _meant_option(name)
         or next(matching, "")

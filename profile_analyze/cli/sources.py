@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.model_options import check_that_names_are_known
+from profile_analyze.cli.names_of_sides import sides_of
 from profile_analyze.cli.option_values import LOCAL, dask_address
 from profile_analyze.cli.part import WHOLE
 from profile_analyze.cli.progress import Progress
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.many import Engine
 
-_OLD: Final = frozenset(("base", "baseline", "before", "old", "ref", "reference"))
-_NEW: Final = frozenset(("new", "changed", "after", "candidate"))
-"""Words in file names that mark a profile as the baseline or the candidate."""
 _MOST_PROCESSES: Final = 8
 
 
@@ -61,22 +57,14 @@ def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iter
     names = files if len(files) == 2 else list(dict.fromkeys(map(os.path.dirname, files)))
     if baseline or len(names) != 2:
         return
-    for old, new in (names, reversed(names)):
-        old_words, new_words = _words(old), _words(new)
-        only_old, only_new = old_words - new_words, new_words - old_words
-        # `bert-base` is not a baseline of `bert-large`. So if `base` is only a part of one name,
-        # the words that only the other name has must be in `_NEW`.
-        is_baseline = Path(old).name.lower().partition(".")[0] in _OLD  # `base` or `base.json.gz`
-        if (only_old or only_new) and only_old <= _OLD and (is_baseline or only_new <= _NEW):
-            better = shlex.join((new, "--compare", old))
-            yield Note(
-                f"{old} and {new} count as runs of one profile; to compare them, write {better}",
-                Importance.WRONG,
-            )
-
-
-def _words(name: str) -> set[str]:
-    return set(re.findall(r"[a-z]+", name.lower()))
+    sides = sides_of(*names)
+    if sides is not None:
+        old, new = sides
+        better = shlex.join((new, "--compare", old))
+        yield Note(
+            f"{old} and {new} count as runs of one profile; to compare them, write {better}",
+            Importance.WRONG,
+        )
 
 
 def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile | Comparison:

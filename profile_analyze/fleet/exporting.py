@@ -68,7 +68,7 @@ def export(
 ) -> Exported:
     """Add the profiles in `files` to a data set, which is made if it does not exist.
 
-    After an error, none is added. A file is left out if the data set has its content already.
+    After an error, no profile is added. A file is left out if the data set has its content already.
     `labels` maps names of files to their labels. `options` are further options of `load_runs`.
 
     Raises these errors:

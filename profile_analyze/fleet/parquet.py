@@ -83,7 +83,7 @@ def read_table(
             columns = _columns_with_values(parquet)
         if _most_bytes(parquet.metadata) > max_size:
             raise TooLargeError(file.name)
-        table = parquet.read(columns and [*columns])
+        table = parquet.read(None if columns is None else [*columns])
     if name in _TEXTS and _bytes_of_texts(table) > max_size:
         raise TooLargeError(file.name)
     return table

@@ -152,7 +152,10 @@ def _register(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table)
 
 
 def _only_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement:
-    """Return the only statement of a query, which must be a SELECT. Raises `QueryError`."""
+    """Return the only statement of a query, which must be a SELECT or EXPLAIN.
+
+    Raises `QueryError` for any other query.
+    """
     try:
         query.encode()
     except UnicodeEncodeError:

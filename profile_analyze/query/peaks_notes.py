@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from profile_analyze.analysis.devices import DEVICES
 from profile_analyze.analysis.peaks import AS_GIVEN, STABLE_DOUBT
 from profile_analyze.analysis.rates_advice import swapped
+from profile_analyze.analysis.reported_devices import peaks_of_reported
+from profile_analyze.errors import PeaksError
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import CPU, DEVICE, GPU
 from profile_analyze.query.peaks_advice import cpu_peaks_advice
@@ -48,6 +52,7 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
             share=1.0,
         )
     yield from _swapped_rates_notes(rows.peaks)
+    yield from _other_device_notes(rows.profile.origin.hardware, rows.peaks)
     yield from _other_kind_notes(rows, rows.peaks)
     yield from other_threads
 
@@ -83,6 +88,22 @@ def _swapped_rates_notes(peaks: Peaks) -> Iterator[Note]:
             Importance.WRONG,
             share=1.0,
         )
+
+
+def _other_device_notes(hardware: str | None, peaks: Peaks) -> Iterator[Note]:
+    """Yield a note if the profile names one device of the table, and the user named another."""
+    if peaks.name not in {device.name for device in DEVICES}:
+        return
+    with suppress(PeaksError):  # the profile names no device of the table
+        reported = peaks_of_reported(hardware, None)
+        if reported.name != peaks.name:
+            dtype = f":{peaks.dtype}" if peaks.dtype_is_named else ""
+            yield Note(
+                f"the profile names {hardware!r}, but the peaks are of {peaks.name}; "
+                f"--peaks auto{dtype} takes those of {reported.name}",
+                Importance.WRONG,
+                share=1.0,
+            )
 
 
 def _other_kind_notes(rows: OperatorRows, peaks: Peaks) -> Iterator[Note]:

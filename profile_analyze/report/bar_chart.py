@@ -198,13 +198,13 @@ def fit_bars(figure: Figure) -> None:
     axes = figure.axes[0]
     available = axes.get_window_extent().width
     gaps = 2 * _TEXT_GAP * figure.dpi / 72
-    ends = [0.0]
+    needed = [0.0]  # the end of the axis at which each text fits after its bar
     for text in axes.texts:
         if text.get_text():
-            bar = 1 - (_width(text, figure) + gaps) / available
-            ends.append(text.xy[0] / max(bar, _LEAST_BARS_SHARE))  # type: ignore[attr-defined]  # annotations
-    if max(ends) > 0:
-        axes.set_xlim(right=max(ends))
+            bar_share = 1 - (_width(text, figure) + gaps) / available
+            needed.append(text.xy[0] / max(bar_share, _LEAST_BARS_SHARE))  # type: ignore[attr-defined]  # annotations
+    if max(needed) > 0:
+        axes.set_xlim(right=max(needed))
 
 
 def _narrow_name(name: Text, figure: Figure) -> str:

@@ -83,10 +83,11 @@ def title(parts: Sequence[str], separator: str, further: Sequence[str]) -> str:
 
 
 def _names_of_files(profile: Profile) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return a short and a long name for the files of a profile, each with what tells it apart.
+    """Return a short and a long name for the files of a profile.
 
-    For several files, the short name has what their names have in common. If this is nothing, the
-    short name is like the long name, which has the name of the first file.
+    Each is a pair: the text that tells the profile from another, and the name. For several files,
+    the short name has what their names have in common. If this is nothing, the short name is like
+    the long name, which has the name of the first file.
     """
     first, *others = files = [*dict.fromkeys(profile.processes)]
     if not others or all(one.startswith(profile.file) for one in files):  # one file
@@ -161,9 +162,9 @@ def first_rows(count: int, first: str) -> str:
 def note_on_times(summary: Summary, notes: Iterable[Note]) -> str:
     """Return one line with the most important note that changes what the times mean; may be empty.
 
-    These are `notes` on damaged files, several iterations in a run, and the notes of the summary on
-    totals that are not what they seem to be. A note that is too long for the line is cut after a
-    clause. A note whose first clause is too long is left out.
+    In order of importance: `notes` on damaged files, the recorded number of iterations, and notes
+    of the summary on totals that are not what they seem to be. A note that is too long for the line
+    is cut after a clause. A note whose first clause is too long is left out.
     """
     damage = [str(note) for note in notes if note.importance == Importance.DAMAGED]
     iterations = [

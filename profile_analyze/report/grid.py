@@ -207,7 +207,10 @@ def _widths(columns: Sequence[Cells]) -> list[int]:
 
 
 def _removal(table: Table, chosen: Sequence[str], names: Sequence[str]) -> Removal:
-    """Return the order in which columns or boxes are left out. `names` has the names of all."""
+    """Return the order in which columns or boxes are left out.
+
+    `chosen` has the columns that the user chose, and `names` has all columns or boxes.
+    """
     if chosen:
         return Removal.of_chosen(names, table)
     query = table.query

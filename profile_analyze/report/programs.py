@@ -88,8 +88,8 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     )
     if not query.compared:
         return columns
-    # Programs also get the columns that verdicts are based on. A terminal is too
-    # narrow for them, so formats for people leave them out.
+    # Programs also get the columns that verdicts are based on. A terminal is too narrow for them,
+    # so formats for people leave them out. A group key, such as `match`, already has a column.
     basis = {
         "ratio": ("ratio_low", "ratio_high"),
         "relative_ratio": ("relative_low", "relative_high", "p_value", *WORK_COMPARED, "match"),

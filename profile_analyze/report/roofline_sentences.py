@@ -79,7 +79,7 @@ def peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
     if judgement.are_highest_rates:
         yield (
             "peaks: the highest rates in this profile itself, so the roof is the speed of its "
-            "fastest operators; the hardware may allow more"
+            "fastest operators; the hardware may allow more, or less if data was in caches"
         )
     elif judgement.peaks.source != AS_GIVEN:
         yield f"peaks: {visible(judgement.peaks.source, 'utf-8')}"
@@ -125,7 +125,7 @@ def _of_run(total_s: float, lost_s: float, gain: str, summary: Summary, times: T
     gains the same, or is not longer than the operators' times. A run cannot save more than its
     operators save. It may save less, if operators ran at the same time or the host is slower.
     """
-    # In a comparison, the total in the summary is of processes, and `total_s` is of runs.
+    # In a comparison, the summary may combine one total per process. `total_s` combines all runs.
     operators_s = max(total_s, summary.device_time_s)
     if summary.runs_per_total > 1 or not operators_s < summary.wall_s:
         return ""

@@ -97,7 +97,7 @@ class Times(NamedTuple):
         return number if number == NOT_AVAILABLE else f"{number} {self.unit or 's'}"
 
     def _is_unreadable(self, time_s: float) -> bool:
-        """Return whether a smaller unit than the suitable one gives a time too many digits."""
+        """Return whether the time has too many digits before the point in this unit."""
         if self.as_original or self.is_fixed or not abs(time_s) < _TOO_LONG_S:
             return False
         value = round(abs(time_s) * 10.0 ** -UNIT_EXPONENTS[self.unit], self.decimals)

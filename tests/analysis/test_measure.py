@@ -29,7 +29,7 @@ class Machine:
     def __init__(self, durations: Sequence[float], share: float = 1.0, threads: int = 1) -> None:
         self.now = self.cpu_now = 0.0
         self.durations = iter(durations)
-        self.rounds = 0
+        self.jobs_done = 0
         self.share, self.threads = share, threads
 
     def job(self) -> float:
@@ -37,7 +37,7 @@ class Machine:
         duration = next(self.durations)
         self.now += duration
         self.cpu_now += duration * self.share * self.threads
-        self.rounds += 1
+        self.jobs_done += 1
         return 12.0
 
     def best_rate(self, *more: measure.Job) -> measure.Rate:
@@ -143,19 +143,19 @@ def test_a_whole_measurement_takes_ten_seconds_at_most(
     assert now == pytest.approx(total_s, abs=0.001)
 
 
-# The first duration of each machine is the time for warming up.
+# Each machine first does every job once, to warm up. Its first durations are for this.
 
 
 def test_a_stable_rate_takes_five_rounds() -> None:
     machine = Machine([9.0, 0.12, 0.3, 0.12, 0.3, 0.1225, 0.12])
     assert_rate(machine, 100.0, 1 - 0.12 / 0.1225)
-    assert machine.rounds == 6
+    assert machine.jobs_done == 6
 
 
 def test_rounds_go_on_until_the_best_three_agree() -> None:
     machine = Machine([9.0, 0.1, 0.3, 0.3, 0.3, 0.3, 0.1, 0.3, 0.1, 0.3])
     assert_rate(machine, 120.0, 0.0)
-    assert machine.rounds == 9
+    assert machine.jobs_done == 9
 
 
 def test_an_unstable_rate_is_given_up_after_three_seconds() -> None:
@@ -164,7 +164,7 @@ def test_an_unstable_rate_is_given_up_after_three_seconds() -> None:
     assert 3 < machine.now < 4
     slow = Machine([0.0, 1.2, 2.4])
     assert_rate(slow, 10.0, 1.0)
-    assert slow.rounds == 3
+    assert slow.jobs_done == 3
 
 
 def test_rounds_that_agree_are_in_doubt_if_other_programs_had_the_cores() -> None:
@@ -178,7 +178,7 @@ def test_rounds_that_agree_are_in_doubt_if_other_programs_had_the_cores() -> Non
 def test_the_fastest_job_counts() -> None:
     machine = Machine([0.0, 0.0, *([0.2, 0.1] * 5)])
     assert machine.best_rate(partial(machine.job)).best == pytest.approx(120.0)
-    assert machine.rounds == 12
+    assert machine.jobs_done == 12
 
 
 def test_this_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_every_rank_is_found_by_searching(values: list[float], base: list[float]
 
 
 def test_few_of_many_differences_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    # 301 runs against 200, with times as on a real machine: a few microseconds, many of them equal.
+    # 301 runs against 200, with times as on a real machine: whole microseconds, many of them equal.
     random = np.random.default_rng(7)
     values, base = (np.log(random.integers(20, 60, runs)) for runs in (301, 200))
     expected = listed(values.tolist(), base.tolist())

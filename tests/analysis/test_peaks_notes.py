@@ -598,7 +598,7 @@ def test_the_summary_says_if_the_peaks_are_the_highest_rates_of_the_profile(
     outcome = run_command(file, "--peaks", peaks, "--print-only", "summary")
     sentence = (
         "peaks: the highest rates in this profile itself, so the roof is the speed of its fastest "
-        "operators; the hardware may allow more"
+        "operators; the hardware may allow more, or less if data was in caches"
     )
     assert (sentence in " ".join(outcome.out.split())) == is_own
 
@@ -681,3 +681,42 @@ def test_the_reason_comes_before_the_note_that_an_order_has_no_effect() -> None:
         "not judged: ": Importance.INCOMPLETE,
         "lost is N/A ": Importance.CONTEXT,
     }
+
+
+@pytest.mark.parametrize(
+    ("hardware", "spec", "expected"),
+    [
+        (
+            "NVIDIA A100 80GB PCIe",
+            "h100-sxm",
+            "'NVIDIA A100 80GB PCIe', but the peaks are of H100 SXM; --peaks auto takes those of A100 "
+            "80GB PCIe",
+        ),
+        (
+            "NVIDIA A100 80GB PCIe",
+            "h100-sxm:fp16",
+            "'NVIDIA A100 80GB PCIe', but the peaks are of H100 SXM; --peaks auto:fp16 takes those of "
+            "A100 80GB PCIe",
+        ),
+        (
+            "AMD Instinct MI250X",
+            "mi250x",
+            "'AMD Instinct MI250X', but the peaks are of MI250X; --peaks auto takes those of MI250X (one "
+            "of 2 dies)",
+        ),
+        ("NVIDIA A100 80GB PCIe", "a100-80gb-pcie:fp16", None),
+        ("NVIDIA A100 80GB PCIe", "10T:1T", None),
+        ("a card", "h100-sxm", None),
+        (None, "h100-sxm", None),
+    ],
+)
+def test_peaks_of_another_device_than_the_profile_names_get_a_note(
+    hardware: str | None, spec: str, expected: str | None
+) -> None:
+    profile = profile_of(
+        [{"name": "a", "computation": 1.0, "memory": 1.0}], [{"operator": 0, "duration_s": 1.0}]
+    )
+    profile = profile.changed(origin=profile.origin._replace(hardware=hardware))
+    notes = pa.run(pa.Query(peaks=resolve(spec)), profile).notes
+    found = [note for note in notes if note.startswith("the profile names")]
+    assert found == ([] if expected is None else [f"the profile names {expected}"])

@@ -37,8 +37,8 @@ SLOWER_OR_FASTER = (VERDICTS.index(FASTER), VERDICTS.index(SLOWER))
 def noisy_times(seed: int, runs: int = 16) -> Floats:
     """Return the times of forty operators on a busy machine, in seconds.
 
-    Whole runs differ by about 15 %, and each operator by about 2 % more. The two sides were profiled
-    alternately, so both have slow runs.
+    Whole runs differ by about 15 %, and each operator by about 2 % more. The two sides were
+    profiled alternately, so both have slow runs.
     """
     generator = np.random.default_rng(seed)
     half = generator.lognormal(0, 0.15, runs // 2)
@@ -91,7 +91,10 @@ def test_fewer_than_eight_others_give_no_relative_times() -> None:
 
 
 def test_a_noisy_operator_is_not_one_of_its_others() -> None:
-    """The first operator has less than 1 % of the weight, and only seven others."""
+    """With its small weight, the first operator hardly moves the level of all eight operators.
+
+    It is still not compared with this level, because it has only seven others.
+    """
     noise = np.where(np.arange(8) == 0, 0.5, 0.001)[:, np.newaxis]
     times_s = np.exp(np.random.default_rng(0).normal(size=(8, 16)) * noise)
     weights = RunLevels.of(times_s).weights
@@ -224,7 +227,8 @@ def test_rows_that_take_more_time_weigh_more() -> None:
     times_s = np.full((3, 8), 100.0)
     times_s[0], times_s[1, :5] = 300, np.nan
     tests = results(times_s, np.arange(3), np.zeros(3, np.int64))
-    # The second row has no p, so two rows count, with 3/4 and 1/4 of the time.
+    # The second row has no p, so two rows count. They have 3/4 and 1/4 of the time: 1.5 times and
+    # 0.5 times the mean.
     np.testing.assert_allclose(tests.weights[[0, 2]], [0.75 + 0.25 * 1.5, 0.75 + 0.25 * 0.5])
     assert np.isnan(tests.corrected).tolist() == [False, True, False]
 
@@ -349,7 +353,10 @@ def test_the_estimate_is_the_change_of_the_sum_whatever_operators_changed(
 
 @pytest.mark.parametrize(("share", "expected"), [(0.001, 1.3), (0.3, 1.21)])
 def test_a_group_is_judged_by_the_change_of_its_sum(share: float, expected: float) -> None:
-    """Of 24 operators, the one with `share` of the time does not change. The level hides it."""
+    """One of the 24 operators in the group does not become slower. The level of the group hides it.
+
+    `share` is its share of the time of the group.
+    """
     generator = np.random.default_rng(3)
     times_s = generator.lognormal(0, 0.01, 16) * generator.lognormal(0, 0.05, (40, 16))
     times_s[0] *= share / (1 - share) * 23

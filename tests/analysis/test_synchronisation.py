@@ -84,8 +84,10 @@ def test_rows_without_calls_keep_their_times() -> None:
     assert corrected.total_s() == pytest.approx(2e-3)
 
 
-@pytest.mark.parametrize("rows", [(0,), (0, 1, 2)])  # `conv` alone takes longer than the run
-def test_the_wait_is_unknown_if_the_other_rows_are_too_short(rows: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("rows", [(0,), (0, 1, 2)])
+def test_the_wait_is_unknown_if_rows_without_calls_take_longer_than_the_run(
+    rows: tuple[int, ...],
+) -> None:
     profile = without_calls(synchronised(), *rows).changed(runs=(Run(wall_s=1.9e-3),))
     corrected = without_synchronisation(profile)
     assert corrected.measured("time").tolist() == profile.measured("time").tolist()

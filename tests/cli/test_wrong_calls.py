@@ -200,6 +200,8 @@ CALLS = (
     *(f"{FILE} {words}" for words in ("vs", "changed vs base", "desc", "help")),
     *(f"runs/{name}" for name in ("base..runs/changed", "base:runs/changed", "base...runs/none")),
     "compare old.json new.json",
+    "compare new.json old.json",
+    "diff a.json b.json",
     "profiles/resnet18",
     f"profiles/tiny.json,{FILE}",
     "file:///tmp/run.json",

@@ -233,7 +233,8 @@ def test_a_killed_worker_does_not_change_the_answer(
     assert pids_of(client)  # the cluster stays
 
 
-# The next functions replace the function that reads files. Workers always get a folder `within`.
+# `_die`, `_fill_memory` and `_misfit` replace the function that reads files. They fail in
+# workers, which always get a folder `within`.
 
 
 def _die(_joiner: RunJoiner, _paths: Paths, *, within: str = "") -> Iterator[Step]:

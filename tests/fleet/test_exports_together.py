@@ -268,7 +268,7 @@ def test_a_part_that_is_removed_while_parts_are_listed_is_left_out(
         (data_set / name).rename(tmp_path / name)
 
 
-def test_cleaning_up_before_publishing_needs_no_manifest(tmp_path: Path) -> None:
+def test_a_failed_export_cleans_up_although_a_manifest_is_damaged(tmp_path: Path) -> None:
     data_set = tmp_path / "set"
     exported(data_set, [small(tmp_path, "a.json")])
     bad = tmp_path / "bad.json"

@@ -1,4 +1,4 @@
-"""Data sets of traces with Python functions, which a data set does not store."""
+"""Data sets of traces with Python functions, which only few questions need."""
 
 from __future__ import annotations
 
@@ -79,9 +79,8 @@ def test_a_track_on_which_nothing_ran_stays(file: str) -> None:
     assert left.executions.track.tolist() == [1, 1, 2]
 
 
-def test_stored_times_leave_out_functions_without_nested_executions(
-    tmp_path: Path,
-) -> None:
+def test_functions_with_stored_times_are_left_out(tmp_path: Path) -> None:
+    """Without nested executions, the data set stores the times of functions and operators."""
     files = [str(tmp_path / f"{number}.json") for number in range(2)]
     for number, file in enumerate(files):
         function = event(FUNCTION, "wait.py(1): wait", 0, 90 + number, tid=2)

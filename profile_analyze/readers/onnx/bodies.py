@@ -203,7 +203,7 @@ class _Loop:
             if list(map(_sizes_inside, common)) == list(map(_sizes_inside, carried)):
                 return carried, inner
             carried = common
-        # Each iteration can change the shape of a further value, up to the last carried value.
+        # In further rounds, shapes of further values could change, so all shapes become unknown.
         carried = [_without_shape(type_) for type_ in carried]
         return carried, self._executed(carried)
 

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.types import Scope
     from profile_analyze.readers.source import Source
 
+_RANDOM: Final = frozenset(
+    (
+        *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+        *("Bernoulli", "Multinomial"),
+    )
+)
 _SHAPE_DTYPES: Final = ("int64", "int32", "bool")
 """The dtypes that results of shape arithmetic can have."""
 _DTYPES: Final = {
@@ -153,14 +159,15 @@ class _GraphMaker:
         )
         captured = (name for body in bodies for name in body.graph.values if name in visible)
         read = [visible[name] for name in (*proto.input, *captured) if name]
-        is_constant = all(value.is_constant for value in read)
+        is_random = _is_random(proto)
+        is_constant = not is_random and all(value.is_constant for value in read)
         if is_constant:
             bodies = tuple(body._replace(graph=_constant(body.graph)) for body in bodies)
         written = [
             _value(output, scope, is_constant=is_constant) for output in proto.output if output
         ]
         is_arithmetic = (
-            not is_constant
+            not (is_constant or is_random)
             and (
                 _starts_arithmetic(proto)
                 or all(value.is_shape_arithmetic or value.is_constant for value in read)
@@ -217,6 +224,11 @@ def _constant(graph: Graph) -> Graph:
 
 def _is_constant_node(node: NodeProto) -> bool:
     return node.op_type == "Constant" and not node.domain
+
+
+def _is_random(node: NodeProto) -> bool:
+    """Return whether the node has other results in each run, even for constant inputs."""
+    return node.op_type in _RANDOM and not node.domain
 
 
 def _starts_arithmetic(node: NodeProto) -> bool:

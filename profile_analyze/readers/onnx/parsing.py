@@ -63,6 +63,7 @@ def parse(source: Source) -> Parsed:
         opsets = _opsets(proto, source.name)
     if not proto.graph.node:
         raise MalformedProfileError(source.name, "the graph of the ONNX model has no nodes")
+    _forget_unknown_sizes(proto.graph)
     _check_graph(proto.graph, source.name, ())
     return Parsed(proto, stored, opsets)
 
@@ -142,12 +143,20 @@ def _is_large(tensor: TensorProto) -> bool:
     return elements > LARGEST or tensor.data_location == TensorProto.EXTERNAL
 
 
+def _forget_unknown_sizes(graph: GraphProto) -> None:
+    """Remove each size -1 from the inputs: some exporters write it for a size that is unknown."""
+    for value in graph.input:
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_value == -1:
+                dim.ClearField("dim_value")
+
+
 def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> None:
     """Raise `MalformedProfileError` if a graph, or a body in it, is not valid.
 
-    It must have no negative dimensions, and its nodes and outputs may use only defined values:
-    inputs, initializers and the outputs of earlier nodes. `outer` has the names that are defined so
-    far in each graph around this graph.
+    Its inputs and initializers must have no negative dimensions. Its nodes and outputs may use only
+    defined values: inputs, initializers and the outputs of earlier nodes. `outer` has the names
+    that are defined so far in each graph around this graph.
     """
     _check_sizes(graph, file)
     known = {value.name for value in graph.input}

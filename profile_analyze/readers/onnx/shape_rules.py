@@ -148,8 +148,8 @@ def _fused_matmul(node: _Node) -> Any:
     return [(node.dtype(0), _product(left, right))]
 
 
-def _integer_matmul(scale: int) -> Callable[[_Node], Any]:
-    return lambda node: [(node.dtype(scale), _product(node.sizes(0), node.sizes(1)))]
+def _integer_matmul(scale_at: int) -> Callable[[_Node], Any]:
+    return lambda node: [(node.dtype(scale_at), _product(node.sizes(0), node.sizes(1)))]
 
 
 def _packed_matmul(node: _Node) -> Any:
@@ -229,9 +229,9 @@ def _past_length(node: _Node, position: int, axis: int) -> int | str | None:
 def _present_length(
     node: _Node, position: int, axis: int, new: int | str | None, *, is_shared: object
 ) -> int | str | None:
-    """Return the length of the output that has the past keys, of input `position`, and new keys.
+    """Return the length of the output that has the past keys (input `position`) and the new keys.
 
-    `is_shared` says whether past and present share a buffer, which has the maximum length.
+    `is_shared` says whether this output and the input share a buffer, whose length is fixed.
     """
     past = _past_length(node, position, axis)
     return past if is_shared and node.has(position) else _plus(past, new)

@@ -52,6 +52,7 @@ class Inference:
         """Infer all types of `proto`. `values` has the contents of some inputs."""
         self._opset_imports = list(proto.opset_import)
         # Before IR version 4, `onnx` uses the shape of an initializer only if it is an input, too.
+        # All versions from 4 on are equal in this respect.
         self._ir_version = max(proto.ir_version, 8)
         self._scopes: dict[int, tuple[GraphProto, Scope]] = {}
         scope = Scope(opsets)

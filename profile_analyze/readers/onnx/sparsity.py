@@ -92,7 +92,7 @@ def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
     matrix = zeros.reshape(len(zeros), -1)
     found = _count(matrix)
     share = found / matrix.size
-    if found * 100 <= _MOST_OUTSIDE * matrix.size:  # so few zeros show no pattern: all blocks fit
+    if found * 100 <= _MOST_OUTSIDE * matrix.size:  # too few zeros: blocks of any shape would fit
         return Sparsity(share)
     best = (1, 0, 1, 1, share)
     # Each element says whether a block has only zeros. Blocks are rows x 1 in `tall`, and

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import nan, prod
 from typing import TYPE_CHECKING
 
 from profile_analyze.model.static import BodyWork, Port, StaticModel, Stored
@@ -24,8 +24,10 @@ def static_model(graph: Graph, rows: Sequence[PlacedNode], macs: Sequence[float]
     of_constants = 0.0
     for placed, row_macs in zip(rows, macs, strict=True):
         if placed.node.is_constant:
-            # A body that is never executed adds nothing, even if its multiply-adds are unknown.
-            of_constants += row_macs * times[placed.scope] if times[placed.scope] else 0.0
+            # Without multiply-adds or executions, there is nothing to add, even if the other number
+            # is unknown.
+            factors = (row_macs, times[placed.scope])
+            of_constants += 0.0 if 0 in factors else prod(factors)
         else:
             by_scope[placed.scope] = by_scope.get(placed.scope, 0.0) + row_macs
     return StaticModel(

@@ -51,7 +51,7 @@ def layer_of(node: Node, values: Mapping[str, Value], tile: Tile) -> Layer | Non
             return None
         product = product_of(operation, with_convolutions=with_convolutions)
         return Layer(product, operation.kind != MATMUL)
-    # As in the other columns, the cost of a node with attributes of a wrong type is unknown.
+    # A damaged node, such as one with attributes of a wrong type, gets no tiles.
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         return None
 

@@ -111,7 +111,7 @@ def have_elements(first: TypeProto, second: TypeProto) -> bool:
 
 
 def container_type(like: TypeProto, elements: TypeProto | None) -> TypeProto | None:
-    """Return the type of a sequence or optional, `like` the given one, with other elements."""
+    """Return a sequence or optional type, the same kind as `like`, with the type of `elements`."""
     return None if elements is None else _CONTAINERS[like.WhichOneof("value")](elements)
 
 
@@ -125,7 +125,7 @@ def sizes_of(type_: TypeProto | None) -> Sizes | None:
     tensor = type_.sparse_tensor_type if type_.HasField("sparse_tensor_type") else type_.tensor_type
     if not tensor.HasField("shape"):
         return None
-    # Negative sizes stand for "unknown" in models of some programs.
+    # Some programs write a negative size for "unknown". In inputs, `parse` rejects such a size.
     return tuple(
         (dim.dim_value if dim.dim_value >= 0 else None)
         if dim.HasField("dim_value")

@@ -67,6 +67,7 @@ class NodeFacts(NamedTuple):
     """What the file says about a node with certain shapes. Texts are as in the file."""
 
     name: str
+    """The name of the event. `node_name` returns the name of the node."""
     type: str | None
     provider: str | None
     node_index: str | None

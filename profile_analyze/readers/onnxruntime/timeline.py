@@ -103,7 +103,7 @@ def _is_inside(
 
     ONNX Runtime writes an execution when it ends, so it writes inner executions first. Other
     programs may have sorted the events by their start. In such a file, only executions of types
-    with a body contain others. If other executions overlap, their times were changed.
+    with a body contain others. Executions of other types overlap only if their times were changed.
     """
     if row < outer_row:
         return start_us <= outer_end_us + _ROUNDING_US

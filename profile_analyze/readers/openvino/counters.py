@@ -22,6 +22,7 @@ _HEADER: Final = re.compile(r"layerName(?P<separator>[;,])execStatus[;,]")
 _COLUMNS: Final = 6
 _TOTAL: Final = re.compile(r'"?Total(;;|,,| (CPU )?time:)')
 _TOTAL_OF_SORTED: Final = re.compile(r'"?Total time: ([^ ]+) milliseconds')
+_DECIMAL_COMMA: Final = re.compile(r"(?<=\d),(?=\d+$)")
 _STATUS: Final = re.compile(r"(Status\.)?(EXECUTED|NOT_RUN|OPTIMIZED_OUT)")
 
 
@@ -179,9 +180,12 @@ def _total(line: str, split: Callable[[str], list[str]]) -> float | None:
 
 
 def _milliseconds(text: str) -> float | None:
-    """Return the time in `text`; None if `text` is not a time."""
+    """Return the time in `text`; None if `text` is not a time.
+
+    A comma is a decimal point: in some countries, spreadsheets save `0.018` as `0,018`.
+    """
     try:
-        milliseconds = float(text)
+        milliseconds = float(_DECIMAL_COMMA.sub(".", text, count=1))
     except ValueError:
         return None
     return milliseconds if 0 <= milliseconds < float("inf") else None

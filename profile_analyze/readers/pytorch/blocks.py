@@ -28,7 +28,8 @@ _TRIED: Final = 100
 _SEARCHED: Final = 1 << 16
 """How many bytes at the end are searched first for the last border between two events."""
 _MOST_AFTER: Final = 1 << 24
-"""How many bytes after the list of events are read at most."""
+"""If the list of events is closed before the last block, about this many bytes after the list are
+read at most."""
 _OVERLAP: Final = 1 << 10
 """How many bytes before and after the border of two chunks are searched for the end of an event.
 The comma and the white space between two events are usually shorter."""
@@ -48,8 +49,8 @@ class Blocks:
         self.before = b""
         """The JSON before the list of events; empty until the first block was yielded."""
         self.after = b""
-        """The JSON after the list of events, up to `_MOST_AFTER` bytes; empty until the last block
-        was yielded."""
+        """The JSON after the list of events, cut as `_MOST_AFTER` says; empty until the last block was
+        yielded."""
         self.after_start = 0
         """The byte of the file at which `after` begins."""
         self.has_end = False

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _MOST_OUTPUTS: Final = 3
-"""The most outputs that the `out` variant of an operator has."""
+"""At most this many tensors after the last parameter count as outputs of an `out` variant."""
 
 
 class UnknownError(Exception):
@@ -121,7 +121,10 @@ class Call:
         return bool(found) if isinstance(found, bool | int) else _unknown()
 
     def dtype(self, name: str, otherwise: str | None) -> str | None:
-        """Return the dtype in an argument, None if it is unknown, or `otherwise` without it."""
+        """Return the dtype that an argument names; None if the dtype is unknown.
+
+        If the call lacks the argument, return `otherwise`.
+        """
         return SCALAR_TYPES.get(self.integer(name)) if name in self else otherwise
 
     def integer(self, name: str, default: int | None = None) -> int:

@@ -46,10 +46,11 @@ def operators_of(rows: Sequence[Row]) -> Operators:
         optional={
             **{
                 name: _described(rows, name)
-                for name in ("in_shapes", "in_strides", "out_shapes", "input_dtypes")
+                for name in (
+                    *("in_shapes", "in_strides", "out_shapes"),
+                    *("input_dtypes", "compute_dtype", "parameters"),
+                )
             },
-            "compute_dtype": _described(rows, "compute_dtype"),
-            "parameters": _described(rows, "parameters"),
             "macs": _numbers(rows, lambda found: found.work.macs),
             **_kernel_columns(rows),
         },

@@ -37,7 +37,8 @@ class Spans(NamedTuple):
 class Timeline(NamedTuple):
     """When all events ran, which host events were around them, and what launched the work.
 
-    Indices of host events are in `host`, and indices of driver calls are in `calls`.
+    The index of a host event is its position in the columns of `host`. The index of a driver call
+    is its position in the columns of `calls`.
     """
 
     host: Spans

@@ -61,7 +61,8 @@ def _padding(call: Call, count: int) -> Shape | None:
 def split_of(data: Shape, spatial: int) -> tuple[Shape, Shape]:
     """Split the shape `data` into the batch and the `spatial` dimensions of the image.
 
-    (2, 3, 8, 9) becomes (2,) and (8, 9). Without a batch, (3, 8, 9) becomes () and (8, 9).
+    (2, 3, 8, 9) becomes (2,) and (8, 9). Without a batch, (3, 8, 9) becomes () and (8, 9). Raises
+    `UnknownError` if `data` has another number of dimensions.
     """
     if not 1 <= spatial <= len(data) - 1 <= spatial + 1:
         raise UnknownError
@@ -139,7 +140,7 @@ def _deformable(call: Call) -> Cost:
         "deformable convolution",
         [data, call.tensor("weight"), call.optional("bias"), call.optional("offset"), mask],
         [Tensor((*batch, weight[0], *sizes), data.dtype)],
-        groups=call.sizes("groups", 1)[0],
+        groups=call.sizes("groups", 1)[0],  # `sizes` rejects a negative number
     )
 
 

@@ -57,7 +57,7 @@ def _pooling(call: Call) -> Cost:
 def _adaptive_pooling(call: Call) -> Cost:
     count = _spatial(call)
     data = call.shape("self")
-    split_of(data, count)
+    split_of(data, count)  # raises an error for a wrong number of dimensions
     sizes = call.sizes("output_size", count)
     return _pooled(call, (*data[:-count], *sizes), is_global=True)
 

@@ -75,8 +75,8 @@ def _recurrent(call: Call) -> Cost:
     else:
         weights = call.tensors("params")
     # `mkldnn_rnn_layer` computes one layer in one direction, even if the model has two directions.
-    has_two = not is_one_layer and call.flag("bidirectional")
-    units = _units(weights) * (1 + has_two)
+    is_bidirectional = not is_one_layer and call.flag("bidirectional")
+    units = _units(weights) * (1 + is_bidirectional)
     states = [*call.listed("hx"), *call.listed("cx")]
     outputs = [Tensor((*shape_of(data)[:-1], units), data.dtype), *states]
     # `weight_buf` is left out, because `params` are views of it.

@@ -29,7 +29,8 @@ _BATCH: Final = "batch normalization"
 _LAYER: Final = "layer normalization"
 _SOFTMAX: Final = "softmax"
 _NO_ADDED: Final = (None, None)
-"""Stands for the inputs that other operators add to the data before they normalize it."""
+"""The kinds of normalization have two optional inputs that are added to the data first. Operators
+of torch have no such inputs."""
 
 
 def _reduction(per_element: int = 1, *dtypes: str | None) -> Translate:

@@ -78,13 +78,9 @@ def cost_of(layer: Layer) -> Cost:
 
 def _padding_bytes(layer: Layer) -> float:
     """Return the bytes of the padding channels of tensors of known shape."""
-    names = {one.name or str(number): one for number, one in enumerate(_tensors(layer))}
-    added = (one.stored.bytes - one.tensor.bytes for one in names.values())
+    by_name = {one.name: one for one in (*layer.inputs, *layer.outputs)}
+    added = (one.stored.bytes - one.tensor.bytes for one in by_name.values())
     return sum(one for one in added if one > 0)
-
-
-def _tensors(layer: Layer) -> list[EngineTensor]:
-    return [*layer.inputs, *layer.outputs]
 
 
 def _operation(

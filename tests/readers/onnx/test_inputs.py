@@ -316,6 +316,18 @@ def test_a_note_names_only_the_placeholders_that_it_has() -> None:
     )
 
 
+def test_a_size_of_minus_1_in_the_model_is_unknown() -> None:
+    proto = model("g (float[2, 3] x) => (float[A, 3] y) { y = Relu (x) }")
+    proto.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -1
+    source = Source.of_bytes("m", proto.SerializeToString())
+    assert read_model(source).problems == (
+        "shapes that depend on 1 dynamic input are N/A: x (axis 0); give all sizes, with numbers for "
+        "N: --input-shape x:Nx3",
+    )
+    source.inputs = pa.ModelInputs.of(["x:8x3"])
+    assert read_model(source).graph.values["y"].dims == (8, 3)
+
+
 def test_the_name_of_an_input_may_have_a_colon() -> None:
     inputs = pa.ModelInputs.of(["input:0:1x3", "a:i64:2:1.5e3"])
     assert [*inputs.shapes] == ["input:0", "a"]

@@ -49,6 +49,19 @@ def test_constants_and_shape_arithmetic_are_recognised() -> None:
     assert [name for name, value in values.items() if value.is_graph_input] == ["x"]
 
 
+def test_random_results_are_neither_constant_nor_shape_arithmetic() -> None:
+    found = read(
+        """g (float[2, 3] x) => (float[2, 3] y) {
+            r = RandomNormal <shape = [2, 3]> ()
+            picked = Multinomial <sample_size = 3> (w)
+            twice = Add (picked, picked)
+            y = Add (x, r)
+        }""",
+        w=np.ones((2, 3), np.float32),
+    )
+    assert not any(node.is_constant or node.is_shape_arithmetic for node in found.graph.nodes)
+
+
 def test_shape_arithmetic_continues_inside_bodies() -> None:
     found = read(
         """g (float[2, 3] x, bool c, int64 n) => (float[A] y) {

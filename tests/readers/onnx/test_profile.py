@@ -273,6 +273,23 @@ def test_a_loop_of_constants_is_a_constant() -> None:
     ]
 
 
+@pytest.mark.parametrize(("type_", "macs"), [("Add", 0.0), ("MatMul", np.nan)])
+def test_an_unknown_number_of_iterations_matters_only_with_multiply_adds(
+    type_: str, macs: float
+) -> None:
+    text = f"""g (float[4, 4] x) => (float[4, 4] y) {{
+        made = Loop (, go, start) <body = b (int64 i, bool on, float[4, 4] s)
+            => (bool on2, float[4, 4] next) {{ next = {type_} (s, start) on2 = Not (on) }}>
+        y = Add (made, x)
+    }}"""
+    proto = model(text)
+    for name, array in (("go", np.ones((), np.bool_)), ("start", np.ones((4, 4), np.float32))):
+        proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    found = read_model(Source.of_bytes("m", proto.SerializeToString()))
+    facts = summary_of(profile_of(found, "m", None, ())).facts
+    np.testing.assert_equal(facts.macs_of_constant_operators, macs)
+
+
 def test_parameters_of_a_constant_result_belong_to_the_operator_that_computes_it() -> None:
     made = profile(
         graph(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -101,6 +102,9 @@ ORDER_UNKNOWN = (
         # Spreadsheets may write commas, also in empty lines.
         (report(*ROWS).replace(b";", b",") + b",,,,,\n", ""),
         (SORTED_IN_CPP.replace(b";", b","), ORDER_UNKNOWN),
+        # In some countries, they write decimal commas.
+        (re.sub(rb"(?<=\d)\.(?=\d)", b",", report(*ROWS)), ""),
+        (re.sub(rb"(?<=\d)\.(?=\d)", b",", SORTED_IN_CPP), ORDER_UNKNOWN),
         (
             document(report_type="sorted", detailed_performance=None, avg_performance=PART),
             ORDER_UNKNOWN,
