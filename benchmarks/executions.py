@@ -39,7 +39,7 @@ def profile() -> pa.Profile:
         random.integers(OPERATORS, OPERATORS + KERNELS, EXECUTIONS),
     )
     run = np.where(is_host, rows * RUNS // ON_HOST, (rows - ON_HOST) * RUNS // ON_DEVICE)
-    # The host's executions of one run have rows that follow each other. One of them launches.
+    # The host's executions of a run are consecutive rows. A random one launches each kernel.
     launcher = run * (ON_HOST // RUNS) + random.integers(0, ON_HOST // RUNS, EXECUTIONS)
     executions = pa.Executions.of(
         operator,

@@ -12,6 +12,7 @@ import sys
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import count
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -45,15 +46,14 @@ def main() -> int:
     seed = secrets.randbelow(10**6) if arguments.seed is None else arguments.seed
     print(f"seed {seed}, commit {_commit()}, Python {sys.version.split()[0]}", flush=True)
     start = monotonic()
-    end = arguments.inputs and arguments.first + arguments.inputs
-    deadline = None if end else start + 60 * arguments.minutes
+    end = inf if arguments.inputs is None else arguments.first + arguments.inputs
+    deadline = start + 60 * arguments.minutes if arguments.inputs is None else inf
     numbers = (
-        range(first, min(first + _BATCH, end or first + _BATCH))
-        for first in count(arguments.first, _BATCH)
+        range(first, int(min(first + _BATCH, end))) for first in count(arguments.first, _BATCH)
     )
 
     def next_batch() -> range | None:
-        if deadline is not None and monotonic() > deadline:
+        if monotonic() > deadline:
             return None
         return next(numbers) or None  # an empty range: all inputs are taken
 

@@ -39,7 +39,8 @@ _WRONG_TIMES: Final = ("nan", "", "1 fortnight", "\u0661ms", "1e400", "0x1")
 _USUAL: Final = 3 * ("time", "share", "flops", "memory")
 """Columns that are chosen more often."""
 _OF_OPERATORS: Final = ("opr_id", "param.mode", "param.axis", "name~conv(.)", "track~([cg]pu)")
-"""Columns that no list of columns has, because the user makes them up."""
+"""Columns of operators that no list of columns has. The user makes them up, except `opr_id`: it is
+the original tool's name of `id`."""
 _OF_GROUPS: Final = ("time.p90", "time.std", "memory.max", "calls.mean", "self.max")
 _MADE_UP_KEYS: Final = (
     *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "device~u.", "scope/1", "scope/02"),
@@ -80,7 +81,7 @@ _WRONG_PEAKS: Final = (
     *("1e300:1e-300", "", "0:1", "nan:1", "1e400:1", "xyz", "a:b:c", "no.toml", "run.json.toml"),
     *("19.5:1555", "a100-80gb-sxm:fp12", "auto", "auto:fp12"),
 )
-# The columns on tiles need --split-matmul, which needs a model. The fuzzer makes no models.
+# The columns on tiles need --split-matmul, which needs a model. Few inputs are models.
 _ANYTHING: Final = (
     *(column.name for column in CATALOG if column.name not in TILE_NAMES),
     *(*_OF_OPERATORS, *_OF_GROUPS, *_MADE_UP_KEYS),

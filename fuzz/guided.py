@@ -27,7 +27,7 @@ with atheris.instrument_imports(include=["profile_analyze"]):
     from profile_analyze.readers.source import Source
     from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
 
-    for _format in OUTPUT_FORMATS:
+    for _format in OUTPUT_FORMATS:  # imports the module of each format, so that it is instrumented
         find_renderer(_format)
 
 from fuzz.campaign import check_call

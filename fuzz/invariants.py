@@ -76,7 +76,7 @@ def one_error_line(case: Case, outcome: Outcome) -> Iterator[str]:  # noqa: ARG0
 def whole_or_nothing(case: Case, outcome: Outcome) -> Iterator[str]:
     """A failed call writes nothing. Others write only named files, and change no input file.
 
-    `--export` names a folder. Its manifest is written first, for exports at the same time.
+    `--export` names a folder. Even a failed export may leave a manifest there: it is written first.
     """
     data_sets = {value for option, value in pairwise(case.arguments) if option == "--export"}
     manifests = {f"{data_set}/{DATA_SET_MANIFEST}" for data_set in data_sets}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
+from fuzz import __main__ as fuzz_command
 from fuzz import arithmetic, campaign, command_lines, data_sets, invariants, truncation
 from fuzz.arithmetic import PROFILE_INVARIANTS
 from fuzz.cases import SMALLEST_REAL, Case, make_case
@@ -43,6 +46,39 @@ def test_recorded_files_of_every_format_are_among_the_inputs() -> None:
     assert {*FOLDERS, "profiles"} | OTHER_FIXTURES == folders
     inputs = [make_case(3, number).files.get("run.json") for number in range(300)]
     assert len({*recorded_files()} & {*inputs}) > 5
+
+
+def test_recorded_files_have_formats_that_are_read() -> None:
+    contents = recorded_files()
+    assert len(contents) > 60
+    assert [data[:100] for data in contents if "supported formats" in refusal(data)] == []
+
+
+def refusal(data: bytes) -> str:
+    """Return why no reader accepts the content of a file; empty if one does."""
+    try:
+        read_profile(Source.of_bytes("run.json", data), OPTIONAL_COLUMNS)
+    except pa.InputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("inputs", "batches"),
+    [("0", []), ("3", [range(7, 10)]), ("300", [range(7, 257), range(257, 307)])],
+)
+def test_a_run_ends_after_the_given_number_of_inputs(
+    inputs: str, batches: list[range], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[range] = []
+
+    def run(_seed: int, next_batch: Callable[[], range | None], *_: object) -> None:
+        taken.extend(islice(iter(next_batch, None), 9))
+
+    monkeypatch.setattr(fuzz_command, "_run", run)
+    monkeypatch.setattr(sys, "argv", ["fuzz", "--first", "7", "--inputs", inputs])
+    assert fuzz_command.main() == 0
+    assert taken == batches
 
 
 def test_words_are_replaced() -> None:

@@ -34,8 +34,8 @@ smaller amount."""
 
 _KINDS: Final = ("computation", "memory")
 """The columns that can measure the work of a row, in the order in which they are tried. A column
-can be used if its value is known on both sides, and is not 0 on both. Copies have no computation,
-so their memory is used."""
+can be used if its value is known on both sides, and above 0 on at least one. Copies have no
+computation, so their memory is used."""
 
 
 class ComparedWork(NamedTuple):

@@ -32,6 +32,8 @@ _AS_IN: Final = (
     "write FLO/s and bytes per second, with a colon between them, as in 19.5T:1555G, "
     "or a device that --peaks list shows"
 )
+_FASTEST_MEMORY: Final = 10e12
+"""In bytes per second. A larger rate without a unit, such as `284T`, is in FLO/s."""
 _PARTS: Final = r"([\d.]+)\s*([kmgtp]?)(.*)"
 
 
@@ -75,8 +77,11 @@ def _advice_on_dtype(
         better = did_you_mean([":".join(map(_with_usual_case, (first, second)))])
         return f"{spec!r}: two rates apply to every dtype, so leave out the dtype; {better}"
     number, prefix, unit = re.findall(_PARTS, first, re.IGNORECASE)[0]
-    # `284T` without a unit is a rate in FLO/s: no memory is that fast.
-    is_flops = not _is_bandwidth(first) if unit else prefix.lower() in "tp" and float(number) > 10
+    is_flops = (
+        not _is_bandwidth(first)
+        if unit
+        else parse_quantity(number + prefix.upper(), "FLO/s") > _FASTEST_MEMORY
+    )
     of_device = f" of {name}" if name else ""
     rates, missing = (
         (f"{first}:BANDWIDTH", f"the bytes per second{of_device}")

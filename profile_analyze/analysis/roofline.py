@@ -156,7 +156,8 @@ def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
 
 def _compute_time(rows: OperatorRows) -> Floats:
     time = ratio(rows["computation"], peak_rates(rows))
-    # In a model, an operator that does no work needs no time, even at an unknown rate.
+    # In a model that has not run, an operator that does no work is judged: it needs no time, even
+    # at an unknown rate.
     time = np.where(does_no_work(rows), 0.0, time)
     # An unknown memory time may be larger than the compute time, so the roof is then unknown.
     has_roof = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["memory"])
@@ -198,7 +199,7 @@ def _gain(rows: OperatorRows) -> Floats:
 
 
 def _gain_of_groups(rows: GroupRows) -> Floats:
-    # In some runs of the group, perhaps none of its judged operators ran.
+    # Runs in which no judged operator of the group ran have no `lost.sum`, so they do not count.
     return _speed_up(rows["lost.sum"], rows.own_totals_s("lost.sum"))
 
 

@@ -138,8 +138,9 @@ def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowT
     inside, outside = (operators.shift(level).estimate for level in relative)
     changed_more = _changed_more_than_others(inside, outside, shift_of_relative.estimate)
     several = np.bincount(row[row >= 0], minlength=len(own_s)) > 1
-    # The level of a group is the change of most of its operators. If it is outside of the interval
-    # of the own times, the sum changed otherwise: perhaps the largest operator did not change.
+    # The shift `inside` of a group is the change of most of its operators. If it is outside the
+    # interval of the group's own times, the sum changed by another ratio, for example because the
+    # largest operator did not change.
     is_alike = ~several | ((own.low <= inside) & (inside <= own.high))
     is_quieter = _noise(difference) < _MORE_NOISE * _noise(logs)
     is_relative = is_quieter & changed_more & is_alike

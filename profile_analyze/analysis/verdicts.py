@@ -112,7 +112,8 @@ def runs_needed(
     harmonic = 2 / (1 / runs[0] + 1 / runs[1])
     needed = np.full(len(codes), np.nan)
     for row in np.flatnonzero(codes == VERDICTS.index(UNCERTAIN)).tolist():
-        significant = SIGNIFICANT * min(float(tests.weights[row]), tested) / tested
+        share = min(float(tests.weights[row]), tested) / tested
+        significant = SIGNIFICANT * share * float(tests.parts[row])
         distance = abs(float(chosen.estimate[row]))
         error = float(chosen.high[row] - chosen.low[row]) / 2 / of_interval
         is_change = distance >= limit

@@ -63,9 +63,10 @@ def adjusted(request: Request, profile: Profile, model: Profile | None) -> Profi
 
 
 def _other_descriptions(profile: Profile, model: Profile) -> str:
-    """Return the descriptions that have the names of the profiled processes, other than `model`.
+    """Return which files beside the profiles would describe the operators without `model`.
 
-    A process has no other description if one with its name is `model`. Empty if no process has any.
+    The result is a text such as `run.graph.json and 2 more`; empty if there are no such files.
+    A profile with `model` itself among the files beside it does not count.
     """
     own = [_descriptions_beside(file) for file in profile.processes]
     real_path = os.path.realpath(model.file)

@@ -113,9 +113,9 @@ def _filters_rows_only(request: Request) -> bool:
     """Return whether some filter of the request has no effect on the summary."""
     query = request.queries["device"]
     # The copy time in the summary covers only the operators that pass these filters.
-    by_type = (query.types, query.name, query.input_dtype)
+    of_copies = (query.types, query.name, query.input_dtype)
     others = (query.where, query.having, query.min_time_s, query.max_time_s)
-    return any(others) or (any(by_type) and not request.shows_copy_time)
+    return any(others) or (any(of_copies) and not request.shows_copy_time)
 
 
 def _notes_on_format(

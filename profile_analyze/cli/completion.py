@@ -50,7 +50,7 @@ def _names(option: Option) -> str:
 
 
 def _is_list(option: Option) -> bool:
-    return "[," in _placeholder(option)
+    return _placeholder(option).endswith("...]")
 
 
 def _description(option: Option) -> str:

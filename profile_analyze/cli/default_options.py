@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.cli.options import OPTIONS
-from profile_analyze.cli.parser import PROGRAM, Parser, parse
+from profile_analyze.cli.parser import PROGRAM, Parser, color_choice, parse
 from profile_analyze.cli.requested_format import requested_output_format
 from profile_analyze.errors import QueryError
 from profile_analyze.report.output_formats import find_renderer
@@ -33,6 +33,12 @@ def parse_with_defaults(argv: Sequence[str]) -> argparse.Namespace:
     arguments = parse(argv)
     words = default_words()
     return parse(argv, _usable(_defaults(words), arguments)) if words else arguments
+
+
+def color_with_defaults(argv: Sequence[str]) -> str:
+    """Return the value of the last `--color` in a command line, or else in the variable."""
+    flags = [flag for option in _ALLOWED for flag in option.flags]
+    return color_choice(argv, default=color_choice(default_words(), flags=flags))
 
 
 def _defaults(words: Sequence[str]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def check_destinations(request: Request, sources: Sources) -> None:
     """Raise `OutputError` if a problem with the output files can be found before reading."""
     named: dict[str, str] = {}
     for option, file in files_to_write(request).items():
-        check_destination(file, [*sources.all, *sources.lists], force=request.force)
+        check_destination(file, sources.not_to_replace, force=request.force)
         other = named.setdefault(os.path.realpath(file), option)
         if other != option:
             raise OutputError(f"{file}: {other} and {option} name the same file; name two files")

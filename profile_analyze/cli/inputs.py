@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from profile_analyze.cli.option_values import LOCAL
+from profile_analyze.cli.option_values import DEVICE_FILE, LOCAL
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.companions import companions_among
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.paths import LIST, Inputs, inputs_in
+from profile_analyze.readers.suffixes import is_label_table
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ class Sources(NamedTuple):
     baseline: list[str]
     data_sets: list[str]
     """The data sets among `files` and `baseline`."""
-    lists: list[str]
-    """The files that list names of other files (`@FILE`)."""
     models: list[str]
     """The file that `--model` names; empty without `--model`."""
+    others: list[str]
+    """The other files to read: lists of files (`@FILE`), the tables of `--label`, and the TOML file
+    of `--peaks`."""
     error: ProfileAnalyzeError | None
     """The first error about files that cannot be found or read; None without such an error. Wrong
     options are reported first, so `answer` raises this error."""
@@ -48,6 +50,11 @@ class Sources(NamedTuple):
     def all(self) -> list[str]:
         """All profiles and models."""
         return [*self.files, *self.baseline, *self.models]
+
+    @property
+    def not_to_replace(self) -> list[str]:
+        """All files that the call names as inputs. No output may replace them."""
+        return [*self.all, *self.others]
 
 
 def find_sources(arguments: argparse.Namespace) -> Sources:
@@ -76,20 +83,27 @@ def find_sources(arguments: argparse.Namespace) -> Sources:
                 "file, or leave --engine out"
             )
         )
-    named = (*profiles.names, *baseline.names)
     return Sources(
         named=tuple(profiles.names),
         named_baseline=tuple(baseline.names),
         files=files,
         baseline=base_files,
         data_sets=[*profiles.data_sets, *baseline.data_sets],
-        lists=[name.removeprefix(LIST) for name in named if name.startswith(LIST)],
         models=models,
+        others=_other_files(arguments, (*profiles.names, *baseline.names)),
         error=next(iter(errors), None),
         left_out=[*profiles.left_out, *baseline.left_out],
         listed=[*profiles.listed, *baseline.listed],
         notes=tuple(_note_on_companions(one) for one in companions if one),
     )
+
+
+def _other_files(arguments: argparse.Namespace, named: Iterable[str]) -> list[str]:
+    """Return `Sources.others`. `named` are the inputs as the user named them."""
+    lists = [name.removeprefix(LIST) for name in named if name.startswith(LIST)]
+    tables = filter(is_label_table, arguments.label)
+    devices = DEVICE_FILE.fullmatch(arguments.peaks or "")
+    return [*lists, *tables] if devices is None else [*lists, *tables, devices["file"]]
 
 
 def _found(names: Iterable[str], max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs:

@@ -134,7 +134,7 @@ def _doubt_of_best(*rates: tuple[float, float]) -> float:
 
 
 def _change_text(kept: Measured, new: Measured) -> str:
-    """Return how the new rates differ from the rates that were kept, and which are used."""
+    """Return how the new rates differ from the cached rates, and which of the two count."""
     rates = (
         ("FLO/s", kept.flops, new.flops, new.flops_doubt),
         ("bandwidth", kept.bandwidth, new.bandwidth, new.bandwidth_doubt),

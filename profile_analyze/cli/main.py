@@ -7,9 +7,9 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.cli.default_options import default_words, parse_with_defaults
+from profile_analyze.cli.default_options import color_with_defaults, parse_with_defaults
 from profile_analyze.cli.messages import say
-from profile_analyze.cli.parser import PROGRAM, color_choice
+from profile_analyze.cli.parser import PROGRAM
 from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY
 from profile_analyze.cli.typographic_quotes import advice_on_quotes
 from profile_analyze.errors import ProfileAnalyzeError, QueryError
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     this process.
     """
     argv = sys.argv[1:] if argv is None else argv
-    color = color_choice([*default_words(), *argv])
+    color = color_with_defaults(argv)
     try:
         arguments = parse_with_defaults(argv)
         # While NumPy is imported, its library OpenBLAS starts a thread for each core. Starting the

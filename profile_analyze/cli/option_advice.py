@@ -66,14 +66,15 @@ def advice_on_choice(value: str, choices: Sequence[str], help_text: str) -> str:
 
     `choices` and `help_text` belong to the option that got `value`.
     """
-    if "summary" in choices and plain_name(value) in _NO_PART:
+    is_print_only = "summary" in choices
+    if is_print_only and plain_name(value) in _NO_PART:
         return _ONLY_VERDICTS
-    if "summary" in choices and (parts := _several_choices(value, choices)):
+    if is_print_only and (parts := _several_choices(value, choices)):
         if "host" in parts:
             return "write --show-host instead, which shows summary, device and host"
         return f"leave the option out: without it, {' and '.join(parts)} are shown"
     # `svg` is similar to `csv`, but stands for a picture.
-    words = {**_CHOICE_WORDS, **_PART_WORDS} if "summary" in choices else _CHOICE_WORDS
+    words = {**_CHOICE_WORDS, **_PART_WORDS} if is_print_only else _CHOICE_WORDS
     near = "" if value == "svg" else suggestion(value, choices, words)
     meanings = _meanings(choices, help_text)
     return near or _option_with_choice(value) or meanings or _advice_on_word(value)

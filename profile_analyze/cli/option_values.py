@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import split_names
 from profile_analyze.readers.model_inputs import parse_dim, parse_input_shape, parse_tile
-from profile_analyze.readers.suffixes import SUFFIXES
+from profile_analyze.readers.suffixes import SUFFIXES, is_label_table
 from profile_analyze.report.output_formats import picture_format_of
 from profile_analyze.units import parse_quantity, parse_time
 
@@ -25,6 +25,8 @@ Without a limit, `int` would fail for numbers of several thousand digits."""
 LOCAL: Final = "local"
 """The engine that reads files in processes of this machine, without Dask."""
 _DASK: Final = "dask"
+DEVICE_FILE: Final = re.compile(r"(?P<file>.*\.toml)(:(?P<rest>.*))?", re.DOTALL)
+"""Matches a value of `--peaks` that names a TOML file of devices."""
 
 
 def seconds(text: str) -> float:
@@ -137,7 +139,7 @@ def model_file(text: str) -> str:
 
 def label_source(text: str) -> str:
     """Check that a text is a pattern with a label, or the name of a table; return it unchanged."""
-    if "{" not in text and not text.endswith(".csv"):
+    if "{" not in text and not is_label_table(text):
         raise argparse.ArgumentTypeError(
             f"{text!r} has no label; write the names of labels in braces, as in "
             "'nightly/{date}/{host}/*.json', or name a table, such as labels.csv"

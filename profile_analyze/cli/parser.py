@@ -205,15 +205,19 @@ def _option_advice() -> ModuleType:
     return option_advice
 
 
-def color_choice(argv: Sequence[str]) -> str:
-    """Return the value of the last `--color`; `auto` if it is not given.
+def color_choice(
+    argv: Sequence[str], *, default: str = "auto", flags: Iterable[str] = OPTION_OF
+) -> str:
+    """Return the value of the last `--color`, perhaps abbreviated; `default` if it is not given.
+
+    `flags` are the options that can be given: an abbreviation must begin only one of them.
 
     The other arguments are not parsed, because messages about wrong arguments need this value, too.
     """
-    choice = "auto"
+    choice = default
     for argument, following in zip_longest(argv, argv[1:], fillvalue=""):
         name, equals, value = argument.partition("=")
-        if name == "--color":
+        if [flag for flag in flags if flag.startswith(name)] == ["--color"]:
             choice = value if equals else following
     return choice
 

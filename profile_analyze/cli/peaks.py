@@ -15,6 +15,7 @@ from profile_analyze.analysis.device_files import read_devices
 from profile_analyze.analysis.devices import DTYPES
 from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of
 from profile_analyze.analysis.reported_devices import peaks_of_reported
+from profile_analyze.cli.option_values import DEVICE_FILE
 from profile_analyze.errors import InputError, PeaksError, QueryError
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.terms import CPU, DEVICE
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
 """Stands for peaks that are found later: by a measurement, or from the device in the profile."""
-_DEVICE_FILE: Final = re.compile(r"(?P<file>.*\.toml)(:(?P<rest>.*))?", re.DOTALL)
 _HERE: Final = "here"
 _HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "me")
 """Words that people write instead of `here`."""
@@ -99,7 +99,7 @@ def check_that_value_is_not_split(spec: str, files: Sequence[str]) -> None:
 
 def resolve(spec: str) -> Peaks:
     """Return the peaks that `spec` names by a device, a file or two rates. Raises `PeaksError`."""
-    if match := _DEVICE_FILE.fullmatch(spec):
+    if match := DEVICE_FILE.fullmatch(spec):
         return _in_file(match["file"], match["rest"] or "")
     if match := re.fullmatch(r"here\s*(\d+)", spec):
         raise PeaksError(f"there is no device {spec!r}; did you mean here:{match[1]}?")

@@ -1,6 +1,6 @@
 """Makes the texts that some options print instead of an answer.
 
-This module and its imports are loaded only if a call has such an option.
+Only calls with such an option import this module.
 """
 
 from __future__ import annotations

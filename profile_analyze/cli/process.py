@@ -21,7 +21,8 @@ OUT_OF_MEMORY: Final = (MemoryError, SystemError, SyntaxError)
 
 - SystemError: an import failed halfway.
 - SyntaxError: to compile a module that has `\\N{...}` in a text, Python loads `unicodedata`. If
-  this fails, Python reports a syntax error. No other code is compiled while the command runs.
+  this fails, Python reports a syntax error. The input of the command is never compiled, so a
+  SyntaxError has no other cause.
 """
 
 

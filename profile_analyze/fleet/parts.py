@@ -239,22 +239,22 @@ class _TimesOfPart:
     so a single request gets the whole file.
     """
 
-    def __init__(self, part: Part, facts: FlatExecutions, content: Partial, max_size: int) -> None:
-        self._part, self._facts, self._max_size = part, facts, max_size
+    def __init__(self, part: Part, flat: FlatExecutions, content: Partial, max_size: int) -> None:
+        self._part, self._flat, self._max_size = part, flat, max_size
         self._shape = len(content.operators), len(content.runs)
         self._whole: pa.Table | None = None
 
     def __call__(self, name: str) -> NDArray[np.float64]:
         """Return one of `model.stored_times.RESULTS`. Raises the errors of `partial_of`."""
-        facts = self._facts
-        if name == CALLS and facts.is_complete and facts.each_calls is not None:
+        flat = self._flat
+        if name == CALLS and flat.is_complete and flat.each_calls is not None:
             # All operators that ran have this number of calls in each run: no table is needed.
-            on_sides = facts.executed(self._shape[0])
+            on_sides = flat.executed(self._shape[0])
             ran = on_sides[DEVICE] | on_sides[HOST]
-            calls = np.where(ran, facts.each_calls, np.nan)
+            calls = np.where(ran, flat.each_calls, np.nan)
             return np.broadcast_to(calls[:, np.newaxis], self._shape)
         with _errors_about(self._part, self._max_size):
-            return result_of(self._table(columns_for(name, facts)), name, facts, *self._shape)
+            return result_of(self._table(columns_for(name, flat)), name, flat, *self._shape)
 
     def _table(self, columns: Collection[str]) -> pa.Table:
         if isinstance(self._part.folder, Path):

@@ -129,13 +129,13 @@ def _cells(profile: Profile) -> tuple[Indices, Indices, Profile]:
     return operator, run, in_cells
 
 
-def columns_for(name: str, facts: FlatExecutions) -> tuple[str, ...]:
+def columns_for(name: str, flat: FlatExecutions) -> tuple[str, ...]:
     """Return the columns that `result_of` needs for a result."""
-    return (_COLUMN_OF[name],) if facts.is_complete else ("operator", "run", _COLUMN_OF[name])
+    return (_COLUMN_OF[name],) if flat.is_complete else ("operator", "run", _COLUMN_OF[name])
 
 
 def result_of(
-    table: pa.Table, name: str, facts: FlatExecutions, operators: int, runs: int
+    table: pa.Table, name: str, flat: FlatExecutions, operators: int, runs: int
 ) -> Floats:
     """Return one of `model.stored_times.RESULTS`, shape (operators, runs).
 
@@ -144,8 +144,8 @@ def result_of(
     known = numbers_of(table, _COLUMN_OF[name])
     if len(known) and (np.fmin.reduce(known) < 0 or np.fmax.reduce(known) == np.inf):
         raise ValueError(f"{TIMES_TABLE}: {_COLUMN_OF[name]} is negative or infinite")
-    if facts.is_complete:
-        on_sides = facts.executed(operators)
+    if flat.is_complete:
+        on_sides = flat.executed(operators)
         return _with_all_rows(known, on_sides[DEVICE] | on_sides[HOST], runs)
     values = np.full((operators, runs), np.nan)
     operator, run = _indices(table, "operator", operators), _indices(table, "run", runs)

@@ -28,7 +28,7 @@ class Measure(NamedTuple):
     field: Field
     title: str
     """The name in output for people."""
-    unknown_spreads: bool = True
+    propagates_unknown: bool = True
     """Whether one unknown time makes the result N/A. If false, unknown times are left out."""
 
     @property
@@ -40,16 +40,16 @@ class Measure(NamedTuple):
 # Unknown waits are left out, because they are common: a track may launch no kernel for an operator.
 # The waits on the operator's other tracks still count.
 TIME: Final = Measure("time", DEVICE, "duration", "device self time")
-WAIT: Final = Measure("wait", DEVICE, "first_kernel", "device wait time", unknown_spreads=False)
+WAIT: Final = Measure("wait", DEVICE, "first_kernel", "device wait time", propagates_unknown=False)
 HOST_TIME: Final = Measure("host_time", HOST, "duration", "host self time")
 HOST_WAIT: Final = Measure(
-    "host_wait", HOST, "first_kernel", "host wait time", unknown_spreads=False
+    "host_wait", HOST, "first_kernel", "host wait time", propagates_unknown=False
 )
 TIME_MEDIAN: Final = Measure("time_median", DEVICE, "median", "median device time")
 SELF: Final = Measure("self", HOST, "self", "self time")
-QUEUE: Final = Measure("queue", DEVICE, "queue", "queue delay", unknown_spreads=False)
+QUEUE: Final = Measure("queue", DEVICE, "queue", "queue delay", propagates_unknown=False)
 THREAD_WAIT: Final = Measure(
-    "thread_wait", HOST, "thread_wait", "thread wait time", unknown_spreads=False
+    "thread_wait", HOST, "thread_wait", "thread wait time", propagates_unknown=False
 )
 
 MEASURES: Final[Mapping[str, Measure]] = {

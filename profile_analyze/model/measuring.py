@@ -39,11 +39,11 @@ def measured(profile: Profile, measure: Measure) -> Floats:
     times = profile.stored_times
     if times is not None and measure in STORED:
         return times.read(measure.name)
-    side, unknown = side_of(profile, measure), measure.unknown_spreads
+    side, unknown = side_of(profile, measure), measure.propagates_unknown
 
     def of_part(part: Profile) -> Floats:
         values = _field_values(part.executions, measure.field)
-        return _combined(part, values, on_side(part, side), unknown_spreads=unknown)
+        return _combined(part, values, on_side(part, side), propagates_unknown=unknown)
 
     return _in_parts(profile, of_part)
 
@@ -60,7 +60,7 @@ def calls(profile: Profile) -> Floats:
     def of_part(part: Profile) -> Floats:
         counts = part.executions.calls.astype(np.float64)
         on_device, on_host = (
-            _combined(part, counts, on_side(part, side), unknown_spreads=True)
+            _combined(part, counts, on_side(part, side), propagates_unknown=True)
             for side in (DEVICE, HOST)
         )
         result = np.where(on_device > 0, on_device, on_host)
@@ -78,7 +78,7 @@ def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated
     def of_part(part: Profile) -> Floats:
         values: Floats = getattr(part.executions, name)
         everywhere = np.ones(len(values), np.bool_)
-        return _combined(part, values, everywhere, unknown_spreads=False)
+        return _combined(part, values, everywhere, propagates_unknown=False)
 
     return _in_parts(profile, of_part)
 
@@ -216,13 +216,13 @@ def _field_values(executions: Executions, field: Field) -> Floats:
 
 
 def _combined(
-    profile: Profile, values: Floats, selected: NDArray[np.bool_], *, unknown_spreads: bool
+    profile: Profile, values: Floats, selected: NDArray[np.bool_], *, propagates_unknown: bool
 ) -> Floats:
     """Add up the `selected` values on each track, then combine tracks by `Track.together`.
 
     `values` and `selected` have shape (executions,). The result has shape (operators, runs).
     """
-    if not unknown_spreads:
+    if not propagates_unknown:
         selected = selected & ~np.isnan(values)
     takes_largest = np.array([track.together == "max" for track in profile.tracks], np.bool_)
     if not takes_largest.any():

@@ -112,8 +112,8 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
     repeated = len(files) - len(set(files))
     if repeated:
         yield Note(
-            f"{counted(repeated, 'file')} named again: the same run counts twice in totals, "
-            "and once in verdicts; name each run once",
+            f"files named again: {repeated}; totals count a run each time that it is named, "
+            "verdicts count it once; name each run once",
             Importance.ANSWER,
         )
     # A file that is named again has an equal digest, too, but the note above already reports it.

@@ -167,7 +167,8 @@ class Condition(NamedTuple):
         # A mixed column may have texts, such as "ADD", among its numbers. A text is neither below
         # nor above a number.
         return (
-            not isinstance(one, str) and bool(self.holds_for_numbers(one)) for one in categories
+            not isinstance(one, str) and bool(self.holds_for_numbers(_rounded(one)))
+            for one in categories
         )
 
     def _equals(self, category: Any) -> bool:
@@ -175,12 +176,23 @@ class Condition(NamedTuple):
         if isinstance(category, str):
             return category == self.value
         if isinstance(category, (int, float)):
-            return category == self.bound
+            return _rounded(category) == self.bound
         return self.column.as_text(category).replace(" ", "") == self.value.replace(" ", "")
 
     def holds_for_numbers(self, numbers: Any) -> Any:
         """Return whether the condition holds for a number, or for each number of an array."""
         return _COMPARISONS[self.operator](numbers, self.bound, _tolerance(self.column))
+
+
+def _rounded(number: float) -> float:
+    """Return a number as a float, because `Condition.bound` is also rounded to a float.
+
+    2^63 - 1, the usual end of slices, would otherwise be below a bound with the same digits.
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
 
 
 @contextmanager

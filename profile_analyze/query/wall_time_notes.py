@@ -43,7 +43,7 @@ def wall_time_notes(whole: Table, comparison: Comparison) -> Iterator[Note]:
     `whole` has one row for all operators together, whose change must be at least as large as the
     threshold of verdicts, and at least 1 %. There are two cases:
 
-    - The wall time changed in the opposite direction, by as much.
+    - The wall time changed in the opposite direction, by at least the same limit.
     - The wall time changed by less than half of what the operators did, both in seconds and as a
       fraction. This case needs enough runs for verdicts. With fewer, the note of the first case
       says that noise may be the reason.

@@ -20,7 +20,7 @@ class DeferredReader:
 
     default_output_format = "plain"
 
-    def __init__(  # one argument for each property of a format
+    def __init__(
         self,
         format_: str,
         *,

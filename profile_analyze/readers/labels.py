@@ -13,13 +13,13 @@ from profile_analyze.model.terms import LABEL_NAME
 from profile_analyze.readers.content import MAX_SIZE, display_name
 from profile_analyze.readers.paths import absolute_path
 from profile_analyze.readers.source import Source
+from profile_analyze.readers.suffixes import is_label_table
 from profile_analyze.readers.urls import is_http, is_url
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-TABLE_SUFFIX: Final = ".csv"
 _FILE: Final = "file"
 """The column of a table that names the files."""
 
@@ -68,7 +68,9 @@ class LabelPattern(NamedTuple):
                 raise QueryError(f"{text!r} has {{{name}}} twice; rename one of them")
         # A relative pattern matches the end of a path.
         start = "" if text.startswith("/") else "(?:.*/)?"
-        return cls(text, tuple(names), re.compile(start + "".join(map(_as_regex, tokens))))
+        # A folder may have a line break in its name.
+        regex = re.compile(start + "".join(map(_as_regex, tokens)), re.DOTALL)
+        return cls(text, tuple(names), regex)
 
     def values_of(self, path: str) -> Mapping[str, str]:
         """Return the labels of the file at an absolute `path`; empty if the path does not match."""
@@ -173,7 +175,7 @@ class Labels(NamedTuple):
         return cls(
             [
                 LabelTable.read(text, max_size)
-                if text.endswith(TABLE_SUFFIX) and "{" not in text
+                if is_label_table(text)
                 else LabelPattern.parse(text)
                 for text in texts
             ]

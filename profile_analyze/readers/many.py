@@ -80,7 +80,7 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     """Return one profile with the runs of all files in `paths`, joined by the rules of `join_runs`.
 
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
-    is above 1 and there are at least 100 files, a pool of that many processes reads them. With an
+    is above 1 and there are at least 100 files, up to that many processes read them. With an
     `engine`, such as a `DaskEngine`, the engine's processes read them, however few files there are.
     `progress` is called now and then with the number of files that have been read. With `skip_bad`,
     files that cannot be read are left out: a note names the first of them, and `Profile.left_out`

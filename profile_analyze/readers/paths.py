@@ -167,6 +167,7 @@ def _names_in_list(name: str, max_size: int) -> list[str]:
 
 
 def _expand_folder(name: str) -> Iterator[_Input]:
+    """Yield what a name stands for: the files in a folder, or the file or data set itself."""
     if is_url(name):
         yield from _expand_url(name)
         return

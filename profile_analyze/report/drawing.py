@@ -69,12 +69,12 @@ def draw_boxes(
         return
     # Each part begins with this row, so that all parts have the same column widths.
     widest = ["x" * text_width("\n".join(column)) for column in zip(*rows, strict=True)]
+    # The lines of a part: top, headers, rule; then the widest row and its rule; last, the bottom.
+    top = 3 + max(header.count("\n") for header in headers)
     for start in range(0, len(rows), rows_at_once):
         part = [widest, *rows[start : start + rows_at_once]]
         lines = draw(part, style=style, headers=headers, right=right).split("\n")
-        # Lines 0 to 2: top, headers, rule. Lines 3 and 4: the widest row and its rule. The last
-        # line: bottom.
         if start == 0:
-            yield "\n".join(lines[:3])
+            yield "\n".join(lines[:top])
         is_last = start + rows_at_once >= len(rows)
-        yield "\n" + "\n".join([*lines[5:-1], lines[-1] if is_last else lines[4]])
+        yield "\n" + "\n".join([*lines[top + 2 : -1], lines[-1] if is_last else lines[top + 1]])

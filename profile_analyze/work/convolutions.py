@@ -100,7 +100,7 @@ def macs_without_padding(operation: Operation) -> float:
     )
     weight = _weight(operation)
     if operation.kind == TRANSPOSED:
-        data, result = result, data
+        data, result = result, data  # it has the products of the convolution in reverse
     elif operation.kind != CONVOLUTION:
         return nan
     ranks = {None if shape is None else len(shape) for shape in (data, result, weight)}

@@ -83,8 +83,8 @@ def _memory_with_tables(operation: Operation) -> float:
 
 
 def _loss(operation: Operation) -> float:
-    per_class = input_elements(operation) * attribute(operation, "per_element", nan)
-    return per_class + elements(tensor_at(operation.inputs, 1))
+    of_scores = input_elements(operation) * attribute(operation, "per_element", nan)
+    return of_scores + elements(tensor_at(operation.inputs, 1))
 
 
 def _optimizer(operation: Operation) -> float:

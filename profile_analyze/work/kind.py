@@ -99,9 +99,9 @@ def sizes(tensor: Tensor | None, start: int) -> tuple[int, ...] | None:
     return found if len(found) == len(tensor.shape) - start else None
 
 
-def volume(known: tuple[int, ...] | None) -> float:
-    """Return the product of the sizes `known`; NaN for None, which means unknown."""
-    return nan if known is None else float(prod(known))
+def volume(dims: tuple[int, ...] | None) -> float:
+    """Return the product of the sizes `dims`; NaN for None, which means unknown."""
+    return nan if dims is None else float(prod(dims))
 
 
 def attribute(operation: Operation, name: str, default: float) -> float:

@@ -36,9 +36,9 @@ class Counts(NamedTuple):
     """Instructions: one for each multiply-add, addition, product or comparison. Other functions,
     such as the exponential, are several instructions."""
     memory: float = nan
-    """Bytes of the outputs, and of the initializers that no earlier operator uses."""
+    """Bytes of the outputs, and of the initializers that no earlier listed operator uses."""
     params: float = nan
-    """Elements of the initializers that no earlier operator uses."""
+    """Elements of the initializers that no earlier listed operator uses."""
 
 
 def _types(names: str) -> list[str]:
@@ -135,7 +135,10 @@ def counts_of(calls: Iterable[Call]) -> Iterator[Counts]:
 
 
 def macs_of(call: Call) -> float:
-    """Return `Counts.macs` of `call`; NaN if onnx-tool does not support the operator."""
+    """Return `Counts.macs` of `call`.
+
+    NaN if onnx-tool does not support or does not list the operator, or if a size is unknown.
+    """
     try:
         if call.type in _PER_OUTPUT:
             return _PER_OUTPUT[call.type] * _elements(call.outputs[0])

@@ -176,6 +176,29 @@ def test_only_plausible_pairs_of_rates_are_suggested(spec: str, advice: str) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("rate", "rates"),
+    [
+        ("936G", "FLOPS:936G"),
+        ("8T", "FLOPS:8T"),
+        ("284T", "284T:BANDWIDTH"),
+        ("284000G", "284000G:BANDWIDTH"),
+        ("4.5P", "4.5P:BANDWIDTH"),
+        ("4.5p", "4.5p:BANDWIDTH"),
+        ("4.5PB/s", "FLOPS:4.5PB/s"),
+        ("1.5TOPS", "1.5TOPS:BANDWIDTH"),
+    ],
+)
+def test_a_rate_after_a_dtype_is_in_flops_if_no_memory_is_that_fast(rate: str, rates: str) -> None:
+    with pytest.raises(pa.PeaksError) as caught:
+        pa.parse_peaks(f"b200:fp8:{rate}")
+    missing = "bytes per second of b200" if "BANDWIDTH" in rates else "FLO/s of b200 in fp8"
+    assert str(caught.value) == (
+        f"'b200:fp8:{rate}': a rate cannot follow a dtype; two rates apply to every dtype: "
+        f"--peaks {rates} with the {missing}"
+    )
+
+
 def test_the_rates_of_all_devices_are_plausible_pairs() -> None:
     for device in DEVICES:
         for rate in device.rates.values():

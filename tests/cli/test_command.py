@@ -234,7 +234,7 @@ def test_a_wrong_choice_is_reported_in_one_line(option: str) -> None:
             ["--aggregate-by", "name~("],
             "argument --aggregate-by: pattern '(', at character 2: missing ); write \\( for the ",
         ),
-        (  # as typed, so that the character has this number
+        (  # the pattern is shown as typed, so that character 12 can be counted
             ["--aggregate-by", r"name~^conv\((\w+"],
             r"argument --aggregate-by: pattern '^conv\((\w+', at character 12: missing ); write",
         ),

@@ -160,6 +160,13 @@ def test_scripts_have_every_option(name: str) -> None:
     assert {flag.lstrip("-") if name == "fish" else flag for flag in FLAGS} <= words
 
 
+def test_only_values_that_can_be_continued_are_lists() -> None:
+    lists = re.findall(r"^ *(--[\w-]+)\) kind=list names='.", script("bash"), re.MULTILINE)
+    assert lists == ["--aggregate-by", "--aggregate", "--order-by", "--columns"]
+    assert "kind=list ;;" not in script("bash")
+    assert "_profile_analyze_list }" not in script("zsh")
+
+
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 def test_zsh_loads_the_script_from_fpath(tmp_path: Path) -> None:
     (tmp_path / "_profile-analyze").write_text(script("zsh"), encoding="utf-8")

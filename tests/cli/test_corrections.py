@@ -26,12 +26,12 @@ TWO_DEVICES = (
 )
 
 
-def rows_of(profile: str, *arguments: str, err: str = "", only: str = "device") -> list[list[str]]:
+def rows_of(profile: str, *arguments: str, err: str = "") -> list[list[str]]:
     """Return the rows of a table; the lines of a cell are joined by spaces.
 
     The first cells of an operator are times, running sums, and its name, type and id.
     """
-    outcome = run_command(str(PROFILES / f"{profile}.json"), "--print-only", only, *arguments)
+    outcome = run_command(str(PROFILES / f"{profile}.json"), "--print-only", "device", *arguments)
     assert (outcome.code, outcome.err) == (0, err)
     rows: list[list[str]] = []
     fresh = True
@@ -586,5 +586,5 @@ def test_a_name_that_looks_like_a_number_stays_a_name() -> None:
     only = ["--wiki", "--print-only", "device", "-t", "1"]
     numbered = run_command(str(PROFILES / "names.json"), *only, "--type", "MatrixMul")
     assert [cell.strip() for cell in numbered.out.splitlines()[2].split("|")][7] == "nan"
-    # Headings of numbers are on the right of their cells.
+    # The heading of a column of numbers would be right-aligned.
     assert "| opr name   |" in numbered.out

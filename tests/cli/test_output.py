@@ -199,6 +199,39 @@ def test_the_profile_itself_is_never_replaced(tmp_path: Path) -> None:
     assert profile.read_bytes() == Path(TINY).read_bytes()
 
 
+PEAKS = "[card]\nfp32 = '1T'\nbandwidth = '10G'\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "call"),
+    [
+        ("labels.csv", "file,date\nrun.json,d1\n", ("--label", "labels.csv")),
+        ("peaks.toml", PEAKS, ("--peaks", "peaks.toml")),
+        ("peaks.toml", PEAKS, ("--peaks", "peaks.toml:card:fp32")),
+    ],
+)
+@pytest.mark.parametrize("link", ["", "link"])
+def test_other_files_that_are_read_are_never_replaced(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    text: str,
+    call: tuple[str, ...],
+    link: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.json").write_bytes(Path(TINY).read_bytes())
+    Path(name).write_text(text)
+    Path("link").symlink_to(name)
+    outcome = run_command("run.json", *call, "-o", link or name, "--format", "csv", "--force")
+    assert (outcome.code, outcome.err) == (
+        1,
+        f"profile_analyze: error: {link or name}: is one of the input files; write to another "
+        "file\n",
+    )
+    assert Path(name).read_text() == text
+
+
 def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
 

@@ -254,7 +254,7 @@ def test_a_profile_with_a_model_has_tiles() -> None:
 
 
 def with_external_data(folder: Path, location: str = "w.bin") -> tuple[str, Any]:
-    """Write a model whose weights are in another file. Return its path, and the model with them."""
+    """Write a model with its weights in another file. Return the path and the undivided model."""
     text = "g (float[2, 8] x) => (float[2, 6] y) { y = MatMul (x, w) }"
     proto = model(text)
     weights = np.arange(48, dtype=np.float32).reshape(8, 6)
@@ -278,7 +278,7 @@ def test_external_data_is_copied_beside_a_model_in_another_folder(
         outcome = run_command(file, "--split-matmul", "2,3,4", "--write-model", str(new))
         assert outcome.code == 0
         onnx.checker.check_model(str(new), full_check=True)
-        # The values are still in the other file, and not in the model.
+        # The weights are still in a separate file.
         (tensor,) = onnx.load(new, load_external_data=False).graph.initializer
         assert tensor.data_location == onnx.TensorProto.EXTERNAL
         np.testing.assert_allclose(run(onnx.load(new), inputs), run(whole, inputs))

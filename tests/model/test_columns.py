@@ -298,7 +298,7 @@ def test_operators_of_unknown_dtype_are_a_group_of_their_own() -> None:
 
 
 def test_names_for_programs_do_not_look_like_aggregates_of_other_columns() -> None:
-    """`time_max_s` is the name of the aggregate `time.max`, so the column `time_max` has another."""
+    """The aggregate `time.max` has the name `time_max_s`, so `time_max` needs an `export_name`."""
     names = {column.name for column in CATALOG}
     checked = []
     for column in CATALOG:

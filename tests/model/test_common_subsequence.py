@@ -56,7 +56,7 @@ def network(names: str, types: str) -> pa.Profile:
 
 
 def matches(profile: pa.Profile, base: pa.Profile, match: str) -> dict[str, str | None]:
-    """For each operator, return its name in `base` (None if equal), or `added` or `removed`."""
+    """For each operator, return its name in `base` (None if unchanged), or `added` or `removed`."""
     comparison = pa.compare(profile, base, match)
     rows = zip(
         comparison.profile.operators.name.values(),

@@ -132,7 +132,7 @@ def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
     new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
     for format_ in TABLE_FORMATS:
         if format_ in ("operators", "junit"):
-            continue
+            continue  # `operators` needs --dump-only-opr, and `junit` needs --fail-if
         outcome = run_command(new, "--compare", base, "--format", format_, "--aggregate-by", "type")
         assert outcome.code == 0
         assert "nan" not in outcome.out
@@ -521,6 +521,8 @@ def test_an_uncertain_verdict_says_what_is_possible(
 
 
 def test_rows_without_a_verdict_get_a_note() -> None:
+    """`view` has a time in only two of the eight runs of each side."""
+
     def side(times: list[int]) -> pa.Profile:
         return pa.join_runs(
             profile_of(

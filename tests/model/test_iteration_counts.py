@@ -75,7 +75,7 @@ def test_runs_of_which_only_some_have_scopes_are_no_different_models() -> None:
         ((("a", "net"), ("a", "other")), "different models"),
     ],
 )
-def test_other_runs_without_scopes_are_other_models(
+def test_runs_that_differ_by_more_than_missing_scopes_are_of_different_models(
     files: tuple[tuple[str, str | None], ...], text: str
 ) -> None:
     joined = pa.join_runs(
@@ -104,7 +104,7 @@ def test_the_search_for_scopes_takes_little_memory(*, shares_names: bool) -> Non
     names, runs = 100, 10_000
     profile = profile_of(
         [
-            {"name": f"{number} {shares_names or scope}", "scope": scope}
+            {"name": f"{number}" if shares_names else f"{number} {scope}", "scope": scope}
             for scope in (("net",), None)
             for number in range(names)
         ],

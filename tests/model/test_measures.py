@@ -194,7 +194,7 @@ def test_measures_equal_a_plain_loop(
                     operator, run, is_host,
                 )  # fmt: skip
                 value = row[column]
-                if not is_counted or (not MEASURES[name].unknown_spreads and value != value):
+                if not is_counted or (not MEASURES[name].propagates_unknown and value != value):
                     continue
                 time_of_track[row["track"]] = time_of_track.get(row["track"], 0.0) + value
             wanted = nan

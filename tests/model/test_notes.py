@@ -131,7 +131,7 @@ def test_markdown_has_the_notes_because_it_is_passed_on(tmp_path: Path) -> None:
     few = run_command(path, path, "-t", "1", "--format", "markdown")
     notes = [line for line in few.err.splitlines() if "--notes all" not in line]
     assert notes[0] == (
-        "note: 1 file named again: the same run counts twice in totals, and once in verdicts; "
+        "note: files named again: 1; totals count a run each time that it is named, verdicts count it once; "
         "name each run once"
     )
     assert few.out.splitlines()[-len(notes) - 1 :] == ["", *(f"- {note}" for note in notes)]
@@ -166,7 +166,7 @@ def test_a_note_on_several_files_has_the_mean_of_their_shares() -> None:
     path = str(PROFILES / "trace-dyn.json")
     outcome = run_command(path, path, "-t", "1", "--notes", "all")
     assert outcome.err.startswith(
-        "note: 1 file named again: the same run counts twice in totals, and once in verdicts; "
+        "note: files named again: 1; totals count a run each time that it is named, verdicts count it once; "
         "name each run once\n"
         "note: in each of 2 files: the shapes of 10 operators (99.7% of the time) changed between "
         "runs: "

@@ -23,7 +23,7 @@ def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
     np.testing.assert_array_equal(before.operators.computation, [np.nan, 1.0])
     np.testing.assert_array_equal(after.operators.computation, [2.0, 1.0])
     assert after.notes_on_runs == (
-        "1 file named again: the same run counts twice in totals, and once in verdicts; "
+        "files named again: 1; totals count a run each time that it is named, verdicts count it once; "
         "name each run once",
         "the runs disagree on computation or memory of 1 operator, and the first known value is "
         "used; if the runs differ in dtype, batch size or model, name those of one kind after "
@@ -39,7 +39,7 @@ def test_files_with_equal_names_and_different_times_are_different_files() -> Non
 
 def test_copies_and_files_named_again_have_separate_notes() -> None:
     named_again = (
-        "1 file named again: the same run counts twice in totals, and once in verdicts; name each "
+        "files named again: 1; totals count a run each time that it is named, verdicts count it once; name each "
         "run once"
     )
     copies = (

@@ -49,6 +49,7 @@ def test_executions_at_the_edges_are_clipped() -> None:
         ("gemm", 4.5, 2.5, 1),
         ("relu_kernel", 9.0, 0.25, 1),
     ]
+    # The notes count only operators and kernels.
     assert found.notes == (
         "only what happened from 4.50 ms to 9.25 ms: 5 of 5 executions",
         "clipped 4 executions (100.0% of the time) at the edges of the window",

@@ -333,6 +333,9 @@ def test_nodes_that_differ_are_not_matched_by_order() -> None:
 def test_operators_without_shapes_are_not_matched_by_order() -> None:
     profile = run_of(("p", "Conv"), ("q", "Conv"), in_shape=None)
     assert macs(profile, model_of(SEQUENCE)) == [-1, -1]
+
+
+def test_nodes_inside_a_loop_are_not_matched_by_order() -> None:
     inside = [node._replace(scope=("loop", "body")) for node in SEQUENCE]
     assert macs(run_of(("p", "Conv"), ("q", "Conv")), model_of(inside)) == [-1, -1]
 
@@ -417,7 +420,7 @@ def test_of_several_rows_of_a_node_the_row_with_the_shapes_of_the_model_gets_the
     numbers = [found.operators.numbers(name).tolist() for name in ("macs", "params")]
     assert str(numbers) == "[[nan, 100.0], [16.0, 0.0]]"
     assert str(found.operators.computation.tolist()) == "[nan, 200.0]"
-    # Without different shapes, these are two operators, and it is not clear which one is the node.
+    # With equal shapes, these are two operators, and it is not clear which of them is the node.
     assert macs(run_of(("n0", "Conv"), ("n0", "Conv")), model) == [-1, -1]
 
 

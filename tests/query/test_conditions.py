@@ -275,6 +275,18 @@ def test_times_are_compared_with_a_tolerance_for_rounding_noise(where: str, ids:
     assert pa.run(pa.Query(where=where, order="+id"), profile)["id"].tolist() == ids
 
 
+@pytest.mark.parametrize(
+    ("operator", "expected"),
+    [("==", [1]), ("!=", [0, 2, 3]), ("<", [0, 3]), (">=", [1, 2]), (">", [2])],
+)
+def test_large_integers_are_rounded_like_the_number_of_the_condition(
+    operator: str, expected: list[int]
+) -> None:
+    values = [1, 2**63 - 1, 10**400, -(10**400)]
+    condition = pa.Query(where=f"param.x {operator} {2**63 - 1}").conditions[0]
+    assert [one for one, holds in enumerate(condition.holds_for(values)) if holds] == expected
+
+
 def test_texts_among_numbers_cannot_be_compared_with_a_number() -> None:
     profile = times_of([1, 1, 1, 1], [1, 5, "five", None])
     notes = pa.run(pa.Query(where=["param.x > 1", "param.x > 1"]), profile).notes

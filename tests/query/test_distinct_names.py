@@ -226,7 +226,7 @@ def test_only_rows_with_the_same_names_are_looked_at(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(pa.Table, "texts", texts)
     assert details_of(table, [0, 3, 4]) == ["a", "b", "a"]
     assert details_of(table, []) == []
-    assert {*looked_at} == {6}
+    assert {*looked_at} == {6}  # both operators with each of the names n0, n1 and n2
 
 
 def test_a_picture_has_shapes_that_its_table_does_not_show(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def test_no_text_about_two_formats_claims_that_the_models_differ() -> None:
     assert "may be" not in pa.render(pa.Report.of(pa.summarise(alike), ()), "plain")
 
 
-def test_whether_runs_fit_together_does_not_depend_on_a_text() -> None:
+def test_whether_runs_fit_together_does_not_depend_on_the_text_of_notes() -> None:
     unlike = TWO_MODELS.changed(notes_on_runs=())
     assert pa.summarise(unlike).unlike == "different models"
     comparison = pa.compare(runs_of("conv", NEW, "new/"), unlike)
@@ -188,7 +188,7 @@ def test_equal_names_that_the_runtime_made_do_not_make_two_models_alike() -> Non
 
 
 @pytest.mark.parametrize("runs", [1, 5])
-def test_changes_between_formats_of_which_no_operator_matches_say_so_first(runs: int) -> None:
+def test_reasons_begin_with_the_doubt_if_no_operator_matches_between_two_formats(runs: int) -> None:
     sides = two_formats([2 + n / 100 for n in range(runs)], [1 + n / 100 for n in range(runs)])
     texts = ["total > +5%", "total > 1s", "total > +150%", "total > +2s"]
     met, absolute, *others = outcomes(sides, texts)

@@ -65,7 +65,7 @@ def test_runs_without_a_time_do_not_count() -> None:
 
 
 def test_the_estimate_is_of_medians_of_totals_and_not_of_totals_of_medians() -> None:
-    """Another operator is slow in each run of a process."""
+    """In each run of a process, a different operator is slow."""
 
     def side(file: str, factor: float) -> pa.Profile:
         return profile_of(

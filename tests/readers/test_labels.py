@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ("nightly/{date}/**/*.json", "/nightly/d1/a/b/x.json", ("d1",)),
         ("nightly/{date}/**", "/nightly/d1/a/b/x.json", ("d1",)),
         ("{date}/run?.json", "/d1/run7.json", ("d1",)),
+        ("{date}/run?.json", "/a\nb/d1/run7.json", ("d1",)),
         ("{date}/run?.json", "/d1/run12.json", None),
         ("{date}/a[1].json", "/d1/a[1].json", ("d1",)),
         ("x{date}.json", "/x.json", None),

@@ -98,6 +98,14 @@ def test_only_known_words_have_colours() -> None:
         (["--color=always", "x"], "always"),
         (["--color", "never", "--color", "auto"], "auto"),
         (["x", "--color"], ""),
+        # `--colo` begins only this option, `--col` also begins `--columns`
+        (["--colo", "never"], "never"),
+        (["--colo=always", "x"], "always"),
+        (["--color", "never", "--colo", "auto"], "auto"),
+        (["--col", "never"], "auto"),
+        (["--colu", "never"], "auto"),
+        (["--", "never"], "auto"),
+        (["", "never"], "auto"),
     ],
 )
 def test_the_value_of_color_is_read_even_from_a_wrong_command_line(
@@ -111,6 +119,10 @@ def test_the_value_of_color_is_read_even_from_a_wrong_command_line(
     [
         ([], {}, f"{RED}error{END}"),
         (["--color", "never"], {}, "error"),
+        (["--colo", "never"], {}, "error"),
+        # only five options may be in the variable, so that a shorter abbreviation is unambiguous
+        ([], {"PROFILE_ANALYZE_OPTIONS": "--c never"}, "error"),
+        (["--colo=always"], {"PROFILE_ANALYZE_OPTIONS": "--c never"}, f"{RED}error{END}"),
         ([], {"NO_COLOR": "1"}, "error"),
         (["--color=always"], {"NO_COLOR": "1"}, f"{RED}error{END}"),
         ([], {"TERM": "dumb"}, "error"),

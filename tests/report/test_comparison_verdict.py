@@ -155,17 +155,17 @@ def test_different_models_get_no_verdict() -> None:
     """A change between different models means nothing, however small its p."""
     other = [Operator(f"pool{n}", "Pool", 20) for n in range(8)]
     convs = [Operator(f"conv{n}", "Conv", 20) for n in range(8)]
-    few = side(*convs[:1], *other), side(*convs)
-    assert sentence(*few) == (
+    sides = side(*convs[:1], *other), side(*convs)
+    assert sentence(*sides) == (
         "no verdict, because these look like different models: 186.300 us instead of 165.600 us, "
         "+12.5%"
     )
-    change = pa.summarise(pa.compare(*few)).change
+    change = pa.summarise(pa.compare(*sides)).change
     assert change is not None
     assert change.verdict is None
     assert change.p_value < 0.05
     assert isnan(change.runs_needed)
-    text = pa.render(pa.Report.of(pa.summarise(pa.compare(*few)), ()), "plain")
+    text = pa.render(pa.Report.of(pa.summarise(pa.compare(*sides)), ()), "plain")
     assert "N/A (these look like different models)\n" in text
     # A side without operators does not count as a different model.
     assert sentence(side(CONV), side()).startswith("the baseline has none of these operators: ")

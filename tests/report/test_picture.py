@@ -96,7 +96,7 @@ def test_types_beyond_the_first_nine_are_grey() -> None:
         ("a100-80gb-sxm:int8", [None], {"int8": 624e12}),
         ("a100-80gb-sxm:tf32", ["fp32", "uint8"], {"tf32": 156e12, "int8": 624e12}),
         ("100G:20G", ["fp16", None], {"": 100e9}),
-        # There is no rate of FP64, so all rates are drawn.
+        # The list of devices has no fp64 rate for this one, so all its rates are drawn.
         (
             "a100-80gb-sxm",
             ["fp64"],
@@ -108,7 +108,7 @@ def test_each_rate_that_operators_use_has_a_roof_with_its_name(
     peaks: str, dtypes: list[str | None], expected: dict[str, float]
 ) -> None:
     work = {"computation": 1e9, "memory": 1e6}
-    moves = {"computation": 0.0, "memory": 1e6}  # the peak rate of FP8 does not limit it
+    moves = {"computation": 0.0, "memory": 1e6}  # no computation, so its dtype, fp8, has no roof
     profile = profile_of(
         [*({"name": str(n)} | work for n in range(len(dtypes))), {"name": "copy"} | moves],
         [{"operator": n, "duration_s": 1.0} for n in range(len(dtypes) + 1)],
@@ -124,6 +124,7 @@ def test_each_rate_that_operators_use_has_a_roof_with_its_name(
     np.testing.assert_allclose(slope[:, 1] / slope[:, 0], bandwidth)
     assert [line[0][1] for line in roofs] == [*expected.values()]
     np.testing.assert_allclose([line[0][1] / line[0][0] for line in roofs], bandwidth)
+    # A roof with a name has the text `fp32 19.50 TFLOPS`, and one without a name `100.00 GFLOPS`.
     labels = [text.get_text().rsplit(" ", 2)[0] for text in axes.texts[1 : len(roofs) + 1]]
     assert [label for label in labels if not label[:1].isdigit()] == [*filter(None, expected)]
 
@@ -195,9 +196,9 @@ def test_dots_without_a_roof_are_hollow(
     figure = Figure()
     draw_roofline(figure, Chart("roofline", table))
     (axes,) = figure.axes
-    edges = [dots for dots in axes.collections if not len(dots.get_facecolor())]
-    assert sum(len(np.asarray(dots.get_offsets())) for dots in axes.collections) == 3 - len(by)
-    drawn = np.concatenate([[], *(np.asarray(dots.get_offsets())[:, 1] for dots in edges)])
+    unfilled = [dots for dots in axes.collections if not len(dots.get_facecolor())]
+    assert sum(len(np.asarray(dots.get_offsets())) for dots in axes.collections) == (2 if by else 3)
+    drawn = np.concatenate([[], *(np.asarray(dots.get_offsets())[:, 1] for dots in unfilled)])
     assert sorted(drawn) == sorted(table["flops"][hollow])
     legend = axes.get_legend()
     assert legend is not None
@@ -509,7 +510,7 @@ def test_texts_beside_bars_do_not_overlap(name: str, time_s: float, *, compared:
     names = [text.get_window_extent() for text in axes.get_yticklabels()]
     assert max(box.x1 for box in names) < frame.x0
     assert max(box.width for box in names) <= figure.bbox.width / 2
-    # The width of the picture is final.
+    # The file has the figure's width: texts beyond it would be cut off.
     assert min(box.x0 for box in names) >= 0
     assert right.yaxis.label.get_window_extent().x1 <= figure.bbox.x1
 
@@ -544,7 +545,7 @@ def test_a_picture_is_written_beside_the_same_answer(
 @pytest.mark.slowest
 @pytest.mark.parametrize(
     ("name", "peaks"),
-    # Without known work, there is no roofline to draw.
+    # All times of derived-zero are 0, so it has no roofline.
     [
         *((name, []) for name in ("derived-zero", "derived-utf8names", "names")),
         *((name, ["--peaks", "1T:1G"]) for name in ("derived-utf8names", "names")),

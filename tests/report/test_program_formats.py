@@ -103,7 +103,7 @@ def test_the_schema_explains_each_measure() -> None:
     assert {one for names in in_brackets for one in names.split(", ")} == set(MEASURES)
 
 
-def test_csv_of_both_sides_has_a_column_measure() -> None:
+def test_csv_of_device_and_host_has_a_column_measure() -> None:
     call = (RESNET, "-t", "2", "--show-host", "--columns", "id", "--format")
     assert run_command(*call, "csv").out == (
         "measure,id\r\ntime,324\r\ntime,243\r\nhost_time,218\r\nhost_time,243\r\n"

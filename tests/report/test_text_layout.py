@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -239,8 +240,8 @@ def test_headers_have_no_blank_lines_because_of_columns_that_are_left_out(
 @pytest.mark.parametrize("style", ["fancy_grid", "grid"])
 def test_the_parts_of_a_long_table_equal_the_whole_table(rows_at_once: int, style: str) -> None:
     rows = [("a\nb", ""), ("", "wide cell\n卷积\nx"), ("widest of all", "1"), ("卷积\n", "2")]
-    for right in ((), (1,)):
-        layout: dict[str, Any] = {"style": style, "headers": ("first", "second"), "right": right}
+    for right, headers in product(((), (1,)), (("first", "second"), ("a\nb\nc", "second"))):
+        layout: dict[str, Any] = {"style": style, "headers": headers, "right": right}
         parts = draw_boxes([*rows, *rows[:1]], **layout, rows_at_once=rows_at_once)
         assert "".join(parts) == draw([*rows, *rows[:1]], **layout)
 

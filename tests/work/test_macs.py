@@ -262,7 +262,7 @@ def test_recurrent_layers(
 
 
 def gradient_macs(one: Operation) -> list[float]:
-    """Return the counts for gradients of inputs and weights, inputs, weights, and nothing."""
+    """Return the counts for gradients of both, of the inputs, of the weights, and of neither."""
     return [
         backward_macs(one, input_gradients=a, weight_gradients=b)
         for a, b in [(True, True), (True, False), (False, True), (False, False)]

@@ -43,6 +43,7 @@ def _in_open_iterations(recording: Recording, has_end: Chosen, is_operator: Chos
     """Return which spans are in an iteration whose scope did not end."""
     spans = recording.spans
     outermost = outermost_of(np.array(spans.parent))
+    # The outermost spans that contain operators, or are operators.
     used = np.flatnonzero(np.bincount(outermost[is_operator], minlength=len(has_end)))
     is_open = np.zeros(len(has_end), np.bool_)
     is_open[used] = ~has_end[used]
@@ -70,7 +71,8 @@ def _after_steps(recording: Recording, pids: Indices, is_operator: Chosen) -> Ch
 def _remove_kernels(recording: Recording, pids: Indices, dropped: Chosen) -> None:
     """Remove the kernels that the removed spans may have launched.
 
-    A kernel stays if its launching operator stays, or if it ended before the first removed span.
+    A kernel stays if its launching operator stays, or if it ended before the first removed span of
+    its process began.
     """
     spans, kernels = recording.spans, recording.kernels
     ids = np.array(spans.id)

@@ -117,6 +117,7 @@ def _iteration_scopes(
 
     If an operator is outside of such scopes, no span is an iteration.
     """
+    # The outermost spans that contain operators, or are operators.
     used = np.flatnonzero(np.bincount(outermost[is_operator], minlength=len(is_kept)))
     names = recording.spans.name
     result = np.zeros(len(is_kept), np.bool_)

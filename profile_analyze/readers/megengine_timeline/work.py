@@ -81,9 +81,9 @@ def _work(
         Tensor(shape, dtype_of(one.dtype))
         for shape, one in zip(out_shapes, facts.outputs, strict=True)
     )
-    # `Call` needs `true` or `false` for transpositions. The imperative runtime writes numbers.
+    # `Call` needs `true` or `false` for transpositions. The imperative runtime writes 1 or 0.
     translated = {
-        name: ("true" if value else "false") if name.startswith("transpose") else value
+        name: _as_word(value) if name.startswith("transpose") else value
         for name, value in parameters.items()
     }
     dtypes = tuple(one.dtype for one in facts.inputs)
@@ -95,6 +95,11 @@ def _work(
         Tensor(shape, dtype_of(dtype)) for shape, dtype in zip(in_shapes, dtypes, strict=True)
     )
     return Work(memory=sum(one.bytes for one in (*inputs, *outputs)))
+
+
+def _as_word(value: float | str) -> str:
+    word = str(value).lower()
+    return {"1": "true", "0": "false"}.get(word, word)
 
 
 def _shapes(tensors: Sequence[TensorArguments]) -> Shapes | None:

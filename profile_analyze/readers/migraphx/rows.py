@@ -35,7 +35,7 @@ class Row(NamedTuple):
     time_ms: float
     """The time of all calls; NaN if it is not known."""
     calls: int | None = 1
-    """None if the file does not have the number of calls. 0 is impossible: see `_NO_CALLS`."""
+    """None if the file does not have the number of calls. 0 counts as one call."""
     module: str = ""
     modules: tuple[str, ...] = ()
     """The modules that the instruction runs."""

@@ -140,6 +140,7 @@ class _Handler:
         self._dims: list[int | None] = []
         self._text = ""
         self._below = 0
+        """How many open elements are ignored, because they are nested too deeply."""
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if self._below or len(self._path) > len(_LAYER) + 2:

@@ -117,7 +117,7 @@ def _groups(kind: str, shape: Shape, data: Shape, result: Shape) -> int | None:
     """Return the number of groups of a weight; None if `shape` cannot be the shape of a weight.
 
     A weight with groups has one more dimension than the data. An input with the shape of the
-    result is added to the result.
+    result is not a weight: the layer adds it to the result.
     """
     if len(shape) not in (len(data), len(data) + 1) or len(data) < 2 or shape == result:
         return None

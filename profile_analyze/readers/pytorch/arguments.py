@@ -53,7 +53,9 @@ _VALUE_TYPES: Final = frozenset(("Scalar", "ScalarList"))
 _TENSOR_LIST: Final = "TensorList"
 _ABSENT_TYPES: Final = frozenset(("", "nullptr (uninitialized)"))
 
-_INTEGER: Final = re.compile(r"-?\d{1,18}")
+_INTEGER: Final = re.compile(r"-?\d{1,19}")
+_INT64: Final = range(-(1 << 63), 1 << 63)
+"""Integers outside this range become floats, because most formats cannot store them."""
 _NUMBER: Final = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,3})?|inf)|nan")
 _LARGEST_LIST: Final = 1 << 12
 """A list whose text is longer than this is not parsed. Lists of sizes or strides are short."""
@@ -186,8 +188,10 @@ def _strides(values: Any, shape: tuple[int | None, ...] | None) -> Shape | None:
 
 def _value(value: Any) -> Value | None:
     """Return a value, parsed if the file has it as a text; None if it is unknown."""
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | float):
         return value
+    if isinstance(value, int):
+        return _single(str(value))
     if not isinstance(value, str) or not value:
         return None
     if value.startswith("[") and value.endswith("]") and len(value) <= _LARGEST_LIST:
@@ -199,6 +203,6 @@ def _value(value: Any) -> Value | None:
 def _single(text: str) -> int | float | bool | str:
     if text in {"True", "False"}:
         return text == "True"
-    if _INTEGER.fullmatch(text):
-        return int(text)
+    if _INTEGER.fullmatch(text) and (integer := int(text)) in _INT64:
+        return integer
     return float(text) if _NUMBER.fullmatch(text) else text

@@ -49,7 +49,7 @@ class Blocks:
         self.before = b""
         """The JSON before the list of events; empty until the first block was yielded."""
         self.after = b""
-        """The JSON after the list of events, cut as `_MOST_AFTER` says; empty until the last block was
+        """The JSON after the list of events: see `_MOST_AFTER`. Empty until the last block was
         yielded."""
         self.after_start = 0
         """The byte of the file at which `after` begins."""

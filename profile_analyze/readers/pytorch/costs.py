@@ -24,19 +24,34 @@ if TYPE_CHECKING:
 
     Translate: TypeAlias = Callable[[Call], "Cost"]
 
-_PROMOTION: Final = (
-    *("bool", "uint8", "int8", "int16", "int32", "int64"),
-    *("fp8", "fp16", "bf16", "fp32", "fp64", "complex64", "complex128"),
+_CATEGORIES: Final = (
+    ("bool",),
+    ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"),
+    ("fp8", "fp16", "bf16", "fp32", "fp64"),
+    ("complex32", "complex64", "complex128"),
 )
-"""If inputs have different dtypes, the result has the dtype that comes last in this list, except
-for the pairs in `_COMMON`. Source: the table of `torch.promote_types`."""
+"""All dtypes in the categories of torch: booleans, integers, floats and complex numbers.
+
+If inputs have different dtypes, the result has the dtype that comes last in these lists, except for
+the pairs in `_COMMON`. Source: the table of `torch.promote_types`."""
+_CATEGORY_OF: Final = {
+    dtype: category for category, dtypes in enumerate(_CATEGORIES) for dtype in dtypes
+}
+_ORDER: Final = (*_CATEGORY_OF,)
+_INTEGERS: Final = frozenset((*_CATEGORIES[0], *_CATEGORIES[1]))
+"""The dtypes that functions such as `exp` turn into a float. Booleans count as integers."""
+_FLOAT, _COMPLEX = 2, 3
 _COMMON: Final = {
     frozenset(("fp16", "bf16")): "fp32",
     frozenset(("uint8", "int8")): "int16",
     frozenset(("fp64", "complex64")): "complex128",
 }
 """The dtype of the result for pairs of dtypes that do not hold each other's values."""
-_FIRST_FLOAT: Final = _PROMOTION.index("fp8")
+_AS_COMPLEX: Final = {"fp16": "complex32", "fp64": "complex128"}
+"""The complex dtype for a float dtype. It is complex64 for other float dtypes."""
+_AS_NUMBER: Final = {"bool": "bool", "int64": "int64", "fp64": "fp32", "complex128": "complex64"}
+"""The dtype with which a Python number is promoted, by the dtype that the trace has for it. A float
+has the default dtype of torch, which is nearly always fp32."""
 
 
 class Cost(NamedTuple):
@@ -135,22 +150,48 @@ def broadcast(*shapes: Shape) -> Shape:
 def promoted(tensors: Iterable[Tensor], *, to_float: bool = False) -> str | None:
     """Return the dtype of an elementwise result; None if it is unknown.
 
-    Scalars, which have no dimensions, are ignored unless all tensors are scalars. With `to_float`,
-    the result of integers is fp32.
+    A trace has Python numbers as tensors without dimensions. The dtype is unknown if it depends on
+    whether an input is a number or a tensor. With `to_float`, the result of integers is fp32.
     """
     found = list(tensors)
-    dtypes = [one.dtype for one in found if one.shape != ()] or [one.dtype for one in found]
-    if len({*dtypes}) == 1 and not to_float:
-        return dtypes[0]  # also a dtype that is not in the table
-    known = [one for one in dtypes if one in _PROMOTION]
-    if not known or len(known) < len(dtypes):
-        return None
-    result = reduce(_promoted_pair, known)
-    return "fp32" if to_float and _PROMOTION.index(result) < _FIRST_FLOAT else result
+    results = {one.dtype for one in found}
+    if len(results) > 1:  # a single dtype need not be in the table
+        results = _possible_dtypes(found) if results <= _CATEGORY_OF.keys() else set()
+    if to_float:
+        results = {"fp32" if one in _INTEGERS else one for one in results}
+    return results.pop() if len(results) == 1 else None
+
+
+def _possible_dtypes(tensors: Sequence[Tensor]) -> set[str | None]:
+    """Return the dtype of the result without Python numbers, and with as many as possible.
+
+    The dtypes of `tensors` are in `_CATEGORY_OF`.
+    """
+    known = [(one.dtype, one.shape == ()) for one in tensors if one.dtype in _CATEGORY_OF]
+    first = [dtype for dtype, is_scalar in known if not is_scalar]
+    scalars = [dtype for dtype, is_scalar in known if is_scalar]
+    surely_tensors = [dtype for dtype in scalars if dtype not in _AS_NUMBER]
+    numbers = [_AS_NUMBER[dtype] for dtype in scalars if dtype in _AS_NUMBER]
+    return {_of_groups(first, scalars), _of_groups(first, surely_tensors, numbers)}
+
+
+def _of_groups(*groups: Sequence[str]) -> str:
+    """Return the dtype of the result of tensors with dimensions, other tensors, and numbers.
+
+    A group changes the dtype only if its category is higher than the categories before.
+    """
+    return reduce(_with_lower, (reduce(_promoted_pair, one) for one in groups if one))
+
+
+def _with_lower(higher: str, lower: str) -> str:
+    if _CATEGORY_OF[lower] <= _CATEGORY_OF[higher]:
+        return higher
+    is_complex = (_CATEGORY_OF[higher], _CATEGORY_OF[lower]) == (_FLOAT, _COMPLEX)
+    return _AS_COMPLEX.get(higher, "complex64") if is_complex else lower
 
 
 def _promoted_pair(one: str, other: str) -> str:
-    return _COMMON.get(frozenset((one, other))) or max(one, other, key=_PROMOTION.index)
+    return _COMMON.get(frozenset((one, other))) or max(one, other, key=_ORDER.index)
 
 
 def axis_of(dimension: int, rank: int) -> int:

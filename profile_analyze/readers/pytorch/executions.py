@@ -91,7 +91,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
     launching = _launching_hosts(timeline)
     operator = np.append(at_or_above(timeline.parent, host.is_operator), -1)
     rows, row = _rows(events, timeline, host, launching, operator)
-    run = _runs(timeline, host, processes_of(events), launching)
+    run = _runs(timeline, host, processes_of(events), launching, operator[launching])
     of_hosts, of_calls, of_work = timeline.host, timeline.calls, timeline.work
     start_ns = np.concatenate([one.start_ns for one in (of_hosts, of_calls, of_work)])
     end_ns = np.concatenate([one.end_ns for one in (of_hosts, of_calls, of_work)])
@@ -237,13 +237,18 @@ def _rows(
     return rows, np.concatenate([of_hosts.row, of_calls.row + first_call, of_work.row + first_work])
 
 
-def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indices) -> Indices:
+def _runs(
+    timeline: Timeline, host: _Host, processes: Indices, launching: Indices, operator: Indices
+) -> Indices:
     """Return the run of each execution.
 
-    Work belongs to the run of its launch. If the launch is unknown, the start of the work decides.
+    Work belongs to the run of the operator that launched it, even if the operator started in an
+    earlier run than the driver call. Outside all operators, the driver call decides. Without a
+    driver call, the host event decides. If the launch is unknown, the start of the work decides.
 
     `processes` has the number of the process of each thread. `launching` has the host event that
-    launched each piece of work, or -1.
+    launched each piece of work, or -1. `operator` has the innermost operator at or around this host
+    event, or -1.
     """
     steps, calls, work = host.steps, timeline.calls, timeline.work
     of_hosts = steps.runs_at(timeline.host.start_ns, host.process)
@@ -251,10 +256,11 @@ def _runs(timeline: Timeline, host: _Host, processes: Indices, launching: Indice
     call = timeline.launching_call
     # A stream has no process: its `pid` in the file is a device.
     at_start = steps.runs_at(work.start_ns, np.full(len(work.start_ns), -1))
-    of_work = np.where(
-        launching >= 0,
-        np.append(of_hosts, 0)[launching],
-        np.where(call >= 0, np.append(of_calls, 0)[call], at_start),
+    by_host = np.append(of_hosts, 0)
+    of_work = np.select(
+        [operator >= 0, call >= 0, launching >= 0],
+        [by_host[operator], np.append(of_calls, 0)[call], by_host[launching]],
+        at_start,
     )
     return np.concatenate([of_hosts, of_calls, of_work])
 

@@ -72,6 +72,11 @@ def _selection(call: Call) -> Cost:
     return cost(_ELEMENTWISE, tensors, [_result(call, promoted(tensors[1:]))])
 
 
+def _filled(call: Call) -> Cost:
+    """Return the cost of `masked_fill`, whose result has the dtype of its first input."""
+    return cost(_ELEMENTWISE, call.every_tensor(), [_result(call, call.tensor("self").dtype)])
+
+
 def _dropout(call: Call) -> Cost:
     if not call.flag("train"):
         return ignored(call)
@@ -190,7 +195,7 @@ TABLE: Final[Mapping[str, Entry]] = {
     **_of("hardshrink softshrink", "Tensor self, lambd"),
     **_of("nan_to_num", "Tensor self, nan, posinf, neginf"),
     **_of("logit", "Tensor self, eps", translate=_function),
-    **_of("masked_fill", "Tensor self, Tensor mask, any value"),
+    **_of("masked_fill", "Tensor self, Tensor mask, any value", translate=_filled),
     **_of("dropout native_dropout feature_dropout", "Tensor self, p, train", translate=_dropout),
     **_of(_BACKWARD, "Tensor grad_output, Tensor self, any _a, any _b, any _c, any _d"),
     **_of(

@@ -51,9 +51,13 @@ def _layers(
     steps = shape_of(data)[:-1]
     matrices = [shape_of(one) for one in weights if len(shape_of(one)) == 2]
     if not matrices or len(matrices) % 2:
-        raise UnknownError  # a layer with projections has three matrices
+        raise UnknownError
     macs = computation = 0.0
     for of_data, of_state in zip(matrices[::2], matrices[1::2], strict=True):
+        # A layer with projections has a third matrix, so two layers have an even number. The third
+        # matrix has fewer rows than the others.
+        if of_data[0] != of_state[0]:
+            raise UnknownError
         one = work_of(
             Operation(
                 kind,

@@ -29,7 +29,7 @@ _BATCH: Final = "batch normalization"
 _LAYER: Final = "layer normalization"
 _SOFTMAX: Final = "softmax"
 _NO_ADDED: Final = (None, None)
-"""The kinds of normalization have two optional inputs that are added to the data first. Operators
+"""Layer and RMS normalization have two optional inputs that are added to the data first. Operators
 of torch have no such inputs."""
 
 

@@ -13,6 +13,8 @@ import profile_analyze as pa
 from profile_analyze.errors import InputError
 from profile_analyze.model.levels import at_level
 from profile_analyze.readers.loading import read_profile
+from profile_analyze.readers.megengine_timeline.recording import Facts, TensorArguments
+from profile_analyze.readers.megengine_timeline.work import cost_of
 from profile_analyze.readers.source import Source
 from tests.conftest import IS_FULL, run_command
 from tests.readers.megengine_timeline.events import (
@@ -463,3 +465,16 @@ def test_truncation_at_every_byte_is_noted_or_refused() -> None:
         else:
             is_noted = any("the file ends in the middle" in note for note in notes)
             assert is_noted or end == end_of_events, end
+
+
+@pytest.mark.parametrize(
+    ("transposed", "macs"),
+    [("1", 30.0), (1, 30.0), (True, 30.0), ("True", 30.0), ("0", 45.0), (False, 45.0)],
+)
+def test_a_transposition_may_be_a_number_a_text_or_a_boolean(transposed: Any, macs: float) -> None:
+    arguments = json.dumps({"transposeA": transposed, "format": "DEFAULT"}).encode()
+    data, weight, result = (
+        TensorArguments(shape, "Float32") for shape in ("{2,3}", "{2,5}", "{3,5}")
+    )
+    facts = Facts("MatrixMul", arguments, (data, weight), (result,))
+    assert cost_of(facts).work.macs == macs

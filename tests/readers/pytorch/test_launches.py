@@ -128,6 +128,28 @@ def test_each_process_has_its_own_steps() -> None:
     assert profile.notes == ()
 
 
+def test_a_kernel_belongs_to_the_step_of_its_operator_or_else_of_its_driver_call() -> None:
+    """The operator and the region start in step 1. Their calls are in step 2."""
+    elsewhere = (
+        event("user_annotation", "loop", 0, 300),
+        op("mm", 90, 50),
+        call(110, 1),
+        {**call(150, 2), "name": "cudaMemsetAsync"},
+    )
+    profile = read(
+        event("user_annotation", "ProfilerStep#1", 0, 100),
+        event("user_annotation", "ProfilerStep#2", 100, 100),
+        *({**one, "tid": 5} for one in elsewhere),
+        kernel("of_mm", 120, 3, 1),
+        kernel("of_call", 160, 7, 2),
+        kernel("of_unknown", 170, 9, 0),
+    )
+    assert times_by_step(at_level(profile)) == {("mm", 1): 3, ("cudaMemsetAsync", 2): 7}
+    assert times_by_step(at_level(profile, "kernel")) == {
+        ("of_mm", 1): 3, ("of_call", 2): 7, ("of_unknown", 2): 9,
+    }  # fmt: skip
+
+
 def test_old_versions_record_steps_and_optimizers_as_operators() -> None:
     def old(name: str, start: int, length: int, **args: int) -> Event:
         return {**op(name, start, length, **args), "cat": "Operator"}

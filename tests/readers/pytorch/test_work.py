@@ -480,6 +480,20 @@ def test_the_state_of_a_dropout_in_a_recurrent_layer_is_counted_in_bytes() -> No
     assert call("aten::_cudnn_rnn", *arguments, ([9], "unsigned char")).work.memory == memory + 9
 
 
+@pytest.mark.parametrize(("layers", "bidirectional"), [(1, False), (2, False), (1, True)])
+def test_the_work_of_recurrent_layers_with_projections_is_unknown(
+    layers: int, *, bidirectional: bool
+) -> None:
+    one = [[20, 6], [20, 3], [20], [20], [3, 5]]
+    count = layers * (1 + bidirectional)
+    weights = (one * count, "TensorList")
+    states = ([[count, 2, 3], [count, 2, 5]], "TensorList")
+    texts = ("True", str(layers), "0.", "False", str(bidirectional), "False")
+    found = call("aten::lstm", tensor(7, 2, 6), states, weights, *map(value, texts))
+    assert (found.category, found.out_shapes) == ("matmul", None)
+    assert numbers(found) == pytest.approx(UNKNOWN, nan_ok=True)
+
+
 def test_lists_with_dtypes_have_bytes() -> None:
     found = call("aten::_foreach_mul_", ([[2, 3], [4]], ["float", "c10::Half"]), value("2"))
     assert (found.out_shapes, numbers(found)) == (((2, 3), (4,)), (0, 10, 2 * (24 + 8)))
@@ -592,6 +606,8 @@ ODD_VALUES = st.sampled_from(
         "[0, 0]",
         "[-5, 10]",
         "[999999999999999999]",
+        "[9223372036854775807, -9223372036854775808]",
+        "9223372036854775807",
         "nan",
         "inf",
         "[1e300, inf]",
