@@ -71,7 +71,7 @@ COLUMNS: Final = (
         "gain",
         "1",
         "total time / (total time - lost): the speed-up of all operators together if the row took "
-        "only its least_time; the total time is the one that share divides by",
+        "only its least_time; the total time is the denominator of share",
         FORMULA,
         shown_as="decimals",
         worked="{total_time} / ({total_time} - {lost})",

@@ -92,11 +92,12 @@ def _advice_on_whole_text(condition: Condition, texts: Sequence[str]) -> str:
 
 
 def advice_on_last_condition(table: Table) -> str:
-    """Return the advice in the note on the last condition, which no operator meets; often empty."""
-    start = f"{table.query.conditions[-1].text}: {_NO_SUCH_VALUE}"
-    return next(
-        (f"; {one.removeprefix(start)}" for one in table.notes if one.startswith(start)), ""
-    )
+    """Return why no operator meets the last condition, or advice, from the notes; often empty."""
+    text = f"{table.query.conditions[-1].text}: "
+    about = [one.removeprefix(text) for one in table.notes if one.startswith(text)]
+    # A note without this text says how many operators have N/A.
+    reasons = sorted(about, key=lambda one: not one.startswith(_NO_SUCH_VALUE))
+    return f"; {reasons[0].removeprefix(_NO_SUCH_VALUE)}" if reasons else ""
 
 
 def wildcard_notes(query: Query) -> Iterator[Note]:

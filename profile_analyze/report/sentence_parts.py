@@ -217,7 +217,8 @@ def _within_over_pairs(verdict: FailVerdict, to_text: Callable[[float], str]) ->
     """Return what to add to the reason if only the ratio of the medians is beyond the limit."""
     if isnan(verdict.over_pairs):
         return ""
-    return f"; a better estimate, {to_text(verdict.over_pairs)} ({OVER_PAIRS}), is within the limit"
+    estimate = f"{to_text(verdict.over_pairs)} ({OVER_PAIRS})"
+    return f"; a better estimate, {estimate}, is within it, but the medians decide"
 
 
 def _amounts(verdict: FailVerdict) -> str:

@@ -357,6 +357,18 @@ def test_the_reason_says_which_side_has_no_device_times(
     assert (found.outcome, found.reason) == ("unjudged" if reason else "met", expected)
 
 
+def test_the_reason_says_that_a_column_is_unknown() -> None:
+    profile = in_memory.profile_of(
+        [{"name": name, "type": None} for name in "ab"],
+        [{"operator": operator, "duration_s": 1.0} for operator in range(2)],
+    )
+    condition = pa.FailCondition.parse("type=Conv: time > 1us", pa.Query())
+    (found,) = pa.judge_conditions([condition], pa.Query(), profile)
+    assert found.reason == (
+        "no operator matches; left out 2 operators (100.0% of the time) where the value is N/A"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "filters", "reason"),
     [
@@ -507,7 +519,7 @@ def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:
             "FAILED: total > +3%: +3.8% (95 %: +1.3% to +4.9%, p 0.00311), 103.7 us against 99.85 us "
             "of the baseline: beyond the limit; a slow-down is beyond noise, but its size is "
             "uncertain; a better estimate, +2.9% (the median change over all pairs of runs), is "
-            "within the limit",
+            "within it, but the medians decide",
         ),
         (
             "total > +5%",

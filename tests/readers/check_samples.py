@@ -45,6 +45,7 @@ INDEPENDENT: Final[dict[str, Callable[[Path], Mapping[str, float]]]] = {
 
 
 def _has_streams(profile: pa.Profile) -> bool:
+    """Return whether there are several streams. In OpenVINO counters, each stream is a run."""
     return len(profile.runs) > 1
 
 

@@ -284,7 +284,7 @@ BROKEN = [
         "at $.graph_exec.operator: the operator id 'six' is not a whole number of 0 or more",
     ),
     (
-        # All other ids fit, such as 6 and this one with 19 digits.
+        # All other ids fit into 64 bits, even the one with 19 digits.
         document_with({"type": "x", "name": "y"}, "graph_exec", "operator", "1" * 19).replace(
             b'"operator": {', b'"operator": {"' + b"9" * 30 + b'": {"type": "x", "name": "y"},', 1
         ),

@@ -125,8 +125,8 @@ def test_files_that_describe_a_profile_beside_them_are_left_out(tmp_path: Path) 
         "c.metadata.json",
     ):
         (tmp_path / name).touch()
-    left = ("a.profile.json", "b.graph.json", "c.metadata.json", "profile.json")
-    assert inputs_in([str(tmp_path)]).files == [str(tmp_path / name) for name in left]
+    kept = ("a.profile.json", "b.graph.json", "c.metadata.json", "profile.json")
+    assert inputs_in([str(tmp_path)]).files == [str(tmp_path / name) for name in kept]
 
 
 def test_files_that_belong_to_a_named_profile_are_no_profiles(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def test_a_file_over_the_limit_is_not_read(tmp_path: Path) -> None:
     assert most < MIB
 
 
-def test_parts_as_large_as_chunks_keep_their_order() -> None:
+def test_chunks_as_large_as_one_read_keep_their_order() -> None:
     step = 1 << 16  # bytes of standard input that are read in one call
     data = random.Random(1).randbytes(5 * step)
     with standard_input(MARK + data):

@@ -1,4 +1,4 @@
-"""Profiles on a web server. Their driver has a thread, so another process reads them."""
+"""Profiles on a web server. The HTTP driver starts a thread, so other processes run commands."""
 
 from __future__ import annotations
 

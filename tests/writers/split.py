@@ -146,7 +146,7 @@ class Counts(NamedTuple):
 
 
 def counts_of(proto: Any, tile: tuple[int, int, int]) -> Counts:
-    """Count the cost of each node.
+    """Add up the costs of all nodes.
 
     Adding a product to a partial sum only costs the memory to read the partial sum: the hardware
     writes the new sum in place of the product.

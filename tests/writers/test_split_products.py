@@ -134,7 +134,7 @@ def test_a_split_matmul_of_integers_has_the_same_results(
 
 
 def test_a_reshape_of_old_versions_has_its_shape_as_an_attribute() -> None:
-    """Only the shapes are checked, because `onnx.reference` cannot run this old version."""
+    """Only the shapes are checked, because `onnx.reference` cannot run such a Reshape."""
     arrays = {"a": numbers(2, 3, 4), "b": numbers(4, 5)}
     proto = model_of([helper.make_node("MatMul", ["a", "b"], ["y"])], arrays, opset=4)
     written = onnx.load_from_string(split(proto, "4,5,4").data)

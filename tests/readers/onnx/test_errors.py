@@ -325,8 +325,8 @@ def test_a_node_with_too_many_bodies_causes_no_crash(tmp_path: Path, name: str) 
 
 
 @pytest.mark.parametrize("end", [1.5, "x", [0, 1]])
-def test_a_shape_node_with_a_damaged_end_has_unknown_values(tmp_path: Path, end: Any) -> None:
-    # The node of an unknown type makes this reader find out the shapes itself.
+def test_a_shape_node_with_a_damaged_end_causes_no_error(tmp_path: Path, end: Any) -> None:
+    # `onnx` infers no shape for a node of unknown type, so the reader itself visits all nodes.
     shape = onnx.helper.make_node("Shape", ["x"], ["s"])
     shape.attribute.append(onnx.helper.make_attribute("end", end))
     unknown = onnx.helper.make_node("Unknown", ["x"], ["z"], domain="custom")

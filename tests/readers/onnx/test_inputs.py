@@ -285,7 +285,7 @@ def test_sizes_of_inputs_are_refused_for_a_profile() -> None:
     )
 
 
-def test_a_note_names_the_open_inputs_and_all_options() -> None:
+def test_a_note_names_the_dynamic_inputs_and_all_options() -> None:
     source = Source.of_bytes("m", model(TEXT).SerializeToString())
     assert read_model(source).problems == (
         "shapes that depend on 2 dynamic inputs are N/A: image (axis 0: batch, 2: height, 3: s18), "

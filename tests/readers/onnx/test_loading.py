@@ -33,7 +33,7 @@ def test_constants_and_shape_arithmetic_are_recognised() -> None:
             shape = Shape (x)
             two = Constant <value_int = 2> ()
             double = Mul (shape, two)
-            half = Cast <to = 1> (shape)
+            as_float = Cast <to = 1> (shape)
             scaled = Mul (w, w)
             shape_of_constant = Shape (scaled)
             y = Expand (x, double)

@@ -107,7 +107,7 @@ def test_nodes_inside_a_loop_have_rows_of_their_own(lines: list[str], tmp_path: 
 def test_nodes_that_overlap_because_a_time_was_changed_are_not_nested(
     duration: int, tmp_path: Path
 ) -> None:
-    """People change durations to try a gate, and leave the starts as they are."""
+    """People change durations to try `--fail-if`, and leave the starts as they are."""
     lines = (node("conv", "Conv", 12, duration), node("mul", "Mul", 16, 2), run(10, 40))
     found = rows(document(*lines), tmp_path, "id", "time")
     expected = {"conv": duration * 1e-6, "mul": 2e-6}

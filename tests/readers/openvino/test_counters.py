@@ -102,7 +102,7 @@ ORDER_UNKNOWN = (
         # Spreadsheets may write commas, also in empty lines.
         (report(*ROWS).replace(b";", b",") + b",,,,,\n", ""),
         (SORTED_IN_CPP.replace(b";", b","), ORDER_UNKNOWN),
-        # In some countries, they write decimal commas.
+        # In some countries, spreadsheets write decimal commas.
         (re.sub(rb"(?<=\d)\.(?=\d)", b",", report(*ROWS)), ""),
         (re.sub(rb"(?<=\d)\.(?=\d)", b",", SORTED_IN_CPP), ORDER_UNKNOWN),
         (

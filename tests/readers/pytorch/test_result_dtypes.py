@@ -126,7 +126,8 @@ def test_an_input_without_dimensions_counts_if_its_category_is_higher(
 def test_memory_is_unknown_if_it_depends_on_what_is_a_python_number(
     arguments: list[tuple[Any, str, str]],
 ) -> None:
-    """A Python number has the default dtype of torch, but a trace has it as a tensor of fp64."""
+    """A trace has a Python number as a tensor without dimensions, of int64 or fp64. In torch, such
+    a tensor can give the result another dtype than the number does."""
     assert isnan(memory("addcmul" if len(arguments) > 2 else "mul", arguments))
 
 

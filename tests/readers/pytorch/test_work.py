@@ -288,8 +288,8 @@ def test_a_deformable_convolution_also_counts_the_interpolation() -> None:
     ("name", "arguments", "out", "expected"),
     [
         ("mm", [tensor(4, 6), tensor(6, 5)], ((4, 5),), (120, 240, 296)),
-        # In a scripted model, values of the interpreter precede the arguments. So do the nine tensors
-        # before the arguments of `linear`.
+        # In a scripted model, the profiler also records values before the arguments: one tensor in
+        # the next case, and nine tensors in the case of `linear`.
         ("mm", [tensor(7, 9), tensor(4, 6), tensor(6, 5)], ((4, 5),), (120, 240, 296)),
         ("addmm", [tensor(5), tensor(4, 6), tensor(6, 5), value("1"), value("1")], ((4, 5),), (120, 240, 316)),
         ("_addmm_activation", [tensor(5), tensor(4, 6), tensor(6, 5)], ((4, 5),), (120, 260, 316)),

@@ -50,12 +50,17 @@ def _time(row: Row) -> float:
 
 def _table(title: str, rows: list[Row], total: float, layout: Layout) -> list[str]:
     is_csv, has_start = "csv" in layout, "old" in layout
+
+    def written(cells: list[str]) -> list[str]:
+        """Return the cells of a line. Only old layouts have the second one, the start."""
+        return cells if has_start else [cells[0], *cells[2:]]
+
     head = ["[node type]", "[start]", "[first]", "[avg ms]", "[%]", "[cdf%]", "[mem KB]"]
     columns = [*head, "[times called]", "[Name]"]
     if is_csv:
         columns = ["node type", "start", "first", "avg_ms", "%", "cdf%", "mem KB"]
         columns += ["times called", "name"]
-    lines = [f"{'=' * 30} {title} {'=' * 30}", _joined(_without(columns, has_start), layout)]
+    lines = [f"{'=' * 30} {title} {'=' * 30}", _joined(written(columns), layout)]
     start = 0.0
     for row in rows:
         share, cumulative = (
@@ -66,13 +71,9 @@ def _table(title: str, rows: list[Row], total: float, layout: Layout) -> list[st
         cells = [row.type, *map(_number, (start, first, row.mean))]
         cells += [f"{_number(share)}%", f"{_number(cumulative)}%", "0.000", str(row.calls)]
         name = row.name.replace(",", "\t") if layout == "csv" else row.name
-        lines.append(_joined([*_without(cells, has_start), name], layout))
+        lines.append(_joined([*written(cells), name], layout))
         start += _time(row)
     return [*lines, ""]
-
-
-def _without(cells: list[str], has_start: bool) -> list[str]:  # noqa: FBT001  # passed once
-    return cells if has_start else [cells[0], *cells[2:]]
 
 
 def _number(value: float) -> str:

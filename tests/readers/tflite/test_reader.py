@@ -318,8 +318,8 @@ def test_truncation_at_every_byte_is_noted_or_refused(layout: Layout) -> None:
 
 
 def test_a_table_with_all_of_the_time_is_complete() -> None:
-    """A part of a log may end with the last row of a table. Only without its newline, the name in
-    this row may be truncated."""
+    """A log may end with the row where the cumulative share reaches 100 %. If the newline after
+    this row is missing, the name in it may be truncated."""
     content = log(part([CONV, POOL])).encode()
     table, _, _ = content[content.index(b"=====") :].partition(b"\n\n")
     rows = content[: content.index(table)] + table
