@@ -221,11 +221,11 @@ def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
     is_change = drift.p_value <= SIGNIFICANT and not is_alike
     hidden = "; the corrected times hide this difference" if is_change else ""
     return Note(
-        f"{note}; the runs of the profile took {three_digits(drift.ratio)} times as long as the "
-        f"runs of the baseline (95 %: {three_digits(drift.low)} to {three_digits(drift.high)}, "
-        f"{p_text(drift.p_value)}; {drift.agreeing} of "
-        f"{counted(drift.operators, 'operator')} changed alike){hidden}; the summary and "
-        "all verdicts are as measured",
+        f"{note}; by the level of {counted(drift.operators, 'operator')}, the runs of the profile "
+        f"took {three_digits(drift.ratio)} times as long as the runs of the baseline (95 %: "
+        f"{three_digits(drift.low)} to {three_digits(drift.high)}, {p_text(drift.p_value)}; "
+        f"{drift.agreeing} of these operators changed alike){hidden}; the summary and all verdicts "
+        "are as measured",
         Importance.WRONG if is_change else Importance.CONTEXT,
     )
 

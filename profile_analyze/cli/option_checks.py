@@ -20,7 +20,7 @@ from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.readers.companions import descriptions_of
 from profile_analyze.readers.model_inputs import TILE_EXAMPLE, parse_input_shape
 from profile_analyze.readers.paths import is_pipe
-from profile_analyze.readers.suffixes import SUFFIXES
+from profile_analyze.readers.suffixes import MODEL_SUFFIX, SUFFIXES
 from profile_analyze.report.output_formats import (
     TABLE,
     TABLE_FORMATS,
@@ -86,6 +86,8 @@ def _with_profile_first(files: Sequence[str]) -> str:
 
     `--compare` takes all names after it, even if one of them was meant as the profile.
     """
+    if len(set(files)) > 2:
+        return "NEW --compare OLD, each with all files of its side"
     new = files[-1]
     base = [one for one in files if os.path.realpath(one) != os.path.realpath(new)]
     if base:
@@ -99,6 +101,11 @@ def _check_model(arguments: argparse.Namespace) -> None:
     models = arguments.model
     if len(models) > 1:
         raise QueryError(f"--model names {len(models)} models; name the one that ran")
+    surplus = next((one for one in arguments.files[1:] if one.endswith(MODEL_SUFFIX)), "")
+    if models and surplus:
+        raise QueryError(
+            f"--model takes one model, so {surplus} counts as a profile; name the model that ran"
+        )
     profiles = map(os.path.realpath, (*arguments.files, *arguments.compare))
     if models and models[0] != "-" and os.path.realpath(models[0]) in profiles:
         # The suffix chooses the advice, because no file has been read yet.

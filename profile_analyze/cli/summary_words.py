@@ -23,14 +23,14 @@ _SHORTEST: Final = 4
 def find_explained(text: str, labels: Collection[str] = ()) -> Column:
     """Return the column that `text` names; see `find_column`.
 
-    Raises `UnknownColumnError`, which names a page if `text` is a word of the summary.
+    Raises `UnknownColumnError`, which names a page if `text` is a word of summaries and notes.
     """
     try:
         return find_column(text, labels)
     except UnknownColumnError:
         if page := _page_on(text):
             raise UnknownColumnError(
-                f"{text!r} is a word of the summary, not a column; {page} explains it"
+                f"{text!r} is a word of summaries and notes, not a column; {page} explains it"
             ) from None
         raise
 

@@ -62,7 +62,7 @@ def _shared_change_notes(operators: Table, comparison: Comparison) -> Iterator[N
     by_dtype = _changed_dtype(operators, comparison, shared.alike)
     cause = by_dtype or (
         f"either the machine was {word}, or all operators changed; profile both sides in turns to "
-        "find out; --correct-drift removes the ratio that they share"
+        "find out; --correct-drift removes the change that all operators share"
     )
     yield Note(
         f"{operators_and_share(shared.alike.sum())} are {word} by similar ratios, with a median of "

@@ -155,8 +155,7 @@ def _limit_first(text: str, metrics: Sequence[str]) -> str:
     if match is None:
         return ""
     mirrored = ">" if match[2] == "<" else "<"
-    sign = "+" if match[1][0] not in "+-" and match[1].endswith("%") else ""
-    return did_you_mean([f"'{match[3]} {mirrored} {sign}{match[1].strip()}'"])
+    return did_you_mean([f"'{match[3]} {mirrored} {match[1].strip()}'"])
 
 
 def _limit_alone(text: str, metrics: Sequence[str]) -> str:
@@ -324,13 +323,17 @@ def advice_on_inverted(text: str, limit: str) -> str:
     )
 
 
-def repeat_for(conditions: Sequence[str]) -> str:
-    """Return the advice to write one `--fail-if` for each of `conditions`.
+def with_signs(advice: str) -> str:
+    """Return the advice with a `+` before each limit in per cent that has no sign.
 
-    A limit in per cent without a sign gets a `+`.
+    Advice repeats limits of the user, and a limit such as `5%` needs a sign.
     """
-    signed = (re.sub(r"([<>]\s*)(?=[\d.]+\s*%)", r"\1+", one.strip()) for one in conditions)
-    options = " ".join(f"--fail-if {one!r}" for one in signed)
+    return re.sub(r"([<>]\s*)(?=[\d.]+\s*%)", r"\1+", advice)
+
+
+def repeat_for(conditions: Sequence[str]) -> str:
+    """Return the advice to write one `--fail-if` for each of `conditions`."""
+    options = " ".join(f"--fail-if {with_signs(one.strip())!r}" for one in conditions)
     return f"there is another condition; write {options}"
 
 

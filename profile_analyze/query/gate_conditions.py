@@ -28,6 +28,7 @@ from profile_analyze.query.gate_advice import (
     advice_on_metric,
     advice_on_subject,
     threshold_of,
+    with_signs,
 )
 from profile_analyze.query.gate_limits import parse_limit
 from profile_analyze.query.unmatched_notes import advice_on_escaped_pipe, matches_none
@@ -132,11 +133,10 @@ class FailCondition(NamedTuple):
         subject, colon, rest = text.rstrip().rpartition(":")
         match = _GRAMMAR.fullmatch(rest)
         if match is None or (colon and not subject.strip()):
-            raise QueryError(
-                f"fail-if: {text!r} is not a condition; {advice_on_form(text, _METRICS)}"
-            )
+            advice = with_signs(advice_on_form(text, _METRICS))
+            raise QueryError(f"fail-if: {text!r} is not a condition; {advice}")
         if match["metric"] not in _METRICS:
-            advice = advice_on_metric(text, match["metric"], _METRICS)
+            advice = with_signs(advice_on_metric(text, match["metric"], _METRICS))
             raise QueryError(f"fail-if: {text!r}: {advice}")
         if match["operator"] not in (">", "<"):
             raise QueryError(

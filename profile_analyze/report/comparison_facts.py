@@ -314,6 +314,6 @@ GROUP: Final = FactGroup(
     ),
     pages={
         **dict.fromkeys(CAUSES, "docs/reading.md"),
-        **dict.fromkeys(COUNTED_VERDICTS, "docs/statistics.md"),
+        **dict.fromkeys((*COUNTED_VERDICTS, "drift factor"), "docs/statistics.md"),
     },
 )

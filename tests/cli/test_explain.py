@@ -204,12 +204,12 @@ def test_the_total_of_a_share_leaves_out_runs_without_the_row() -> None:
         *((word, "reading") for word in ("wall_time", "wall", "Copy time", "residual")),
         *((word, "roofline") for word in ("judged", "least_possible_time")),
         *((word, "models") for word in ("activations", "weights and peak")),
-        *((word, "statistics") for word in ("uncertain", "slower")),
+        *((word, "statistics") for word in ("uncertain", "slower", "drift")),
     ],
 )
 def test_a_word_of_the_summary_is_no_column(word: str, page: str, file: str) -> None:
     outcome = run_command(*filter(None, (file,)), "--explain", word)
-    message = f"{word!r} is a word of the summary, not a column; docs/{page}.md explains it"
+    message = f"{word!r} is a word of summaries and notes, not a column; docs/{page}.md explains it"
     assert (outcome.code, outcome.err) == (2, f"profile_analyze: error: {message}\n")
 
 

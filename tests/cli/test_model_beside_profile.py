@@ -156,6 +156,11 @@ def test_the_options_on_sizes_apply_to_the_model(
             "--model names 2 models; name the one that ran",
         ),
         (
+            (PROFILE, "--model", MODEL, OTHER),
+            2,
+            f"--model takes one model, so {OTHER} counts as a profile; name the model that ran",
+        ),
+        (
             (PROFILE, "--model", PROFILE),
             2,
             f"{PROFILE}: is named as a profile and as its --model; this file is a profile, and "

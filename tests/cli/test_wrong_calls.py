@@ -253,6 +253,8 @@ CALLS = (
             *(
                 "+5% < total",
                 "5% < total",
+                "latency > 5%",
+                "Conv > 5%",
                 "12.5ms > time",
                 "total: time > +5%",
                 "Conv: total > +5%",

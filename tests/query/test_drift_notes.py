@@ -24,12 +24,12 @@ STEADY = [100.0 + 10 * index for index in range(12)]
 SLOWER = (
     "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.20: either "
     "the machine was slower, or all operators changed; profile both sides in turns to find out; "
-    "--correct-drift removes the ratio that they share"
+    "--correct-drift removes the change that all operators share"
 )
 FASTER = (
     "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.800: either "
     "the machine was faster, or all operators changed; profile both sides in turns to find out; "
-    "--correct-drift removes the ratio that they share"
+    "--correct-drift removes the change that all operators share"
 )
 
 
@@ -159,9 +159,9 @@ def test_a_note_if_the_differences_do_not_add_up() -> None:
     corrected = run_command(*call, "--correct-drift").err
     assert corrected == (
         "note: times are corrected for drift: the times of each run are divided by its drift "
-        "factor, 0.837 to 1.57 (1 is the median run); the runs of the profile took 1.00 times as "
-        "long as the runs of the baseline (95 %: 0.909 to 1.09, p 0.981; 45 of 48 operators "
-        "changed alike); the summary and all verdicts are as measured\n"
+        "factor, 0.837 to 1.57 (1 is the median run); by the level of 48 operators, the runs of the "
+        "profile took 1.00 times as long as the runs of the baseline (95 %: 0.909 to 1.09, p 0.981; "
+        "45 of these operators changed alike); the summary and all verdicts are as measured\n"
     )
 
 

@@ -267,6 +267,7 @@ def test_a_profile_must_be_named() -> None:
         (("a", "./a"), "FILE --compare ./a, with another profile as FILE"),
         (("a", "b", "a"), "a --compare b"),
         (("a b", "c"), "c --compare 'a b'"),
+        (("a", "b", "c"), "NEW --compare OLD, each with all files of its side"),
     ):
         assert run_command("--compare", *files).err == error.format(meant)
     assert run_command().err == (

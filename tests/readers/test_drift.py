@@ -148,9 +148,9 @@ def test_a_change_of_everything_is_shown_although_drift_is_corrected() -> None:
     comparison = corrected_comparison(scaled(BOTH, seed=2))
     assert comparison.notes[-1] == (
         "times are corrected for drift: the times of each run are divided by its drift factor, "
-        "0.794 to 1.39 (1 is the median run); the runs of the profile took 1.49 times as long as "
-        "the runs of the baseline (95 %: 1.42 to 1.57, p < 0.001; 20 of 20 operators changed "
-        "alike); the corrected times hide this difference; the summary and all verdicts are as "
+        "0.794 to 1.39 (1 is the median run); by the level of 20 operators, the runs of the profile "
+        "took 1.49 times as long as the runs of the baseline (95 %: 1.42 to 1.57, p < 0.001; 20 of "
+        "these operators changed alike); the corrected times hide this difference; the summary and all verdicts are as "
         "measured"
     )
     query = pa.Query(compared=True, by="type")

@@ -54,8 +54,8 @@ def _check(file: str, events: Events) -> None:
         return
     if not events.has_end:
         reason = (
-            "truncated: the file ends in the middle, before the end of the first run (event "
-            "model_run); copy it again, or end the session's profiling before the program ends"
+            "truncated: the file ends in the middle, and no complete run (event model_run) can be "
+            "read; copy it again, or end the session's profiling before the program ends"
         )
     elif events.nodes.start_us:
         nodes = counted(len(events.nodes.start_us), "execution")

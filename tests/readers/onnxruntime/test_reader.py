@@ -466,9 +466,9 @@ def test_a_file_that_is_cut_before_the_end_of_its_first_run_is_refused(
     done = run_command(path := write_bytes(tmp_path, content))
     assert (done.code, done.err) == (
         1,
-        f"profile_analyze: error: {path}: truncated: the file ends in the middle, before the end "
-        "of the first run (event model_run); copy it again, or end the session's profiling before "
-        "the program ends\n",
+        f"profile_analyze: error: {path}: truncated: the file ends in the middle, and no "
+        "complete run (event model_run) can be read; copy it again, or end the session's profiling "
+        "before the program ends\n",
     )
 
 
