@@ -279,10 +279,10 @@ def _view(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
     if vocabulary.has_tables and random.random() < 0.3:
         columns = _list(random, vocabulary.columns, _ANYTHING, 5)
         yield ["--columns", random.choice(("all", columns, columns))]
-    yield from _sides(random, vocabulary)
+    yield from _rare_options(random, vocabulary)
 
 
-def _sides(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
+def _rare_options(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
     for option, share in (("--show-host", 0.15), ("--copy-time", 0.03), ("--force", 0.1)):
         if random.random() < share:
             yield [option]

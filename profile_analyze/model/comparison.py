@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.run_copies import SharedRuns
 
 COMPARISON_COLUMNS: Final = frozenset({*SHAPES, "parameters", COMPUTE_DTYPE})
-"""The optional columns that a comparison uses. Matching needs all but `compute_dtype`."""
+"""The optional columns that are read for a comparison. All but `compute_dtype` are for matching."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,7 +177,7 @@ def compare(
     Raises `QueryError` in these cases:
 
     - `match` is not one of `MATCHES`.
-    - A profile lacks the level, or was loaded without shapes or parameters.
+    - A profile lacks the level, or was loaded without shapes or parameters that `match` compares.
     - Only one of the two is a model.
     """
     if match not in MATCHES:

@@ -244,8 +244,8 @@ def _by_identity(
 
 _WAYS: Final = {
     # By identity alone, one missing layer would shift the matches of all later equal layers.
-    # Padding comes first: a layer with 24 channels may match one with 24, or one with 20 before
-    # padding. The order of the layers tells which.
+    # Padding comes first: a layer with 24 channels may be a layer with 20 that was padded. If equal
+    # shapes were matched first, it might match another layer, which had 24 channels from the start.
     _BY_STRUCTURE[0]: (_by_padding, _by_neighbours, _by_identity),
     _BY_SHAPES[0][0]: (_by_identity, _by_padding),
 }

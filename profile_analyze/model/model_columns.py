@@ -140,9 +140,8 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the largest block shape, such as 1x4, for which nearly all zeros are in all-zero blocks: "
-        "zeros outside of such blocks are at most 10 % of the weight's elements; N/A if sparsity "
-        "is at most 10 %",
+        "the largest block shape, such as 1x4, for which zeros outside of all-zero blocks are at "
+        "most 10 % of the weight's elements; N/A if sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",

@@ -27,8 +27,8 @@ class Operand(NamedTuple):
 
     name: str
     row_axis: int | None
-    """The axis of the rows; None if the matrix is a vector, or has one row for all rows of the
-    result."""
+    """The axis of the rows; None for a vector A, and for a bias or zero point that is the same in
+    all rows."""
     column_axis: int | None
 
 
@@ -40,7 +40,7 @@ class Layout(NamedTuple):
     sizes: tuple[int, int, int]
     """M, N and K from the shapes of A and B. The shape of the result may be wrong in the file."""
     row_axis: int | None
-    """The axis of the result that has the rows; None if the result has a single row."""
+    """The axis of the result that has the rows; None if A is a vector."""
     column_axis: int | None
     others: tuple[Operand, ...] = ()
     """The other inputs: the bias of a Gemm, or the zero points of A and B. They are split like
@@ -160,7 +160,10 @@ def _last_axes(axes: int, *, swapped: bool) -> tuple[int, int]:
 
 
 def _with_zero_points(layout: Layout, node: Node, shapes: list[tuple[int, ...]]) -> Layout | None:
-    """Return the layout with zero points; None if each row has a zero point of its own."""
+    """Return the layout with zero points.
+
+    Return None if a zero point is neither a single number nor a vector for the columns of B.
+    """
     zero_points = []
     for position, (name, shape) in enumerate(zip(node.inputs[2:], shapes, strict=True)):
         is_one = not name or prod(shape) == 1

@@ -1,4 +1,4 @@
-"""The notes on conditions whose number lacks its unit."""
+"""The notes on conditions whose number lacks its unit, or is too large for all rows."""
 
 from __future__ import annotations
 
