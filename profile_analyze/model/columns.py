@@ -42,7 +42,8 @@ class RatioOfSums(NamedTuple):
 
     Only the aggregates `sum` and `mean` use this ratio. Any other aggregate, such as `max`, is
     computed from the operators' own ratios: the largest numerator and the largest denominator may
-    belong to different operators.
+    belong to different operators. Both sums are of columns that have a name of their own, as
+    `tiled_macs` for `tile_efficiency`.
     """
 
     numerator: str
@@ -128,7 +129,8 @@ class Column(NamedTuple):
     at most half a nanosecond. Values that are computed from several of them, such as `lost` and
     `difference`, are not measured: they are compared exactly."""
     optional: str = ""
-    """The optional column of the profile that the formula reads; empty if it reads none."""
+    """The optional column of the profile that the formula reads, directly or through another
+    column; empty if it reads none."""
     needs_peaks: bool = False
     """Whether the formula needs the peak rates of a device (`--peaks`)."""
     needs_base: bool = False
