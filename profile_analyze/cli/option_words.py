@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # The words are in lower case, with _ for a blank or a hyphen.
 
 OPTION_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("sort", "sort_by", "orderby", "order", "s", "metric"), "--order-by"),
+    **dict.fromkeys(("sort", "sort_by", "sortby", "orderby", "order", "s", "metric"), "--order-by"),
     **dict.fromkeys(("reverse", "ascending", "asc", "r", "fastest"), "--order-by +time"),
     **dict.fromkeys(("descending", "desc"), "--order-by time"),
     **dict.fromkeys(("group", "group_by", "groupby", "by", "g"), "--aggregate-by"),

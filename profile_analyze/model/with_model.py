@@ -35,6 +35,9 @@ _SUMS: Final = ("macs", "macs_with_bias", "backward_macs", *ONNX_TOOL_NAMES)
 """The columns whose values are added up over the nodes of a fused operator."""
 _WEIGHTS: Final = ("params", "param_bytes")
 _MOVED: Final = ("input_bytes", "output_bytes")
+_LARGE_SHARE: Final = 0.25
+"""If most operators are not matched, and they take more of the time than this, the model may be the
+wrong one. Conversions and copies, which only the runtime has, take less."""
 
 
 def with_model(
@@ -283,14 +286,20 @@ def _note(profile: Profile, model: Profile, matches: Matches, instead: str) -> N
         text = f"{counted(counts[NAME], 'operator')} matched by name, {counts[ORDER]} by order"
         importance = Importance.ANSWER if left.any() else Importance.CONTEXT
         text += f", {without} not matched" if left.any() else ""
+    # If all operators are matched, the note has no share: a share of 0 would make it unimportant.
+    share = profile.share_of(left) if left.any() else np.nan
+    is_doubtful = 2 * left.sum() > expected.sum() and share > _LARGE_SHARE
+    if is_doubtful and not model.is_execution_graph:
+        text += "; perhaps this is not the model that ran"
+        if counts:
+            text += ", so the work of the matched operators may be wrong"
+            importance = Importance.WRONG
     if left.any() and model.is_execution_graph:
         text += "; perhaps this graph is of another build of the model"
         text += f": without --model, {instead} would describe the operators" if instead else ""
     if other_shapes:
         text += (
             f"; the shapes of {counted(other_shapes, 'operator')} differ from the model's: set the "
-            "model's shapes with --input-shape or --dim"
+            "model's shapes with --input-shape or --dim, if this is the model that ran"
         )
-    # If all operators are matched, the note has no share: a share of 0 would make it unimportant.
-    share = profile.share_of(left) if left.any() else np.nan
     return Note(text, importance, share)

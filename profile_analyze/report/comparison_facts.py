@@ -313,7 +313,11 @@ GROUP: Final = FactGroup(
         ),
     ),
     pages={
-        **dict.fromkeys(CAUSES, "docs/reading.md"),
-        **dict.fromkeys((*COUNTED_VERDICTS, "drift factor"), "docs/statistics.md"),
+        **dict.fromkeys(
+            (*CAUSES, "difference by cause", "medians do not add up"), "docs/reading.md"
+        ),
+        **dict.fromkeys(
+            (*COUNTED_VERDICTS, "drift factor", "threshold", "processes"), "docs/statistics.md"
+        ),
     },
 )

@@ -201,10 +201,13 @@ def test_the_total_of_a_share_leaves_out_runs_without_the_row() -> None:
 @pytest.mark.parametrize(
     ("word", "page"),
     [
-        *((word, "reading") for word in ("wall_time", "wall", "Copy time", "residual")),
+        *(
+            (word, "reading")
+            for word in ("wall_time", "wall", "Copy time", "residual", "difference by cause")
+        ),
         *((word, "roofline") for word in ("judged", "least_possible_time")),
         *((word, "models") for word in ("activations", "weights and peak")),
-        *((word, "statistics") for word in ("uncertain", "slower", "drift")),
+        *((word, "statistics") for word in ("uncertain", "slower", "drift", "threshold")),
     ],
 )
 def test_a_word_of_the_summary_is_no_column(word: str, page: str, file: str) -> None:

@@ -135,8 +135,9 @@ def dynamic(tmp_path: Path) -> Path:
         ),
         (
             ("--input-shape", "data:2x3x32x32"),
-            "none of 19 operators (89.4% of the time) matches a node of this model; the shapes of "
-            "6 operators differ from the model's: set the model's shapes with --input-shape or --dim",
+            "none of 19 operators (89.4% of the time) matches a node of this model; perhaps this is "
+            "not the model that ran; the shapes of 6 operators differ from the model's: set the "
+            "model's shapes with --input-shape or --dim, if this is the model that ran",
         ),
     ],
 )

@@ -293,7 +293,7 @@ def test_output_shapes_of_operator_and_node_must_agree(
         if expected == [100]
         else "net.onnx: 1 operator matched by name, 0 by order, 1 operator (50.0% of the time) not "
         "matched; the shapes of 1 operator differ from the model's: set the model's shapes with "
-        "--input-shape or --dim"
+        "--input-shape or --dim, if this is the model that ran"
     )
 
 
@@ -397,8 +397,15 @@ def test_notes_say_how_many_operators_matched() -> None:
     assert note == "net.onnx: 1 operator matched by name, 0 by order"
     assert (note.importance, note.share != note.share) == (Importance.CONTEXT, True)
     (note,) = pa.with_model(run_of(("reorder", "ReorderOutput")), model_of(CHAIN)).notes
-    assert note == "net.onnx: 1 operator (100.0% of the time) matches no node of this model"
+    doubt = "; perhaps this is not the model that ran"
+    assert note == f"net.onnx: 1 operator (100.0% of the time) matches no node of this model{doubt}"
     assert note.importance == Importance.ANSWER
+    (note,) = pa.with_model(run_of(rows[0], *rows[2:] * 2), model_of(CHAIN)).notes
+    assert note == (
+        "net.onnx: 1 operator matched by name, 0 by order, 2 operators (66.7% of the time) not "
+        f"matched{doubt}, so the work of the matched operators may be wrong"
+    )
+    assert note.importance == Importance.WRONG
     # A constant has no work that the model could add.
     assert notes(run_of(("n0", "Conv"), ("five", "Constant")), model_of(CHAIN)) == [
         "net.onnx: 1 operator matched by name, 0 by order"
