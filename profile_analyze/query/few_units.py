@@ -111,7 +111,7 @@ def enough_for_one_operator(table: Table) -> int:
 def reason_few_for_one_condition(
     tests: RowTests, units: tuple[int, int], conditions: int, noun: str
 ) -> str:
-    """Return why a condition cannot be met if only its operators changed; empty if it can.
+    """Return why the units are too few to show a change for this condition alone; empty if not.
 
     `tests` has the only row of the condition, and `units` has the units of each side. The p-values
     of all `conditions` are corrected together.

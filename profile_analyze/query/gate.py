@@ -68,8 +68,8 @@ class FailVerdict(NamedTuple):
     """The end of the confidence interval (`high` for `>`, `low` for `<`), if it is beyond the limit
     although the estimate is within the limit. Otherwise NaN."""
     over_pairs: float = np.nan
-    """The median ratio over all pairs of a run of the candidate and a run of the baseline, if only
-    one of this ratio and the ratio of the medians is beyond the limit. Otherwise NaN."""
+    """The median ratio over all pairs of a run of the candidate and a run of the baseline. It is
+    NaN unless the ratio of the medians is judged and only one of the two is beyond the limit."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
@@ -324,7 +324,7 @@ def _reason_unjudged(measured: _Measured) -> str:
 
 
 def _reason_few(measured: _Measured, conditions: int) -> str:
-    """Return why a condition cannot be met if only its operators changed; empty if it can.
+    """Return why the units are too few to show a change for this condition alone; empty if not.
 
     `conditions` is the number of conditions with a p-value.
     """

@@ -33,7 +33,9 @@ class Order(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, kind: RowKind, before: str = "") -> Order:
-        """Parse `[+]COLUMN`, where `+` means ascending. `before` is the text before this one.
+        """Parse `[+]COLUMN`, where `+` means ascending.
+
+        `before` is the previous order in the list; empty for the first.
 
         Raises `UnknownColumnError` if the column does not exist. Raises `QueryError` if the column
         cannot order rows of this kind.
@@ -92,7 +94,7 @@ def _advice_on_no_order(name: str) -> str:
 
 
 def _likely_columns(name: str, kind: RowKind) -> str:
-    """Return the columns that `name` may mean. Without peaks, `--peaks` follows some of them."""
+    """Return the columns that `name` may mean. Columns that lack peaks are marked `--peaks`."""
 
     def as_text(column: str) -> str:
         lacks_peaks = find_column(column).needs_peaks and not kind.has_peaks

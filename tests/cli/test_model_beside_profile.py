@@ -255,6 +255,7 @@ def test_the_description_of_another_engine_is_noticed(tmp_path: Path) -> None:
     wrong.write_text(content, encoding="utf-8")
 
     doubt = " not matched; perhaps this graph is of another build of the model"
+    # Without --model, the graph with the same letter describes each profile. For e, it is `wrong`.
     would = f"{doubt}: without --model, {{}} would describe the operators"
     assert note("a", wrong).endswith(would.format(a))
     assert note("abc", wrong).endswith(would.format(f"{a} and 2 more"))

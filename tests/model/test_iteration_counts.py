@@ -138,7 +138,7 @@ def noisy(file: Path, folder: Path) -> str:
 
 @pytest.mark.slowest
 @pytest.mark.parametrize("call", [(), ("--aggregate-by", "name")])
-def test_no_operator_is_called_slower_after_more_iterations(
+def test_no_line_lists_slower_operators_if_the_iterations_differ(
     call: Sequence[str], tmp_path: Path
 ) -> None:
     """The total, and the time of most operators, changed beyond noise."""

@@ -44,14 +44,14 @@ IMAGE = (1, 8, 4, 4)
 
 
 class Node(NamedTuple):
-    """A node of a made-up model. If it has a weight, the weight has 64 bytes."""
+    """A node of a made-up model. Inputs whose names end in `weight` are weights of 64 bytes."""
 
     name: str
     type: str
     inputs: str
     output: str
     macs: float = 0.0
-    weight: float = 0.0
+    params: float = 0.0
     shape: tuple[int, ...] = IMAGE
     in_shape: tuple[int, ...] = IMAGE
     attributes: tuple[tuple[str, int | str], ...] = ()
@@ -79,7 +79,7 @@ def model_of(nodes: Sequence[Node], results: str = "") -> pa.Profile:
         "out_shapes": pa.Categorical.of([(node.shape,) for node in nodes]),
         "parameters": pa.Categorical.of([node.attributes for node in nodes]),
         "macs": np.array([node.macs for node in nodes]),
-        "params": np.array([node.weight for node in nodes]),
+        "params": np.array([node.params for node in nodes]),
         "input_bytes": np.full(len(nodes), 512.0),
         # Only products have tiles. Here, half of each tile is padding.
         "tiled_macs": np.array([2 * node.macs or NAN for node in nodes]),

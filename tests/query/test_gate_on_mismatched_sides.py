@@ -268,7 +268,7 @@ def test_two_different_models_that_have_not_run_are_judged(
         ),
     ],
 )
-def test_no_single_operator_of_another_model_is_called_slower(
+def test_no_line_lists_single_operators_of_another_model_as_slower(
     by: Sequence[str], called: list[str]
 ) -> None:
     """Three operators of these models match by chance. Their kinds can still be compared."""
