@@ -196,7 +196,7 @@ def test_swapped_sides_mirror_verdicts_and_intervals(monkeypatch: pytest.MonkeyP
     operators, row = OperatorTimes(times_s, 8, np.array([0])), np.array([0])
     assert verdicts(operators, row).tolist() == [IS_SLOWER]
     assert noise_tables.is_mirrored(operators, row).tolist() == [[True], [True]]
-    # Neither the same verdict nor the same interval for both orders of the sides is mirrored.
+    # If both orders of the sides get the same verdict and interval, neither is mirrored.
     monkeypatch.setattr(noise_tables, "verdicts", lambda _, row: np.full(len(row), IS_SLOWER))
     same = np.array([1.5]), np.array([2.0])
     monkeypatch.setattr(noise_tables, "intervals", lambda *_: same)

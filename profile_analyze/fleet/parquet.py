@@ -145,8 +145,8 @@ def _bytes_of_texts(table: pa.Table) -> int:
 
 
 def _lengths(texts: pa.Array) -> NDArray[np.int64]:
-    """Return the lengths of texts, and a 0 for the index -1, which stands for N/A."""
-    return np.array([*(len(text or "") for text in texts.to_pylist()), 0], np.int64)
+    """Return the bytes of each text, and a 0 for the index -1, which stands for N/A."""
+    return np.array([*(len((text or "").encode()) for text in texts.to_pylist()), 0], np.int64)
 
 
 def _columns_with_values(parquet: pq.ParquetFile) -> list[str]:
