@@ -99,10 +99,11 @@ _FAMILIES: Final = """\
   efficiency, lost and gain. `--compare` adds base, difference, change, ratio, ratio_low,
   ratio_high, relative_ratio, relative_low, relative_high, p_value, work_ratio, ratio_per_work,
   match, test, verdict and runs_needed.
-- If an operator has several calls in a run, calls is the last column.
+- In csv, json, jsonl and parquet, calls is the last column if an operator has several calls in a
+  run.
 - `--columns all` shows all columns; formats that people read leave out columns without any value.
-- In names, formats for people and csv have escapes such as `\\x1b` for control characters and marks
-  that reorder text. json, jsonl and parquet have the original characters.
+- In names, formats for people and csv escape control characters, invisible characters and
+  characters that reorder text, as in `\\x1b`. json, jsonl and parquet have the original characters.
 """
 
 
