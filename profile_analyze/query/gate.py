@@ -13,9 +13,8 @@ from profile_analyze.model.iterations import required_noun, unit_noun
 from profile_analyze.model.numbers import median
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.few_units import reason_few_for_one_condition
-from profile_analyze.query.gate_conditions import conditions_on_verdicts
 from profile_analyze.query.gate_hints import hint_on, reason_unknown
-from profile_analyze.query.gate_sides import damage_of, with_doubt
+from profile_analyze.query.gate_sides import damage_of, judges_change, with_doubt
 from profile_analyze.query.gate_verdicts import ByVerdicts, outcome_by_verdicts, reason_too_few
 from profile_analyze.query.run import run
 from profile_analyze.query.work_gate import (
@@ -133,7 +132,7 @@ def judge_conditions(
         if verdict is None
     ]
     of_times = iter(_verdicts_on_times(measured, strict=strict))
-    return tuple(with_doubt(verdict or next(of_times), source) for verdict, _ in settled)
+    return tuple(with_doubt(verdict or next(of_times), query, source) for verdict, _ in settled)
 
 
 def _verdicts_on_times(measured: Sequence[_Measured], *, strict: bool) -> list[FailVerdict]:
@@ -160,7 +159,7 @@ def _verdict_without_times(
     if not isinstance(source, Profile):
         about = condition.about(query)
         mismatch = source.mismatch
-        if mismatch and (condition.relative or conditions_on_verdicts(about)):
+        if mismatch and judges_change(condition, query):
             return FailVerdict(condition, "unjudged", f"{mismatch}; {mismatch.advice}"), found
         found = outcome_by_verdicts(about, source)
         if found.outcome:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.condition_advice import advice_on_other_grammar
-from profile_analyze.query.limit_advice import NUMBER
+from profile_analyze.query.limit_advice import NUMBER, with_signs
 from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.suggestions import (
     LONGEST_ADVISED,
@@ -60,7 +60,7 @@ _ANY_WORDS: Final = frozenset(
 """The words of subjects such as `any layer`, `each` and `all operators`. Without `all`, they mean
 any single operator."""
 _DEFAULT: Final = "> +5%"
-_LIMIT: Final = re.compile(r"[<>] *[+-]?[\d.]+ *(%|s|ms|us|ns)")
+_LIMIT: Final = re.compile(rf"[<>] *[+-]?(?:{NUMBER}) *(%|s|ms|us|ns)")
 
 
 def advice_on_form(text: str, metrics: Sequence[str]) -> str:
@@ -88,8 +88,10 @@ def advice_on_form(text: str, metrics: Sequence[str]) -> str:
 
 def _reversed_order(text: str, metrics: Sequence[str]) -> str:
     """Return advice on `time > +5%: type=Conv`, in which the selection comes last; else empty."""
-    match = re.fullmatch(rf"\s*({'|'.join(metrics)})\s*([<>][^:]*):\s*([^:<>]+)", text)
-    if match is None or len(text) > LONGEST_ADVISED:
+    limit = rf"(?:>\s*[+-]?|<\s*-?)\s*(?:{NUMBER})\s*(?:%|[a-zA-Z]+)?"
+    match = re.fullmatch(rf"\s*({'|'.join(metrics)})\s*({limit})\s*:\s*([^:<>]+)", text)
+    # A selection by verdict cannot limit a change: another message says so.
+    if match is None or len(text) > LONGEST_ADVISED or match[3].startswith("verdict"):
         return ""
     metric, limit, selection = (one.strip() for one in match.groups())
     selection = f"name ~ {selection}" if _is_name(selection) else selection
@@ -219,7 +221,7 @@ def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
     form = rf"\s*({_SELECTION})(?:\s+({metric}))?\s*([<>].*)?"
     # If the condition selects operators, a latency means their time, not the time of a run.
     of_operators = ":" in text and _WHOLE_RUN.fullmatch(name.lower())
-    limit = re.search(r"[<>].*", text, re.DOTALL)
+    limit = re.search(r"[<>].*", text.rpartition(":")[2], re.DOTALL)
     advice = "" if of_operators else _advice_on_word(name.lower(), limit[0] if limit else "")
     is_column = name in _COLUMNS and not advice
     match = re.fullmatch(form, text) if is_column and len(text) <= LONGEST_ADVISED else None
@@ -321,14 +323,6 @@ def advice_on_inverted(text: str, limit: str) -> str:
         f"every change below {limit} meets this, and so does an unchanged model; "
         f"{did_you_mean([f'{meant!r}'])}"
     )
-
-
-def with_signs(advice: str) -> str:
-    """Return the advice with a `+` before each limit in per cent that has no sign.
-
-    Advice repeats limits of the user, and a limit such as `5%` needs a sign.
-    """
-    return re.sub(r"([<>]\s*)(?=[\d.]+\s*%)", r"\1+", advice)
 
 
 def repeat_for(conditions: Sequence[str]) -> str:

@@ -28,9 +28,9 @@ from profile_analyze.query.gate_advice import (
     advice_on_metric,
     advice_on_subject,
     threshold_of,
-    with_signs,
 )
 from profile_analyze.query.gate_limits import parse_limit
+from profile_analyze.query.limit_advice import with_signs
 from profile_analyze.query.unmatched_notes import advice_on_escaped_pipe, matches_none
 from profile_analyze.query.work_gate import WORK_METRICS
 

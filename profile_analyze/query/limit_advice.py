@@ -31,3 +31,11 @@ def advice_on_ratio(ratio: float) -> str:
         return ""
     more = f"{100 * (ratio - 1):.6g}%"
     return f"for {more} more than the baseline write +{more}"
+
+
+def with_signs(advice: str) -> str:
+    """Return the advice with a `+` before each limit in per cent that has no sign.
+
+    Advice repeats limits of the user, and a limit such as `5%` needs a sign.
+    """
+    return re.sub(r"([<>]\s*)(?=[\d.]+\s*%)", r"\1+", advice)

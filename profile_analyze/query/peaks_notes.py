@@ -97,9 +97,11 @@ def _other_device_notes(hardware: str | None, peaks: Peaks) -> Iterator[Note]:
     with suppress(PeaksError):  # the profile names no device of the table
         reported = peaks_of_reported(hardware, None)
         if reported.name != peaks.name:
-            dtype = f":{peaks.dtype}" if peaks.dtype_is_named else ""
+            is_known = peaks.dtype_is_named and reported.rate(peaks.dtype) > 0  # false for NaN
+            dtype = f":{peaks.dtype}" if is_known else ""
+            of_card = "all dies of " if reported.name.startswith(f"{peaks.name} (") else ""
             yield Note(
-                f"the profile names {hardware!r}, but the peaks are of {peaks.name}; "
+                f"the profile names {hardware!r}, but the peaks are of {of_card}{peaks.name}; "
                 f"--peaks auto{dtype} takes those of {reported.name}",
                 Importance.WRONG,
                 share=1.0,

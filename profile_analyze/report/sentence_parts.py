@@ -218,7 +218,8 @@ def _within_over_pairs(verdict: FailVerdict, to_text: Callable[[float], str]) ->
     if isnan(verdict.over_pairs):
         return ""
     estimate = f"{to_text(verdict.over_pairs)} ({OVER_PAIRS})"
-    return f"; a better estimate, {estimate}, is within it, but the medians decide"
+    decides = ", but the medians decide" if verdict.outcome == "met" else ""
+    return f"; a better estimate, {estimate}, is within the limit{decides}"
 
 
 def _amounts(verdict: FailVerdict) -> str:

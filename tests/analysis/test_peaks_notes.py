@@ -701,8 +701,13 @@ def test_the_reason_comes_before_the_note_that_an_order_has_no_effect() -> None:
         (
             "AMD Instinct MI250X",
             "mi250x",
-            "'AMD Instinct MI250X', but the peaks are of MI250X; --peaks auto takes those of MI250X (one "
-            "of 2 dies)",
+            "'AMD Instinct MI250X', but the peaks are of all dies of MI250X; --peaks auto takes those of "
+            "MI250X (one of 2 dies)",
+        ),
+        (
+            "Tesla V100-SXM2-16GB",
+            "h100-sxm:fp8",
+            "'Tesla V100-SXM2-16GB', but the peaks are of H100 SXM; --peaks auto takes those of V100 SXM2",
         ),
         ("NVIDIA A100 80GB PCIe", "a100-80gb-pcie:fp16", None),
         ("NVIDIA A100 80GB PCIe", "10T:1T", None),

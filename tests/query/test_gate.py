@@ -519,7 +519,7 @@ def test_a_change_from_a_baseline_of_0_s_cannot_be_judged() -> None:
             "FAILED: total > +3%: +3.8% (95 %: +1.3% to +4.9%, p 0.00311), 103.7 us against 99.85 us "
             "of the baseline: beyond the limit; a slow-down is beyond noise, but its size is "
             "uncertain; a better estimate, +2.9% (the median change over all pairs of runs), is "
-            "within it, but the medians decide",
+            "within the limit, but the medians decide",
         ),
         (
             "total > +5%",

@@ -123,9 +123,13 @@ def test_profiles_of_different_formats_with_few_matching_operators_never_pass() 
 
 def test_an_uncertain_condition_cannot_be_judged_if_the_models_may_differ() -> None:
     noisy = [80, 85, 90, 108, 112, 115, 130, 140]
-    ((outcome, reason),) = outcomes(two_formats(noisy, range(100, 108)), ["total > +5%"])
+    sides = two_formats(noisy, range(100, 108))
+    ((outcome, reason),) = outcomes(sides, ["total > +5%"])
     assert outcome == "unjudged"
     assert reason.endswith("write 'total > 108.7 s', which needs no baseline")
+    # No absolute limit can replace these conditions.
+    other = ("unjudged", f"{MAY_DIFFER}; check that both sides are of one model")
+    assert outcomes(sides, ["time < -200s", "verdict ~ slower|more: time > 0s"]) == [other] * 2
 
 
 def test_no_text_about_two_formats_claims_that_the_models_differ() -> None:

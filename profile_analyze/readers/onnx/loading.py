@@ -228,7 +228,8 @@ def _is_constant_node(node: NodeProto) -> bool:
 
 def _is_random(node: NodeProto) -> bool:
     """Return whether the node has other results in each run, even for constant inputs."""
-    return node.op_type in _RANDOM and not node.domain
+    inner = (one for _, body in bodies_of(node) for one in body.node)
+    return (node.op_type in _RANDOM and not node.domain) or any(map(_is_random, inner))
 
 
 def _starts_arithmetic(node: NodeProto) -> bool:

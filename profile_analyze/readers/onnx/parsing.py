@@ -149,6 +149,9 @@ def _forget_unknown_sizes(graph: GraphProto) -> None:
         for dim in value.type.tensor_type.shape.dim:
             if dim.dim_value == -1:
                 dim.ClearField("dim_value")
+    for node in graph.node:
+        for _, body in bodies_of(node):
+            _forget_unknown_sizes(body)
 
 
 def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> None:

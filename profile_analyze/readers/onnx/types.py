@@ -125,7 +125,7 @@ def sizes_of(type_: TypeProto | None) -> Sizes | None:
     tensor = type_.sparse_tensor_type if type_.HasField("sparse_tensor_type") else type_.tensor_type
     if not tensor.HasField("shape"):
         return None
-    # Some programs write a negative size for "unknown". In inputs, `parse` rejects such a size.
+    # Some programs write a negative size for "unknown". In inputs, `parse` accepts only -1.
     return tuple(
         (dim.dim_value if dim.dim_value >= 0 else None)
         if dim.HasField("dim_value")

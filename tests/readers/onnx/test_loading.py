@@ -60,6 +60,16 @@ def test_random_results_are_neither_constant_nor_shape_arithmetic() -> None:
         w=np.ones((2, 3), np.float32),
     )
     assert not any(node.is_constant or node.is_shape_arithmetic for node in found.graph.nodes)
+    found = read(
+        """g (float[2] x, bool c) => (float[2] y) {
+            r = If (yes) <then_branch = a () => (float[2] t) { t = RandomNormal <shape = [2]> () },
+                else_branch = b () => (float[2] e) { e = Identity (w) }>
+            y = Add (x, r)
+        }""",
+        w=np.ones(2, np.float32),
+        yes=np.ones((), np.bool_),
+    )
+    assert not any(node.is_constant for node in found.graph.nodes)
 
 
 def test_shape_arithmetic_continues_inside_bodies() -> None:
