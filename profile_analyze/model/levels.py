@@ -307,9 +307,14 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
     whole_s = float(np.nansum(own_s[owned.is_row & on_device]))
     between_s = whole_s - float(np.nansum(executions.duration_s[is_inside & on_device]))
     if whole_s > 0 and between_s >= _LEAST_BETWEEN * whole_s:
+        advice = (
+            "--level operator leaves this time out"
+            if is_operator.any()
+            else "the profile has no operators; record them, too"
+        )
         yield Note(
             f"modules and regions took {time_and_share(between_s, len(profile.runs))} outside of "
-            "all operators, for example in Python code; --level operator leaves this time out",
+            f"all operators, for example in Python code; {advice}",
             Importance.INCOMPLETE,
             between_s / whole_s,
         )

@@ -35,7 +35,7 @@ def _recorded_lines(summary: Summary, times: Times) -> Iterator[Line]:
 
 def _runs_text(summary: Summary, _: Times) -> str:
     base = _base(summary)
-    return runs_and_spread(base.runs, base.processes, base.copies, base.spread)
+    return runs_and_spread(base.runs, base.processes, base.copies, base.spread, summary.change)
 
 
 FACTS: Final = (

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.model.numbers import Spread
+    from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.gate_verdicts import Selected
     from profile_analyze.report.times import Times
@@ -78,14 +79,18 @@ def iterations_remark(unit: str) -> str:
     return " (counting iterations, which are not independent)" if unit == "iterations" else ""
 
 
-def runs_and_spread(runs: int, processes: int, copies: int, spread: Spread) -> str:
+def runs_and_spread(
+    runs: int, processes: int, copies: int, spread: Spread, change: Change | None
+) -> str:
     """Return the runs with their processes and spread, such as `8 in 2 processes (...)`.
 
-    `copies` is how many of the processes are copies of others.
+    `copies` is how many of the processes are copies of others. `change` says what counts as one
+    value in a comparison; None without a comparison.
     """
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
     are_copies = f", {copies} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
-    count = f"{runs}{of}{are_copies}"
+    once = ", each process counts once" if change and change.unit == "processes" else ""
+    count = f"{runs}{of}{are_copies}{once}"
     if isnan(spread.value):
         return count
     low, high = (signed_percent(one) for one in (spread.low, spread.high))

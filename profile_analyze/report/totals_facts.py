@@ -117,7 +117,9 @@ def _runs_text(summary: Summary, _: Times) -> str:
     # In a comparison, even a single run gets a line.
     if summary.runs == 1 and summary.change is None:
         return ""
-    runs = runs_and_spread(summary.runs, summary.processes, summary.copies, summary.spread)
+    runs = runs_and_spread(
+        summary.runs, summary.processes, summary.copies, summary.spread, summary.change
+    )
     unlike = f"; these look like {summary.unlike}, so the totals make no sense"
     return runs + unlike if summary.unlike else runs
 

@@ -323,6 +323,16 @@ def test_the_note_on_time_between_operators_states_the_mean_of_the_runs() -> Non
     )
 
 
+def test_the_note_on_time_between_operators_names_no_level_that_the_profile_lacks() -> None:
+    profile = profile_of(
+        [{"name": "net", "level": "module"}], [{"operator": 0, "duration_s": 5.0}], tracks=[CPU]
+    )
+    assert at_level(profile, "module").notes == (
+        "modules and regions took 5.00 s (100.0% of the time) outside of all operators, for example "
+        "in Python code; the profile has no operators; record them, too",
+    )
+
+
 def test_only_one_level_can_be_selected() -> None:
     shown = at_level(nested(), "top")
     assert at_level(shown, "top") is shown
