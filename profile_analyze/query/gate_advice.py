@@ -67,16 +67,8 @@ def advice_on_form(text: str, metrics: Sequence[str]) -> str:
     """Return what to write instead of `text`, which is not of the form METRIC > LIMIT."""
     stripped = text.strip()
     ways = (
-        *(
-            _reversed_order,
-            _spare_signs,
-            _any_single,
-            _whole_run,
-            _limit_first,
-            _limit_alone,
-            _metric_in_words,
-        ),
-        _other_form,
+        *(_reversed_order, _spare_signs, _any_single, _whole_run),
+        *(_limit_first, _limit_alone, _metric_in_words, _other_form),
     )
     is_short = len(stripped) <= LONGEST_ADVISED
     meant = (way(stripped, metrics) for way in (ways if is_short else ()))

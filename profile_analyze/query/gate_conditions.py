@@ -120,7 +120,7 @@ class FailCondition(NamedTuple):
         if self.limit_unit != "of baseline":
             return f"the metrics of work are {', '.join(WORK_METRICS)}"
         before, _, change = self.text.rpartition(self.metric)
-        return f"write '{before}macs{change}', or computation, params or memory"
+        return f"write {f'{before}macs{change}'!r}, or computation, params or memory"
 
     def exceeds(self, value: float, bound: float) -> bool:
         """Return whether the value is beyond a bound, on the side that the condition limits."""
