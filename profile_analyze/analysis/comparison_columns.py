@@ -146,9 +146,9 @@ COLUMNS: Final = (
     ),
     _of_runs(
         "relative_ratio",
-        meaning="how the time changed relative to all other operators: 1.1 means 10 % slower than "
-        "the others; N/A if fewer than eight others have a time in each run, and for a group whose "
-        "operators did not change alike",
+        meaning="how the time changed relative to all other operators: 1.1 means that the ratio is "
+        "10 % above theirs; N/A if fewer than eight others have a time in each run, and for a "
+        "group whose operators did not change alike",
         worked="the median ratio of {candidate_runs} to {baseline_runs}, with the time in each "
         "run (for a group, the level of its operators) divided by how slow the other operators "
         "were; 95 % confidence interval {relative_low} "
@@ -248,8 +248,8 @@ COLUMNS: Final = (
         "compared_work",
         "",
         "the work that work_ratio compares: computation, or memory if the computation is unknown "
-        "on a side or 0 on both sides; N/A if the memory is unknown, too; in a group, operators of "
-        "unknown work are left out if they take at most 5 % of the time",
+        "on either side or 0 on both sides; N/A if the memory is unknown, too; in a group, "
+        "operators of unknown work are left out if they take at most 5 % of the time",
         kind="text",
         worked="computation if {computation} and {base_computation} are known and not both 0, or "
         "else memory if {memory} and {base_memory} are known",

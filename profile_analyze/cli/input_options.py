@@ -66,8 +66,8 @@ RUNS: Final = OptionGroup(
             "--correct-drift",
             action="store_true",
             help="correct times for the load of the machine: divide the times of each run by how "
-            "slow the whole run was. In a comparison, the summary, all verdicts and --fail-if use "
-            "the times as measured",
+            "slow the whole run was. In a comparison, this changes only the times in tables: the "
+            "summary, all verdicts and --fail-if use the times as measured",
         ),
         Option.of(
             "--correct-sync",

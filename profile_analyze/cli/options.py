@@ -132,10 +132,10 @@ GROUPS: Final = OptionGroup(
             example="sum,p90",
             help="how to combine the values of a group: "
             f"{', '.join(AGGREGATES)}, or a percentile such as p90. The first aggregate other "
-            "than count applies to all columns. Each other one adds a time column, such as "
-            "time.p90. Without --aggregate-by, all operators are one row. With sum and mean, FLOPS "
-            "and bandwidth are the sum of work divided by the sum of time; with other aggregates, "
-            "they are that aggregate of the operators' values",
+            "than count applies to all columns. Each other aggregate adds a time column, such "
+            "as time.p90. Without --aggregate-by, all operators are one row. With sum and mean, "
+            "FLOPS and bandwidth are the sum of work divided by the sum of time; with other "
+            "aggregates, they are that aggregate of the operators' values",
         ),
         Option.repeatable(
             "--having",
@@ -157,9 +157,9 @@ ORDER: Final = OptionGroup(
             metavar="[+]COLUMN[,...]",
             example="memory",
             help="order rows by this column, largest first; with +, smallest first; N/A comes last "
-            "(default: time, or the size of the difference to the baseline). Nearly all columns "
-            "have an order (--columns help), and so do param.NAME and, for groups, aggregates such "
-            "as time.p90",
+            "(default: time, or the size of the difference to the baseline). COLUMN may be nearly "
+            "any column of --columns help, param.NAME or, for groups, an aggregate such as "
+            "time.p90",
         ),
         Option.of(
             "-t",

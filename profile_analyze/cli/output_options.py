@@ -56,7 +56,8 @@ OUTPUT: Final = OptionGroup(
             choices=("few", "all", "none"),
             default="few",
             help="which notes to print on standard error. few: at most three, the most important "
-            "first (default: few); markdown has the same notes, json always has all",
+            "first (default: few). Output in markdown has the same notes, output in json has "
+            "all notes",
         ),
         Option.of(
             "--time-unit",

@@ -23,8 +23,8 @@ _COSTS: Final = (
     Column(
         "macs_share",
         "1",
-        "macs / macs of all operators of the profile; in a model, bodies of If, Loop and Scan "
-        "count, each with one execution; N/A if a model has operators of unknown macs",
+        "macs / macs of all operators of the profile; in a model, the bodies of If, Loop and "
+        "Scan count as if each ran once; N/A if a model has operators of unknown macs",
         SAME,
         timed=True,
         worked="{macs} / {macs_of_all_operators_including_bodies}",
@@ -140,8 +140,8 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the largest block shape, such as 1x4, for which at most 10 % of the weight's elements are "
-        "zeros outside of blocks with only zeros; N/A if sparsity is at most 10 %",
+        "the largest block shape, such as 1x4, for which few zeros are outside of blocks with only "
+        "zeros: at most 10 % of the weight's elements; N/A if sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",

@@ -13,9 +13,9 @@ COLUMNS: Final = (
     _measured_time(
         "time",
         meaning="the device time, or the kind of time that the options select (host time, wait "
-        "time); the calls in a run are added up; with several runs, the median over the runs, or "
-        "the statistic that `--run-stat` selects; in a comparison, a process counts once, by the "
-        "median of its runs, unless `--unit` says otherwise",
+        "time), added up over the calls in a run; with several runs, the median over the runs, or "
+        "the statistic that `--run-stat` selects; in a comparison, each process counts once, with "
+        "the median of its runs, unless `--unit` says otherwise",
         worked="as measured; the {selected_kind_of_time}, with the calls in a run added up",
     ),
     Column(
@@ -88,7 +88,7 @@ COLUMNS: Final = (
     _measured_time(
         "time_median",
         meaning="the median device time of all inferences, if the file has it; `time` is then "
-        "their mean",
+        "the mean",
         # In formats for programs, `time_median_s` already means the median of `time` over a group.
         export_name="median_time",
         worked="as measured on the device",
@@ -112,8 +112,8 @@ COLUMNS: Final = (
     ),
     _measured_time(
         "self",
-        meaning="the host time (if the profile has none: the device time), without the executions "
-        "nested inside",
+        meaning="the host time, or the device time if the profile has no host times, without the "
+        "executions nested inside",
         worked="the duration - the durations of the executions nested inside",
     ),
     _measured_time(

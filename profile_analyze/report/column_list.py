@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.columns import Column
 
-_WRAPPER: Final = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
 _POINT_WRAPPER: Final = TextWrapper(
     100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
 )
@@ -22,21 +21,19 @@ _POINT_WRAPPER: Final = TextWrapper(
 _INTRODUCTION: Final = """\
 # Columns
 
-`--columns`, `--where`, `--having` and `--order-by` use these names. Running sums can be shown, but
-not used in conditions or orders. Shapes, strides and parameters have no order, but `param.NAME`
-has. `--explain flops` shows how a column is computed, with the numbers of the first row.
+`--columns`, `--where`, `--having` and `--order-by` use these names. Running sums can only be shown.
+Rows cannot be ordered by shapes, strides or `parameters`. `--explain flops` shows how a column is
+computed, with the numbers of the first row.
 
-The brackets after a column have its unit, and its name in csv, json, jsonl and parquet if that name
-is different. `Operators only` means that groups do not have the column.
+The brackets after a column have its unit, and its other name in csv, json, jsonl and parquet, if it
+has one. `Operators only` means that groups do not have the column.
 
 N/A means that the profile does not have the value. N/A is not 0 and meets no condition. It comes
 last in every order except the default order of a model.
-"""
 
-_TOLERANCE: Final = """\
-In conditions, measured times are equal if they differ by at most half a nanosecond, because
-differences of clock readings have rounding errors. The measured times are {}, and their aggregates.
-All other numbers are compared exactly, including computed times such as memory_time and lost.
+In conditions, measured times, such as time, queue and base, are equal if they differ by at most
+half a nanosecond, because differences of clock readings have rounding errors. All other numbers are
+compared exactly, including computed times such as memory_time and lost.
 """
 
 _CONVENTIONS: Final = """\
@@ -44,31 +41,32 @@ _CONVENTIONS: Final = """\
 
 - Memory counts each input and output once. This is a lower bound of the traffic: data that does
   not fit into the caches is read more than once.
-- Two kinds of operator only move data: those of the category copy, and those of the category data
-  movement whose computation is known (others may be views). The roofline ignores the computation of
-  both kinds, because some runtimes report the number of elements as computation.
+- Operators of the category copy only move data. So do operators of the category data movement,
+  unless their computation is unknown: then they may be views. The roofline ignores the computation
+  of operators that only move data, because some runtimes report the number of elements as
+  computation.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution.
 - The roofline does not judge operators that do no work, such as views and allocations. It does not
   judge copies between a GPU and other devices either, because a link limits them.
-- The roofline does not judge operators of unknown memory. Unless they only move data, it does not
-  judge operators of unknown computation either, or of a dtype for which the device has no known
-  rate.
+- The roofline does not judge operators of unknown memory. For operators that do more than move
+  data, it also needs the computation, and the device's rate for their dtype.
 - The roofline does not judge operators whose work and times were recorded in different runs, with
   different shapes.
 
 ## Groups
 
-- In a comparison, an operator that is on both sides is grouped by its values in the profile, even
-  if they differ in the baseline, such as its input_dtype.
+- In a comparison, an operator that both sides have is grouped by its values in the profile, even if
+  the baseline has other values, such as another input_dtype.
 - These columns are added up over the operators of a group, or aggregated as `--aggregate` says:
   {aggregated}.
 - A ratio of two of these columns, such as flops, is the ratio of the two sums, over the operators
   that have both values. With an aggregate other than sum or mean, the column is that aggregate of
   the operators' ratios.
-- An aggregate other than sum or count is part of the name: `--aggregate max` shows `time` as
-  `device self time max`, and as `time_max_s` for programs. The column `time_max` is another number:
-  the time in the slowest run. In conditions and orders, the name stays `time`.
+- In output, an aggregate other than sum or count is part of the column's name: `--aggregate max`
+  shows `time` as `device self time max`, and in csv, json, jsonl and parquet as `time_max_s`. The
+  column `time_max` is another number: the time in the slowest run. In conditions and orders, the
+  name stays `time`.
 """
 
 _FAMILIES: Final = """\
@@ -77,9 +75,9 @@ _FAMILIES: Final = """\
 - `param.NAME`: one of the operator's parameters, such as `param.stride_h` or `param.mode`. Numbers
   are compared as numbers: 1 and 1.0 are equal. Booleans, lists and objects are compared as JSON
   text without blanks: `--where 'param.flag == true'`, `--where 'param.axes == [0,1]'`.
-- `name~REGEX`: the part of the name that matches the pattern, or the first group of the pattern if
-  it has one; N/A without a match. Other columns of texts work in the same way: `type~^(Conv)`. In
-  `--where`, write `name ~ REGEX` instead.
+- `name~REGEX`: the part of the name that matches the pattern, or the first capture group if the
+  pattern has one; N/A without a match. Other columns of texts work in the same way: `type~^(Conv)`.
+  In `--where`, write `name ~ REGEX` instead.
 - `scope/N`: the first N levels of the scope. With `scope/2`, `encoder/layer1/attention` counts as
   `encoder/layer1`, and `head` as `head`.
 - `date` and the like: a label that `--label` gives to the files. Its full name is `label.date`.
@@ -102,8 +100,9 @@ _FAMILIES: Final = """\
 - In csv, json, jsonl and parquet, calls is the last column if an operator has several calls in a
   run.
 - `--columns all` shows all columns; formats that people read leave out columns without any value.
-- In names, formats for people and csv escape control characters, invisible characters and
-  characters that reorder text, as in `\\x1b`. json, jsonl and parquet have the original characters.
+- csv and the formats that people read escape some characters in names, as in `\\x1b`: control
+  characters, invisible characters and characters that reorder text. json, jsonl and parquet have
+  the original characters.
 """
 
 
@@ -121,7 +120,6 @@ def column_list() -> str:
     return "\n".join(
         [
             _INTRODUCTION,
-            _tolerance(),
             *(
                 f"## {title}\n\n" + "".join(map(_entry, columns))
                 for title, columns in sections.items()
@@ -130,12 +128,6 @@ def column_list() -> str:
             _FAMILIES,
         ]
     )
-
-
-def _tolerance() -> str:
-    """Return the paragraph on columns that conditions compare with a tolerance."""
-    names = _enumerated(column.name for column in CATALOG if column.measured)
-    return _WRAPPER.fill(_TOLERANCE.format(names)) + "\n"
 
 
 def _conventions() -> str:

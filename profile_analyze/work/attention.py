@@ -96,7 +96,7 @@ KINDS: Final = (
         "has_delta, has_decay",
         "MACs: batch * length * head size * value head size * (heads + heads of keys), or * (heads "
         "+ 2 * heads of keys) with a delta rule. In addition, for each token, 1 FLO for each "
-        "output and for each element of the state that decays",
+        "output element and, if the state decays, for each element of the state",
         "ONNX LinearAttention, one token after the other",
         activation_macs=_linear_macs,
     ),

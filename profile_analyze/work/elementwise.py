@@ -116,7 +116,7 @@ KINDS: Final = (
         "activation",
         terms.ELEMENTWISE,
         _per_output,
-        "as elementwise; a fused bias or product is 1 more",
+        "as elementwise; 1 more for a fused bias or product",
         _PER_ELEMENT,
     ),
     _of(
@@ -208,7 +208,7 @@ KINDS: Final = (
         "reduction",
         terms.REDUCTION,
         _per_input,
-        "1 FLO for each input element; 2 if a function is applied to it first",
+        "1 FLO for each input element; 2 if each element goes through a function first",
         _PER_ELEMENT,
     ),
     _of(
