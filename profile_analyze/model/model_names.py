@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.model.generated_names import without_counter
 from profile_analyze.model.terms import (
     ATTENTION,
     CONTROL,
@@ -77,7 +78,8 @@ class NodeNames:
         for node, name in enumerate(model.operators.name.values().tolist()):
             # Constants and bookkeeping are left out: they have no work, and runtimes may skip them.
             if name and self.facts[node].category != CONTROL:
-                for one in {name, re.sub(_COPY, "", name)}:
+                names = {name, re.sub(_COPY, "", name)}
+                for one in {*names, without_counter(name, self.facts[node].type)}:
                     self._by_name.setdefault(one, []).append(node)
         self._graph = graph
         count = Counter(graph.tensor_names)  # the bodies of loops may use a name again

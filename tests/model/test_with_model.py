@@ -476,6 +476,12 @@ def test_a_repeated_name_is_matched_in_order_if_as_many_nodes_have_it() -> None:
     assert macs(run_of(("a", "Conv"), ("a", "Gemm"), in_shape=None), model) == [-1, -1]
 
 
+def test_a_generated_name_is_matched_without_its_counter() -> None:
+    """The name of the first node is not its type with a counter, so only the second matches."""
+    nodes = [Node("a_token_7", "Conv", "x", "y", 1), Node("Conv_token_8", "Conv", "y", "z", 2)]
+    assert macs(run_of(("Conv", "Conv"), in_shape=None), model_of(nodes)) == [2]
+
+
 @pytest.mark.slowest
 def test_a_name_of_very_many_nodes_is_matched_only_in_order() -> None:
     original = _Matching._fitting

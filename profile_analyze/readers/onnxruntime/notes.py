@@ -141,8 +141,8 @@ def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importa
     yield is_node & is_unknown & has_shapes, _UNKNOWN, Importance.INCOMPLETE
     is_packed = np.array([bool(row.call.cost.packed_bytes) for row in rows], np.bool_)
     yield is_packed, _PACKED, Importance.CONTEXT
-    nodes = Counter((row.scope, row.name, row.type) for row in rows)
-    varies = np.array([nodes[row.scope, row.name, row.type] > 1 for row in rows], np.bool_)
+    nodes = Counter((row.scope, row.node, row.type) for row in rows)
+    varies = np.array([nodes[row.scope, row.node, row.type] > 1 for row in rows], np.bool_)
     yield is_node & varies, _SEVERAL_SHAPES, Importance.CONTEXT
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.generated_names import without_counter
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
@@ -77,6 +78,8 @@ class Operator(NamedTuple):
     scope: tuple[str, ...] = ()
     level: str = OPERATOR
     call: Call = Call()
+    node: str = ""
+    """The name of the node in the file; empty for a kernel, or if the node has no name."""
 
     @property
     def is_blocked(self) -> bool:
@@ -88,7 +91,9 @@ def operator_of(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:
     """Return the row of a node. `scope` names the nodes that it ran inside, outermost first."""
     type_ = facts.type or None
     call = _call(type_, facts.inputs, facts.outputs, *facts.sizes)
-    return Operator(node_name(facts.name) or type_ or "unnamed", type_, scope, call=call)
+    node = node_name(facts.name)
+    name = without_counter(node, type_) or type_ or "unnamed"
+    return Operator(name, type_, scope, call=call, node=node)
 
 
 @computed_once

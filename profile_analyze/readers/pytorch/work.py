@@ -7,7 +7,7 @@ the cost of a call from the shapes of the inputs.
 from __future__ import annotations
 
 import re
-from math import isfinite
+from math import inf, isfinite, nan, prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.model import terms
@@ -67,6 +67,8 @@ COLLECTIVE: Final = re.compile(r"(?:nccl|rccl|gloo|mpi|ucc|xccl|hccl|c10d):")
 _OPTIMIZER: Final = "Optimizer."
 _GENERATED: Final = "triton_"
 """The start of the name of a kernel that `torch.compile` generates."""
+_LOOPS: Final = ("triton_poi_", "triton_per_", "triton_red_")
+"""The starts of the names of generated kernels whose values are the sizes of their loops."""
 _NOTHING: Final = Work(0.0, 0.0, 0.0)
 
 
@@ -140,12 +142,24 @@ def _of_custom(name: str, last: str, arguments: Sequence[Argument]) -> Described
     """Describe an operator whose signature is unknown, so that its arguments have no names."""
     category = category_by_words(name)
     if name.startswith(_GENERATED):
-        tensors = (tensor for one in arguments for tensor in one.tensors or ())
-        return Described(category, Work(memory=sum(one.bytes for one in tensors)))
+        return Described(category, Work(memory=_memory_of_generated(name, arguments)))
     if category == terms.OTHER:
         entry = _entry(last) or Entry("other")
         return Described(entry.category_of(), work_without_shapes(entry.kind))
     return Described(category)
+
+
+def _memory_of_generated(name: str, arguments: Sequence[Argument]) -> float:
+    """Return the bytes of the tensors of a generated kernel; nan if it may read only a part of one.
+
+    A tensor with more elements than the loops have passes may be read in part, such as the table
+    of an embedding.
+    """
+    tensors = [tensor for one in arguments for tensor in one.tensors or ()]
+    sizes = [int(one.value) for one in arguments if type(one.value) is int]
+    passes = prod(sizes) if sizes and name.startswith(_LOOPS) else inf
+    is_partial = any(one.elements > passes for one in tensors)
+    return nan if is_partial else sum(one.bytes for one in tensors)
 
 
 def _entry(name: str) -> Entry | None:

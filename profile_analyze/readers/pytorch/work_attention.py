@@ -92,6 +92,8 @@ _OF_ATTENTION: Final = {
     "window_size_left, window_size_right, Tensor? seqused_k, Tensor? alibi_slopes",
     "_efficient_attention_forward": f"{_QUERIES}, Tensor? mask, {_OFFSETS}, dropout_p, "
     "custom_mask_type, compute_log_sumexp, scale, Tensor? seqlen_k, window_size",
+    "_cudnn_attention_forward": f"{_QUERIES}, Tensor? mask, {_OFFSETS}, compute_log_sumexp, "
+    f"{_DROPOUT}, return_debug_mask, scale",
 }
 _OF_ATTENTION_BACKWARD: Final = {
     "_scaled_dot_product_flash_attention_backward": f"{_GRADIENTS}, Tensor out, "
@@ -107,6 +109,8 @@ _OF_ATTENTION_BACKWARD: Final = {
     "_efficient_attention_backward": f"{_GRADIENTS}, Tensor? mask, Tensor out, {_OFFSETS}, "
     f"Tensor logsumexp, dropout_p, {_SEEDS}, custom_mask_type, bias_requires_grad, scale, "
     "num_splits_key, window_size, shared_storage_dqdkdv",
+    "_cudnn_attention_backward": f"{_GRADIENTS}, Tensor out, Tensor logsumexp, {_SEEDS}, "
+    f"Tensor? mask, {_OFFSETS}, {_DROPOUT}, scale",
 }
 
 TABLE: Final[Mapping[str, Entry]] = {

@@ -177,6 +177,25 @@ def test_a_node_with_other_shapes_is_another_operator(tmp_path: Path) -> None:
     )
 
 
+def test_generated_names_do_not_keep_sessions_apart(tmp_path: Path) -> None:
+    """The counters of the two nodes differ between the sessions, in the order and in the values."""
+    files = []
+    for counters in ((7, 12), (12, 9)):
+        nodes = [
+            node(f"ReorderOutput_token_{counter}", "ReorderOutput", 10 * n, n, ins=[(n,)])
+            for n, counter in enumerate(counters, 1)
+        ]
+        files.append(tmp_path / f"{counters[0]}.json")
+        files[-1].write_bytes(document(*nodes, node("my_token_4", "Abs", 40, 1), run(9, 40)))
+    joined = pa.load_runs(files)
+    assert joined.operators.name.values().tolist() == ["ReorderOutput"] * 2 + ["my_token_4"]
+    both = [pytest.approx([us * 1e-6] * 2) for us in (1, 2, 1)]
+    assert joined.measured("time").tolist() == both
+    assert not any("several shapes" in note for note in joined.notes)
+    compared = pa.compare(pa.load(files[0]), pa.load(files[1]))
+    assert compared.match.values().tolist() == ["name"] * 3
+
+
 def test_runs_on_several_threads_stay_apart(tmp_path: Path) -> None:
     lines = [
         *(node("a", "Abs", 12, 4, tid=1), node("a", "Abs", 13, 5, tid=2)),

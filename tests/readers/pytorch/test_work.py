@@ -359,6 +359,11 @@ QUERIES = [tensor(2, 3, 5, 8), tensor(2, 3, 7, 8), tensor(2, 3, 7, 6)]
             [NONE, value("True"), value("0."), value("True")],
             0,
         ),
+        (
+            "_cudnn_attention_forward",
+            [tensor(5, 7), NONE, NONE, value("5"), value("7"), value("False"), value("0.")],
+            1,
+        ),
     ],
 )
 def test_attention_has_outputs_and_work(name: str, arguments: list[Any], masked: int) -> None:
@@ -433,6 +438,7 @@ STEPS: tuple[Any, Any] = ([[]], ["float"])
         ("_scaled_dot_product_attention_math", [*[tensor(2, 3, 5, 8)] * 3, NONE, value("0.1"), value("False")], [([2, 3, 5, 5], BOOLEAN)], [NONE], 150),
         ("_efficient_attention_forward", [*[tensor(2, 5, 3, 8)] * 3, *[NONE] * 5, value("0."), value("0"), value("True"), NONE], [([2], "int")], [NONE], 8),
         ("_scaled_dot_product_efficient_attention_backward", [*[tensor(2, 3, 5, 8)] * 4], [tensor(5, 5)], [tensor(2, 3, 5, 8), tensor(2, 3, 5)], 100),
+        ("_cudnn_attention_backward", [*[tensor(2, 3, 5, 8)] * 5, tensor(2, 3, 5), tensor(2), tensor(2)], [tensor(5, 5)], [NONE, NONE, value("5"), value("5"), value("0."), value("False")], 100),
         ("_scaled_mm", [([4, 6], HALF), ([6, 5], HALF), tensor(4, 1), tensor(1, 5), NONE], [tensor()], [value("5"), value("True")], 4),
         ("embedding_bag", [tensor(10, 6), ([5], "long int"), ([2], "long int"), value("False"), value("0"), value("False")], [tensor(5)], [value("False")], 20),
         ("_thnn_fused_lstm_cell", [tensor(2, 20), tensor(2, 20), tensor(2, 5)], [tensor(20), tensor(20)], [], 160),
@@ -574,6 +580,24 @@ def test_a_generated_kernel_moves_its_arguments() -> None:
     found = call("triton_poi_fused_add_cos_sin_0", *[tensor(10, 10)] * 3, value("100"))
     assert (found.category, found.parameters) == ("elementwise", None)
     assert numbers(found) == pytest.approx((nan, nan, 1200), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "memory"),
+    [
+        ("triton_per_fused_embedding_native_layer_norm_0", (4, 10), nan),
+        ("triton_red_fused_embedding_sum_0", (40,), nan),
+        ("triton_per_fused_native_layer_norm_0", (10, 10), 560),
+        ("triton_poi_fused_add_0", (10, 10, False), 560),
+        ("triton_tem_fused_mm_0", (4, 10), 560),
+        ("triton_per_fused_native_layer_norm_0", (), 560),
+    ],
+)
+def test_a_generated_kernel_may_read_a_part_of_a_tensor(
+    name: str, sizes: tuple[object, ...], memory: float
+) -> None:
+    found = call(name, tensor(10, 10), tensor(4, 10), *(value(str(size)) for size in sizes))
+    assert found.work.memory == pytest.approx(memory, nan_ok=True)
 
 
 @pytest.mark.parametrize(
