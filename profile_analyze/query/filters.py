@@ -40,8 +40,8 @@ class Selection(NamedTuple):
     recorded: int
     """How many operators have executions on the side (device or host) of the measure. In a profile
     without times, all operators count."""
-    not_recorded: int
-    """How many operators pass all filters but have no executions on this side."""
+    not_recorded: NDArray[np.int64]
+    """The rows of operators that pass all filters but have no executions on this side."""
     unknown_dtype: Mask
     """Shape (operators,): which operators the filter by input dtype cannot judge. Operators that
     fail the filter by type, by name or by time are left out."""
@@ -93,12 +93,12 @@ def select(query: Query, rows: OperatorRows) -> Selection:
         in_range |= _in_time_range(query, rows["base"])
     evaluated = evaluate(query.conditions, rows)
     selected, unjudged = meeting_all(evaluated, passed & in_range & recorded)
-    # A note says how many operators match the filters but did not run on this side.
+    # A note is about the operators that match the filters but did not run on this side.
     not_recorded, _ = meeting_all(evaluated, passed & in_range & ~recorded)
     return Selection(
         operators=np.flatnonzero(selected),
         recorded=int(recorded.sum()),
-        not_recorded=int(not_recorded.sum()),
+        not_recorded=np.flatnonzero(not_recorded),
         unknown_dtype=unknown_dtype & in_range & recorded,
         unjudged=unjudged,
     )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.terms import CPU, DEVICE, HOST
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
@@ -27,6 +31,14 @@ def advice_on_missing_times(profile: Profile, side: Side) -> str:
         "these times, or "
     )
     return f"{shown if others else ''}profile again with {side} times"
+
+
+def would_match(profile: Profile, rows: NDArray[np.int64], time: str = "such a time") -> str:
+    """Return the clause that the operators in `rows`, which lack a time, would match."""
+    clause = f"{counted(len(rows), 'operator')} without {time} would match"
+    if not leaves_work_inside(profile.operators)[rows].any():
+        return clause
+    return f"{clause}; --level top adds the times of the operators inside"
 
 
 class Missing(NamedTuple):

@@ -65,6 +65,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
         total_s=operators.total_s,
         recorded=selection.recorded,
         matched=len(selection.operators),
+        without_times=selection.not_recorded,
         without_memory=int(np.isnan(profile.operators.memory[selection.operators]).sum()),
         available=len(candidates),
         notes=(

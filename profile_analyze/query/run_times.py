@@ -20,7 +20,7 @@ from profile_analyze.model.numbers import (
     ratio,
 )
 from profile_analyze.model.terms import DEVICE, HOST
-from profile_analyze.units import counted, percent
+from profile_analyze.units import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,17 +168,17 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
     slowest = max(multiple for _, multiple in slow)
     skipped = profile.skipped_runs
     slow_processes = sum(runs > 0 for runs, _ in slow)
+    processes = len(profile.processes)
     of_processes = (
-        ""
-        if len(profile.processes) == 1
-        else f" of {counted(slow_processes, 'process', 'processes')}"
+        f"all {processes}" if slow_processes == processes else f"{slow_processes} of {processes}"
     )
+    in_processes = "" if processes == 1 else f" in {of_processes} processes"
     first = f"run {skipped + 1}" if count == 1 else f"runs {skipped + 1} to {skipped + count}"
     is_one = count == 1 and slow_processes == 1
     took = "took" if is_one else "took up to"
     leaves = "leaves it out" if is_one else "leaves them out"
     yield Note(
-        f"{first}{of_processes} {took} {slowest:.1f} times the median; --skip-runs "
+        f"{first}{in_processes} {took} {slowest:.1f} times the median; --skip-runs "
         f"{skipped + count} {leaves}",
         Importance.WRONG,
     )

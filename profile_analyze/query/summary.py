@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.iterations import by_unit, copies_in
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import BASELINE, Importance, Note
 from profile_analyze.model.numbers import Spread, any_known, median, over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.ranks import notes_on_incomplete_runs
 from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import ABSENT, COPY, DEVICE, RUN_KEYS
 from profile_analyze.query.filters import filter_by_type_name_and_dtype
@@ -26,8 +24,8 @@ from profile_analyze.query.run_times import (
     walls_s,
     warm_up_notes,
 )
+from profile_analyze.query.track_notes import track_notes
 from profile_analyze.query.unequal_runs import unequal_runs_notes, with_device_times
-from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,14 +33,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.executions import Track
     from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.model.recorded import RecordedFact
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.model_summary import ModelSummary
 
-_MOST_RANKS_IN_NOTE: Final = 4
 _BUSY_HOST: Final = 2.0
 """If the host takes more than this multiple of the device time, the device probably waits."""
 _BUSY: Final = 0.5
@@ -255,7 +251,7 @@ def _notes(profile: Profile, unsplit: Profile, operators: int) -> Iterator[Note]
             "leave out the other operators",
             Importance.INCOMPLETE,
         )
-    yield from _track_notes(profile)
+    yield from track_notes(profile)
     yield from _notes_on_busy_host(profile)
     for side, measure in (("device", "time"), ("host", "host_time")):
         is_unknown = np.isnan(profile.totals_s(measure))
@@ -298,50 +294,3 @@ def _notes_on_times_of(profile: Profile, run_keys: list[str]) -> Iterator[Note]:
     yield from outlier_notes(profile)
     if profile.origin.synchronised:
         yield from _imported("synchronisation_notes").synchronisation_notes(profile)
-
-
-def _track_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note if several ranks or tracks of the device have times, which may overlap."""
-    if len(profile.executed_tracks(DEVICE)) < 2:
-        return
-    by_track = profile.total_by_track(DEVICE)
-    by_rank: dict[int, float] = {}
-    for track, total in by_track.items():
-        if track.rank is not None:
-            by_rank[track.rank] = by_rank.get(track.rank, 0.0) + total
-    if len(by_rank) > 1:
-        yield _note_on_ranks(by_rank)
-        yield from notes_on_incomplete_runs(profile)
-        return
-    by_line: dict[Track, float] = {}
-    for track, total in by_track.items():
-        by_line[track.line] = by_line.get(track.line, 0.0) + total
-    if len(by_line) < 2:
-        return
-    kinds = {track.kind for track in by_line}
-    noun = kinds.pop() if len(kinds) == 1 else "track"
-    lines = sorted(by_line, key=lambda line: line.name)
-    parts = ", ".join(
-        f"{short_time(by_line[line])} on {name}"
-        for line, name in zip(lines, distinct_names(lines), strict=True)
-    )
-    yield Note(
-        f"the device time is the sum of {counted(len(by_line), noun)}, which may have run at the "
-        f"same time: {parts}",
-        Importance.WRONG,
-    )
-
-
-def _note_on_ranks(by_rank: dict[int, float]) -> Note:
-    """Return the note that the device time is of several ranks. `by_rank` has their seconds."""
-    ordered = sorted(by_rank, key=lambda rank: (by_rank[rank], rank))
-    texts = {rank: f"{short_time(by_rank[rank])} on rank {rank}" for rank in ordered}
-    if len(ordered) > _MOST_RANKS_IN_NOTE:
-        times = f"from {texts[ordered[0]]} to {texts[ordered[-1]]}"
-    else:
-        times = ", ".join(texts[rank] for rank in sorted(ordered))
-    return Note(
-        f"the device time is the sum of {len(by_rank)} ranks: {times}; --aggregate-by rank shows "
-        "each",
-        Importance.WRONG,
-    )

@@ -51,6 +51,8 @@ class Table:
     without times, all operators count."""
     matched: int
     """How many operators passed the filters."""
+    without_times: NDArray[np.int64]
+    """The rows of operators that would pass the filters, but have no such executions."""
     without_memory: int
     """How many operators that passed the filters have an unknown memory."""
     available: int

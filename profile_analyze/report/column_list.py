@@ -63,10 +63,10 @@ _CONVENTIONS: Final = """\
 - A ratio of two of these columns, such as flops, is the ratio of the two sums, over the operators
   that have both values. With an aggregate other than sum or mean, the column is that aggregate of
   the operators' ratios.
-- In output, an aggregate other than sum or count is part of the column's name: `--aggregate max`
-  shows `time` as `device self time max`, and in csv, json, jsonl and parquet as `time_max_s`. The
-  column `time_max` is another number: the time in the slowest run. In conditions and orders, the
-  name stays `time`.
+- In output, an aggregate other than sum is part of the column's name: `--aggregate max` shows
+  `time` as `device self time max`, and in csv, json, jsonl and parquet as `time_max_s`. The column
+  `time_max` is another number: the time in the slowest run. In conditions and orders, the name
+  stays `time`.
 """
 
 _FAMILIES: Final = """\
@@ -82,9 +82,10 @@ _FAMILIES: Final = """\
   `encoder/layer1`, and `head` as `head`.
 - `date` and the like: a label that `--label` gives to the files. Its full name is `label.date`.
   Rows with a label have the medians and shares of the runs with this label.
-- `time.p90` and the like, for groups: any aggregate of a column that is added up, or of a ratio of
-  two such columns, whatever `--aggregate` says. Percentiles are interpolated linearly. `std` is the
-  sample standard deviation (n - 1). `count` is the number of operators that have a value.
+- `time.p90` and the like, for groups: any aggregate of a column that is added up, whatever
+  `--aggregate` says. Ratios of two such columns have all aggregates except sum and mean.
+  Percentiles are interpolated linearly. `std` is the sample standard deviation (n - 1). `count` is
+  the number of operators that have a value.
 
 ## Which columns are shown
 
@@ -93,10 +94,10 @@ _FAMILIES: Final = """\
   they show the keys, count, time and its aggregates, share, computation, flops, memory and
   bandwidth. For a model that has not run, they show columns of work, such as macs, params and
   memory.
-- Several runs add spread. `--level kernel` adds full_name and launched_by. `--peaks` adds bound,
-  efficiency, lost and gain. `--compare` adds base, difference, change, ratio, ratio_low,
-  ratio_high, relative_ratio, relative_low, relative_high, p_value, work_ratio, ratio_per_work,
-  match, test, verdict and runs_needed.
+- Several runs add spread to these columns. `--level kernel` adds full_name and launched_by.
+  `--peaks` adds bound, efficiency, lost and gain. `--compare` adds base, difference, change, ratio,
+  ratio_low, ratio_high, relative_ratio, relative_low, relative_high, p_value, work_ratio,
+  ratio_per_work, match, test, verdict and runs_needed.
 - In csv, json, jsonl and parquet, calls is the last column if an operator has several calls in a
   run.
 - `--columns all` shows all columns; formats that people read leave out columns without any value.

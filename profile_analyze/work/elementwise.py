@@ -247,7 +247,7 @@ KINDS: Final = (
         terms.ELEMENTWISE,
         _optimizer,
         "for each parameter, 14 FLO (Adam), 9 (Adagrad) or 7 (Momentum)",
-        "any; per_element, tensors_per_parameter (how many are written)",
+        "any; per_element, tensors_per_parameter (tensors written for each parameter)",
         "equations of ONNX Adam, Adagrad and Momentum",
     ),
 )

@@ -357,6 +357,35 @@ def test_the_reason_says_which_side_has_no_device_times(
     assert (found.outcome, found.reason) == ("unjudged" if reason else "met", expected)
 
 
+def test_operators_that_launched_nothing_themselves_are_named() -> None:
+    """A wrapper leaves its work to the operator inside it, which launches the kernel."""
+    profile = in_memory.profile_of(
+        [
+            {"name": "conv2d", "computation": 5.0},
+            {"name": "cudnn", "computation": 5.0},
+            {"name": "kernel", "level": "kernel"},
+            {"name": "empty", "computation": 0.0},
+        ],
+        [
+            {"operator": 0, "duration_s": 3.0, "track": 1},
+            {"operator": 1, "duration_s": 2.0, "track": 1, "parent": 0},
+            {"operator": 2, "duration_s": 1.0, "launched_by": 1},
+            {"operator": 3, "duration_s": 1.0, "track": 1},
+        ],
+        tracks=[in_memory.STREAM, in_memory.THREAD],
+    )
+
+    def reason(name: str) -> str:
+        query = pa.Query()
+        condition = pa.FailCondition.parse(f"name == {name}: time > 1us", query)
+        (found,) = pa.judge_conditions([condition], query, profile)
+        return found.reason
+
+    without = "no operator matches: 1 operator without a device time would match"
+    assert reason("empty") == without
+    assert reason("conv2d") == f"{without}; --level top adds the times of the operators inside"
+
+
 def test_the_reason_says_that_a_column_is_unknown() -> None:
     profile = in_memory.profile_of(
         [{"name": name, "type": None} for name in "ab"],

@@ -42,7 +42,9 @@ def iterations(*times_s: tuple[float, ...], wall_s: float = nan) -> Profile:
         ),
         (
             [(3.0, 1.0, 1.0), (2.0, 1.0, 1.0), (1.0, 1.0, 1.0)],
-            ["run 1 of 2 processes took up to 3.0 times the median; --skip-runs 1 leaves them out"],
+            [
+                "run 1 in 2 of 3 processes took up to 3.0 times the median; --skip-runs 1 leaves them out"
+            ],
         ),
         ([(1.0, 9.0, 1.0)], []),
         ([(1.2, 1.0, 1.0)], []),

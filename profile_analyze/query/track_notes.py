@@ -1,0 +1,95 @@
+"""The note that the device time is the sum of several tracks or ranks, which may overlap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model.executions import distinct_names
+from profile_analyze.model.measuring import total_by_track
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.numbers import over_runs
+from profile_analyze.model.ranks import notes_on_incomplete_runs
+from profile_analyze.model.terms import DEVICE
+from profile_analyze.units import counted, short_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.executions import Track
+    from profile_analyze.model.profile import Profile
+
+_MOST_RANKS: Final = 4
+
+
+def track_notes(profile: Profile) -> Iterator[Note]:
+    """Yield a note if several ranks or tracks of the device have times in one run."""
+    if len(profile.executed_tracks(DEVICE)) < 2:
+        return
+    times_s = total_by_track(profile, DEVICE)
+    medians_s = over_runs(times_s, "median")
+    by_rank: dict[int, float] = {}
+    rows_of: dict[Track, list[int]] = {}
+    for row in profile.executed_tracks(DEVICE):
+        track = profile.tracks[row]
+        rows_of.setdefault(track.line, []).append(row)
+        if track.rank is not None:
+            by_rank[track.rank] = by_rank.get(track.rank, 0.0) + float(medians_s[row])
+    if len(by_rank) > 1:
+        yield _note_on_ranks(by_rank)
+        yield from notes_on_incomplete_runs(profile)
+        return
+    process, lines = _busiest_process(profile, times_s, rows_of)
+    by_line = {line: float(medians_s[rows_of[line]].sum()) for line in lines}
+    if len(by_line) > 1:
+        yield _note_on_lines(by_line, "" if len(by_line) == len(rows_of) else f" in {process}")
+
+
+def _busiest_process(
+    profile: Profile, times_s: NDArray[np.float64], rows_of: Mapping[Track, list[int]]
+) -> tuple[str, list[Track]]:
+    """Return the process of the run with the most lines, and these lines.
+
+    Threads of different processes may have different names, so only lines of one run may overlap.
+    `times_s` has shape (tracks, runs). `rows_of` has the tracks of each line.
+    """
+    if len(profile.processes) == 1:
+        return profile.processes[0], [*rows_of]
+    is_used = np.array([~np.isnan(times_s[rows]).all(axis=0) for rows in rows_of.values()])
+    run = int(is_used.sum(axis=0).argmax())
+    lines = [line for line, used in zip(rows_of, is_used[:, run].tolist(), strict=True) if used]
+    return profile.processes[profile.runs[run].process], lines
+
+
+def _note_on_lines(by_line: Mapping[Track, float], where: str) -> Note:
+    """Return the note that the device time is of several lines. `by_line` has their seconds."""
+    kinds = {track.kind for track in by_line}
+    noun = kinds.pop() if len(kinds) == 1 else "track"
+    lines = sorted(by_line, key=lambda line: line.name)
+    parts = ", ".join(
+        f"{short_time(by_line[line])} on {name}"
+        for line, name in zip(lines, distinct_names(lines), strict=True)
+    )
+    return Note(
+        f"the device time is the sum of {counted(len(by_line), noun)}{where}, which may have run "
+        f"at the same time: {parts}",
+        Importance.WRONG,
+    )
+
+
+def _note_on_ranks(by_rank: dict[int, float]) -> Note:
+    """Return the note that the device time is of several ranks. `by_rank` has their seconds."""
+    ordered = sorted(by_rank, key=lambda rank: (by_rank[rank], rank))
+    texts = {rank: f"{short_time(by_rank[rank])} on rank {rank}" for rank in ordered}
+    if len(ordered) > _MOST_RANKS:
+        times = f"from {texts[ordered[0]]} to {texts[ordered[-1]]}"
+    else:
+        times = ", ".join(texts[rank] for rank in sorted(ordered))
+    return Note(
+        f"the device time is the sum of {len(by_rank)} ranks: {times}; --aggregate-by rank shows "
+        "each",
+        Importance.WRONG,
+    )
