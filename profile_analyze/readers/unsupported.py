@@ -83,6 +83,11 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     # Paddle writes schemaVersion as a text, PyTorch as a number.
     _Signature("a Paddle profile", rb'\{.*("span_index"|"schemaVersion"\s*:\s*")'),
     _Signature(
+        "only the list traceEvents of a PyTorch trace; name the whole file that "
+        "export_chrome_trace wrote",
+        rb'\[.*"cat"\s*:\s*"(cpu_op|user_annotation|cuda_runtime)"',
+    ),
+    _Signature(
         "a Chrome timeline of another program, or an empty one",
         rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:',
     ),
@@ -158,6 +163,10 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature("a zip archive; unpack it first", rb"PK\x03\x04"),
     # the magic of a tar header is at offset 257
     _Signature("a tar archive; unpack it first", rb".{257}ustar"),
+    _Signature("JSON that was encoded twice; write the object, not its text", rb'"\s*[\[{]'),
+    _Signature(
+        "a Python object that was written as text; write it with json.dump", rb"[\[{]\s*(\{\s*)?'"
+    ),
     _Signature(
         "JSON, but not like a profile",
         # A number counts only if it ends as in JSON, or with the file: a log may begin with

@@ -110,6 +110,19 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         b'[{"name": "a", "ph": "X"}]',
         "looks like a Chrome timeline of another program, or an empty one",
     ),
+    (
+        b'[{"ph": "X", "cat": "cpu_op", "name": "aten::mm"}]',
+        "looks like only the list traceEvents of a PyTorch trace; name the whole file that "
+        "export_chrome_trace wrote",
+    ),
+    (
+        b'"{\\"traceEvents\\": []}"',
+        "looks like JSON that was encoded twice; write the object, not its text",
+    ),
+    *(
+        (content, "looks like a Python object that was written as text; write it with json.dump")
+        for content in (b"{'traceEvents': []}", b"[{'name': 'conv'}]")
+    ),
     (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
     (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
     (
