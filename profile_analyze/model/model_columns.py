@@ -140,8 +140,8 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the largest block shape, such as 1x4, for which few zeros are outside of blocks with only "
-        "zeros: at most 10 % of the weight's elements; N/A if sparsity is at most 10 %",
+        "the largest block shape, such as 1x4, for which at most 10 % of the weight's elements are "
+        "zeros outside of blocks with only zeros; N/A if sparsity is at most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",

@@ -71,7 +71,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def stride_text(stride: Shape) -> str:
-    """Return the text of the strides of one tensor: `-[150528,1,672,3]`."""
+    """Return the text of the strides of one tensor, after a dash: `-[150528,1,672,3]`."""
     return "-[" + ",".join(map(str, stride)) + "]"
 
 

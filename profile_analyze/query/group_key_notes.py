@@ -1,4 +1,4 @@
-"""Notes on group keys that are N/A for some operators, or that put nearly all in one group."""
+"""Notes on group keys that are N/A for some operators, or put nearly all time in one group."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_SCOPE: Final = (f"{NO_SCOPE[0]}: its group is N/A", f"{NO_SCOPE[1]}: their g
 
 
 def group_key_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
-    """Yield a note on each key that is N/A for operators, or puts nearly all in one group."""
+    """Yield a note on each key that is N/A for operators, or puts nearly all time in one group."""
     yield from _unmatched_key_notes(query, operators)
     yield from _scope_notes(query, operators, selection)
     yield from _partly_matched_key_notes(query, operators, selection)

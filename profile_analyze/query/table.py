@@ -52,7 +52,7 @@ class Table:
     matched: int
     """How many operators passed the filters."""
     without_times: NDArray[np.int64]
-    """The rows of operators that would pass the filters, but have no such executions."""
+    """The indices of operators that would pass the filters, but have no executions on this side."""
     without_memory: int
     """How many operators that passed the filters have an unknown memory."""
     available: int

@@ -62,10 +62,10 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
                 else _advice_on_whole_text(condition, texts)
             )
             # If the shape occurs only inside lists of shapes, `==` cannot find it: use a pattern.
-            size = _meant_size(condition.value, texts)
-            if size and ("~" in condition.operator or f"{{{size}}}" not in texts):
+            sizes = _pattern_of_shape(condition.value, texts)
+            if sizes and ("~" in condition.operator or f"{{{sizes}}}" not in texts):
                 operator = PATTERN_OF.get(condition.operator, condition.operator)
-                advice = did_you_mean([f"'{condition.column.name} {operator} {size}'"])
+                advice = did_you_mean([f"'{condition.column.name} {operator} {sizes}'"])
             advice += renaming_advice(operators.profile, condition.column.name)
             yield Note(f"{condition.text}: {_NO_SUCH_VALUE}{advice}", Importance.ANSWER)
 
@@ -95,7 +95,7 @@ def advice_on_last_condition(table: Table) -> str:
     """Return why no operator meets the last condition, or advice, from the notes; often empty."""
     text = f"{table.query.conditions[-1].text}: "
     about = [one.removeprefix(text) for one in table.notes if one.startswith(text)]
-    # A note without this text says how many operators have N/A.
+    # Prefer a note with `_NO_SUCH_VALUE` to a note on operators whose value is N/A.
     reasons = sorted(about, key=lambda one: not one.startswith(_NO_SUCH_VALUE))
     return f"; {reasons[0].removeprefix(_NO_SUCH_VALUE)}" if reasons else ""
 
@@ -157,7 +157,7 @@ def _meant_shape(text: str, known: Sequence[str]) -> str:
     )
 
 
-def _meant_size(text: str, known: Sequence[str]) -> str:
+def _pattern_of_shape(text: str, known: Sequence[str]) -> str:
     """Return the pattern for a shape such as `1x3x9x9`; empty if no known text has this shape.
 
     Known texts may be lists of shapes, such as `{1,3,9,9}, {8,3,3,3}`.
@@ -247,7 +247,7 @@ def name_pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
 
 
 def _meant_from_start(pattern: str, names: Sequence[str]) -> str:
-    """Return a suggestion with `pattern`, which finds one of `names`, perhaps not at its start."""
+    """Return a suggestion of `pattern`, with `.*` in front if it matches no name from the start."""
     flag = ANY_CASE if pattern.startswith(ANY_CASE) else ""
     if not any(matches(pattern, names, limit_s=SUGGESTION_LIMIT_S)):
         pattern = f"{flag}.*{pattern.removeprefix(flag)}"

@@ -131,7 +131,10 @@ def _reason_for_missing(unknown: Sequence[str]) -> str:
 
 
 def _lack_of_runs(table: Table) -> str:
-    """Return that only one run has a time of the first row; empty if several or none have one."""
+    """Return the reason if there is one run, or if only one run has a time of the first row.
+
+    Otherwise empty.
+    """
     times_s = table.shown.per_run("time")[0]
     if len(times_s) == 1:
         return "there is only one run"

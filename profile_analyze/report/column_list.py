@@ -42,9 +42,9 @@ _CONVENTIONS: Final = """\
 - Memory counts each input and output once. This is a lower bound of the traffic: data that does
   not fit into the caches is read more than once.
 - Operators of the category copy only move data. So do operators of the category data movement,
-  unless their computation is unknown: then they may be views. The roofline ignores the computation
-  of operators that only move data, because some runtimes report the number of elements as
-  computation.
+  unless their computation is unknown: such an operator may be a view, which moves nothing. The
+  roofline ignores the computation of operators that only move data, because some runtimes report
+  the number of elements as computation.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution.
 - The roofline does not judge operators that do no work, such as views and allocations. It does not

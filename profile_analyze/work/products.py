@@ -115,7 +115,7 @@ def _cell(per_unit: int) -> Formula:
     return formula
 
 
-def _recurrent(name: str, gates: int, per_unit: int) -> Kind:
+def _recurrent(name: str, gates: int, per_unit: int, *, peepholes: bool = False) -> Kind:
     return Kind(
         name,
         terms.MATMUL,
@@ -123,9 +123,10 @@ def _recurrent(name: str, gates: int, per_unit: int) -> Kind:
         _cell(per_unit),
         every_tensor,
         "data (steps, batch, I), weights (directions, gates * H, I), recurrent weights "
-        "(directions, gates * H, H), bias, peepholes",
+        f"(directions, gates * H, H), bias{', peepholes' if peepholes else ''}",
         f"MACs: steps * batch * directions * {gates} * H * (I + H); in addition, for each step of "
-        f"each sequence, {per_unit} FLO for each hidden unit and 2 for each peephole weight",
+        f"each sequence, {per_unit} FLO for each hidden unit"
+        f"{' and 2 for each peephole weight' if peepholes else ''}",
         f"equations of ONNX {name}",
         bias_elements=_recurrent_bias,
     )
@@ -153,7 +154,7 @@ KINDS: Final = (
         "MACs: product of the sizes of all labels; 0 with a single operand",
         "definition of the Einstein sum, in one step",
     ),
-    _recurrent("LSTM", 4, 9),
+    _recurrent("LSTM", 4, 9, peepholes=True),
     _recurrent("GRU", 3, 8),
     _recurrent("RNN", 1, 1),
 )

@@ -62,7 +62,7 @@ def one_run(name: str, run: int, operators: int = 8) -> pa.Profile:
             "1 file on both sides, such as a/0.json, and 1 of 2 files with exactly the times of a "
             f"file of the baseline, such as a/1.json and b/1.json: probably copies, so {SAME}",
         ),
-        # Few times may be equal by chance.
+        # Seven operators have only 14 times, which may be equal by chance.
         (side("a", range(4), operators=7), side("b", range(4), operators=7), None),
     ],
 )

@@ -50,7 +50,7 @@ def test_names_of_stored_shapes_are_not_given_to_new_values() -> None:
     ],
 )
 def test_products_with_contradicting_shapes_are_not_split(text: str) -> None:
-    """A file may state a wrong shape of a result. Tiles with wrong sizes could not run."""
+    """A file may state wrong shapes. Tiles with wrong sizes could not run."""
     proto = model(text)
     written = split(proto, "1,2,2")
     assert onnx.load_from_string(written.data) == proto

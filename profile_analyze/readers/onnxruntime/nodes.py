@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 RESOLUTION_S: Final = 1e-6
 _PROVIDER_SUFFIX: Final = "ExecutionProvider"
 _CPU_PROVIDER: Final = "CPU"
-_WITH_BODY: Final = ("If", "Loop", "Scan")
-"""The types of ONNX whose nodes run other nodes."""
+_WITH_BODY: Final = (
+    *("If", "Loop", "Scan"),
+    *("BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"),
+)
+"""The types whose nodes run other nodes: those of ONNX, then those of ONNX Runtime."""
 
 
 class Nodes(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -87,27 +87,38 @@ def _enclosing(
     starts = start_us[rows].tolist()
     ends = (start_us[rows] + duration_us[rows]).tolist()
     result = []
-    around: list[tuple[float, int]] = []  # the end and the row of each execution that has not ended
+    around: list[_Span] = []  # the executions that have not ended, the outermost first
     for row, start, end in zip(rows, starts, ends, strict=True):
-        while around and not _is_inside(row, start, *around[-1], has_body):
+        span = _Span(row, start, end, bool(has_body[row]))
+        while around and not _is_inside(span, around[-1]):
             around.pop()
-        result.append(around[-1][1] if around else _NONE)
-        around.append((end, row))
+        result.append(around[-1].row if around else _NONE)
+        around.append(span)
     return result
 
 
-def _is_inside(
-    row: int, start_us: float, outer_end_us: float, outer_row: int, has_body: NDArray[np.bool_]
-) -> bool:
-    """Return whether the execution `row` ran inside `outer_row`, which started earlier.
+class _Span(NamedTuple):
+    """The time from the start to the end of an execution."""
 
-    ONNX Runtime writes an execution when it ends, so it writes inner executions first. Other
-    programs may have sorted the events by their start. In such a file, only executions of types
-    with a body contain others. Executions of other types overlap only if their times were changed.
+    row: int
+    start_us: float
+    end_us: float
+    has_body: bool
+
+
+def _is_inside(span: _Span, outer: _Span) -> bool:
+    """Return whether an execution ran inside `outer`, which did not start later.
+
+    ONNX Runtime records an execution when it ends, so inner executions come first. Some builds, and
+    other programs, sort the events by their start. In such a file, only executions of types with a
+    body contain others. Executions of other types overlap only if their times were changed.
+
+    Times are rounded to microseconds. An execution of 0 us may thus start with the next one.
     """
-    if row < outer_row:
-        return start_us <= outer_end_us + _ROUNDING_US
-    return start_us < outer_end_us and bool(has_body[outer_row])
+    ended_before = span.end_us == outer.start_us
+    if span.row < outer.row and (outer.has_body or not ended_before):
+        return span.start_us <= outer.end_us + _ROUNDING_US
+    return span.start_us < outer.end_us and outer.has_body
 
 
 def order_by_start(times: Times) -> None:

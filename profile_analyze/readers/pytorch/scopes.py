@@ -54,6 +54,7 @@ def scopes_of(
         if not len(waiting):
             break
     else:
+        # Deeper regions get the scope of the nearest region above them that has one.
         inside[waiting] = inside[innermost_above(parent, inside[:-1] >= 0)[waiting]]
     scope = inside[above]
     return scope, np.where(is_region, inside[:-1], scope), scopes

@@ -59,6 +59,7 @@ def _adaptive_pooling(call: Call) -> Cost:
     data = call.shape("self")
     split_of(data, count)  # raises an error for a wrong number of dimensions
     sizes = call.sizes("output_size", count)
+    # As in global pooling, each element of the input counts once.
     return _pooled(call, (*data[:-count], *sizes), is_global=True)
 
 
@@ -73,6 +74,7 @@ def _pooling_backward(call: Call) -> Cost:
     else:
         added = gradient.elements
     read = [gradient, *([] if indices is None else [indices])]
+    # The result is the gradient of `data`, and has as many bytes as `data`.
     return Cost(Work(0.0, added, sum(one.bytes for one in (*read, data))), possible([data]))
 
 

@@ -58,6 +58,7 @@ def rows_of(section: Section, runs: int | None) -> Rows:
     rows = [_row(node, main.mean_us, runs) for node in outer]
     left_out = 0
     for name, part in section.parts.items():
+        # The part of the main graph may also have nodes that ran inside of a delegate.
         nodes = [node for node in part.nodes if name != MAIN or node.type == INSIDE]
         is_inside_delegate = name in {MAIN, DELEGATE}
         inner = [_row(node, part.mean_us, runs) for node in nodes]
