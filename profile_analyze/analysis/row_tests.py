@@ -13,8 +13,9 @@ A row is tested by its relative times under three conditions. Otherwise, its own
    side, so the p of the permutation test is only approximate.
 3. If the row is a group, its operators changed alike: see `compare_rows`.
 
-A change of a few operators hardly moves the level of their group. A group that is tested by its
-relative times is therefore tested by its own times, too: see `_OF_OWN`.
+The relative times of a group come from the level of its operators, which has less noise than their
+sum. A change of a few operators hardly moves this level. A group that is tested by its relative
+times is therefore tested by its own times, too: see `_OF_OWN`.
 """
 
 from __future__ import annotations
@@ -124,20 +125,27 @@ class Relative(NamedTuple):
     """The level of all other operators in each run."""
 
 
-def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowTests:
+def compare_rows(
+    operators: OperatorTimes, row: Integers, own_s: Floats, *, by_sum: bool = False
+) -> RowTests:
     """Test the rows of a comparison.
 
     `row` has the row of each operator, shape (operators,). It is -1 for operators in no row.
     `own_s` has the times of the rows, shape (rows, runs of both sides). All times are in seconds.
+
+    With `by_sum`, the relative times of a group come from its time in `own_s`, not from the level
+    of its operators. They then say how much the time of the group changed.
     """
     relative = relative_times(operators, row, len(own_s))
     with np.errstate(divide="ignore"):
         logs = np.log(own_s)  # -inf for 0
+    if by_sum:
+        relative = relative._replace(inside=np.where(np.isnan(relative.inside), np.nan, logs))
     difference = relative.inside - relative.outside
     own, shift_of_relative = operators.shift(logs), operators.shift(difference)
     inside, outside = (operators.shift(level).estimate for level in relative)
     changed_more = _changed_more_than_others(inside, outside, shift_of_relative.estimate)
-    several = np.bincount(row[row >= 0], minlength=len(own_s)) > 1
+    several = (np.bincount(row[row >= 0], minlength=len(own_s)) > 1) & (not by_sum)
     # The shift `inside` of a group is the change of most of its operators. If it is outside the
     # interval of the group's own times, the sum changed by another ratio, for example because the
     # largest operator did not change.

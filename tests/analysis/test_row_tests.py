@@ -365,3 +365,23 @@ def test_a_group_is_judged_by_the_change_of_its_sum(share: float, expected: floa
     tests = results(times_s, row, np.where(row == 0, 0, 1))
     assert np.isnan(tests.relative.estimate[0]) == (share > 0.01)
     assert np.exp(tests.chosen.estimate[0]) == pytest.approx(expected, abs=0.03)
+
+
+def test_by_sum_the_relative_times_of_a_group_are_of_its_sum() -> None:
+    """The longest of 24 operators becomes slower, the others a little faster."""
+    generator = np.random.default_rng(3)
+    half = generator.lognormal(0, 0.2, 8)
+    of_runs = np.concatenate([half, generator.permutation(half)])
+    times_s = of_runs * generator.lognormal(0, 0.005, (40, 16))
+    times_s[0, :] *= 5
+    times_s[0, :8] *= 2
+    times_s[1:24, :8] *= 0.96
+    row = np.where(np.arange(40) < 24, 0, -1)
+    operators = OperatorTimes(times_s, 8, np.where(row == 0, 0, 1))
+    own_s = added_up(times_s, row)
+    tests = compare_rows(operators, row, own_s, by_sum=True)
+    assert tests.is_relative.tolist() == [True]
+    assert np.exp(tests.relative.estimate) == pytest.approx([(10 + 23 * 0.96) / 28], rel=0.01)
+    assert (tests.parts.tolist(), tests.p_values.tolist()) == ([1.0], [pytest.approx(2 / 12870)])
+    by_level = compare_rows(operators, row, own_s).relative
+    assert np.exp(by_level.estimate) == pytest.approx([0.96], rel=0.01)
