@@ -129,7 +129,10 @@ def _row(
         name: over_runs(values, query.run_statistic) for name, values in in_each_run.items()
     }
     time = collapsed["time"]
-    run_time = None if query.measure.endswith("wait") else time
+    has_rates = not query.measure.endswith("wait") and (
+        query.host_rates or side_of(query) == "device"
+    )
+    run_time = time if has_rates else None
     known = list(dict.fromkeys(dtype for dtype in operator.dtypes if dtype))
     tracks = operator.tracks if side_of(query) == "device" else operator.host_tracks
     row = {

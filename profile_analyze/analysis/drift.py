@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.executions import Run
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
 
@@ -161,7 +162,7 @@ def drift_between(comparison: Comparison, measure: str) -> DriftBetween | None:
 def without_drift(source: Profile | Comparison) -> Profile | Comparison:
     """Return `source` with the times of each run divided by the drift factor of the run.
 
-    Host and device have separate factors. Durations change; positions in time stay.
+    Host and device have separate factors. Durations and wall times change; positions in time stay.
 
     In a comparison, the factors compare each run with the medians over the runs of both sides. A
     real change of all operators at once is therefore removed, too. A note says how the levels of
@@ -267,4 +268,19 @@ def _divided(profile: Profile, factors_of: Mapping[str, Floats | None]) -> Profi
         first_kernel_s=ratio(executions.first_kernel_s, divisor),
         thread_wait_s=ratio(executions.thread_wait_s, divisor),
     )
-    return profile.changed(executions=scaled)
+    return profile.changed(executions=scaled, runs=_divided_runs(profile, factors_of))
+
+
+def _divided_runs(profile: Profile, factors_of: Mapping[str, Floats | None]) -> tuple[Run, ...]:
+    """Return the runs of the profile, with each wall time divided by the factor of its run.
+
+    The factors are those of the side whose operators take longer in total, because
+    `query.run_times` compares wall times with this side.
+    """
+    longer = max(_MEASURES.values(), key=lambda measure: np.nan_to_num(profile.total_s(measure)))
+    factors = factors_of[longer]
+    if factors is None:
+        return profile.runs
+    walls_s = ratio(np.array([run.wall_s for run in profile.runs]), factors).tolist()
+    runs = zip(profile.runs, walls_s, strict=True)
+    return tuple(run._replace(wall_s=wall_s) for run, wall_s in runs)

@@ -43,7 +43,7 @@ _KINDS: Final[Mapping[str, tuple[str, float]]] = {
 }
 """For each prefix of a rate in FLO/s: the kind of device that has such rates, and a limit in bytes
 per second. The bandwidth of such a device is below the limit."""
-_PLAUSIBLE_RIDGES: Final = (0.5, 1000.0)
+PLAUSIBLE_RIDGES: Final = (0.5, 1000.0)
 """FLO/byte. The ridge points of all known devices are between these limits."""
 VENDORS: Final = frozenset(("nvidia", "amd", "tesla", "geforce", "instinct"))
 """Words that drivers and shops write before the name of a device."""
@@ -186,7 +186,7 @@ def _plausible_rates(flops: str, bandwidth: str) -> list[str]:
     bytes_per_s = parse_quantity(second, "byte/s")
     prefix = lacking_prefix(flops, "FLO/s")
     kinds = _KINDS if prefix == "T" else {prefix: ("", inf)}
-    lowest, highest = (ridge * bytes_per_s for ridge in _PLAUSIBLE_RIDGES)
+    lowest, highest = (ridge * bytes_per_s for ridge in PLAUSIBLE_RIDGES)
     pairs = {
         f"{flops}{one}:{second}": kind
         for one, (kind, limit) in kinds.items()

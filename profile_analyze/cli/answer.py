@@ -257,7 +257,12 @@ def _report_on(
     # In formats that follow the original, tables count the size of a constant as its memory. Facts,
     # conditions and pictures must not depend on the output format, so they never count it.
     for_tables = counting_constants(source) if renderer.follows_original else source
-    tables = [run(request.queries[side], for_tables) for side in request.sides]
+    # Host tables of these formats divide the work by the host time, as in the original.
+    questions = (
+        request.queries[side].changed(host_rates=renderer.follows_original)
+        for side in request.sides
+    )
+    tables = [run(question, for_tables) for question in questions]
     # A column is computed when it is first used. All shown columns are used here, so that an error
     # in a column is raised before any output.
     for table in tables:

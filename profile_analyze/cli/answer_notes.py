@@ -10,6 +10,7 @@ from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import is_run_key
+from profile_analyze.query.other_side_notes import other_side_notes
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import wildcard_notes
 from profile_analyze.report.output_formats import (
@@ -56,6 +57,7 @@ def notes_on_answer(
     yield from summary.notes
     for table in tables:
         yield from renderer.notes(table)
+        yield from other_side_notes(table, request.columns)
     yield from _notes_on_conditions(source, verdicts, request.query)
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.ANSWER)

@@ -52,7 +52,7 @@ EXECUTIONS: Final = (
     Field("median_s", NUMBER, "the median over inferences, if the duration is a mean", "s"),
     Field("first_kernel_s", NUMBER, "the time from the start to the first kernel", "s"),
     Field("submitted_s", NUMBER, "the end of the host call that launched the execution", "s"),
-    Field("thread_wait_s", NUMBER, "how long the thread waited for other threads", "s"),
+    Field("thread_wait_s", NUMBER, "how long the thread waited for others or the device", "s"),
     Field("allocated_bytes", NUMBER, "memory of the host: allocated minus freed", "byte"),
     Field("device_allocated_bytes", NUMBER, "memory of devices: allocated minus freed", "byte"),
     Field("calls", COUNT, "how many calls the row stands for", "1"),

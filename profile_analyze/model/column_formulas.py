@@ -15,7 +15,7 @@ from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_ru
 from profile_analyze.model.ranks import rank_spread, times_of_ranks
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import joined_values
-from profile_analyze.model.terms import ABSENT, DEVICE
+from profile_analyze.model.terms import ABSENT, DEVICE, NODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,10 +87,10 @@ def _work_column(name: str) -> Callable[[OperatorRows], Values]:
 
 
 def _rate(work: str) -> Callable[[OperatorRows], Values]:
-    """Return a formula for work per second; N/A if the question is about a wait time."""
+    """Return a formula for work per second; N/A if the question has no rates."""
 
     def formula(rows: OperatorRows) -> Floats:
-        if not rows.measure.is_run_time:
+        if not rows.has_rates:
             return np.full(len(rows["time"]), np.nan)
         return rows.ratio(work, "time")
 
@@ -106,6 +106,16 @@ def _categorical(name: str) -> Callable[[OperatorRows], Values]:
         return rows.profile.operators.categorical(name)
 
     return formula
+
+
+def _parameters(rows: OperatorRows) -> Values:
+    """Return the parameters without `NODES`.
+
+    Each operator has its own nodes, so operators with equal parameters would never be in one group.
+    """
+    return rows.profile.operators.categorical("parameters").mapped(
+        lambda parameters: tuple(one for one in parameters if one[0] != NODES)
+    )
 
 
 def _numbers(name: str) -> Callable[[OperatorRows], Values]:
@@ -210,7 +220,7 @@ FORMULAS: Final = Formulas(
         "message_size": lambda rows: rows.ratio("message_bytes", "calls"),
         "bus_bandwidth": lambda rows: rows.ratio("bus_bytes", "device_time"),
         "rank_spread": lambda rows: rank_spread(times_of_ranks(rows.profile, rows.measure.name)),
-        "parameters": _categorical("parameters"),
+        "parameters": _parameters,
         **{key: _split_key(key) for key in ("file", "run", "step", "phase")},
     },
     of_groups={"count": _count},

@@ -81,6 +81,10 @@ _IDENTITY: Final = (
     ),
 )
 
+_WITHOUT_RATES: Final = (
+    "N/A for host times, in which the host only launches the work, and for wait times"
+)
+
 _WORK: Final = (
     _work(
         "calls",
@@ -103,8 +107,7 @@ _WORK: Final = (
         "computation",
         unit="FLO",
         meaning="floating-point operations of all calls in a run; a multiply-add counts as two",
-        worked="of one call; its source: {computation_source}; multiplied by the calls in a run: "
-        "{calls}",
+        worked="{calls_in_a_run} * {computation_of_a_call}; its source: {computation_source}",
     ),
     _key(
         "computation_source",
@@ -115,7 +118,7 @@ _WORK: Final = (
     Column(
         "flops",
         "FLO/s",
-        "computation / time",
+        f"computation / time; {_WITHOUT_RATES}",
         RatioOfSums("computation", "time"),
         worked="{computation} / {time}",
     ),
@@ -124,8 +127,7 @@ _WORK: Final = (
         unit="byte",
         meaning="bytes of all inputs and outputs, each counted once in each call, added up over "
         "the calls in a run; an operator that only holds a constant moves none",
-        worked="of one call; its source: {memory_source}; multiplied by the calls in a run: "
-        "{calls}",
+        worked="{calls_in_a_run} * {memory_of_a_call}; its source: {memory_source}",
     ),
     _key(
         "memory_source",
@@ -135,7 +137,7 @@ _WORK: Final = (
     Column(
         "bandwidth",
         "byte/s",
-        "memory / time: bytes of inputs and outputs per second",
+        f"memory / time: bytes of inputs and outputs per second; {_WITHOUT_RATES}",
         RatioOfSums("memory", "time"),
         worked="{memory} / {time}",
     ),

@@ -157,12 +157,13 @@ class Comparison:
 def compare(
     profile: Profile, base: Profile, match: str = "auto", level: str | None = None
 ) -> Comparison:
-    """Compare `profile` with the baseline `base`.
+    """Compare `profile` with the baseline `base`, both at the same level: see `at_level`.
 
     `match` says how operators are matched:
 
-    - `name`: operators with the same name and type match. Operators that also have the same scope
-      and input shapes match first, then the others in the order of execution.
+    - `name`: operators with the same name and type, or the same node of a model, match. Those with
+      the same scope and input shapes match first, then the others in the order of execution. If
+      several have this name, those with very different work do not match.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
       execution. If one side has fewer of these, the operators around them decide which ones match.
       Shapes may differ by channels that only pad a block: see `padded_channels`.
@@ -171,8 +172,6 @@ def compare(
       Names, types and padding may differ. Convolutions and the like must have similar computation.
     - `auto`: operators match by name, then the remaining operators by structure. If the formats
       differ, operators also match by name and category, and the remaining operators by shapes.
-
-    Both profiles are compared at the same level: see `at_level`.
 
     Raises `QueryError` in these cases:
 

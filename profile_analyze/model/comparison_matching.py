@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.model.before_model import MAIN_NODE, before_model
 from profile_analyze.model.common_subsequence import common_subsequence
 from profile_analyze.model.identity import SINGLE_SHAPES, identities, in_order_of_execution
-from profile_analyze.model.model_names import ONE_KIND
-from profile_analyze.model.padded_channels import block_sizes, blocked_shapes
-from profile_analyze.model.terms import (
-    ADDED,
-    CONTROL,
-    FULL_NAME,
-    OTHER,
-    SHAPES,
-    TELLING_APART,
+from profile_analyze.model.matching_limits import (
+    NOT_BY_SHAPES,
+    split_by_work,
+    where_as_many,
+    where_work_agrees,
+    without_other_work,
 )
+from profile_analyze.model.padded_channels import block_sizes, blocked_shapes
+from profile_analyze.model.terms import ADDED, FULL_NAME, SHAPES, TELLING_APART
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,20 +38,15 @@ _BESIDE_NAMES: Final = (*TELLING_APART, FULL_NAME)
 """Extra columns for a stricter step, which runs before the step that compares name and type. A
 column is used only if both profiles have it. A trace may have many rows with the same name. If only
 the order of these rows decided, one added row would shift the matches of all later rows."""
+_BY_NODE: Final = ("name", MAIN_NODE)
+"""Two builds of one model may name an operator differently. If a model was added to both sides,
+operators that execute the same node match, as if they had its name."""
 _BY_NAME_AND_CATEGORY: Final = ("name", "name", "category")
 _BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
 _BY_SHAPES: Final = (
     ("shapes", "category", "in_shape", "weight_shape", "out_shape"),
     ("shapes", "category", "in_shape", "out_shape"),
 )
-_SIMILAR_WORK: Final = 0.1
-"""How much the computation of two matched operators may differ, as a fraction of the baseline's
-computation. Small differences are common, because formats count biases and activations differently.
-"""
-_NOT_BY_SHAPES: Final = (CONTROL, OTHER)
-"""Operators of these categories are not matched by shapes: they may do different work on equal
-shapes."""
-
 MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "auto": (_BY_NAME, _BY_NAME_AND_CATEGORY, _BY_STRUCTURE, *_BY_SHAPES),
     "name": (_BY_NAME,),
@@ -82,11 +77,14 @@ def matched_rows(
     """
     base_row_of = np.full(len(profile), -1)
     how = [ADDED] * len(profile)
-    for step, *columns in _with_stricter_names(steps, profile, base):
-        if not {"in_shapes", "in_shape"}.isdisjoint(columns) and not _have_shapes(profile, base):
+    recorded = before_model(profile), before_model(base)
+    for step, *columns in _with_further_names(steps, profile, base):
+        # Shapes of two formats are compared with those of the model, which one format may lack.
+        sides = (profile, base) if step == _BY_SHAPES[0][0] else recorded
+        if not {"in_shapes", "in_shape"}.isdisjoint(columns) and not _have_shapes(*sides):
             continue  # without shapes, all operators of one type would look the same
-        for way in _WAYS.get(step, (_by_identity,)):
-            found = way(profile, base, base_row_of, columns)
+        for way in _WAYS[columns[0]]:
+            found = way(*sides, base_row_of, columns)
             for row in np.flatnonzero(found >= 0).tolist():
                 how[row] = step
             base_row_of = np.maximum(base_row_of, found)
@@ -197,9 +195,9 @@ def _rounded_values(
 
     - if `is_padded` is true, operators without blocks; otherwise, operators with blocks
     - operators of unknown shapes
-    - if categories are compared: operators of unknown category, or of one in `_NOT_BY_SHAPES`
+    - if categories are compared: operators of unknown category, or of one in `NOT_BY_SHAPES`
     """
-    left_out = (None, *_NOT_BY_SHAPES) if columns[0] == "category" else ()
+    left_out = (None, *NOT_BY_SHAPES) if columns[0] == "category" else ()
     return [
         (value, one.rounded(size))
         if one and bool(one.blocks) == is_padded and value[0] not in left_out
@@ -235,10 +233,50 @@ def _by_identity(
     base_rows = _rows_by_identity(base, base_rest, columns)
     rows = _rows_by_identity(profile, rest, columns)
     if "in_shape" in columns:  # a step of `_BY_SHAPES`
-        base_rows = _where_as_many(rows, base_rows)
-        base_rows = _where_work_agrees(profile, rows, base, base_rows)
+        base_rows = where_as_many(rows, base_rows)
+        base_rows = where_work_agrees(profile, rows, base, base_rows)
     found = np.full(len(profile), -1)
     found[rest] = [base_rows.get(identity, -1) for identity in rows]  # in the order of `rest`
+    return found
+
+
+def _by_name(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
+) -> NDArray[np.int64]:
+    """Match operators with equal values in the order of execution, except very different ones.
+
+    See `split_by_work` and `without_other_work`.
+
+    For each operator, return the row in `base`. It is -1 for operators without a match, and for
+    operators that an earlier step has matched.
+    """
+    rest, base_rest = _unmatched(base_row_of, len(base))
+    rows, base_rows = split_by_work(
+        profile,
+        _rows_by_identity(profile, rest, columns),
+        base,
+        _rows_by_identity(base, base_rest, columns),
+    )
+    found = np.full(len(profile), -1)
+    matched = without_other_work(profile, rows, base, base_rows)
+    found[[*matched]] = [*matched.values()]
+    return found
+
+
+def _by_node(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
+) -> NDArray[np.int64]:
+    """Match operators with the same node of the model in the order of execution.
+
+    For each operator, return the row in `base`. It is -1 for operators without a match, and for
+    operators that an earlier step has matched.
+    """
+    rest, base_rest = _unmatched(base_row_of, len(base))
+    base_rows = _rows_by_identity(base, base_rest, columns)
+    found = np.full(len(profile), -1)
+    for identity, row in _rows_by_identity(profile, rest, columns).items():
+        if None not in identity:
+            found[row] = base_rows.get(identity, -1)
     return found
 
 
@@ -246,10 +284,12 @@ _WAYS: Final = {
     # By identity alone, one missing layer would shift the matches of all later equal layers.
     # Padding comes first: a layer with 24 channels may be a layer with 20 that was padded. If equal
     # shapes were matched first, it might match another layer, which had 24 channels from the start.
-    _BY_STRUCTURE[0]: (_by_padding, _by_neighbours, _by_identity),
-    _BY_SHAPES[0][0]: (_by_identity, _by_padding),
+    _BY_STRUCTURE[1]: (_by_padding, _by_neighbours, _by_identity),
+    _BY_SHAPES[0][1]: (_by_identity, _by_padding),
+    _BY_NAME[1]: (_by_name,),
+    _BY_NODE[1]: (_by_node,),
 }
-"""How operators are matched in a step. Other steps match by identity alone."""
+"""How operators are matched in a step, by the first column of the step."""
 
 
 def _unmatched(
@@ -260,61 +300,21 @@ def _unmatched(
     return np.flatnonzero(base_row_of < 0), np.setdiff1d(np.arange(base_operators), matched)
 
 
-def _with_stricter_names(
+def _with_further_names(
     steps: Sequence[tuple[str, ...]], profile: Profile, base: Profile
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the steps. Before the step that compares name and type, yield a stricter step."""
-    loaded = [
-        name
-        for name in _BESIDE_NAMES
-        if name == "scope" or all(name in side.operators.optional for side in (profile, base))
-    ]
+    """Yield the steps, with further steps around the one that compares name and type.
+
+    A stricter step comes before it. If a model was added to both sides, `_BY_NODE` comes after it.
+    """
+    both = profile.operators.optional.keys() & base.operators.optional.keys()
+    loaded = [name for name in _BESIDE_NAMES if name == "scope" or name in both]
     for step in steps:
         if step == _BY_NAME:
             yield (*step, *loaded)
         yield step
-
-
-def _where_as_many(
-    rows: Iterable[tuple[Any, ...]], base_rows: Mapping[tuple[Any, ...], int]
-) -> dict[tuple[Any, ...], int]:
-    """Keep only operators whose category and shapes occur equally often on both sides.
-
-    Otherwise, it is unclear which operators belong together. Operators of unknown shapes or of
-    unknown category are also left out, and so are the categories in `_NOT_BY_SHAPES`.
-    """
-    # An identity is a category and shapes, followed by a number that counts equal operators.
-    counts, base_counts = (Counter(one[:-1] for one in side) for side in (rows, base_rows))
-    return {
-        one: row
-        for one, row in base_rows.items()
-        if counts[one[:-1]] == base_counts[one[:-1]]
-        and None not in one
-        and one[0] not in _NOT_BY_SHAPES
-    }
-
-
-def _where_work_agrees(
-    profile: Profile,
-    rows: Mapping[tuple[Any, ...], int],
-    base: Profile,
-    base_rows: Mapping[tuple[Any, ...], int],
-) -> dict[tuple[Any, ...], int]:
-    """Leave out operators of `ONE_KIND` whose computation differs too much between the sides.
-
-    Runtimes may run the branches of a network in different orders, so the order of execution may
-    match the wrong operators. If one match is wrong, all operators with the same category and
-    shapes are left out.
-    """
-    computation, base_computation = (side.operators.computation for side in (profile, base))
-    differing = {
-        one[:-1]
-        for one, base_row in base_rows.items()
-        if one[0] in ONE_KIND
-        and abs(computation[rows[one]] - base_computation[base_row])
-        > _SIMILAR_WORK * base_computation[base_row]
-    }
-    return {one: row for one, row in base_rows.items() if one[:-1] not in differing}
+        if step == _BY_NAME and MAIN_NODE in both:
+            yield _BY_NODE
 
 
 def _have_shapes(*profiles: Profile) -> bool:

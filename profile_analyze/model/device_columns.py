@@ -80,8 +80,8 @@ _COMMUNICATION: Final = (
         AGGREGATED,
         timed=True,
         optional="message_bytes",
-        worked="elements * bytes of their dtype, the mean over the calls; multiplied by the calls "
-        "in a run: {calls}",
+        worked="{calls_in_a_run} * {message_bytes_of_a_call}; bytes of a call: elements * bytes of "
+        "their dtype, the mean over the calls",
     ),
     Column(
         "message_size",

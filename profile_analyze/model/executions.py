@@ -112,7 +112,10 @@ _TIMES: Final = ("start_s", "self_s", "median_s", "first_kernel_s", "submitted_s
 """The optional columns of times. A column that is left out is N/A."""
 
 AMOUNTS: Final = ("allocated_bytes", "device_allocated_bytes")
-"""The optional columns of amounts. When a level is selected, each row gets the sum over the
+"""The optional columns of amounts."""
+
+OWNED: Final = ("thread_wait_s", *AMOUNTS)
+"""The optional columns of which, when a level is selected, each row gets the sum over the
 executions that belong to it: `model.levels` says which."""
 
 TEXTS: Final = ("phase", "kernel")
@@ -152,7 +155,8 @@ class Executions:
     submitted_s: Floats
     """The end of the host call that launched the execution, on the clock of `start_s`."""
     thread_wait_s: Floats
-    """How long the thread waited for other threads that worked on the same execution."""
+    """How long the thread only waited: for other threads that worked on the same execution, or for
+    the device."""
     allocated_bytes: Floats
     """The memory of the host that the execution allocated minus what it freed, without the
     executions nested inside."""

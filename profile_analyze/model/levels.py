@@ -28,7 +28,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.executions import AMOUNTS
+from profile_analyze.model.executions import OWNED
 from profile_analyze.model.frozen import constant
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import (
@@ -177,7 +177,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         calls=np.where(is_row, executions.calls, 0),  # a kernel is not a call of its operator
         phase=_filled_from_owner(executions.phase, owner),
         kernel=_kernel_names(profile),
-        **_owned_amounts(executions, owner),
+        **_owned_sums(executions, owner),
         # The times already account for nested executions, so the result is flat.
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
@@ -214,13 +214,13 @@ def _with_other_lines(executions: Executions, on_others: Indices, owner: Indices
     return executions.duration_s + more_s
 
 
-def _owned_amounts(executions: Executions, owner: Indices) -> dict[str, Floats]:
-    """Return the amounts of each execution: the sums over all executions that it owns.
+def _owned_sums(executions: Executions, owner: Indices) -> dict[str, Floats]:
+    """Return the columns in `OWNED`: the sums over all executions that each execution owns.
 
     A sum is N/A if the execution owns no execution with a known amount.
     """
     found = {}
-    for name in AMOUNTS:
+    for name in OWNED:
         amounts: Floats = getattr(executions, name)
         known = np.flatnonzero(~np.isnan(amounts) & (owner >= 0))
         if len(known):

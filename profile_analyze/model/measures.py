@@ -33,7 +33,7 @@ class Measure(NamedTuple):
 
     @property
     def is_run_time(self) -> bool:
-        """Whether the operator works during this time. For all other measures, FLOPS is N/A."""
+        """Whether the operator runs during this time. For all other measures, FLOPS is N/A."""
         return self.field in ("duration", "median", "self")
 
 

@@ -18,7 +18,7 @@ _COSTS: Final = (
         "count",
         "multiply-adds of all calls in a run; a bias, an activation or a normalization has none",
         timed=True,
-        worked="of one call, derived from shapes; multiplied by the calls in a run",
+        worked="{calls_in_a_run} * {macs_of_a_call}; derived from shapes",
     ),
     Column(
         "macs_share",

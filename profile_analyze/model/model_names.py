@@ -112,13 +112,17 @@ class NodeNames:
             for word in re.split(_BETWEEN_NAMES, name)
             if word and not (word.isalpha() and word not in self._by_name)  # skips `fused`
         ]
-        if groups and all(groups):
-            if len(groups) == 1:
-                return groups[0]
+        of_tensor = self._of_tensor(name, is_kind)
+        if not groups or not all(groups):
+            return of_tensor
+        if len(groups) > 1:
             nodes = tuple(node for group in groups for node in group[0])
             is_clear = all(len(group) == 1 for group in groups)
             return [nodes] if is_clear and self._graph.are_connected(nodes) else []
-        return self._of_tensor(name, is_kind)
+        # PyTorch names a tensor after the node that writes it: `relu1_output_0`. An operator with
+        # this name may run the whole chain of nodes that ends with `relu1`.
+        has_kind = any(is_kind(node) for group in groups[0] for node in group)
+        return groups[0] if has_kind else of_tensor or groups[0]
 
     def _of_word(self, word: str) -> list[Group]:
         if word in self._by_name:

@@ -112,6 +112,13 @@ class OperatorRows(Rows, Protocol):
     def measure(self) -> Measure:
         """The kind of time that the question asks for."""
 
+    @property
+    def has_rates(self) -> bool:
+        """Whether work / time is a rate: operators work during the time that the question asks for.
+
+        They do not work during waits. During host times, the host only launches the work.
+        """
+
     def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
         """Return the ratio of two columns, shape (rows,). Only runs with both values count."""
 

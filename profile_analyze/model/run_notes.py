@@ -10,7 +10,7 @@ import numpy as np
 from profile_analyze.model.fused_layers import FUSED_NAMES
 from profile_analyze.model.notes import Beside, Importance, Note
 from profile_analyze.model.scope_notes import BY_NAME, mixed_scopes
-from profile_analyze.model.terms import KERNEL
+from profile_analyze.model.terms import KERNEL, LEVELS
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -129,8 +129,7 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
 
 
 def _missing_operator_notes(partial: Partial, shared: _Shared) -> Iterator[Note]:
-    rows, runs = len(partial.run_counts), len(partial.runs)
-    missing = int((partial.run_counts < runs).sum())
+    runs = len(partial.runs)
     how_many = f"only {shared.in_all_runs}" if shared.in_all_runs else "none"
     found = f"{how_many} of {shared.found} operators are in all {runs} runs"
     if shared.scopes:
@@ -144,11 +143,28 @@ def _missing_operator_notes(partial: Partial, shared: _Shared) -> Iterator[Note]
             f"{found}: these look like {shared.unlike}, so the totals make no sense; {advice}",
             Importance.ANSWER,
         )
-    elif missing:
-        yield Note(
-            f"{missing} of {rows} operators are in only some of the {runs} runs",
-            Importance.INCOMPLETE,
-        )
+    else:
+        yield from _missing_row_notes(partial)
+
+
+def _missing_row_notes(partial: Partial) -> Iterator[Note]:
+    """Yield a note on the first level with rows that some runs lack.
+
+    Rows of other levels depend on these rows, so they get no note of their own. The note matters
+    less if the default table does not show the level. Driver calls are in no table.
+    """
+    level, runs = partial.operators.level, len(partial.runs)
+    importance = Importance.INCOMPLETE
+    for name in LEVELS:
+        of_level = partial.run_counts[level.where(one == name for one in level.categories)]
+        missing = int((of_level < runs).sum())
+        if missing:
+            option = "" if importance == Importance.INCOMPLETE else f" (--level {name})"
+            some = f"only some of the {runs} runs"
+            yield Note(f"{missing} of {len(of_level)} {name}s{option} are in {some}", importance)
+            return
+        if len(of_level):  # the first level with rows is the default
+            importance = Importance.CONTEXT
 
 
 def _nodes(partial: Partial) -> tuple[int, int]:

@@ -91,6 +91,8 @@ COMPUTE_DTYPE: Final = "compute_dtype"
 """The optional column with the dtype that each operator computes in."""
 FULL_NAME: Final = "full_name"
 """The optional column with the full names of kernels. The column `name` has short forms."""
+NODES: Final = "nodes"
+"""The parameter with the names of the nodes of a model that an operator executes."""
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"

@@ -82,7 +82,8 @@ COLUMNS: Final = (
     ),
     _measured_time(
         "device_time",
-        meaning="the time on the device, even if `time` shows another kind",
+        meaning="the time on the device, even if `time` shows another kind; a group of the host "
+        "table leaves out operators without a host time",
         worked="as measured on the device",
     ),
     _measured_time(
@@ -95,7 +96,8 @@ COLUMNS: Final = (
     ),
     _measured_time(
         "host_time",
-        meaning="the time on the host, even if `time` shows another kind",
+        meaning="the time on the host, even if `time` shows another kind; a group of the device "
+        "table leaves out operators without a device time",
         worked="as measured on the host",
     ),
     _measured_time(
@@ -118,8 +120,8 @@ COLUMNS: Final = (
     ),
     _measured_time(
         "thread_wait",
-        meaning="how long the thread that ran the operator waited for other threads that ran parts "
-        "of the operator",
-        worked="as measured by the runtime",
+        meaning="how long the thread that ran the operator only waited: for other threads that ran "
+        "parts of the operator, or for the device, in driver calls such as cudaDeviceSynchronize",
+        worked="as measured",
     ),
 )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.executions import AMOUNTS
+from profile_analyze.model.executions import OWNED
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.numbers import total
@@ -192,7 +192,13 @@ def _clipped(
         self_s=np.where(is_clipped, np.minimum(executions.self_s, duration_s), executions.self_s),
         first_kernel_s=np.where(is_clipped, first_kernel, executions.first_kernel_s),
         submitted_s=submitted_s,
-        thread_wait_s=np.where(is_clipped, np.nan, executions.thread_wait_s),
+        # An execution that only waits also does so inside the window. For any other execution, the
+        # file does not say how much of the wait is inside.
+        thread_wait_s=np.where(
+            is_clipped,
+            np.where(executions.thread_wait_s == executions.duration_s, duration_s, np.nan),
+            executions.thread_wait_s,
+        ),
     )
 
 
@@ -247,7 +253,7 @@ def _with_outer(executions: Executions, is_inside: Flags) -> tuple[Executions, I
         return executions, run, is_kept
     nothing = {  # times 0, so that N/A stays N/A
         name: np.where(is_outer, getattr(executions, name) * 0, getattr(executions, name))
-        for name in ("duration_s", "self_s", "first_kernel_s", "thread_wait_s", *AMOUNTS)
+        for name in ("duration_s", "self_s", "first_kernel_s", *OWNED)
     }
     calls = np.where(is_outer, 0, executions.calls)
     return executions.changed(**nothing, calls=calls), run, is_kept

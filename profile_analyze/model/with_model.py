@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.before_model import with_earlier_values
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.described_dtypes import notes_on_dtypes
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.model_graph import ModelGraph
 from profile_analyze.model.model_matching import NAME, ORDER, expected_of, matches_of
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.terms import ABSENT, DERIVED, DERIVED_WORK, MEASURED
+from profile_analyze.model.terms import ABSENT, DERIVED, DERIVED_WORK, MEASURED, NODES
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ def with_model(
         *own,
         *of_model,
     )
-    return profile.changed(operators=added.operators(), notes=notes)
+    operators = added.operators()
+    if not model.is_execution_graph:  # such a graph describes the very operators that ran
+        operators = with_earlier_values(operators, profile.operators, added.main_nodes())
+    return profile.changed(operators=operators, notes=notes)
 
 
 def _check(profile: Profile, model: Profile) -> None:
@@ -92,11 +96,6 @@ def _check(profile: Profile, model: Profile) -> None:
         )
 
 
-NODES: Final = "nodes"
-"""The parameter with the names of the nodes that an operator executes, if these differ from its
-name."""
-
-
 class _Added:
     """Combines the operators of a profile with the columns of the nodes that they execute."""
 
@@ -106,6 +105,7 @@ class _Added:
         self._own = profile.operators
         self._nodes = model.operators
         self._matches = by_row
+        self._of_execution_graph = model.is_execution_graph
         self._bytes = {
             row: graph.moved_bytes(match.nodes)
             for row, match in by_row.items()
@@ -143,6 +143,10 @@ class _Added:
             not_loaded=self._own.not_loaded | (self._nodes.not_loaded - optional.keys()),
         )
 
+    def main_nodes(self) -> Categorical[str]:
+        """Return the name of the main node of each operator: see `Match.main`."""
+        return self._nodes.name.take_or_missing(self._main)
+
     def has_memory_of_nodes(self) -> NDArray[np.bool_]:
         """Return which operators have memory above 0 that their nodes give, shape (operators,)."""
         return ~self._is_measured("memory") & (self._moved("memory", self._nodes.memory) > 0)
@@ -177,15 +181,16 @@ class _Added:
         return _combined(own, values.take_or_missing(of_node), merge)
 
     def _with_node_names(self, own: Categorical[Parameters]) -> Categorical[Parameters]:
-        """Return the parameters with the names of the nodes, for operators with another name.
+        """Return the parameters with the names of the nodes that each operator executes.
 
-        Runtimes rename nodes when they optimise a graph.
+        Runtimes rename nodes when they optimise a graph. An execution graph describes the very
+        operators that ran, so the names of its nodes are only of interest if they differ.
         """
         parameters, names = own.values().tolist(), self._own.name.values()
         node_names = self._nodes.name.values()
         for row, match in self._matches.items():
             nodes = " + ".join(filter(None, node_names[[*match.nodes]]))
-            if nodes not in ("", names[row]):
+            if nodes and not (self._of_execution_graph and nodes == names[row]):
                 parameters[row] = _merged(parameters[row], ((NODES, nodes),))
         return Categorical.of(parameters)
 

@@ -23,7 +23,6 @@ from profile_analyze.model.columns import (
     AGGREGATED,
     Column,
     FirstOf,
-    Parameter,
     PartOf,
     RatioOfSums,
     RowKind,
@@ -31,6 +30,7 @@ from profile_analyze.model.columns import (
 from profile_analyze.model.terms import FULL_NAME, LABEL, TELLING_APART
 from profile_analyze.query.aggregates import aggregate_column, canonical_name, find_aggregate
 from profile_analyze.query.label_columns import is_label, label_column
+from profile_analyze.query.parameter_columns import PARAMETER, parameter_column
 from profile_analyze.query.patterns import compile_pattern
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, likely_names, plain_name
 
@@ -41,7 +41,6 @@ CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUM
 """All columns with a fixed name."""
 
 _BY_NAME: Final = {column.name: column for column in CATALOG}
-PARAMETER: Final = "param."
 _PATH: Final = "scope"
 """The only column whose values are paths. A column such as `scope/2` has their first levels."""
 
@@ -84,7 +83,7 @@ def find_column(text: str, labels: Collection[str] = ()) -> Column:
 def _derived_column(text: str) -> Column | None:
     """Return the column that `text` derives from a column of the registry; None for other texts."""
     if text.startswith(PARAMETER) and len(text) > len(PARAMETER):
-        return _parameter_column(text)
+        return parameter_column(text.removeprefix(PARAMETER))
     base, _, pattern = text.partition("~")
     if pattern and _is_text(base):
         return _pattern_column(find_column(base), pattern)
@@ -205,20 +204,6 @@ def missing_part(text: str) -> str:
     if text.startswith(f"{_PATH}/"):
         return f"write how many levels to keep, such as {_PATH}/2"
     return ""
-
-
-def _parameter_column(text: str) -> Column:
-    parameter = text.removeprefix(PARAMETER)
-    return Column(
-        text,
-        "",
-        f"the operator's parameter {parameter}",
-        of_operators=Parameter(parameter),
-        worked="as in the file",
-        kind="mixed",
-        is_key=True,
-        optional="parameters",
-    )
 
 
 def _pattern_column(column: Column, pattern: str) -> Column:

@@ -33,6 +33,11 @@ _NO_RESIDUAL: Final = 1e-9
 """A smaller residual is a rounding error. The limit is a fraction of the baseline's time, or of the
 difference if the difference is larger."""
 
+_UNRELATED: Final = 10.0
+"""If the additional work of an operator would take over ten times the operator's time on either
+side, the operator is not split into work and time per work: both parts would mean nothing. For
+example, a kernel of one element takes as long to launch as a kernel of thousands."""
+
 _ADDING_UP: Final = 0.005
 """Differences add up if their sum is wrong by at most this fraction of the largest of them."""
 
@@ -52,7 +57,9 @@ class Cause(NamedTuple):
     If both sides have an operator, its difference has two parts. The work part is its time in the
     baseline * (`work_ratio` - 1): the time that the additional work takes at the baseline's time
     per work. It counts as `more work` or `less work`. The rest counts as `time per work`. If
-    `work_ratio` is N/A, the whole difference counts as `unknown work`.
+    `work_ratio` is N/A, the whole difference counts as `unknown work`. If the work part is larger
+    than `_UNRELATED` times both times of the operator, the whole difference counts as `more work`
+    if the operator takes longer, and as `time per work` otherwise.
 
     The `residual` is the rest of the difference. It has two reasons. Operators that both sides have
     may have a time on one side only, so that their difference is N/A. And times are medians: the
@@ -192,10 +199,14 @@ def _largest(parts_s: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[n
 def _parts(operators: Table) -> dict[str, NDArray[np.float64]]:
     """Return how much each operator adds to each cause except the residual, shape (operators,)."""
     in_profile, in_base = operators.shown.on_sides
-    differences, factor = operators["difference"], operators["work_ratio"]
-    work_s = operators["base"] * (factor - 1)
+    differences, base_s = operators["difference"], operators["base"]
+    work_s = base_s * (operators["work_ratio"] - 1)
+    longest_s = np.fmax(operators["time"], base_s)
+    # The time of such an operator hardly depends on its work.
+    is_unrelated = work_s / _UNRELATED > longest_s
+    work_s = np.where(is_unrelated, np.maximum(differences, 0.0), work_s)
     on_both = in_profile & in_base
-    has_work = on_both & ~np.isnan(work_s)
+    has_work = on_both & ~np.isnan(work_s) & ~np.isnan(differences)
     return {
         MORE_WORK: np.where(has_work & (work_s > 0), work_s, 0.0),
         LESS_WORK: np.where(has_work & (work_s < 0), work_s, 0.0),

@@ -159,6 +159,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         of_corrected=comparison.uncorrected is not None,
         unit=_unit_noun(comparison, query.unit),
         notes=(
+            *odd_run_notes(comparison, query.unit, is_uncertain=verdict == UNCERTAIN),
             *_notes(comparison, rows, operators, verdicts, difference_s),
             *wall_time_notes(whole, comparison),
         ),
@@ -294,7 +295,6 @@ def _notes(
     yield from _scope_notes(comparison, rows)
     yield from few_units_notes(comparison, rows)
     yield from _no_verdict_notes(comparison, rows, counts)
-    yield from odd_run_notes(comparison, rows.query.unit)
     yield from drift_notes(operators, comparison, difference_s)
 
 

@@ -51,6 +51,8 @@ _WITH_ANOTHER: Final = (
 )
 _HEADING_AS_NAME: Final = r"(?P<heading>\w+(?: \w+)+(?: \(\S+\))?)(?P<condition>\s*[<>=!~]+.+)"
 _MISSING: Final = ("null", "none", "nan", "n/a", "na")
+_MISSING_TEXTS: Final = ("null", "n/a")
+"""The words in `_MISSING` that hardly any text column has as a value."""
 PATTERN_OF: Final = {"==": "~", "!=": "!~"}
 """For each operator on whole texts, the corresponding operator on patterns."""
 
@@ -74,6 +76,11 @@ REPEAT: Final = "repeat the option for each"
 `gate_conditions` replaces it."""
 _SMALL: Final = 0.5
 """A user who writes a percentage below this for a factor, as in `ratio > 5%`, means a change."""
+
+
+def advice_on_missing_text(name: str, value: str) -> str:
+    """Return the message about a text condition if `value` means N/A; empty for other texts."""
+    return _on_missing(name) if value.lower() in _MISSING_TEXTS else ""
 
 
 def _on_missing(name: str) -> str:

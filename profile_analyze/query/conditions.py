@@ -21,6 +21,7 @@ from profile_analyze.query.condition_advice import (
     advice_on_condition,
     advice_on_factor,
     advice_on_half_range,
+    advice_on_missing_text,
     advice_on_operator,
     advice_on_or,
     advice_on_unit,
@@ -291,6 +292,8 @@ def _check_operator(column: Column, operator: str, value: str) -> None:
         raise QueryError(f"{operator} is for numbers; {column.name} is a text")
     if operator in _TEXT_OPERATORS:
         raise QueryError(f"{operator} is for texts; {column.name} is a number")
+    if on_missing := advice_on_missing_text(column.name, value):
+        raise QueryError(on_missing)
     advice = advice_on_operator(column.name, operator, value, operators)
     known = f"{column.name} has {' '.join(operators)}"
     raise QueryError(f"there is no operator {operator!r}; {advice or known}")

@@ -113,8 +113,14 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
         )
 
 
-def odd_run_notes(comparison: Comparison, unit: SampleUnit) -> Iterator[Note]:
-    """Yield a note if some runs took far longer or shorter than the other runs of their side."""
+def odd_run_notes(
+    comparison: Comparison, unit: SampleUnit, *, is_uncertain: bool
+) -> Iterator[Note]:
+    """Yield a note if some runs took far longer or shorter than the other runs of their side.
+
+    If the verdict on the total `is_uncertain`, the note is important: such runs make intervals
+    wider, and without them the verdict may be certain.
+    """
     sides = comparison.as_measured.profile, comparison.as_measured.base
     odd = [one for side in sides for one in _odd_runs(side, unit)]
     if not odd:
@@ -126,7 +132,7 @@ def odd_run_notes(comparison: Comparison, unit: SampleUnit) -> Iterator[Note]:
     yield Note(
         f"{named} times the median of {side}{more if others > 0 else ''}: find out why, or leave "
         f"{them} out",
-        Importance.CONTEXT,
+        Importance.ANSWER if is_uncertain else Importance.CONTEXT,
     )
 
 

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from profile_analyze.analysis.roofline import peak_rates
 from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.numbers import quantile_of_runs
+from profile_analyze.model.terms import ABSENT
+from profile_analyze.model.wording import quantity_text
+from profile_analyze.query.catalog import find_column
 from profile_analyze.units import counted, decimal_rate, percent, scaled_text
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from profile_analyze.query.rows import OperatorRows
     from profile_analyze.query.shown_rows import ShownRows
 
 
@@ -44,6 +48,29 @@ def _total_count(column: str) -> Figure:
     def text(shown: ShownRows, run: int | None, _: TimeText) -> str:
         totals = shown.total_of(column)
         return scaled_text(shown.over_runs(totals) if run is None else float(totals[run]), "count")
+
+    return text
+
+
+def _calls_in_a_run(shown: ShownRows, run: int | None, _: TimeText) -> str:
+    """Return the calls that work is multiplied by. Without times, it is the work of one call."""
+    if shown.profile.origin.times == ABSENT:
+        return "1"
+    calls = shown["calls"] if run is None else shown.per_run("calls")[:, run]
+    return quantity_text(find_column("calls"), float(calls[0]))
+
+
+def _of_a_call(name: str) -> Figure:
+    """Return the figure of the work of one call. `name` is a column with the work of all calls."""
+
+    def work(rows: OperatorRows) -> NDArray[np.float64]:
+        operators = rows.profile.operators
+        if name == "computation":
+            return operators.computation
+        return operators.memory if name == "memory" else operators.numbers(name)
+
+    def text(shown: ShownRows, *_: object) -> str:
+        return quantity_text(find_column(name), float(shown.of_operators(work)[0]))
 
     return text
 
@@ -93,6 +120,11 @@ FIGURES: Final[Mapping[str, Figure]] = {
     "total_time_of_judged_runs": _total_time("lost.sum"),
     "macs_of_all_operators_including_bodies": _total_count("macs"),
     "total_params": _total_count("params"),
+    "calls_in_a_run": _calls_in_a_run,
+    **{
+        f"{name}_of_a_call": _of_a_call(name)
+        for name in ("computation", "memory", "macs", "message_bytes")
+    },
     "first_quartile": _quartile(0.25),
     "median_time": _quartile(0.5),
     "third_quartile": _quartile(0.75),

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from profile_analyze.model.levels import at_level
+from profile_analyze.model.measures import HOST_TIME, TIME
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import quantile_of_runs, total
-from profile_analyze.model.terms import RUNTIME
+from profile_analyze.model.terms import HOST, LEVELS, RUNTIME
 from profile_analyze.query.inspected_rows import find_rows
 from profile_analyze.query.inspection_listings import first_start_s, launched_work, listings_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from profile_analyze.model.measures import Measure
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
     from profile_analyze.query.inspection_listings import Listing
@@ -48,6 +51,16 @@ class Inspection(NamedTuple):
         side: Side = self.profile.tracks[self.profile.executions.track[self.rows[0]]].side
         return side
 
+    @property
+    def on_host(self) -> Indices:
+        """The executions on the host of an operator that ran on a device, too."""
+        executions = self.profile.executions
+        # They are not in `rows` (see `find_rows`), so they do not belong to execution number N.
+        if self.number is not None or not len(self.rows) or self.side == HOST:
+            return np.zeros(0, np.int64)
+        is_own = executions.operator == self.operator
+        return np.flatnonzero(is_own & on_side(self.profile, HOST))
+
     def statistics_s(self) -> dict[str, float]:
         """Return the statistics of the executions by name, in seconds; empty without executions.
 
@@ -69,14 +82,28 @@ class Inspection(NamedTuple):
             names = (("time_min_s", 0.0), ("time_median_s", 0.5), ("time_p90_s", 0.9))
             for name, share in (*names, ("time_max_s", 1.0)):
                 times[name] = float(quantile_of_runs(durations[np.newaxis], share)[0])
-        on_host = np.flatnonzero((executions.operator == self.operator) & ~is_same_side)
-        # They are not in `rows` (see `find_rows`), so they do not belong to execution number N.
-        if len(on_host) and self.number is None:
-            times["host_time_s"] = total(executions.duration_s[on_host])
+        if len(self.on_host):
+            times["host_time_s"] = total(executions.duration_s[self.on_host])
         launched = launched_work(self.profile, rows)[0]
         if len(launched):
             times["device_time_s"] = total(executions.duration_s[launched])
         return {**times, "share": times["own_time_s"] / all_s if all_s > 0 else np.nan}
+
+    def times_in_runs_s(self) -> dict[Measure, Floats]:
+        """Return the self times of the operator in each run, as in tables, without N/A.
+
+        Empty for an operator that tables do not show, for one execution, and if there is one run.
+        """
+        profile, level = self.profile, self.profile.operators.level
+        name = level.categories[level.codes[self.operator]]
+        if self.number is not None or len(profile.runs) == 1 or name not in LEVELS:
+            return {}
+        of_level = np.flatnonzero(level.where(one == name for one in level.categories))
+        row = int(np.searchsorted(of_level, self.operator))
+        rows = at_level(profile, name)
+        times = {measure: rows.measured(measure.name)[row] for measure in (HOST_TIME, TIME)}
+        known = {measure: times_s[~np.isnan(times_s)] for measure, times_s in times.items()}
+        return {measure: times_s for measure, times_s in known.items() if len(times_s)}
 
 
 def inspect(profile: Profile, key: str) -> Inspection:

@@ -11,10 +11,14 @@ from profile_analyze.analysis.roofline import COMPUTE, rate_dtypes, replaces_fp3
 from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total, totals
 from profile_analyze.model.owned_work import leaves_work_inside
-from profile_analyze.model.terms import ATTENTION, CONVOLUTION, MATMUL
+from profile_analyze.model.terms import ATTENTION, CONVOLUTION, GPU, MATMUL
 from profile_analyze.query.model_summary import are_of_model
 from profile_analyze.query.peaks_advice import advice_on_low_peaks, are_highest_rates, may_be_tf32
-from profile_analyze.query.peaks_notes import advice_on_threads, ran_on_other_kinds
+from profile_analyze.query.peaks_notes import (
+    advice_on_threads,
+    ran_on_other_kinds,
+    ran_only_on,
+)
 from profile_analyze.query.question import Query
 from profile_analyze.query.roofline_notes import roofline_notes
 from profile_analyze.query.rows import OperatorRows
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
+    from profile_analyze.query.group_rows import GroupRows
 
 _MOST_WINNERS: Final = 3
 _LEAST_GAIN: Final = 1.005
@@ -56,6 +61,9 @@ class Winner(NamedTuple):
     gain: float
     keys: tuple[str, ...]
     """The value of each key in `Judgement.by`."""
+    gpu_call_s: float
+    """The mean time of a call of the judged operator whose calls take longest; infinite
+    unless all judged operators ran only on GPUs."""
 
 
 class Judgement(NamedTuple):
@@ -212,6 +220,7 @@ def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
     table = run(groups, profile)
     keys = list(zip(*map(table.texts, table.query.by), strict=True))
     runs_of_groups_s = table.shown.own_totals_s("lost.sum")
+    gpu_calls_s = table.shown.of_all_rows(_gpu_calls_s)[table.shown.chosen]
     for index, label in enumerate(table.labels):
         runs_s = float(runs_of_groups_s[index])
         yield Winner(
@@ -225,4 +234,17 @@ def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
             total_s=runs_s - float(table["lost"][index]),
             gain=float(table["gain"][index]),
             keys=keys[index],
+            gpu_call_s=float(gpu_calls_s[index]),
         )
+
+
+def _gpu_calls_s(groups: GroupRows) -> NDArray[np.float64]:
+    """Return `Winner.gpu_call_s` of each group, shape (groups,)."""
+    rows = groups.operators
+    calls_s = ratio(rows["time"], rows["calls"])
+    calls_s[np.isnan(calls_s) | ~ran_only_on(rows, GPU)] = np.inf
+    row_of_operator = groups.row_of_operator
+    counted = (row_of_operator >= 0) & ~np.isnan(rows["least_time"])
+    longest_s = np.zeros(len(groups.sizes))
+    np.maximum.at(longest_s, row_of_operator[counted], calls_s[counted])
+    return longest_s

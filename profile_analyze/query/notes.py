@@ -11,12 +11,13 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.terms import ABSENT, LABEL, LEVELS, is_run_key
+from profile_analyze.model.terms import ABSENT, HOST, LABEL, LEVELS, is_run_key
 from profile_analyze.model.wording import heading
-from profile_analyze.query.catalog import PARAMETER, find_column
+from profile_analyze.query.catalog import find_column
 from profile_analyze.query.group_key_notes import group_key_notes
 from profile_analyze.query.missing_times import advice_on_missing_times, would_match
 from profile_analyze.query.number_notes import number_notes, time_range_notes
+from profile_analyze.query.parameter_columns import PARAMETER
 from profile_analyze.query.row_sum_notes import row_sum_notes
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
@@ -307,8 +308,10 @@ def _order_notes(
             advice = "" if np.isnan(rows["time"]).all() else "; --order-by time ranks them"
             if is_static:
                 advice = "; the file has no times, so leave out --order-by to rank by work"
+            of_host = " with host times" if MEASURES[query.measure].side == HOST else ""
             yield Note(
-                f"{order.column.name} is N/A in all rows, so ordering by it has no effect{advice}",
+                f"{order.column.name} is N/A in all rows{of_host}, so ordering by it has no "
+                f"effect{advice}",
                 _importance_of_order(order.column),
             )
         elif not query.grouped:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from profile_analyze.analysis.devices import DEVICES
-from profile_analyze.analysis.peaks import AS_GIVEN, STABLE_DOUBT
+from profile_analyze.analysis.peaks import AS_GIVEN, PLAUSIBLE_RIDGES, STABLE_DOUBT
 from profile_analyze.analysis.rates_advice import swapped
 from profile_analyze.analysis.reported_devices import peaks_of_reported
 from profile_analyze.errors import PeaksError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.executions import Track
+    from profile_analyze.model.terms import DeviceKind
     from profile_analyze.query.rows import OperatorRows
 
 T = TypeVar("T", str, int)
@@ -77,14 +78,24 @@ def ran_on_other_kinds(rows: OperatorRows, peaks: Peaks) -> Iterator[tuple[str, 
             yield kind, ran
 
 
+def ran_only_on(rows: OperatorRows, kind: DeviceKind) -> NDArray[np.bool_]:
+    """Return whether each operator ran on this kind of device and no other, shape (operators,)."""
+    ran_on = dict(_ran_by(rows, lambda track: track.device_kind))
+    none = np.zeros(len(rows.profile), np.bool_)
+    on_others = [ran for one, ran in ran_on.items() if one != kind]
+    only: NDArray[np.bool_] = ran_on.get(kind, none) & ~np.logical_or.reduce([none, *on_others])
+    return only
+
+
 def _swapped_rates_notes(peaks: Peaks) -> Iterator[Note]:
     """Yield a note if the two rates that the user gave are probably swapped."""
-    rate = peaks.rate(None)
-    if peaks.source == AS_GIVEN and rate < peaks.bandwidth and (better := swapped(peaks.name)):
+    least, _ = PLAUSIBLE_RIDGES
+    is_unusual = peaks.source == AS_GIVEN and peaks.ridge() < least
+    if is_unusual and (better := swapped(peaks.name)):
         yield Note(
-            f"{' '.join(scaled(rate, 'FLO/s'))} with {decimal_rate(peaks.bandwidth)} is unusual: "
-            "devices compute more FLO/s than they move bytes per second, and FLO/s come first; "
-            f"{did_you_mean([better])}",
+            f"{' '.join(scaled(peaks.rate(None), 'FLO/s'))} with {decimal_rate(peaks.bandwidth)} "
+            f"is unusual: devices can compute at least {least} FLO in the time that a byte takes, "
+            f"and FLO/s come first; {did_you_mean([better])}",
             Importance.WRONG,
             share=1.0,
         )

@@ -121,6 +121,9 @@ class Query(_Parsed):
         The names of the labels that the profile has (`with_labels`). In this question, `date` is
         short for the column `label.date`. Groups by label are in the order of the labels, unless
         `order` says otherwise.
+    host_rates
+        Whether FLOPS and bandwidth of host times are the work divided by the host time, as in the
+        original tool. By default, they are N/A, because the host only launches the work.
 
     A text with commas stands for several keys, aggregates or columns.
 
@@ -150,6 +153,7 @@ class Query(_Parsed):
     threshold: float
     unit: SampleUnit
     labels: tuple[str, ...]
+    host_rates: bool
 
     def __init__(  # noqa: PLR0913  # keyword arguments with defaults, of which calls pass few
         self,
@@ -174,6 +178,7 @@ class Query(_Parsed):
         threshold: float = DEFAULT_THRESHOLD,
         unit: SampleUnit = "process",
         labels: str | Iterable[str] = (),
+        host_rates: bool = False,
     ) -> None:
         # This must be the first statement, so that the only local variables are the arguments.
         arguments = dict(locals())

@@ -134,7 +134,8 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         return
     if share < _LARGE_SHARE:
         reason = (
-            "their data probably stayed in caches; the column lost adds up to "
+            "their data probably stayed in caches, or memory counts a whole input of which they "
+            "read only a part; the column lost adds up to "
             f"{short_time(total(rows['lost'][faster]))} for these operators, but the summary "
             "counts each of them as 0; --where 'efficiency <= 100%' leaves them out"
         )

@@ -28,6 +28,7 @@ from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import over_runs, ratio, total, totals
 from profile_analyze.model.profile import Profile
+from profile_analyze.model.terms import HOST
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.derived_columns import derived_values
 
@@ -201,6 +202,12 @@ class OperatorRows(RowView):
         if self.comparison.uncorrected is None:
             return self
         return OperatorRows(self.comparison.as_measured, self.query)
+
+    @property
+    def has_rates(self) -> bool:
+        """See `model.rows.OperatorRows.has_rates`."""
+        is_on_host = side_of(self.profile, self.measure) == HOST
+        return self.measure.is_run_time and (self.query.host_rates or not is_on_host)
 
     @property
     def row_of_operator(self) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.model.frozen import is_constant
 from profile_analyze.model.iterations import (
     indices_in_process,
     runs_by_process,
@@ -23,7 +24,7 @@ from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.units import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -41,11 +42,29 @@ _SLOW: Final = 1.2
 """A run at the start counts as warm-up if it takes more than this multiple of the median."""
 _OUTLIER: Final = 3.0
 """A run after the warm-up is an outlier if it takes at least this multiple of the median."""
+_SIDES: Final[Mapping[float, Side]] = {0.0: DEVICE, 1.0: HOST}
+"""The side by the share of runs that are explained by host times."""
+LEAST_WAITS: Final = 0.01
+"""Sentences do not mention waits that are a smaller share of the host time."""
 
 
 def walls_s(profile: Profile) -> Floats:
     """Return the seconds from start to end of each run, shape (runs,); NaN if unknown."""
     return np.array([run.wall_s for run in profile.runs], np.float64)
+
+
+def host_waits_s(profile: Profile) -> Floats:
+    """Return how long threads of the host only waited in each run, shape (runs,); NaN if unknown.
+
+    Such waits, for example in `cudaDeviceSynchronize`, are part of the host time, but not work.
+    """
+    nothing = np.full(len(profile.runs), np.nan)
+    # Reading executions takes long. Profiles that store times separately have no such waits.
+    if profile.stored_times is not None or is_constant(profile.executions.thread_wait_s):
+        return nothing
+    if np.isnan(profile.totals_s("host_time")).all():
+        return nothing
+    return profile.totals_s("thread_wait")
 
 
 def outside_s(profile: Profile) -> Floats:
@@ -62,25 +81,35 @@ def outside_s(profile: Profile) -> Floats:
 
     The rows must be of one level.
     """
-    walls, inside_s = walls_s(profile), _inside_s(profile)
+    walls, inside_s = walls_s(profile), _inside(profile).total_s
     outside: Floats = np.maximum(walls - inside_s, 0.0)
     return np.where(inside_s > walls * _ROUNDING, np.nan, outside)
 
 
-def _inside_s(profile: Profile) -> Floats:
-    """Return the total time of the operators in each run, shape (runs,): see `outside_s`.
+class _Inside(NamedTuple):
+    """The total time of the operators in each run: see `outside_s`. Shapes are (runs,)."""
 
-    The result is N/A for a run in which neither side can be used. If the time of every run is
-    unknown, the result is N/A for all runs.
+    total_s: Floats
+    """N/A for a run in which neither side can be used."""
+    is_on_host: NDArray[np.bool_]
+    """Whether the time is the host time of the operators, not their device time."""
+
+
+def _inside(profile: Profile) -> _Inside:
+    """Return the total time of the operators in each run.
+
+    If the time of every run is unknown, all totals are N/A.
     """
-    inside_s = np.full(len(profile.runs), np.nan)
+    unknown = np.full(len(profile.runs), np.nan)
     if np.isnan(walls_s(profile)).all():
-        return inside_s
+        return _Inside(unknown, np.isfinite(unknown))
     sides: tuple[tuple[Side, str], ...] = ((HOST, "host_time"), (DEVICE, "time"))
-    for side, measure in sides:
-        total_s = np.where(_runs_with_one_line(profile, side), profile.totals_s(measure), np.nan)
-        inside_s = np.fmax(inside_s, total_s)
-    return inside_s
+    host_s, device_s = (
+        np.where(_runs_with_one_line(profile, side), profile.totals_s(measure), np.nan)
+        for side, measure in sides
+    )
+    inside_s = np.fmax(host_s, device_s)
+    return _Inside(inside_s, inside_s == host_s)
 
 
 class TypicalRun(NamedTuple):
@@ -89,6 +118,9 @@ class TypicalRun(NamedTuple):
     wall_s: float = np.nan
     outside_s: float = np.nan
     """The time of the run that no operator explains."""
+    explained_on: Side | None = None
+    """Which times of the operators are compared with the run: host times or device times. None if
+    the profile has times on one side only, or if the runs differ in this."""
     measured_apart: bool = False
     """Whether the operators take longer than the run, because they were measured one by one, or in
     another run."""
@@ -110,23 +142,38 @@ def typical_run(profile: Profile, statistic: str, unit: SampleUnit | None = None
     walls = walls_s(profile)
     if np.isnan(walls).any():
         return TypicalRun()
-    takes_longer = _inside_s(profile) > walls * _ROUNDING
-    times = np.stack([walls, outside_s(profile), takes_longer])
+    inside = _inside(profile)
+    takes_longer = inside.total_s > walls * _ROUNDING
+    times = np.stack([walls, outside_s(profile), takes_longer, inside.is_on_host])
     if unit is not None:
         of_units = [times[:, runs] for runs in runs_of_units(profile.runs, unit)]
         times = np.stack([_of_typical_run(one, "median") for one in of_units], axis=1)
-    wall_s, outside, share_that_takes_longer = _of_typical_run(times, statistic).tolist()
-    longer = share_that_takes_longer > 0
+    wall_s, outside, longer, on_host = _of_typical_run(times, statistic).tolist()
     # Start times are from a timeline of the run itself, so operators that take longer than the run
     # must have run outside of it. Either all executions of a runtime have start times, or none has.
-    ran_outside = longer and not np.isnan(profile.executions.start_s).all()
-    return TypicalRun(wall_s, outside, longer and not ran_outside, bool(ran_outside))
+    ran_outside = longer > 0 and not np.isnan(profile.executions.start_s).all()
+    explained_on: Side | None = None
+    if not np.isnan(outside) and _has_both_sides(profile):
+        explained_on = _SIDES.get(on_host)
+    return TypicalRun(
+        wall_s,
+        outside,
+        explained_on,
+        longer > 0 and not ran_outside,
+        bool(ran_outside),
+    )
+
+
+def _has_both_sides(profile: Profile) -> bool:
+    """Return whether the profile has host times and device times."""
+    totals_s = (profile.totals_s(measure) for measure in ("time", "host_time"))
+    return all(not np.isnan(one).all() for one in totals_s)
 
 
 def _of_typical_run(times: Floats, statistic: str) -> Floats:
-    """Return the means of `times`, shape (3, runs), over the runs that the statistic chooses.
+    """Return the means of `times`, shape (4, runs), over the runs that the statistic chooses.
 
-    The first row orders the runs. The result has the shape (3,); a mean that is not finite is N/A.
+    The first row orders the runs. The result has the shape (4,); a mean that is not finite is N/A.
     """
     chosen = np.argsort(times[0], kind="stable")
     if statistic in QUANTILES:

@@ -19,6 +19,8 @@ from profile_analyze.query.mean_notes import notes_on_means
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run_times import (
+    LEAST_WAITS,
+    host_waits_s,
     outlier_notes,
     typical_run,
     walls_s,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.model.recorded import RecordedFact
+    from profile_analyze.model.terms import Side
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.model_summary import ModelSummary
@@ -79,6 +82,8 @@ class Summary(NamedTuple):
     """Seconds of a run that no operator explains, such as overhead of the runtime."""
     explained: float = np.nan
     """The share of a run that the operators explain."""
+    explained_on: Side | None = None
+    """Which times explain the run, if the profile has both host times and device times."""
     measured_apart: bool = False
     """Whether the operators take longer than a run, because they were measured on their own."""
     ran_outside: bool = False
@@ -102,6 +107,8 @@ class Summary(NamedTuple):
     """The size and work of a model that has not run; None for a profile of a run."""
     recorded: tuple[RecordedFact, ...] = ()
     """Numbers about the whole program, such as its latencies."""
+    thread_wait_s: float = np.nan
+    """How much of the host time is only waiting, such as for the device; NaN if it is unknown."""
     change: Change | None = None
     """How the device time differs from the baseline; None without a baseline."""
 
@@ -128,8 +135,7 @@ def summarise(
     unit = None if isinstance(source, Profile) else query.unit
     parts = _parts(source, profile, query)
     return Summary(
-        device_time_s=_total_s(profile, "time", query, unit),
-        host_time_s=_total_s(profile, "host_time", query, unit),
+        **_total_times(profile, query, unit),
         copy=None if copies_of is None else _copy_time(profile, copies_of),
         notes=(
             *_notes(profile, in_totals, operators),
@@ -178,15 +184,23 @@ def _parts(source: Profile | Comparison, profile: Profile, query: Query) -> dict
     return parts
 
 
-def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit | None) -> float:
-    """Return the total seconds of all operators, combined over processes or iterations.
+def _total_times(profile: Profile, query: Query, unit: SampleUnit | None) -> dict[str, Any]:
+    """Return the fields of `Summary` on the times of all operators, over processes or iterations.
 
     If `unit` is None, the totals are combined over all runs, as in the rows of a table.
     """
-    totals_s = profile.totals_s(measure)[np.newaxis]
-    if unit is not None:
-        totals_s = by_unit(totals_s, profile.runs, unit)
-    return float(over_runs(totals_s, query.run_statistic)[0])
+
+    def total_s(totals_s: NDArray[np.float64]) -> float:
+        of_units = totals_s[np.newaxis]
+        if unit is not None:
+            of_units = by_unit(of_units, profile.runs, unit)
+        return float(over_runs(of_units, query.run_statistic)[0])
+
+    return {
+        "device_time_s": total_s(profile.totals_s("time")),
+        "host_time_s": total_s(profile.totals_s("host_time")),
+        "thread_wait_s": total_s(host_waits_s(profile)),
+    }
 
 
 def _run_counts(profile: Profile) -> dict[str, Any]:
@@ -266,15 +280,21 @@ def _notes(profile: Profile, unsplit: Profile, operators: int) -> Iterator[Note]
 
 
 def _notes_on_busy_host(profile: Profile) -> Iterator[Note]:
-    """Yield a note if the host takes far longer than the device, which then waits for the host."""
+    """Yield a note if the host works far longer than the device, which then waits for the host.
+
+    Waits of the host are no work. If they matter, the note says that it leaves them out.
+    """
     host_s, device_s = profile.totals_s("host_time"), profile.totals_s("time")
-    multiple = median(ratio(host_s, device_s)[np.newaxis])
+    work_s = host_s - np.nan_to_num(host_waits_s(profile))
+    multiple = median(ratio(work_s, device_s)[np.newaxis])
     # Several threads may work at the same time. If so, the host can take longer than a busy device.
     is_busy = (device_s >= _BUSY * walls_s(profile)).any()
     if multiple > _BUSY_HOST and not is_busy:
+        has_waits = np.nansum(work_s) < (1 - LEAST_WAITS) * np.nansum(host_s)
+        without_waits = ", without waits," if has_waits else ""
         yield Note(
-            f"the host time is {multiple:.1f} times the device time, so the device probably waits "
-            "for the host; --show-host shows the host times",
+            f"the host time{without_waits} is {multiple:.1f} times the device time, so the device "
+            "probably waits for the host; --show-host shows the host times",
             Importance.CONTEXT,
         )
 

@@ -14,7 +14,8 @@ from profile_analyze.model.terms import ABSENT
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading, value_text
 from profile_analyze.query.aggregates import DEFAULT_AGGREGATE
-from profile_analyze.query.catalog import PARAMETER, check_columns, find_column
+from profile_analyze.query.catalog import check_columns, find_column
+from profile_analyze.query.parameter_columns import PARAMETER
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import PartOf
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.query.condition_advice import PATTERN_OF
+from profile_analyze.query.condition_advice import PATTERN_OF, advice_on_missing_text
 from profile_analyze.query.patterns import (
     ANY_CASE,
     SUGGESTION_LIMIT_S,
@@ -56,7 +56,7 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         values = distinct(operators[condition.column.name])
         if values and matches_none(condition, values):
             texts = list(map(condition.column.as_text, values))
-            advice = (
+            advice = advice_on_missing_text(condition.column.name, condition.value) or (
                 _advice_on_condition_with_pattern(condition, texts)
                 if "~" in condition.operator
                 else _advice_on_whole_text(condition, texts)

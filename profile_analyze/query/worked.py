@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -11,15 +11,28 @@ from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.wording import quantity_text
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.figures import FIGURES
-from profile_analyze.query.formula_words import Formula, filled, in_words, ingredients, names_in
+from profile_analyze.query.formula_words import (
+    Formula,
+    filled,
+    in_words,
+    ingredients,
+    is_column,
+    names_in,
+)
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from profile_analyze.model.columns import Column
     from profile_analyze.query.figures import TimeText
+    from profile_analyze.query.group_rows import GroupRows
+    from profile_analyze.query.rows import OperatorRows
     from profile_analyze.query.table import Table
+
+_RATES: Final = ("flops", "bandwidth")
 
 
 def worked_through(table: Table, column: Column, time_text: TimeText) -> Iterator[str]:
@@ -44,7 +57,7 @@ class _FirstRow(NamedTuple):
         table = self.table
         formula = Formula.of(column, table.query.keys, table.query.aggregate)
         value = self._text(column.name)
-        several = column.timed and table.shown.per_run(column.name).shape[1] > 1
+        several = column.timed and _varies(table.shown.per_run(column.name)[0])
         over_runs = self._over_runs(column) if several else ""
         remarks = [*self._remarks(formula), *([over_runs] if over_runs else [])]
         ending = "".join(f"; {remark}" for remark in remarks)
@@ -60,7 +73,11 @@ class _FirstRow(NamedTuple):
         if value == NOT_AVAILABLE:
             if column.needs_two_runs and (reason := _lack_of_runs(table)):
                 return f"{column.name} = {in_words(formula.template)} = {value}: {reason}"
-            unknown = [name for name, text in operands.items() if text == NOT_AVAILABLE]
+            unknown = [
+                name if is_column(name) else in_words(f"{{{name}}}")
+                for name, text in operands.items()
+                if text == NOT_AVAILABLE
+            ]
             reason = _reason_for_missing(unknown) if unknown else self._reason_not_to_apply(column)
             ending = f"; {reason}{ending}"
         return f"{equation} = {value}{ending}"
@@ -74,6 +91,8 @@ class _FirstRow(NamedTuple):
 
     def _reason_not_to_apply(self, column: Column) -> str:
         """Return why a value is N/A although all values in its formula are known."""
+        if column.name in _RATES and not self.table.shown.of_all_rows(_has_rates):
+            return f"the row does its work outside of the {self.table.shown.measure.title}"
         if not column.needs_peaks:
             return "the formula does not apply to this row"
         if all(self.table[name][0] == 0 for name in ("computation", "memory")):
@@ -122,6 +141,15 @@ class _FirstRow(NamedTuple):
             return quantity_text(column, value)
         plus = "+" if column.signed and value > 0 else ""
         return plus + self.time_text(value)
+
+
+def _has_rates(rows: OperatorRows | GroupRows) -> bool:
+    return rows.operators.has_rates
+
+
+def _varies(values: NDArray[np.float64]) -> bool:
+    """Return whether the values of the runs differ, or are N/A in some of the runs."""
+    return len(values) > 1 and not bool((values == values[0]).all())
 
 
 def _reason_for_missing(unknown: Sequence[str]) -> str:

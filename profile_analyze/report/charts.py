@@ -8,8 +8,8 @@ from warnings import catch_warnings, simplefilter
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.bar_chart import draw_times
@@ -25,7 +25,8 @@ from profile_analyze.report.chart_texts import (
     sides,
     title,
 )
-from profile_analyze.report.roofs import draw_roofs, used_rates
+from profile_analyze.report.label_places import LabelPlaces
+from profile_analyze.report.roofs import SLOPE_COLOR, colors_of_rows, draw_roofs, used_rates
 from profile_analyze.report.text_layout import shortened
 from profile_analyze.report.times import AUTO, times_for
 from profile_analyze.report.work_chart import draw_work
@@ -33,6 +34,7 @@ from profile_analyze.units import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
@@ -44,13 +46,14 @@ _MOST_NUMBERS: Final = 10
 """How many dots have a number. A list beside the picture explains the numbers."""
 _MOST_WITHOUT_DOT: Final = 3
 """How many rows without a dot are in the list at most. See `_longer_without_dot`."""
-_GAP: Final = 4
-"""The least distance between a number and other text, in pixels, on each side."""
 _MAX_VECTOR_DOTS: Final = 2000  # more dots become a bitmap, which keeps files small
 _LARGEST_DOT: Final = 900.0  # points squared
-_SMALLEST_DOT: Final = 8.0
+_SMALLEST_DOT: Final = 16.0
 _NAME_WIDTH: Final = 36
 """The most characters of a name in the list of numbers."""
+_LIST_FONT_SIZE: Final = 8.0
+_MARGIN: Final = 8.0
+"""The least space below the list of numbers, in pixels."""
 _LEGEND_WIDTH: Final = 28
 _TYPE_COLORS: Final = (
     *("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown", "tab:pink"),
@@ -59,35 +62,15 @@ _TYPE_COLORS: Final = (
 """The colours of the types that take most time. Grey is for all other types together."""
 _OTHERS_COLOR: Final = "0.6"
 _BASELINE_COLOR: Final = "0.35"
+_BASELINE_SIZE: Final = 30.0
 _HOLLOW: Final[dict[str, Any]] = {"facecolors": "none", "linewidths": 1.0, "linestyles": "dashed"}
 """How dots of rows that are not judged are drawn. Circles of the baseline are not dashed."""
-
-_ARROW: Final[dict[str, Any]] = {
-    "arrowstyle": "-|>,head_length=0.3,head_width=0.15",
-    "color": "0.2",
-    "linewidth": 0.7,
-    "shrinkA": 0,
-    "shrinkB": 0,
-}
-"""The arrow from a number to its dot."""
 
 _SETTINGS: Final[dict[Any, Any]] = {
     "text.parse_math": False,  # a name with two $ is not a formula
     "svg.fonttype": "none",  # text stays text, which can be searched
     "svg.hashsalt": "profile_analyze",  # ids are not random: equal answers give equal files
 }
-
-# Offsets of a number from its dot, in points. They are tried in order: near first, right first.
-# A number is at its dot, or so far away that the arrow to the dot is clearly visible. No arrow is
-# horizontal, because a horizontal arrow would look like the hyphen of a range: `5-7`.
-_OFFSETS: Final = [
-    (0.0, 0.0),
-    *(
-        (distance * float(np.cos(angle)), distance * float(np.sin(angle)))
-        for distance in range(30, 150, 6)
-        for angle in np.deg2rad([30, -30, 60, -60, 150, -150, 90, -90, 120, -120])
-    ),
-]
 
 
 def picture(chart: Chart, suffix: str, time_unit: TimeUnit = AUTO) -> bytes:
@@ -119,33 +102,34 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
     peaks = table.query.peaks
     assert peaks is not None
     axes = figure.add_subplot()
-    flops, intensity = table["flops"], table["intensity"]
     drawn = _longest(table, rows_with_dots(table), chart.most_rows)
-    x, y, times = intensity[drawn], flops[drawn], table["time"][drawn]
-    base_x, base_y = _baseline_dots(table, drawn)
-    base_drawn = ~np.isnan(base_y)
-    draw_roofs(axes, used_rates(table), peaks, [*x, *base_x[base_drawn]], [*y, *base_y[base_drawn]])
+    times = table["time"][drawn]
+    dots = np.column_stack([table["intensity"][drawn], table["flops"][drawn]])
+    base_dots = _baseline_dots(table, drawn)
+    all_dots = np.concatenate([dots, base_dots[~np.isnan(base_dots[:, 1])]])
+    roofs = draw_roofs(axes, used_rates(table), peaks, *all_dots.T.tolist())
+    colors = colors_of_rows(table, drawn)
     longest = max(times.tolist(), default=0.0) or 1.0  # there may be no dots
     sizes = np.maximum(_SMALLEST_DOT, _LARGEST_DOT * times / longest)
-    _draw_dots(axes, table, drawn, x, y, sizes)
-    if base_drawn.any():
-        axes.plot([base_x, x], [base_y, y], color=_BASELINE_COLOR, linewidth=0.5, zorder=0.9)
-        axes.scatter(
-            base_x, base_y, s=30, facecolors="none", edgecolors=_BASELINE_COLOR, label="baseline"
-        )
+    _draw_dots(axes, table, drawn, dots, sizes, colors)
+    if len(all_dots) > len(dots):
+        _draw_baseline(axes, dots, base_dots)
     axes.set_xlabel("intensity (FLO/byte)")
     axes.set_ylabel("FLO/s")
     axes.set_title(_title(chart, peaks, drawn), fontsize=10, loc="left")
     if len(drawn):
-        legend = axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
-        for handle in legend.legend_handles:
-            handle.set_sizes([30.0])  # type: ignore[union-attr]  # all are of scatter plots
+        _draw_legend(axes)
     longest_first = np.argsort(-times, kind="stable")[:_MOST_NUMBERS]
-    _draw_list(axes, table, drawn[longest_first], time_unit)
-    # The layout must be final before numbers are placed, because their positions are in pixels.
+    names = _draw_list(axes, table, drawn[longest_first], time_unit)
+    # The layout must be final before labels are placed, because their positions are in pixels.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    _draw_numbers(axes, x[longest_first], y[longest_first])
+    _fit_list(names)
+    all_sizes = [*sizes, *[_BASELINE_SIZE] * (len(all_dots) - len(dots))]
+    places = LabelPlaces(axes, [*roofs.values()], all_dots, np.array(all_sizes))
+    for text, roof in roofs.items():
+        places.label_roof(text, roof)
+    places.label_dots(longest_first.tolist(), colors)
 
 
 def _longest(table: Table, rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
@@ -156,18 +140,28 @@ def _longest(table: Table, rows: NDArray[np.int64], most: int) -> NDArray[np.int
     return rows[np.sort(by_time[:most])]
 
 
-def _baseline_dots(
-    table: Table, drawn: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the baseline's intensity and FLOPS for the drawn rows; NaN for a row without a dot."""
+def _baseline_dots(table: Table, drawn: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the baseline's intensity and FLOPS for the drawn rows, shape (rows, 2).
+
+    A row without a dot has NaN.
+    """
     if not table.query.compared:
-        nothing = np.full(len(drawn), np.nan)
-        return nothing, nothing
+        return np.full((len(drawn), 2), np.nan)
     base = table.shown.of_base()
-    intensity, flops = base["intensity"][drawn], base["flops"][drawn]
+    dots = np.column_stack([base["intensity"][drawn], base["flops"][drawn]])
     with np.errstate(invalid="ignore"):
-        has_dot = (flops > 0) & (intensity > 0)
-    return np.where(has_dot, intensity, np.nan), np.where(has_dot, flops, np.nan)
+        has_dot = np.all(dots > 0, axis=1, keepdims=True)
+    return np.where(has_dot, dots, np.nan)
+
+
+def _draw_baseline(axes: Axes, dots: NDArray[np.float64], base_dots: NDArray[np.float64]) -> None:
+    """Draw a circle for each dot of the baseline, and a line from it to the dot of the same row."""
+    (x, y), (base_x, base_y) = dots.T, base_dots.T
+    color = _BASELINE_COLOR
+    axes.plot([base_x, x], [base_y, y], color=color, linewidth=0.5, zorder=0.9)
+    axes.scatter(
+        base_x, base_y, s=_BASELINE_SIZE, facecolors="none", edgecolors=color, label="baseline"
+    )
 
 
 def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
@@ -189,49 +183,70 @@ def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
     return title(parts, ", ", [*filter(None, further)])
 
 
-def _draw_dots(
-    axes: Axes, table: Table, drawn: NDArray[np.int64], x: Any, y: Any, sizes: Any
-) -> None:
-    """Draw the dots. Their areas show the times, and their colours show the operator types.
+def _types_with_colors(
+    types: NDArray[np.object_], times: NDArray[np.float64]
+) -> list[tuple[NDArray[np.bool_], str, str]]:
+    """Return which rows a colour is for, and the text and the colour in the legend.
 
-    The dots of rows that are not judged are hollow.
+    The types that take most time have a colour of their own.
     """
-    if table.query.keys is None or "type" in table.query.by:
-        types = np.array(table.texts("type"), dtype=object)[drawn]
-    else:
-        types = np.array(["rows"] * len(x), object)
-    # The types that take most time get a colour of their own.
     totals: dict[str, float] = {}
-    for type_, time in zip(types.tolist(), table["time"][drawn].tolist(), strict=True):
+    for type_, time in zip(types.tolist(), times.tolist(), strict=True):
         totals[type_] = totals.get(type_, 0.0) + time
     ranked = sorted(totals, key=lambda type_: -totals[type_])
     colored, others = ranked[: len(_TYPE_COLORS)], ranked[len(_TYPE_COLORS) :]
-    series: list[tuple[Any, str, str]] = [
+    series = [
         (types == type_, visible(type_, "utf-8"), color)
         for type_, color in zip(colored, _TYPE_COLORS, strict=False)  # there may be fewer types
     ]
     if others:
         is_other = ~np.isin(types.astype(str), colored)
         series.append((is_other, f"{len(others)} more types", _OTHERS_COLOR))
+    return series
+
+
+def _draw_dots(
+    axes: Axes, table: Table, drawn: NDArray[np.int64], dots: Any, sizes: Any, roof_colors: Any
+) -> None:
+    """Draw the dots. Their areas show the times, and their colours show the operator types.
+
+    Their edges have the colours of their flat roofs. Rows that are not judged have hollow dots.
+    """
+    if table.query.keys is None or "type" in table.query.by:
+        types = np.array(table.texts("type"), dtype=object)[drawn]
+    else:
+        types = np.array(["rows"] * len(dots), object)
+    series = _types_with_colors(types, table["time"][drawn])
     hollow = np.isnan(table["efficiency"][drawn])
+    edges = np.array(["white" if color == SLOPE_COLOR else color for color in roof_colors], object)
+    largest_first = np.argsort(-sizes, kind="stable")  # large dots do not hide small ones
     for rows, text, color in series:
         label = f" {text}" if text.startswith("_") else text  # a legend omits labels like `_x`
         label = shortened(label, _LEGEND_WIDTH, ELLIPSIS)
-        for chosen, style in (
-            (rows & ~hollow, {"color": color, "alpha": 0.65, "edgecolors": "white"}),
-            (rows & hollow, {"edgecolors": color, **_HOLLOW}),
-        ):
-            if chosen.any():
+        for is_chosen, is_hollow in ((rows & ~hollow, False), (rows & hollow, True)):
+            chosen = largest_first[is_chosen[largest_first]]
+            filled = {"facecolors": [to_rgba(color, 0.65)], "edgecolors": edges[chosen]}
+            style = {"edgecolors": color, **_HOLLOW} if is_hollow else filled
+            if len(chosen):
                 axes.scatter(
-                    x[chosen], y[chosen], s=sizes[chosen], rasterized=len(x) > _MAX_VECTOR_DOTS,
-                    label=label, **{"linewidths": 0.6, **style},
+                    dots[chosen, 0], dots[chosen, 1], s=sizes[chosen], label=label,
+                    rasterized=len(dots) > _MAX_VECTOR_DOTS, **{"linewidths": 0.7, **style},
                 )  # fmt: skip
                 label = ""  # one entry in the legend for each type
     if hollow.any():
         axes.scatter([], [], edgecolors=_BASELINE_COLOR, label="not judged", **_HOLLOW)
 
 
-def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: TimeUnit) -> None:
+def _draw_legend(axes: Axes) -> None:
+    """Draw the legend of the types. Its dots have the same size, and no colour of a roof."""
+    legend = axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
+    for handle in legend.legend_handles:
+        handle.set_sizes([30.0])  # type: ignore[union-attr]  # all are of scatter plots
+        if len(handle.get_facecolor()):  # type: ignore[union-attr]
+            handle.set_edgecolor("white")  # type: ignore[union-attr]
+
+
+def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: TimeUnit) -> Text:
     """Write a list beside the axes: the number, name, time and share of each of `rows`.
 
     A row whose name is not unique has a further line that tells it apart.
@@ -251,9 +266,16 @@ def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: Tim
         lines.append(f"{numbers.get(row, '-')}  {labels[row]}\n     {amounts}")
         if row not in numbers:
             lines.append(f"     no dot: {_why_no_dot(table, row)}")
-    axes.text(
-        1.02, 1, "\n".join(lines), transform=axes.transAxes, fontsize=8, va="top", linespacing=1.3
-    )
+    return axes.text(
+        1.03, 1, "\n".join(lines), transform=axes.transAxes, fontsize=_LIST_FONT_SIZE, va="top",
+        linespacing=1.3,
+    )  # fmt: skip
+
+
+def _fit_list(names: Text) -> None:
+    """Make the letters of the list smaller if the list would not fit into the picture."""
+    box = names.get_window_extent()
+    names.set_fontsize(_LIST_FONT_SIZE * min(1.0, (box.y1 - _MARGIN) / box.height))
 
 
 def _longer_without_dot(table: Table, rows: NDArray[np.int64]) -> list[int]:
@@ -271,29 +293,3 @@ def _why_no_dot(table: Table, row: int) -> str:
         if not table[column][row] > 0:
             return f"no {column}" if table[column][row] == 0 else f"{column} unknown"
     return "FLOPS unknown"
-
-
-def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-    """Draw a number at each dot, at the first offset inside the axes that overlaps no other text.
-
-    Without such an offset, the dot gets no number. If the number is not at the centre of the dot,
-    an arrow leads to the dot.
-    """
-    frame = axes.get_window_extent()
-    renderer = axes.figure._get_renderer()  # type: ignore[union-attr]  # noqa: SLF001
-    occupied: list[Any] = [Text.get_window_extent(label, renderer) for label in axes.texts]
-    for number, position in enumerate(zip(x.tolist(), y.tolist(), strict=True), 1):
-        for offset in _OFFSETS:
-            text = axes.annotate(
-                str(number), position, xytext=offset, textcoords="offset points", fontsize=9,
-                ha="center", va="center",
-                bbox={"boxstyle": "round,pad=0.1", "color": "white", "alpha": 0.8, "linewidth": 0},
-                arrowprops=_ARROW, zorder=4 - number / 100,  # a number hides later arrows
-            )  # fmt: skip
-            text.update_positions(renderer)
-            box = Text.get_window_extent(text, renderer).padded(_GAP)  # without the arrow
-            is_inside = frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)
-            if is_inside and not any(box.overlaps(other) for other in occupied):
-                occupied.append(box)
-                break
-            text.remove()

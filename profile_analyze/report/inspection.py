@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
 from profile_analyze.query.inspection import inspect
 from profile_analyze.query.inspection_listings import names_of_tracks
 from profile_analyze.report.base import Report
 from profile_analyze.report.sections import INSPECTION, Facts, FactValue, ListSection
-from profile_analyze.units import percent, scaled_text
+from profile_analyze.units import counted, percent, scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.inspection import Inspection
-    from profile_analyze.report.sections import Line
-    from profile_analyze.report.times import Times
 
 _OPTIONAL: Final[Mapping[str, Callable[[Any], str]]] = {
     "in_shapes": shapes_text,
@@ -31,6 +29,19 @@ _OPTIONAL: Final[Mapping[str, Callable[[Any], str]]] = {
     "parameters": parameters_text,
 }
 """The optional columns to show. Each has a function that turns a value into text for people."""
+
+_LABELS: Final = {
+    "time_s": "{side} time",
+    "own_time_s": "own {side} time",
+    "time_min_s": "{side} time, min",
+    "time_median_s": "{side} time, median",
+    "time_p90_s": "{side} time, p90",
+    "time_max_s": "{side} time, max",
+    "host_time_s": "host time",
+    "device_time_s": "device time",
+    "share": "own share of {side} time",
+}
+"""The labels of the statistics for people. `{side}` is where the operator ran."""
 
 
 def inspection_report(profile: Profile, key: str) -> Report:
@@ -91,11 +102,30 @@ def _of_executions(found: Inspection) -> Iterator[FactValue]:
     phases = [one for one in phases if one is not None]
     if phases:
         yield _text("phases", phases, ", ".join(phases))
+    yield from _times(found)
+    yield from _times_of_a_run(found)
+
+
+def _times(found: Inspection) -> Iterator[FactValue]:
+    """Yield the statistics of the executions, each with its side."""
+    counts = {"host_time_s": len(found.on_host)}
     for name, value in found.statistics_s().items():
+        label = _LABELS[name].format(side=found.side)
         if name == "share":
-            yield _text(name, value, percent(value), f"own share of {found.side} time")
-        else:
-            yield _time(name, value)
+            yield _text(name, value, percent(value), label)
+            continue
+        count = counts.get(name, len(found.rows))
+        what = "" if "," in label else "sum "
+        yield _time(name, value, label, f" ({what}of {count} executions)" if count > 1 else "")
+
+
+def _times_of_a_run(found: Inspection) -> Iterator[FactValue]:
+    """Yield the times that tables show: self times of a run, the median over the runs."""
+    for measure, times_s in found.times_in_runs_s().items():
+        name = f"{measure.title.replace(' ', '_')}_of_a_run_s"
+        median_s = float(quantile_of_runs(times_s[np.newaxis], 0.5)[0])
+        label, runs = f"{measure.title} of a run", counted(len(times_s), "run")
+        yield _time(name, median_s, label, f" (median of {runs})")
 
 
 def _text(name: str, value: Any, text: str, label: str = "") -> FactValue:
@@ -103,11 +133,8 @@ def _text(name: str, value: Any, text: str, label: str = "") -> FactValue:
     return FactValue(name, None if value != value else value, lambda _: (line,))  # noqa: PLR0124  # NaN
 
 
-def _time(name: str, time_s: float) -> FactValue:
+def _time(name: str, time_s: float, label: str = "", ending: str = "") -> FactValue:
+    """Return the fact of a time. `ending` follows the time in output for people."""
     known = None if time_s != time_s else time_s  # noqa: PLR0124  # NaN
-    label = name.removesuffix("_s").replace("_", " ")
-    return FactValue(name, known, partial(_time_lines, label, time_s))
-
-
-def _time_lines(label: str, time_s: float, times: Times) -> tuple[Line, ...]:
-    return ((label, times.text(time_s)),)
+    label = label or name.removesuffix("_s").replace("_", " ")
+    return FactValue(name, known, lambda times: ((label, f"{times.text(time_s)}{ending}"),))

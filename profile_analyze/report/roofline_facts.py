@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line
     from profile_analyze.report.times import Times
 
+_LEAST_SHARE: Final = 0.0005
+"""Roofs and types get no text if they are about a smaller share of the time, which would be shown
+as 0.0%. JSON has them all."""
+
 
 def roofline_caption(summary: Summary) -> str:
     """Return a caption that sums up the roofline of all operators; empty without peaks."""
@@ -68,9 +72,12 @@ def _peaks_text(summary: Summary, _: Times) -> str:
 
 def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     judgement = judgement_of(summary)
-    for dtype, rate, share in judgement.rates:
+    # Without times, shares are N/A, and all roofs are shown.
+    large = [one for one in judgement.rates if not one[2] < _LEAST_SHARE]
+    rates = large or judgement.rates
+    for dtype, rate, share in rates:
         # With a single roof, the fact `judged` already says which share of the time is judged.
-        has_share = summary.has_times and len(judgement.rates) > 1
+        has_share = summary.has_times and len(rates) > 1
         judges = f"the operators that it judges take {percent(share)} of the time"
         if isnan(rate):  # no rate is known, so the judged operators of this dtype only move data
             if has_share:
@@ -106,7 +113,11 @@ def least_text(summary: Summary, times: Times) -> str:
 
 
 def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
-    types = [f"{name} {percent(share)}" for name, share in judgement_of(summary).memory_unknown]
+    types = [
+        f"{name} {percent(share)}"
+        for name, share in judgement_of(summary).memory_unknown
+        if share >= _LEAST_SHARE
+    ]
     if types:
         listed = visible(", ".join(types), "utf-8")
         yield f"operators of unknown memory take the most time in these types: {listed}"

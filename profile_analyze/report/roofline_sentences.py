@@ -10,9 +10,10 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.peaks import AS_GIVEN, DEFAULT_DTYPE, TF32
+from profile_analyze.model.terms import HOST
 from profile_analyze.model.visible import visible
 from profile_analyze.report.sentence_parts import comparable_times
-from profile_analyze.units import counted, percent, small_percent
+from profile_analyze.units import counted, percent, short_time, small_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 _HALF: Final = 0.5
 _DOUBTFUL_EFFICIENCY: Final = 0.1
 """If a whole model is less efficient than this, its peaks may be wrong."""
+
+_SHORT_CALL_S: Final = 5e-6
+"""A call on a GPU that takes less time than this, and less than half of it at its roof, takes most
+of its time to start and to end."""
 
 
 def judgement_of(summary: Summary) -> Judgement:
@@ -123,17 +128,31 @@ def _of_run(total_s: float, lost_s: float, gain: str, summary: Summary, times: T
 
     `total_s` is the time of all operators, and `gain` is what they gain. The part is empty if a run
     gains the same, or is not longer than the operators' times. A run cannot save more than its
-    operators save. It may save less, if operators ran at the same time or the host is slower.
+    operators save, and it takes at least as long as its operators take on the host. It may save
+    less, if operators ran at the same time or if the host does other work.
     """
     # In a comparison, the summary may combine one total per process. `total_s` combines all runs.
     operators_s = max(total_s, summary.device_time_s)
     if summary.runs_per_total > 1 or not operators_s < summary.wall_s:
         return ""
-    run_s = summary.wall_s - lost_s
+    saved_s, on_host_s = summary.wall_s - lost_s, _on_host_s(summary)
+    run_s = max(saved_s, on_host_s)
     of_run = f"{summary.wall_s / run_s:.2f}"
     if of_run == gain:
         return ""
-    return f", and a whole run at best {times.text(run_s)}, {of_run} times as fast"
+    reason = ", because the host takes that long" if saved_s < on_host_s else ""
+    return f", and a whole run at best {times.text(run_s)}, {of_run} times as fast{reason}"
+
+
+def _on_host_s(summary: Summary) -> float:
+    """Return how long operators take on the host in the typical run, without waits; 0 if unknown.
+
+    The time is unknown if the profile has no device times, or if several threads ran operators.
+    """
+    if summary.explained_on != HOST:
+        return 0.0
+    waits_s = 0.0 if isnan(summary.thread_wait_s) else summary.thread_wait_s
+    return summary.wall_s - summary.outside_s - waits_s
 
 
 def dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
@@ -167,10 +186,19 @@ def winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
         efficiency = small_percent(winner.efficiency)
         yield (
             f"{counted(winner.operators, 'operator')} {group} ({percent(winner.share)} of the time"
-            f"{judged}) {'runs' if one else 'run'} at {efficiency} of the roof: if "
-            f"{'this' if one else 'these'} alone ran at the roof, "
+            f"{judged}) {'runs' if one else 'run'} at {efficiency} of the roof"
+            f"{_on_short_calls(winner)}: if {'this' if one else 'these'} alone ran at the roof, "
             f"{_with_group_at_roof(winner, summary, times)}"
         )
+
+
+def _on_short_calls(winner: Winner) -> str:
+    """Return a sentence part on calls that are too short for a roof; empty for other calls."""
+    is_short = winner.gpu_call_s < _SHORT_CALL_S and winner.efficiency < _HALF
+    if not is_short:
+        return ""
+    longest = "" if winner.operators == 1 else " at most"
+    return f" (a call takes{longest} {short_time(winner.gpu_call_s)} on average, mostly the launch)"
 
 
 def _with_group_at_roof(winner: Winner, summary: Summary, times: Times) -> str:

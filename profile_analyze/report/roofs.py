@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,11 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.query.table import Table
 
-_STYLE: Final[dict[str, Any]] = {"color": "0.25", "linewidth": 1.4}
+SLOPE_COLOR: Final = "0.25"
+_COLORS: Final = ("navy", "darkred", "darkgreen", "darkorange", "purple", "teal")
+"""The colours of several flat roofs. The edges and numbers of dots have the colours of roofs."""
+_LINE: Final[dict[str, Any]] = {"linewidth": 1.4, "zorder": 0.95}  # behind the dots
 
 
 def used_rates(table: Table) -> dict[str, float]:
@@ -42,35 +48,47 @@ def used_rates(table: Table) -> dict[str, float]:
 
 def draw_roofs(
     axes: Axes, rates: Mapping[str, float], peaks: Peaks, x: list[float], y: list[float]
-) -> None:
-    """Draw the slope of the bandwidth and the roof of each rate. `x` and `y` locate all dots."""
+) -> dict[str, Line2D]:
+    """Draw the slope of the bandwidth and the roof of each rate. `x` and `y` locate all dots.
+
+    Returns the lines by their texts, such as `fp32 67.00 TFLOPS`. Dtypes of the same rate share a
+    line.
+    """
     # Both axes show all dots and all ridges, with margins for the labels.
     ridges = [peaks.ridge(dtype) for dtype in rates]
     top = max(rates.values())
     left, right = min([*x, *ridges]) / 4, max([*x, *ridges]) * 8
     lowest, highest = min([*y, left * peaks.bandwidth]), max([*y, top])
     axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(lowest / 3, highest * 4))
-    axes.plot([left, max(ridges)], [left * peaks.bandwidth, top], **_STYLE)
-    axes.annotate(
-        decimal_rate(peaks.bandwidth),
-        (left * 1.3, left * 1.3 * peaks.bandwidth),
-        xytext=(12, -14),
-        textcoords="offset points",
-        fontsize=9,
+    (slope,) = axes.plot(
+        [left, max(ridges)], [left * peaks.bandwidth, top], color=SLOPE_COLOR, **_LINE
     )
-    # Dtypes of the same rate share a roof and a label.
-    for rate in dict.fromkeys(rates.values()):
-        axes.plot([rate / peaks.bandwidth, right], [rate, rate], **_STYLE)
+    roofs = {decimal_rate(peaks.bandwidth): slope}
+    for rate, color in roof_colors(rates).items():
+        (line,) = axes.plot([rate / peaks.bandwidth, right], [rate, rate], color=color, **_LINE)
         dtypes = [dtype for dtype, one in rates.items() if one == rate and dtype != ANY_DTYPE]
-        axes.annotate(
-            " ".join([", ".join(dtypes), *scaled(rate, "FLO/s")]).strip(),
-            (right, rate),
-            xytext=(-4, 4),
-            textcoords="offset points",
-            ha="right",
-            fontsize=9,
-        )
+        roofs[" ".join([", ".join(dtypes), *scaled(rate, "FLO/s")]).strip()] = line
     _format_ticks(axes)
+    return roofs
+
+
+def roof_colors(rates: Mapping[str, float]) -> dict[float, str]:
+    """Return a colour for each different rate. If there is only one, it needs no colour."""
+    different = [*dict.fromkeys(rates.values())]
+    colors = cycle(_COLORS) if len(different) > 1 else [SLOPE_COLOR]
+    return dict(zip(different, colors, strict=False))
+
+
+def colors_of_rows(table: Table, rows: NDArray[np.int64]) -> list[str]:
+    """Return the colour of the flat roof that limits each row.
+
+    The colour is grey if the slope limits the row, or if operators of a group have several roofs.
+    """
+    attainable = table["attainable"][rows]
+    colors = np.full(len(rows), SLOPE_COLOR, object)
+    for rate, color in roof_colors(used_rates(table)).items():
+        colors[np.isclose(attainable, rate, rtol=1e-9, atol=0)] = color
+    return colors.tolist()
 
 
 def _format_ticks(axes: Axes) -> None:

@@ -220,7 +220,7 @@ def _table() -> dict[str, Any]:
                 "all inferences, if `time` is their mean (time_median); until the first kernel "
                 "(wait, host_wait); from the end of the launching call to the start of the work "
                 "(queue); without the executions nested inside (self); how long the thread of the "
-                "operator waited for other threads (thread_wait).",
+                "operator waited for other threads or for the device (thread_wait).",
                 {"enum": list(MEASURES)},
             ),
             "query": _described(

@@ -6,6 +6,8 @@ from math import isclose, isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.terms import DEVICE, HOST
+from profile_analyze.query.run_times import LEAST_WAITS
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
 from profile_analyze.report.sentence_parts import in_brackets, known_part, runs_and_spread
 from profile_analyze.units import NOT_AVAILABLE, counted, percent, short_time
@@ -23,21 +25,25 @@ _CLOSE: Final = 0.1
 
 
 def _host_time_text(summary: Summary, times: Times) -> str:
-    return _total_text(summary, summary.host_time_s, times)
+    waits = ""
+    if summary.thread_wait_s >= LEAST_WAITS * summary.host_time_s:
+        waits = f"waiting: {times.total(summary.thread_wait_s)}"
+    return _total_text(summary, summary.host_time_s, times, waits)
 
 
 def _device_time_text(summary: Summary, times: Times) -> str:
     return _total_text(summary, summary.device_time_s, times)
 
 
-def _total_text(summary: Summary, total_s: float, times: Times) -> str:
-    """Return a total time as text, and of how many runs it is; empty for a model."""
+def _total_text(summary: Summary, total_s: float, times: Times, part: str = "") -> str:
+    """Return a total time as text, of how many runs it is, and `part`; empty for a model."""
     if not summary.has_times:
         return ""
     each = summary.runs_per_total
     # Files may have different numbers of runs.
     of_runs = f"of {counted(int(each), 'run') if each.is_integer() else 'several runs'}"
-    return times.total(total_s) + in_brackets(of_runs if each > 1 and not isnan(total_s) else "")
+    remarks = (of_runs if each > 1 and not isnan(total_s) else "", part)
+    return times.total(total_s) + in_brackets(", ".join(filter(None, remarks)))
 
 
 def _wall_text(summary: Summary, times: Times) -> str:
@@ -50,10 +56,13 @@ def _wall_text(summary: Summary, times: Times) -> str:
         return f"{wall} (operators take longer: some ran before or after it)"
     if isnan(summary.outside_s):
         return wall
-    return (
-        f"{wall} ({_in_such_a_run(summary)}operators: {percent(summary.explained)}, outside of "
-        f"them: {times.total(summary.outside_s)})"
-    )
+    share, rest = percent(summary.explained), times.total(summary.outside_s)
+    parts = f"operators: {share}, outside of them: {rest}"
+    if summary.explained_on == HOST:
+        parts = f"operators on the host: {share}, outside of them: {rest}"
+    if summary.explained_on == DEVICE:
+        parts = f"device busy: {share}, idle: {rest}"
+    return f"{wall} ({_in_such_a_run(summary)}{parts})"
 
 
 def _in_such_a_run(summary: Summary) -> str:
@@ -143,6 +152,13 @@ GROUP: Final = FactGroup(
             text=_host_time_text,
         ),
         Fact(
+            "thread_wait_s",
+            "How much of the host time is only waiting, for the device or for other threads; null "
+            "if the file does not say.",
+            lambda summary: summary.thread_wait_s,
+            shown_with="host_time_s",
+        ),
+        Fact(
             "wall_time_s",
             "The time from the start of a run to its end; null if the file does not say.",
             lambda summary: summary.wall_s,
@@ -160,6 +176,15 @@ GROUP: Final = FactGroup(
             "explained",
             "The share of the wall time that the operators explain.",
             lambda summary: summary.explained,
+            shown_with="wall_time_s",
+        ),
+        Fact(
+            "explained_on",
+            "Which times of the operators explain the wall time: those on the host or on the "
+            "device. Null if `explained` is null, if the profile has times on one side only, or if "
+            "its runs differ.",
+            lambda summary: summary.explained_on,
+            {"enum": [HOST, DEVICE, None]},
             shown_with="wall_time_s",
         ),
         Fact(
@@ -225,4 +250,5 @@ GROUP: Final = FactGroup(
             shown_with="runs",
         ),
     ),
+    pages=dict.fromkeys(("waiting", "device busy", "idle"), "docs/reading.md"),
 )

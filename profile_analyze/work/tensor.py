@@ -80,6 +80,9 @@ class Tensor(NamedTuple):
     unknown, the whole shape is None."""
     dtype: str | None = None
     """One of `terms.DTYPES`; None if it is unknown."""
+    strides: tuple[int, ...] | None = None
+    """The distance in memory between neighbours in each dimension, in elements; None if it is
+    unknown. With stride 0, all positions in a dimension are the same element."""
 
     @property
     def elements(self) -> float:
@@ -89,9 +92,19 @@ class Tensor(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """The bytes of all elements, rounded up to a whole number; NaN if they are unknown."""
-        exact = self.elements * bytes_of(self.dtype)
+        """The bytes of all elements, rounded up to a whole number; NaN if they are unknown.
+
+        An element that a dimension with stride 0 repeats counts once.
+        """
+        exact = self._distinct_elements * bytes_of(self.dtype)
         return exact if isnan(exact) else float(ceil(exact))
+
+    @property
+    def _distinct_elements(self) -> float:
+        if self.shape is None or self.strides is None or 0 not in self.strides:
+            return self.elements
+        sizes = zip(self.shape, self.strides, strict=True)
+        return Tensor(tuple(1 if size and not stride else size for size, stride in sizes)).elements
 
 
 def known_shape(tensor: Tensor | None) -> tuple[int, ...]:

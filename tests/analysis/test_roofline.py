@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -16,9 +16,12 @@ from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
 from tests.conftest import FIXTURES, IS_FULL, PROFILES, examples, run_command
-from tests.in_memory import profile_of
+from tests.in_memory import CPU, STREAM, profile_of
 from tests.small import profile_of_document
 from tests.strategies import documents
+
+if TYPE_CHECKING:
+    from profile_analyze.model.executions import Track
 
 RESNET = str(PROFILES / "resnet18.json")
 JUDGED = ("bound", "attainable", "least_time", "efficiency", "lost", "gain")
@@ -159,8 +162,8 @@ def test_explained_values_of_operators_that_do_no_work_are_not_available() -> No
         "N/A; because compute_time and memory_time are N/A",
         "  compute_time = computation / peak rate = 0.00 FLO / 100.00 GFLOPS = N/A; the row does no "
         "work, so it has no roof",
-        "  computation = 0.00 FLO: of one call; its source: derived; multiplied by the calls in a "
-        "run: 24",
+        "  computation = calls in a run * computation of a call = 24 * 0.00 FLO = 0.00 FLO; its "
+        "source: derived",
     ]
 
 
@@ -209,12 +212,12 @@ def winner(  # one argument for each number
     runs_s: float,
     total_s: float,
     gain: float,
+    call_s: float,
     *,
     in_all_runs: bool,
 ) -> pa.Winner:
-    return pa.Winner(
-        label, operators, judged, share, efficiency, in_all_runs, runs_s, total_s, gain, (label,)
-    )
+    numbers = (operators, judged, share, efficiency, in_all_runs, runs_s, total_s, gain)
+    return pa.Winner(label, *numbers, (label,), call_s)
 
 
 def test_the_judgement_by_hand() -> None:
@@ -224,9 +227,9 @@ def test_the_judgement_by_hand() -> None:
     assert (judgement.memory_known, judgement.judged) == (1.0, 0.9)
     assert (judgement.efficiency, judgement.lost_s) == (0.5, 4.5)
     assert judgement.winners == (
-        winner("Convolution", 3, 2, 0.65, 0.5, 10.0, 7.0, 10 / 7, in_all_runs=True),
-        winner("Elemwise", 2, 1, 0.2, 0.5, 10.0, 9.0, 10 / 9, in_all_runs=True),
-        winner("Copy", 1, 1, 0.1, 0.5, 10.0, 9.5, 10 / 9.5, in_all_runs=True),
+        winner("Convolution", 3, 2, 0.65, 0.5, 10.0, 7.0, 10 / 7, np.inf, in_all_runs=True),
+        winner("Elemwise", 2, 1, 0.2, 0.5, 10.0, 9.0, 10 / 9, np.inf, in_all_runs=True),
+        winner("Copy", 1, 1, 0.1, 0.5, 10.0, 9.5, 10 / 9.5, np.inf, in_all_runs=True),
     )
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
@@ -285,6 +288,63 @@ def test_the_summary_shows_what_is_judged_by_bandwidth_alone() -> None:
         "memory known        100.0%",
         "judged              100.0%",
     ]
+
+
+@pytest.mark.parametrize(
+    ("tracks", "call_us", "memory", "remark"),
+    [
+        ([STREAM], 4.9, 10, " (a call takes at most 4.90 us on average, mostly the launch)"),
+        ([STREAM], 5.1, 10, ""),
+        ([STREAM], 4.9, 1.9e6, ""),  # more than half of the time at the roof
+        ([CPU], 4.9, 10, ""),
+        ([STREAM, CPU], 4.9, 10, ""),
+    ],
+)
+def test_the_summary_says_that_calls_on_a_gpu_are_too_short_for_a_roof(
+    tracks: list[Track], call_us: float, memory: float, remark: str
+) -> None:
+    profile = profile_of(
+        [{"name": name, "type": "T", "computation": 1, "memory": memory} for name in "ab"],
+        [
+            {"operator": 0, "duration_s": 6e-6, "calls": 3},
+            {"operator": 1, "duration_s": 3e-6 * call_us, "calls": 3, "track": len(tracks) - 1},
+        ],
+        tracks=tracks,
+    )
+    peaks = pa.Peaks("made", (("fp32", 1e12),), 1e12, "by hand")
+    summary = pa.summarise(profile, judged_by=pa.Query(peaks=peaks))
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    assert f" of the roof{remark}: if these alone ran at the roof" in text
+
+
+@pytest.mark.parametrize(("time", "is_shown"), [(0.04, False), (0.06, True)])
+def test_text_on_less_than_a_twentieth_of_a_percent_is_left_out(
+    time: float, *, is_shown: bool
+) -> None:
+    operators: Rows = (
+        ("Convolution", 100.0, 2000, 100, "Float32"),
+        ("Convolution", time, 20, 1, "Float16"),
+        ("Pooling", time, 20, None, "Float32"),
+    )
+    summary = pa.summarise(made(operators=operators), judged_by=pa.Query(peaks=PEAKS))
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    assert ("roof fp16" in text) == is_shown
+    assert ("operators that it judges take" in text) == is_shown
+    assert ("unknown memory take the most time in these types: Pooling 0.1%" in text) == is_shown
+    assert ("unknown memory" in text) == is_shown
+    assert "roof fp32" in text
+    roofline = json.loads(pa.render(pa.Report.of(summary, ()), "json"))["summary"]["roofline"]
+    assert [one["dtype"] for one in roofline["rates"]] == ["fp32", "fp16"]
+    assert [one["type"] for one in roofline["memory_unknown"]] == ["Pooling"]
+
+
+def test_roofs_are_shown_if_all_judge_little() -> None:
+    operators: Rows = (
+        ("Convolution", 100.0, None, 100, "Float32"),
+        ("Convolution", 0.01, 2, 1, "Float16"),
+    )
+    summary = pa.summarise(made(operators=operators), judged_by=pa.Query(peaks=PEAKS))
+    assert "roof fp16" in pa.render(pa.Report.of(summary, ()), "plain")
 
 
 def test_operators_of_unknown_memory_are_counted() -> None:
@@ -434,8 +494,8 @@ def test_the_gain_of_an_operator_is_of_the_runs_in_which_it_ran() -> None:
     summary = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS))
     assert summary.judgement is not None
     assert summary.judgement.winners == (
-        winner("Conv", 1, 1, 0.75, 1 / 6, 8.0, 3.0, 8 / 3, in_all_runs=True),
-        winner("Rare", 1, 1, 0.4, 0.25, 10.0, 7.0, 10 / 7, in_all_runs=False),
+        winner("Conv", 1, 1, 0.75, 1 / 6, 8.0, 3.0, 8 / 3, 6.0, in_all_runs=True),
+        winner("Rare", 1, 1, 0.4, 0.25, 10.0, 7.0, 10 / 7, 4.0, in_all_runs=False),
     )
     rare = pa.render(pa.Report.of(summary, ()), "plain").splitlines()[-1]
     assert rare == (

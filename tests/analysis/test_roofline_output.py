@@ -11,7 +11,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
 from tests.conftest import PROFILES, TABLE_FORMATS, run_command
-from tests.in_memory import STREAM, profile_of
+from tests.in_memory import STREAM, THREAD, profile_of
 
 RESNET = str(PROFILES / "resnet18.json")
 
@@ -43,9 +43,9 @@ def test_efficiencies_over_1_get_a_note_only_if_they_are_shown() -> None:
     assert run_command(*arguments).err == ""  # such operators take 0.7 % of the time
     assert run_command(*arguments, "--order-by", "efficiency").err == (
         "note: faster than their roof: 26 operators (0.7% of the time), with an efficiency of up "
-        "to 300.1%; their data probably stayed in caches; the column lost adds up to -838 us for "
-        "these operators, but the summary counts each of them as 0; --where 'efficiency <= 100%' "
-        "leaves them out\n"
+        "to 300.1%; their data probably stayed in caches, or memory counts a whole input of which "
+        "they read only a part; the column lost adds up to -838 us for these operators, but the "
+        "summary counts each of them as 0; --where 'efficiency <= 100%' leaves them out\n"
     )
 
 
@@ -220,6 +220,32 @@ def test_a_whole_run_gains_less_than_the_operators(
     assert f"the operators at their roofs take {seconds} s, 3.00 times as fast{of_all}\n" in text
     if of_conv is not None:
         assert f"all operators would take {of_conv_s} s, 2.00 times as fast{of_conv}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("host_s", "wait_s", "at_best"),
+    [
+        (6.0, float("nan"), "6.000 s, 1.33 times as fast, because the host takes that long\n"),
+        (6.0, 0.5, "5.500 s, 1.45 times as fast, because the host takes that long\n"),
+        (6.0, 1.0, "5.000 s, 1.60 times as fast\n"),
+        (4.0, float("nan"), "5.000 s, 1.60 times as fast\n"),
+    ],
+)
+def test_a_whole_run_takes_at_least_as_long_as_the_host(
+    host_s: float, wait_s: float, at_best: str
+) -> None:
+    profile = profile_of(
+        [{"name": "conv", "computation": 1e12, "memory": 1.0}],
+        [
+            {"operator": 0, "duration_s": 4.0},
+            {"operator": 0, "track": 1, "duration_s": host_s, "thread_wait_s": wait_s},
+        ],
+        tracks=[STREAM, THREAD],
+        runs=[Run(wall_s=8.0)],
+    )
+    summary = pa.summarise(profile, judged_by=pa.Query(peaks=pa.parse_peaks("1T:1G")))
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    assert f"take 1.000 s, 4.00 times as fast, and a whole run at best {at_best}" in text
 
 
 def test_a_whole_run_may_gain_less_if_operators_ran_at_the_same_time() -> None:

@@ -6,16 +6,21 @@ python -m tests.cli.test_explain    records the answers anew; review the differe
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.columns import FORMULA, SAME
+from profile_analyze.model.executions import Run
+from profile_analyze.model.terms import ABSENT
 from profile_analyze.query.catalog import CATALOG, find_column
 from profile_analyze.query.figures import FIGURES
 from profile_analyze.query.formula_words import Formula
 from profile_analyze.query.worked import worked_through
 from profile_analyze.report.times import time_text
+from tests import in_memory
 from tests.conftest import FIXTURES, IS_FULL, run_command, some_of
 from tests.recorded_calls import answer, in_fixtures, record, recorded
 from tests.small import Operator, profile_of, runs_of
@@ -158,6 +163,47 @@ def test_an_explanation_names_the_unknown_number() -> None:
     )
 
 
+def _called(*calls: int, columns: dict[str, Any] | None = None) -> pa.Profile:
+    """Return a profile with one operator. `calls` has how often it was called in each run."""
+    return in_memory.profile_of(
+        [{"name": "a", "computation": 3.0}],
+        [
+            {"operator": 0, "run": run, "duration_s": 1.0, "calls": count}
+            for run, count in enumerate(calls)
+        ],
+        runs=[Run()] * len(calls),
+        columns=columns,
+    )
+
+
+def test_work_is_the_work_of_a_call_times_the_calls() -> None:
+    formula = "computation = calls in a run * computation of a call"
+    source = "; its source: measured"
+    for calls in ((4,), (4, 4)):  # equal runs need no example of one run
+        assert worked(_called(*calls), "computation") == [
+            f"{formula} = 4 * 3.00 FLO = 12.00 FLO{source}"
+        ]
+    assert worked(_called(2, 4), "computation") == [
+        f"{formula} = 2 * 3.00 FLO = 6.00 FLO in run 1, 9.00 FLO over all runs{source}; the median "
+        "of 2 runs, 6.00 FLO to 12.00 FLO"
+    ]
+    assert worked(_called(4), "memory") == [
+        "memory = calls in a run * memory of a call = 4 * N/A = N/A; because memory of a call is "
+        "N/A; its source: unknown"
+    ]
+    origin = pa.Origin("model", times=ABSENT)
+    model = in_memory.profile_of([{"name": "a", "computation": 3.0}], origin=origin)
+    assert worked(model, "computation") == [f"{formula} = 1 * 3.00 FLO = 3.00 FLO{source}"]
+
+
+def test_messages_are_the_message_of_a_call_times_the_calls() -> None:
+    profile = _called(2, columns={"optional": {"message_bytes": np.array([1024.0])}})
+    assert worked(profile, "message_size")[1] == (
+        "message_bytes = calls in a run * message bytes of a call = 2 * 1.00 KiB = 2.00 KiB; bytes "
+        "of a call: elements * bytes of their dtype, the mean over the calls"
+    )
+
+
 def test_formulas_on_several_runs_have_medians_and_quartiles() -> None:
     assert worked(runs_of("a", [100, 200, 400]), "share") == [
         "share = time / total time = 200.000 us / 200.000 us = 100.0%",
@@ -203,7 +249,14 @@ def test_the_total_of_a_share_leaves_out_runs_without_the_row() -> None:
     [
         *(
             (word, "reading")
-            for word in ("wall_time", "wall", "Copy time", "residual", "difference by cause")
+            for word in (
+                "wall_time",
+                "wall",
+                "idle",
+                "Copy time",
+                "residual",
+                "difference by cause",
+            )
         ),
         *((word, "roofline") for word in ("judged", "least_possible_time")),
         *((word, "models") for word in ("activations", "weights and peak")),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
+from profile_analyze.model.measures import MEASURES
 from profile_analyze.query.inspection import inspect
 from profile_analyze.report.inspection import inspection_report
 from profile_analyze.report.text_layout import text_width
 from tests.conftest import FIXTURES, FORMATS_FOR_PEOPLE, PROFILES, run_command, without_version
-from tests.in_memory import THREAD, averages, nested, profile_of, static
+from tests.in_memory import STREAM, THREAD, averages, nested, profile_of, static
 from tests.report.json_schema import check_report
 
 if TYPE_CHECKING:
@@ -40,8 +42,8 @@ computation of a call   8.00 MFLO (measured)
 memory of a call        2.93 KiB (measured)
 executions              1
 tracks                  thread 1
-time                    3.000 ms
-own time                3.000 ms
+host time               3.000 ms
+own host time           3.000 ms
 device time             3.000 ms
 own share of host time  25.0%
 
@@ -97,8 +99,8 @@ profile_analyze VERSION
 | start                    | 2.000 ms |
 | step                     |        7 |
 | tracks                   | stream 7 |
-| time                     | 2.000 ms |
-| own time                 | 2.000 ms |
+| device time              | 2.000 ms |
+| own device time          | 2.000 ms |
 | own share of device time |    53.3% |
 
 neighbours on the same track:
@@ -182,11 +184,68 @@ category                  matmul
 level                     operator
 executions                1
 tracks                    stream 7
-time                      500.000 us
-own time                  500.000 us
+device time               500.000 us
+own device time           500.000 us
 own share of device time  28.6%
 """
     )
+
+
+def test_each_time_has_its_side_and_the_times_of_a_run_are_those_of_tables() -> None:
+    # In each run, `op` launches two kernels, and `inner`, which runs inside it, one of them.
+    executions: list[dict[str, Any]] = []
+    for run, times in enumerate(((6.0, 2.0, 1.0), (8.0, 3.0, 4.0), (8.0, 3.0, 2.0))):
+        op_s, inner_s, kernel_s = (MS * time for time in times)
+        first, start_s = len(executions), 0.1 * run
+        for operator, parent, launched_by, duration_s in (
+            (0, -1, -1, op_s),
+            (1, first, -1, inner_s),
+            (2, -1, first, kernel_s),
+            (2, -1, first + 1, kernel_s / 2),
+        ):
+            executions.append(
+                {
+                    "operator": operator, "run": run, "track": int(operator == 2),
+                    "parent": parent, "launched_by": launched_by, "start_s": start_s,
+                    "duration_s": duration_s,
+                }
+            )  # fmt: skip
+    operators = [{"name": "op"}, {"name": "inner"}, {"name": "kernel", "level": "kernel"}]
+    profile = profile_of(operators, executions, tracks=(THREAD, STREAM), runs=[Run()] * 3)
+    facts = shown(profile, "op").split("\n\n")[0].splitlines()[3:]
+    assert facts == [
+        "executions                 3",
+        "tracks                     thread 1",
+        "host time                  22.000 ms (sum of 3 executions)",
+        "own host time              14.000 ms (sum of 3 executions)",
+        "host time, min             6.000 ms (of 3 executions)",
+        "host time, median          8.000 ms (of 3 executions)",
+        "host time, p90             8.000 ms (of 3 executions)",
+        "host time, max             8.000 ms (of 3 executions)",
+        "device time                10.500 ms (sum of 3 executions)",
+        "own share of host time     63.6%",
+        "host self time of a run    5.000 ms (median of 3 runs)",
+        "device self time of a run  2.000 ms (median of 3 runs)",
+    ]
+    for key, measures in {"op": ("time", "host_time"), "kernel": ("time",)}.items():
+        of_run = inspect(profile, key).times_in_runs_s()
+        assert len(of_run) == len(measures)
+        for name in measures:
+            query = pa.Query(measure=name, name=key, level="kernel" if key == "kernel" else None)
+            medians = [np.median(of_run[MEASURES[name]])]
+            assert pa.run(query, profile)["time"].tolist() == pytest.approx(medians)
+    assert inspect(profile, "op@2").times_in_runs_s() == {}
+
+
+def test_driver_calls_have_no_times_of_a_run() -> None:
+    call = {"operator": 0, "duration_s": 1.0, "track": 0}
+    profile = profile_of(
+        [{"name": "launch", "level": "runtime"}],
+        [call, {**call, "run": 1}],
+        tracks=(THREAD,),
+        runs=[Run()] * 2,
+    )
+    assert inspect(profile, "launch").times_in_runs_s() == {}
 
 
 def test_an_execution_without_a_start_has_no_neighbours() -> None:
@@ -244,8 +303,8 @@ key                       0
 level                     operator
 executions                1
 tracks                    stream 7
-time                      500.000 us
-own time                  500.000 us
+device time               500.000 us
+own device time           500.000 us
 own share of device time  33.3%
 
 neighbours on the same track:
@@ -265,8 +324,8 @@ key                       0
 level                     operator
 executions                1
 tracks                    stream 7
-time                      500.000 us
-own time                  500.000 us
+device time               500.000 us
+own device time           500.000 us
 own share of device time  33.3%
 
 neighbours on the same track:
@@ -285,8 +344,8 @@ key                       0
 level                     operator
 executions                1
 tracks                    stream 7
-time                      0.0005 s
-own time                  0.0005 s
+device time               0.0005 s
+own device time           0.0005 s
 own share of device time  33.3%
 ------------------------  --------------
 
@@ -311,8 +370,8 @@ key                       0
 level                     operator
 executions                1
 tracks                    stream 7
-time                      0.0005 s
-own time                  0.0005 s
+device time               0.0005 s
+own device time           0.0005 s
 own share of device time  33.3%
 ------------------------  -----------------------------------------
 

@@ -275,6 +275,38 @@ def test_the_largest_operators_of_a_cause_differ_in_its_direction() -> None:
         assert text in plain_summary(new, base)[-1]
 
 
+@pytest.mark.parametrize(
+    ("new_us", "factor", "causes"),
+    [
+        # At the baseline's speed, the additional work takes 100 us * (factor - 1).
+        (111, 12, {"more work": 1100, "time per work": -1089}),
+        (109, 12, {"more work": 9}),  # 1100 us is over ten times the longer time
+        (90, 11.1, {"time per work": -10}),
+        (90, 10.9, {"more work": 990, "time per work": -1000}),
+        (100, 1e6, {}),
+        (5000, 1e6, {"more work": 4900}),
+        (None, 1e6, {"residual": -100}),  # the operator has a time on one side only
+        (None, 2, {"residual": -100}),
+    ],
+)
+def test_a_time_that_hardly_depends_on_the_work_is_not_split(
+    new_us: float | None, factor: float, causes: dict[str, float]
+) -> None:
+    def network(conv_us: float | None, flo: float) -> pa.Profile:
+        return in_memory.profile_of(
+            [{"name": "conv", "computation": flo}, {"name": "other"}],
+            [
+                {"operator": row, "duration_s": us * 1e-6}
+                for row, us in enumerate((conv_us, 7.0))
+                if us is not None
+            ],
+        )
+
+    change = pa.summarise(pa.compare(network(new_us, 10 * factor), network(100, 10))).change
+    assert change is not None
+    assert {one.cause: near(one.difference_s * 1e6) for one in change.causes} == causes
+
+
 def plain_summary(new: pa.Profile, base: pa.Profile) -> list[str]:
     """Return the sentences of the summary on work and causes."""
     text = pa.render(pa.Report.of(pa.summarise(pa.compare(new, base)), ()), "plain")

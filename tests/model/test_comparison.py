@@ -81,6 +81,69 @@ def test_operators_with_equal_names_match_by_shapes_first() -> None:
         ]
 
 
+def matched_work(new: list[tuple[int, int]], base: list[tuple[int, int]]) -> list[tuple[Any, Any]]:
+    """Return the memory of operators, and of the operators of the baseline that they match.
+
+    All operators have one name, and run in the order of the lists. Each has its computation and
+    memory, and a shape that no other operator has. Rows without a match are last.
+    """
+
+    def side(amounts: list[tuple[int, int]], first_size: int) -> pa.Profile:
+        return profile_of(
+            [
+                Operator("mm", "mm", 10, start=row, shape=[first_size + row], work=one)
+                for row, one in enumerate(amounts)
+            ],
+            f"{first_size}.json",
+        )
+
+    table = pa.run(pa.Query(compared=True), pa.compare(side(new, 10), side(base, 100)))
+    rows = [(row["memory"], row["base_memory"]) for row in table.rows]
+    return sorted(rows, key=lambda row: (None in row, row[0] is None, *filter(None, row)))
+
+
+def test_operators_of_one_name_do_not_match_if_their_work_differs_a_thousandfold() -> None:
+    small, large = (1, 24), (20_000_000, 9000)
+    # Small operators match small ones, whatever the order.
+    assert matched_work([large, small], [small, (2, 48), large]) == [
+        (24, 24),
+        (9000, 9000),
+        (None, 48),
+    ]
+    assert matched_work([large, large], [small]) == [(9000, None), (9000, None), (None, 24)]
+    # The works of `steps` have no gap, but its last operator still does not match the first one.
+    steps = [(10**power, power) for power in range(1, 8)]
+    assert matched_work(steps, [*steps[:3], steps[6]]) == [
+        *((power, power) for power in (1, 2, 3)),
+        (4, 7),
+        *((power, None) for power in (5, 6, 7)),
+    ]
+    assert matched_work(steps[6:], steps) == [
+        (7, None),
+        *((None, power) for power in range(1, 8)),
+    ]
+
+
+def test_a_larger_batch_changes_the_work_by_less() -> None:
+    layers = [(100, 7), (30, 8), (5000, 9)]
+    batch = [(1000 * flo, 10 * size) for flo, size in layers]
+    assert matched_work(batch, layers) == [(10 * size, size) for _, size in layers]
+
+
+def test_a_name_that_occurs_once_matches_whatever_the_work() -> None:
+    assert matched_work([(5_000_000, 1)], [(1, 2)]) == [(1, 2)]
+
+
+def test_operators_that_compute_nothing_are_told_apart_by_memory() -> None:
+    assert matched_work([(0, 9000), (0, 3)], [(0, 1), (0, 2)]) == [
+        (3, 1),
+        (9000, None),
+        (None, 2),
+    ]
+    # If some work is unknown, all operators match in the order of execution.
+    assert matched_work([(0, 0), (9, 3)], [(90_000, 4), (5, 5)]) == [(3, 5), (0, 4)]
+
+
 def test_renamed_operators_match_by_structure() -> None:
     base = profile_of([Operator("a", "Conv", 10, shape=[3]), Operator("b", "Conv", 20, shape=[4])])
     new = profile_of([Operator("x", "Conv", 21, shape=[4]), Operator("y", "Conv", 11, shape=[3])])

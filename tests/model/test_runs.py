@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +11,12 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.runs import RunJoiner, join_runs
 from profile_analyze.model.splitting import split
 from profile_analyze.model.stale_work import STALE_WORK, has_stale_work
+from profile_analyze.query.question import Query
+from profile_analyze.query.run import run
 from tests.in_memory import STREAM, four_steps, profile_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
 
 
 def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
@@ -76,6 +82,44 @@ def test_the_runs_that_executed_an_operator_are_counted() -> None:
         "none of 3 operators are in all 5 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )
+
+
+def _runs_with(*rows: dict[str, str]) -> Profile:
+    """Return two runs of an operator `a` and a kernel `k`. `rows` are only in the second run."""
+    shared = [{"name": "a"}, {"name": "k", "level": "kernel"}]
+    files = enumerate([shared, [*shared, *rows]])
+    return join_runs(
+        [
+            profile_of(
+                [{"key": row["name"], **row} for row in of_file],
+                [{"operator": row, "duration_s": 1.0 + number} for row in range(len(of_file))],
+                processes=[f"{number}.json"],
+            )
+            for number, of_file in files
+        ]
+    )
+
+
+def test_rows_that_some_runs_lack_are_counted_at_their_level() -> None:
+    operator, kernel, call = (
+        {"name": level, "level": level} for level in ("operator", "kernel", "runtime")
+    )
+    in_some = "in only some of the 2 runs"
+    found = {
+        text: [(str(note), note.importance) for note in _runs_with(*rows).notes_on_runs]
+        for text, rows in {
+            "kernel": (kernel,),
+            "operator": (operator, kernel),
+            "call": (call,),
+        }.items()
+    }
+    assert found == {
+        "kernel": [(f"1 of 2 kernels (--level kernel) are {in_some}", Importance.CONTEXT)],
+        "operator": [(f"1 of 2 operators are {in_some}", Importance.INCOMPLETE)],
+        "call": [],
+    }
+    kernels = run(Query(level="kernel", where="runs < 2"), _runs_with(kernel))
+    assert kernels["name"].tolist() == ["kernel"]
 
 
 def test_unlike_is_empty_if_there_are_no_notes_on_runs() -> None:

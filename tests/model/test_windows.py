@@ -96,6 +96,9 @@ def test_a_wait_counts_only_inside_the_window() -> None:
     np.testing.assert_allclose(found.first_kernel_s, [2 * MS, np.nan])
     np.testing.assert_allclose(found.submitted_s, [np.nan, 1 * MS])
     np.testing.assert_array_equal(np.isnan(found.thread_wait_s), [True, True])
+    only_waits = {"operator": 0, "start_s": 0.0, "duration_s": 4 * MS, "thread_wait_s": 4 * MS}
+    waiting = within_times(profile_of([{"name": "a"}], [only_waits]), 1 * MS).executions
+    np.testing.assert_allclose(waiting.thread_wait_s, [3 * MS])
     np.testing.assert_allclose(
         within_times(profile, 0.0, 2 * MS).executions.first_kernel_s, [2 * MS]
     )

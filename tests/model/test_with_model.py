@@ -188,12 +188,52 @@ def test_a_fused_operator_has_the_sum_of_its_nodes(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "nodes"),
-    [("r2_nchwc", "n0 + n1 + n2"), ("n0_nchwc", "n0"), ("n0,n1", "n0 + n1"), ("n0", None)],
+    [
+        ("r2_nchwc", "n0 + n1 + n2"),
+        ("n0_nchwc", "n0"),
+        ("n0,n1", "n0 + n1"),
+        ("n0", "n0"),
+        ("other", None),
+    ],
 )
-def test_a_renamed_operator_gets_the_names_of_its_nodes(name: str, nodes: str | None) -> None:
-    found = pa.with_model(run_of((name, "Conv")), model_of(CHAIN)).operators
-    parameters = dict(found.categorical("parameters").values()[0] or ())
-    assert parameters.get("nodes") == nodes
+def test_a_matched_operator_gets_the_names_of_its_nodes(name: str, nodes: str | None) -> None:
+    found = pa.with_model(run_of((name, "Conv"), ("n9", "Conv"), in_shape=None), model_of(CHAIN))
+    column = pa.run(pa.Query(order="+id"), found)["param.nodes"]
+    assert column.tolist() == [nodes, None]
+
+
+def test_an_operator_with_the_name_of_a_tensor_may_run_the_nodes_before_it() -> None:
+    """PyTorch names tensors after the nodes that write them, so `a_output_0` also begins with `a`."""
+    model = model_of(
+        [
+            Node("conv1", "Conv", "x n0.weight", "conv1_output_0", 100, 16),
+            Node("relu1", "Relu", "conv1_output_0", "relu1_output_0"),
+        ]
+    )
+    for name, type_, nodes in (
+        ("relu1_output_0_nchwc", "Conv", "conv1 + relu1"),
+        ("relu1_output_0", "Conv", "conv1 + relu1"),
+        ("conv1_output_0_nchwc", "Conv", "conv1"),
+        ("relu1_output_0", "Relu", "relu1"),
+        ("relu1_output_0", "MatMul", None),
+    ):
+        found = pa.with_model(run_of((name, type_)), model)
+        assert (
+            dict(found.operators.categorical("parameters").values()[0] or ()).get("nodes") == nodes
+        )
+
+
+def test_operators_with_other_nodes_are_in_one_group_of_parameters() -> None:
+    model = model_of(
+        [
+            Node("a", "Conv", "x a.weight", "y", attributes=(("group", 1),)),
+            Node("b", "Conv", "y b.weight", "z", attributes=(("group", 1),)),
+        ]
+    )
+    found = pa.with_model(run_of(("a", "Conv"), ("b_nchwc", "Conv")), model)
+    table = pa.run(pa.Query(by=("parameters",)), found)
+    assert table.labels == ["group=1"]
+    assert table["count"].tolist() == [2]
 
 
 def test_an_output_of_the_model_inside_a_fused_operator_is_moved() -> None:
@@ -367,8 +407,8 @@ def test_values_that_the_runtime_reported_are_kept() -> None:
     assert found.memory.tolist() == [1024, 9]
     assert found.source_of("memory").values().tolist() == ["derived", "measured"]
     assert found.categorical("parameters").values().tolist() == [
-        (("group", 4), ("own", 1), ("pads", "1x1")),
-        (),
+        (("group", 4), ("nodes", "n0"), ("own", 1), ("pads", "1x1")),
+        (("nodes", "n2"),),
     ]
 
 

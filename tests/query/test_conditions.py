@@ -50,6 +50,14 @@ _NO_OR = (
             "flops < nan",
             "at character 9: no condition selects N/A; --columns name,flops -t 0 shows which rows have N/A",
         ),
+        (
+            "param.nodes = N/A",
+            "at character 13: no condition selects N/A; --columns name,param.nodes -t 0 shows which rows have N/A",
+        ),
+        (
+            "param.mode = none",
+            "at character 12: there is no operator '='; did you mean 'param.mode == none'?",
+        ),
         ("id > x", "at character 6: 'x' is not a number, such as 12"),
         ("scope > x", "at character 7: > is for numbers; scope is a text"),
         ("time ~ 3", "at character 6: ~ is for texts; time is a number"),
@@ -504,6 +512,15 @@ def test_values_of_parameters_are_compared_by_their_type(
         assert result.notes == ()
     else:
         assert result.notes[0] == f"{where}: no operator has this value; {advice}"
+
+
+@pytest.mark.parametrize("where", ["type == N/A", "type != null", "type ~ n/a"])
+def test_a_note_says_that_no_condition_on_texts_selects_na(where: str) -> None:
+    result = pa.run(pa.Query(where=where), profile_of([Operator("a", "Conv", 1.0)]))
+    assert result.notes[0] == (
+        f"{where}: no operator has this value; no condition selects N/A; --columns name,type -t 0 "
+        "shows which rows have N/A"
+    )
 
 
 def test_aggregates_of_roofline_columns_need_peaks() -> None:

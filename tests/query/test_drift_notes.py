@@ -11,6 +11,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.analysis.drift import shared_change, without_drift
 from profile_analyze.model.executions import Run
+from profile_analyze.model.notes import Importance, Note
 from tests import in_memory
 from tests.conftest import FIXTURES, run_command
 from tests.small import Operator, profile_of
@@ -181,7 +182,7 @@ def test_times_near_the_largest_number_change_alike_without_a_warning() -> None:
     assert shared_change(np.full(12, 1.7e308), np.full(12, 1e-308)) is None
 
 
-def odd_notes(*runs: float, base: Sequence[float] = (1.0, 1.01, 1.02, 1.03)) -> list[str]:
+def odd_notes(*runs: float, base: Sequence[float] = (1.0, 1.01, 1.02, 1.03)) -> list[Note]:
     """Return the notes on odd runs of a comparison. `runs` has a factor for each run."""
     comparison = pa.compare(
         side([scaled(STEADY, factor) for factor in runs], "new"),
@@ -213,6 +214,20 @@ def test_odd_runs_are_named() -> None:
         "new5.json took 2.00, base8.json took 2.00, base9.json took 2.99 times the median of their "
         "sides, and 1 more is odd: find out why, or leave them out"
     ]
+
+
+@pytest.mark.parametrize(
+    ("runs", "base", "importance"),
+    [
+        ((0.5, 1.4, 1.41, 1.42, 1.43), QUIET, Importance.ANSWER),
+        ((1.4, 1.41, 1.42, 1.43, 1.44), (*QUIET, 1.9), Importance.ANSWER),
+        ((1.04, 1.05, 1.06, 1.07, 3.0), QUIET, Importance.CONTEXT),  # slower in any case
+    ],
+)
+def test_odd_runs_are_important_if_the_verdict_is_uncertain(
+    runs: Sequence[float], base: Sequence[float], importance: Importance
+) -> None:
+    assert [note.importance for note in odd_notes(*runs, base=base)] == [importance]
 
 
 def test_odd_iterations_have_the_name_of_their_file_and_their_number() -> None:

@@ -171,6 +171,33 @@ def test_a_host_that_takes_far_longer_than_the_device_has_a_note(
     assert summarise(profile).notes == notes
 
 
+@pytest.mark.parametrize(
+    ("waits_s", "note"),
+    [
+        (1.0, ()),
+        (0.5, (BUSY_HOST.replace("host time is 2.5", "host time, without waits, is 2.5"),)),
+        (0.02, (BUSY_HOST.replace("2.5", "3.0"),)),
+    ],
+)
+def test_a_host_that_waits_for_the_device_does_not_work(
+    waits_s: float, note: tuple[str, ...]
+) -> None:
+    rows = [
+        {"operator": 0, "duration_s": 3.0, "thread_wait_s": waits_s},
+        {"operator": 0, "duration_s": 1.0, "track": 1},
+    ]
+    summary = summarise(profile_of([{"name": "a"}], rows, tracks=(THREAD, STREAM)))
+    assert summary.notes == note
+    assert (summary.host_time_s, summary.thread_wait_s) == (3.0, waits_s)
+    text = render(Report.of(summary, ()), "plain")
+    assert ("waiting" in text) == (waits_s > 0.02)
+
+
+def test_waits_for_other_threads_of_a_cpu_are_no_waits_of_the_host() -> None:
+    rows = [{"operator": 0, "duration_s": 3.0, "thread_wait_s": 1.0}]
+    assert isnan(summarise(profile_of([{"name": "a"}], rows, tracks=(CPU,))).thread_wait_s)
+
+
 def test_an_even_number_of_runs_has_two_runs_in_the_middle() -> None:
     profile = runs_of((4.0, 3.0), (9.0, 1.0), (2.0, 0.5), (8.0, 7.0))
     assert explained(summarise(profile)) == pytest.approx((6.0, 1.0, 5 / 6))
@@ -209,6 +236,44 @@ def test_tracks_decide_which_operators_explain_a_run(
     )
     expected = pytest.approx((4.0, outside_s, 1 - outside_s / 4), nan_ok=True)
     assert explained(summarise(profile)) == expected
+
+
+@pytest.mark.parametrize(
+    ("threads", "host_s", "side", "text"),
+    [
+        (1, 3.0, "host", "operators on the host: 75.0%, outside of them: 1.000 s"),
+        (1, 1.0, "device", "device busy: 50.0%, idle: 2.000 s"),
+        (2, 3.0, "device", "device busy: 50.0%, idle: 2.000 s"),  # threads may overlap
+    ],
+)
+def test_the_line_says_which_times_explain_a_run(
+    threads: int, host_s: float, side: str, text: str
+) -> None:
+    hosts = [THREAD._replace(name=f"thread {number}") for number in range(threads)]
+    rows = [
+        {"operator": 0, "duration_s": host_s / threads, "track": track} for track in range(threads)
+    ]
+    rows.append({"operator": 0, "duration_s": 2.0, "track": threads})
+    profile = profile_of([{"name": "a"}], rows, tracks=(*hosts, STREAM), runs=[Run(wall_s=4.0)])
+    summary = summarise(profile)
+    assert summary.explained_on == side
+    assert f"wall time of a run  4.000 s ({text})\n" in render(Report.of(summary, ()), "plain")
+
+
+def test_the_line_names_no_side_if_runs_differ_or_if_there_is_one_side() -> None:
+    times = ((3.0, 2.0), (2.0, 3.0))
+    rows = [
+        {"operator": 0, "duration_s": time_s, "track": track, "run": run}
+        for run, sides in enumerate(times)
+        for track, time_s in enumerate(sides)
+    ]
+    runs = [Run(0, number, wall_s=4.0) for number in range(2)]
+    profile = profile_of([{"name": "a"}], rows, tracks=(THREAD, STREAM), runs=runs)
+    for one in (profile, runs_of((4.0, 3.0))):
+        summary = summarise(one)
+        assert summary.explained_on is None
+        text = render(Report.of(summary, ()), "plain")
+        assert "operators: 75.0%, outside of them: 1.000 s)\n" in text
 
 
 def test_wall_times_of_a_comparison_count_a_process_once() -> None:

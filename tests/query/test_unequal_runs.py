@@ -137,4 +137,4 @@ def test_operators_that_take_longer_than_their_run_have_the_true_reason(
     # The reason is about the runs of the wall time. Here, this is the run in the middle.
     several = runs_of((3.0, 2.0, 4.0), (3.0, 2.0, 5.0), (9.0, 2.0, 8.0), start_s=start_s)
     text = pa.render(pa.Report.of(pa.summarise(several), ()), "plain")
-    assert "wall time of a run  5.000 s (operators: 60.0%, outside of them: 2.000 s)\n" in text
+    assert "  5.000 s (operators on the host: 60.0%, outside of them: 2.000 s)\n" in text

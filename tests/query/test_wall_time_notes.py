@@ -10,13 +10,13 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
 from profile_analyze.model.notes import Importance
-from tests.in_memory import CPU, profile_of
+from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 if TYPE_CHECKING:
     from profile_analyze.model.executions import Track
     from profile_analyze.model.profile import Profile
 
-FEW = "unless noise is the reason: there are few runs"
+FEW = " (there are few runs, so noise may be the reason)"
 OUTSIDE = "find out what happens there"
 OVERLAP = "find out how far operators overlap, and what happens between them"
 
@@ -58,21 +58,21 @@ def found(new: Profile, base: Profile, threshold: float = 0.03) -> list[str]:
         (
             (0.8, 1.2),
             (1.0, 1.1),
-            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more, "
+            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more"
             f"{FEW}: 400 ms of a run is outside of operators, instead of 100 ms; {OUTSIDE}; verdicts are "
             "on operators only",
         ),
         (
             (1.0, 1.1),
             (0.8, 1.2),
-            "operators take 25.0% more time than in the baseline, but a whole run takes 8.3% less, "
+            "operators take 25.0% more time than in the baseline, but a whole run takes 8.3% less"
             f"{FEW}: 100 ms of a run is outside of operators, instead of 400 ms; {OUTSIDE}; verdicts are "
             "on operators only",
         ),
         (  # operators that were measured apart from the run
             (1.6, 1.2),
             (2.0, 1.1),
-            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more, "
+            "operators take 20.0% less time than in the baseline, but a whole run takes 9.1% more"
             f"{FEW}: {OVERLAP}; verdicts are on operators only",
         ),
         ((0.8, 1.1), (1.0, 1.1), None),
@@ -195,3 +195,86 @@ def test_sides_that_do_not_belong_together_have_no_note() -> None:
     different = other.changed(operators=profile_of([{"name": "a"}, {"name": "b"}]).operators)
     assert pa.compare(different, base).mismatch is not None
     assert found(different, base) == []
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        ((1.01, 2.3), "(+1.0%), but a whole run takes 15.0% more"),
+        ((0.99, 1.7), "(-1.0%), but a whole run takes 15.0% less"),
+        ((1.01, 2.15), None),
+        ((1.1, 2.3), None),
+    ],
+)
+def test_runs_that_change_while_their_operators_do_not_have_a_note(
+    new: tuple[float, float], expected: str | None
+) -> None:
+    few = found(side("new", new), side("base", (1.0, 2.0)))
+    noise = [1 - 2e-5, 1 - 1e-5, 1.0, 1 + 1e-5, 1 + 2e-5]
+    many = found(
+        side("new", *((new[0] * one, new[1] * one) for one in noise)),
+        side("base", *((1.0 * one, 2.0 * one) for one in noise)),
+    )
+    # With enough runs, even a change of 7.5 % is no noise.
+    assert (len(few), len(many)) == (expected is not None, new[0] < 1.1)
+    if expected is not None:
+        before = "operators take about as long as in the baseline "
+        assert few[0].startswith(f"{before}{expected}{FEW}: ")
+        assert many[0].startswith(f"{before}{expected}: ")
+        assert f"of a run is outside of operators, instead of 1.00 s; {OUTSIDE};" in many[0]
+
+
+@pytest.mark.parametrize(
+    ("operators", "walls", "has_note"), [(0.01, 0.01, True), (0.1, 0.01, False), (0.01, 0.1, False)]
+)
+def test_only_runs_that_change_beyond_noise_have_a_note(
+    *, operators: float, walls: float, has_note: bool
+) -> None:
+    noise = [(1 + operators * one, 1 + walls * one) for one in (-2, -1, 0, 1, 2)]
+    new = side("new", *((1.0 * time, 2.2 * wall) for time, wall in noise))
+    base = side("base", *((1.0 * time, 2.0 * wall) for time, wall in noise))
+    assert len(found(new, base)) == has_note
+
+
+def host_bound(name: str, *runs: tuple[float, float, float]) -> Profile:
+    """Return a profile with a process for each run: its device, host and wall time."""
+    return profile_of(
+        [{"name": "conv"}],
+        [
+            {"operator": 0, "run": run, "duration_s": time_s, "track": track}
+            for run, times_s in enumerate(runs)
+            for track, time_s in enumerate(times_s[:2])
+        ],
+        tracks=(STREAM, THREAD),
+        runs=[Run(process, wall_s=times_s[2]) for process, times_s in enumerate(runs)],
+        processes=[f"{name}{process}.json" for process in range(len(runs))],
+    )
+
+
+def test_noise_of_whole_runs_does_not_hide_that_operators_are_a_small_part_of_them() -> None:
+    hosts = (9.0, 9.1, 13.4, 18.0)
+    new = host_bound("new", *((2.2 + host / 1e6, host, host + 2.0) for host in hosts))
+    base = host_bound("base", *((3.6 + host / 1e6, host, host + 2.2) for host in hosts))
+    (note,) = found(new, base)
+    assert note == (
+        "operators take 1.40 s less than in the baseline, but a whole run takes only 200 ms less "
+        "(wall times vary more than that, so noise may be the reason): operators take only 16.6% "
+        "of a run on the device (26.8% in the baseline); find out what takes the rest; verdicts are "
+        "on operators only"
+    )
+    (of_few,) = found(host_bound("new", (2.2, 9.0, 11.0)), host_bound("base", (3.6, 9.0, 11.2)))
+    assert FEW in of_few
+    follows = found(host_bound("new", (2.2, 8.0, 10.0)), host_bound("base", (3.6, 9.0, 11.2)))
+    assert follows == []
+
+
+def test_the_note_says_that_the_host_is_slower() -> None:
+    slow, usual = host_bound("new", (3.6, 14.3, 18.0)), host_bound("base", (3.6, 7.5, 9.3))
+    (note,) = found(slow, usual)
+    assert "operators take 14.3 s of a run on the host, instead of 7.50 s; --show-host" in note
+
+
+def test_the_note_says_that_the_device_waits() -> None:
+    idle, busy = host_bound("new", (6.0, 1.0, 10.0)), host_bound("base", (6.0, 1.0, 7.0))
+    (note,) = found(idle, busy)
+    assert "4.00 s of a run is without work of the device, instead of 1.00 s; " in note

@@ -57,6 +57,32 @@ def test_times_of_each_run_are_divided_by_its_drift_factor() -> None:
     assert alone.notes == ("drift was not corrected: there is only one run",)
 
 
+@pytest.mark.parametrize(("host_s", "side"), [(0.0, "device"), (0.5, "device"), (100.0, "host")])
+def test_wall_times_are_corrected_like_the_times_of_the_longer_side(
+    host_s: float, side: str
+) -> None:
+    slow = {"device": [1.0, 2.0, 4.0], "host": [1.0, 1.5, 0.5]}
+    rows = [
+        {"operator": operator, "run": run, "track": track, "duration_s": time_s * slow[one][run]}
+        for run in range(3)
+        for track, (one, total_s) in enumerate((("device", 20.0), ("host", host_s)))
+        for operator, time_s in enumerate((0.3456789 * total_s, 0.6543211 * total_s))
+        if time_s
+    ]
+    profile = in_memory.profile_of(
+        [{"name": "a"}, {"name": "b"}],
+        rows,
+        tracks=[in_memory.STREAM, in_memory.THREAD],
+        runs=[pa.Run(wall_s=300.0 * factor) for factor in slow[side]],
+    )
+    corrected = without_drift(profile)
+    assert isinstance(corrected, pa.Profile)
+    walls_s = [run.wall_s for run in corrected.runs]
+    assert walls_s == [near(300.0 * float(np.median(slow[side])))] * 3
+    summary = pa.summarise(corrected)
+    assert summary.outside_s == near(walls_s[0] - max(summary.device_time_s, host_s))
+
+
 def test_a_corrected_comparison_can_be_grouped_by_a_split_key() -> None:
     def on_two_tracks(scale: float) -> pa.Profile:
         rows = [

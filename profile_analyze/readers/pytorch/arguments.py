@@ -72,8 +72,6 @@ class Argument(NamedTuple):
     """The tensor, or the tensors of a list; None for a value, or for a list of unknown tensors."""
     dtypes: tuple[str | None, ...] = ()
     """The dtype of each tensor, as the file names it; None if it is unknown."""
-    strides: tuple[Shape | None, ...] = ()
-    """The strides of each tensor in elements; None if they are unknown."""
     value: Value | None = None
     """The value of an argument that is not a tensor; None if it is unknown or left out."""
 
@@ -145,8 +143,8 @@ def _argument(shape: Any, type_: Any, strides: Any, value: Any) -> Argument:
     if not is_tensor or name in _VALUE_TYPES:
         return Argument(name, value=_value(value))
     found = _sizes(shape)
-    tensor = Tensor(found, canonical_dtype(name))
-    return Argument(name, (tensor,), (name or None,), (_strides(strides, found),))
+    tensor = Tensor(found, canonical_dtype(name), _strides(strides, found))
+    return Argument(name, (tensor,), (name or None,))
 
 
 def _list_argument(shapes: Any, types: Any, strides: Any) -> Argument:
@@ -158,12 +156,9 @@ def _list_argument(shapes: Any, types: Any, strides: Any) -> Argument:
     indices = range(len(shapes))
     dtypes = [one if isinstance(one := _at(known_types, index), str) else None for index in indices]
     found = [_sizes(shape) for shape in shapes]
-    return Argument(
-        _TENSOR_LIST,
-        tuple(map(Tensor, found, map(canonical_dtype, dtypes))),
-        tuple(dtypes),
-        tuple(_strides(_at(known_strides, index), found[index]) for index in indices),
-    )
+    found_strides = [_strides(_at(known_strides, index), found[index]) for index in indices]
+    tensors = tuple(map(Tensor, found, map(canonical_dtype, dtypes), found_strides))
+    return Argument(_TENSOR_LIST, tensors, tuple(dtypes))
 
 
 def _integers(values: Any) -> tuple[int, ...] | None:

@@ -120,11 +120,12 @@ def cost(
 
 
 def possible(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
-    """Return `tensors`. Raises `UnknownError` if one of them has an impossible shape.
+    """Return `tensors`, which a call writes, without strides: it writes each element.
 
-    The reason is a damaged file, or a signature that does not belong to the call.
+    Raises `UnknownError` if one of them has an impossible shape. The reason is a damaged file, or a
+    signature that does not belong to the call.
     """
-    found = tuple(tensors)
+    found = tuple(one._replace(strides=None) for one in tensors)
     for one in found:
         sizes = shape_of(one)
         if any(size < 0 for size in sizes) or not is_possible_shape(sizes):

@@ -33,7 +33,7 @@ from profile_analyze.readers.pytorch.rows import (
 )
 from profile_analyze.readers.pytorch.scopes import scopes_of
 from profile_analyze.readers.pytorch.steps import steps_of
-from profile_analyze.readers.pytorch.timeline import integers, timeline_of
+from profile_analyze.readers.pytorch.timeline import integers, timeline_of, waits
 from profile_analyze.readers.pytorch.tracks import processes_of, tracks_of
 
 if TYPE_CHECKING:
@@ -84,8 +84,11 @@ class _Host(NamedTuple):
     steps: Steps
 
 
-def recorded(events: Events, rank: int | None) -> Recorded:
-    """Return the rows, executions, tracks and runs of a trace. `rank` is None if it is unknown."""
+def recorded(events: Events, rank: int | None, *, is_of_cpu: bool) -> Recorded:
+    """Return the rows, executions, tracks and runs of a trace.
+
+    `rank` is None if it is unknown. If `is_of_cpu` is true, the CPU did all the work.
+    """
     timeline = timeline_of(events)
     host = _host(events, timeline)
     launching = _launching_hosts(timeline)
@@ -95,7 +98,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
     of_hosts, of_calls, of_work = timeline.host, timeline.calls, timeline.work
     start_ns = np.concatenate([one.start_ns for one in (of_hosts, of_calls, of_work)])
     end_ns = np.concatenate([one.end_ns for one in (of_hosts, of_calls, of_work)])
-    tracks, track = tracks_of(events, rank)
+    tracks, track = tracks_of(events, rank, is_of_cpu=is_of_cpu)
     executions = Executions.of(
         row,
         (end_ns - start_ns) / _NS_PER_S,
@@ -108,6 +111,7 @@ def recorded(events: Events, rank: int | None) -> Recorded:
         ),
         launched_by=_launched_by(timeline),
         phase=_phases(host.phase, timeline, launching),
+        **waits(events, timeline),
         **_allocated_bytes(events, timeline, len(start_ns)),
     )
     is_outermost = host.is_operator & (innermost_above(timeline.parent, host.is_operator) < 0)

@@ -11,6 +11,7 @@ from profile_analyze.model.notes import Importance, Note, notes_with_share
 from profile_analyze.model.regions import NO_STEPS, note_on_outside
 from profile_analyze.model.terms import KERNEL, OPERATOR
 from profile_analyze.readers.counted_times import CountedTimes
+from profile_analyze.readers.pytorch.tracks import launches
 from profile_analyze.readers.pytorch.work import follows_from_shapes
 from profile_analyze.units import counted
 
@@ -26,14 +27,13 @@ _NO_SHAPES: Final = (
 )
 
 
-def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
-    """Yield the notes on the events and steps of a trace."""
+def notes_on_trace(trace: Trace, found: Recorded, *, is_of_cpu: bool) -> Iterator[Note]:
+    """Yield the notes on the events and steps of a trace.
+
+    If `is_of_cpu` is true, the CPU did all the work.
+    """
     events = trace.events
-    if not trace.has_end:
-        yield Note(
-            "the file ends in the middle, so events are missing; copy or export it again",
-            Importance.DAMAGED,
-        )
+    yield from _notes_on_missing_work(trace, is_of_cpu=is_of_cpu)
     if events.broken:
         yield Note(
             f"left out {counted(events.broken, 'part')} of the events: damaged or incomplete",
@@ -66,6 +66,27 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
             Importance.CONTEXT,
         )
     yield from _notes_on_missing_shapes(found)
+
+
+def _notes_on_missing_work(trace: Trace, *, is_of_cpu: bool) -> Iterator[Note]:
+    """Yield a note if the file ends in the middle, or if it lacks the kernels that ran."""
+    has_work = len(trace.events.work) > 0
+    if not trace.has_end:
+        where = ", so events are missing"
+        if has_work:
+            where += " and device times may be too short (torch writes kernels last)"
+        elif not is_of_cpu:
+            where = ", before any kernel (torch writes kernels last), so device times are N/A"
+        yield Note(
+            f"the file ends in the middle{where}; copy or export it again", Importance.DAMAGED
+        )
+    elif not has_work and not is_of_cpu:
+        yield Note(
+            f"device times are N/A: {counted(launches(trace.events), 'driver call')} launched work "
+            "on a device, but the trace has no kernel; record with the activity of the device, "
+            "such as ProfilerActivity.CUDA",
+            Importance.INCOMPLETE,
+        )
 
 
 def _notes_on_missing_shapes(found: Recorded) -> Iterator[Note]:

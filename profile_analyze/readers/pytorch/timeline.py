@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _NS_PER_US: Final = 1000
+_NS_PER_S: Final = 1e9
+_WAIT: Final = "Synchronize"
+"""Driver calls with this text in their names do nothing but wait for the device. Examples are
+`cudaStreamSynchronize` and `hipDeviceSynchronize`."""
 
 
 class Spans(NamedTuple):
@@ -75,6 +79,25 @@ def timeline_of(events: Events) -> Timeline:
         np.where(call >= 0, -1, _launching_hosts(events, host, work)),
         around(host, parent, integers(events.allocations.thread), _allocated_ns(events, first_us)),
     )
+
+
+def waits(events: Events, timeline: Timeline) -> dict[str, NDArray[np.float64]]:
+    """Return the column `thread_wait_s` of executions; nothing for a trace without waits.
+
+    Driver calls that only wait have their duration. All other executions have NaN: the file does
+    not say, for example, how long a copy waited. Executions are in this order: host events, driver
+    calls, work.
+    """
+    is_wait = np.array([_WAIT in name for name in events.call_names], np.bool_)
+    is_wait = is_wait[integers(events.calls.facts)]
+    if not is_wait.any():
+        return {}
+    durations_s = (timeline.calls.end_ns - timeline.calls.start_ns) / _NS_PER_S
+    of_hosts, of_work = (
+        np.full(len(one.start_ns), np.nan) for one in (timeline.host, timeline.work)
+    )
+    of_calls = np.where(is_wait, durations_s, np.nan)
+    return {"thread_wait_s": np.concatenate([of_hosts, of_calls, of_work])}
 
 
 def integers(values: array[int]) -> Indices:

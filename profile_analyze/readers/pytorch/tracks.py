@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -15,23 +16,44 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.terms import Side
     from profile_analyze.readers.pytorch.columns import Events
+    from profile_analyze.readers.pytorch.decoding import Trace
+    from profile_analyze.readers.pytorch.metadata import Metadata
 
     Indices: TypeAlias = NDArray[np.int64]
 
 _RESOLUTION_S: Final = 1e-9
+_LAUNCH: Final = re.compile("launch|memcpy|memset", re.IGNORECASE)
+"""Names of driver calls that start work on a device contain one of these words."""
 
 
-def tracks_of(events: Events, rank: int | None) -> tuple[tuple[Track, ...], Indices]:
+def is_of_cpu(trace: Trace, metadata: Metadata) -> bool:
+    """Return whether the CPU did all the work, so that its threads are the device tracks."""
+    if len(trace.events.work) or launches(trace.events):
+        return False
+    # torch writes driver calls and work after all host events. If the file ends before them, it
+    # does not say whether the operators ran on the CPU or on a device of the machine.
+    return trace.has_end or not metadata.devices
+
+
+def launches(events: Events) -> int:
+    """Return the number of driver calls that start work on a device."""
+    is_launch = np.array([_LAUNCH.search(name) is not None for name in events.call_names], np.bool_)
+    return int(is_launch[integers(events.calls.facts)].sum())
+
+
+def tracks_of(
+    events: Events, rank: int | None, *, is_of_cpu: bool
+) -> tuple[tuple[Track, ...], Indices]:
     """Return the tracks, and the index of the track of each execution.
 
     Executions are in this order: events on the host, driver calls, work on devices.
 
-    In a trace without work on a device, the threads of the CPU are the device tracks.
+    If `is_of_cpu` is true, the threads of the CPU are the device tracks.
     """
     on_host = np.concatenate([integers(events.host.thread), integers(events.calls.thread)])
     on_device = integers(events.work.thread)
     threads = [*events.threads]
-    side: Side = HOST if len(on_device) else DEVICE
+    side: Side = DEVICE if is_of_cpu else HOST
     tracks: list[Track] = []
     host_threads, streams = _used(on_host), _used(on_device)
     for number in host_threads:

@@ -232,7 +232,7 @@ def _with_arguments(
 
 
 def _strides(shapes: Shapes, arguments: Sequence[Argument]) -> Strides | None:
-    strides = all_known(one for argument in arguments for one in argument.strides)
+    strides = all_known(one.strides for argument in arguments for one in argument.tensors or ())
     if strides is None:
         return None
     found = [

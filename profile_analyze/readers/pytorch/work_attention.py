@@ -61,9 +61,9 @@ def _attention_backward(call: Call) -> Cost:
     operation = _forward(call, is_heads_last=call.name in _HEADS_LAST)
     macs = backward_macs(operation, input_gradients=1, weight_gradients=0)
     # The gradients have the shapes and dtypes of the inputs.
-    gradients = [call.tensor(name) for name in ("query", "key", "value")]
+    gradients = possible(call.tensor(name) for name in ("query", "key", "value"))
     memory = sum(one.bytes for one in (*call.every_tensor(), *gradients))
-    return Cost(Work(macs, 2 * macs, memory), possible(gradients))
+    return Cost(Work(macs, 2 * macs, memory), gradients)
 
 
 _HEADS_LAST: Final = frozenset(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.readers.pytorch.calls import Call
     from profile_analyze.readers.pytorch.costs import Translate
+    from profile_analyze.work.tensor import Dims
 
 
 def _index_select(call: Call) -> Cost:
@@ -42,12 +43,19 @@ def _scatter(kind: str) -> Translate:
         if sizes is None or (data.shape and not sizes.shape):
             raise UnknownError  # for example one value that is written to several elements
         part = Tensor(sizes.shape, data.dtype)
-        read = [] if values is None else [Tensor(sizes.shape, values.dtype)]
+        read = [] if values is None else [_part(values, sizes.shape)]
         # An addition reads the values that it replaces.
         replaced = [part] if kind == "elementwise" else []
         return cost(kind, [*read, index, *replaced], [data], written=[part])
 
     return translate
+
+
+def _part(tensor: Tensor, shape: Dims | None) -> Tensor:
+    """Return the part of a tensor that has `shape`."""
+    strides = tensor.strides
+    is_known = strides is not None and shape is not None and len(strides) == len(shape)
+    return Tensor(shape, tensor.dtype, strides if is_known else None)
 
 
 def _embedding(call: Call) -> Cost:

@@ -74,8 +74,8 @@ def _pooling_backward(call: Call) -> Cost:
     else:
         added = gradient.elements
     read = [gradient, *([] if indices is None else [indices])]
-    # The result is the gradient of `data`, and has as many bytes as `data`.
-    return Cost(Work(0.0, added, sum(one.bytes for one in (*read, data))), possible([data]))
+    written = possible([data])  # the gradient of `data` has the same shape and dtype
+    return Cost(Work(0.0, added, sum(one.bytes for one in (*read, *written))), written)
 
 
 _WINDOWS: Final = "kernel_size, stride, padding"

@@ -82,11 +82,11 @@ def _recurrent(call: Call) -> Cost:
     is_bidirectional = not is_one_layer and call.flag("bidirectional")
     units = _units(weights) * (1 + is_bidirectional)
     states = [*call.listed("hx"), *call.listed("cx")]
-    outputs = [Tensor((*shape_of(data)[:-1], units), data.dtype), *states]
+    outputs = possible([Tensor((*shape_of(data)[:-1], units), data.dtype), *states])
     # `weight_buf` is left out, because `params` are views of it.
     others = [*states, *call.listed("batch_sizes"), *call.listed("dropout_state"), *outputs]
     kind = _kind(call)
-    return Cost(_layers(kind, data, weights, others=others), possible(outputs), kind)
+    return Cost(_layers(kind, data, weights, others=others), outputs, kind)
 
 
 def _cell(call: Call) -> Cost:

@@ -73,7 +73,7 @@ def test_a_timeline_has_times_rates_modules_and_parameters(tmp_path: Path) -> No
     assert shown(tmp_path, content) == (
         "total device time   40.000 us\n"
         "total host time     8.000 us\n"
-        "wall time of a run  42.000 us (operators: 95.2%, outside of them: 2.000 us)\n"
+        "wall time of a run  42.000 us (device busy: 95.2%, idle: 2.000 us)\n"
         "\n"
         "device self time (us)  share          flops    bandwidth  type         name\n"
         "               30.000  75.0%  259.20 MFLOPS  56.46 MiB/s  Convolution  net.Convolution\n"

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 A, B = op("a"), op("b", 10)
 ENDS = "the file ends in the middle, so events are missing; copy or export it again"
+BEFORE_KERNELS = (
+    "the file ends in the middle, before any kernel (torch writes kernels last), so device times "
+    "are N/A; copy or export it again"
+)
+AMONG_KERNELS = (
+    "the file ends in the middle, so events are missing and device times may be too short (torch "
+    "writes kernels last); copy or export it again"
+)
 NOT_JSON = "left out {} of the events: damaged or incomplete"
 NO_TIME = "left out {} without a valid time or duration"
 WRONG_TYPE = "left out fields that have a wrong type in {}"
@@ -175,6 +183,7 @@ def test_unreadable_traces_are_refused(content: bytes, reason: str, tmp_path: Pa
 def test_a_trace_that_ends_at_any_byte_is_read_or_refused(tmp_path: Path) -> None:
     whole = document(A, B, call(12, 9), kernel("k", 20, 3, 9), tail=', "traceName": "x"')
     end_of_list = whole.index(b"]", whole.index(b'"k"'))
+    notes = {0: ENDS, 1: ENDS, 2: ENDS, 3: BEFORE_KERNELS, 4: AMONG_KERNELS}
     rows: list[int] = []
     reasons: list[str] = []
     for size in some_of(range(len(whole)), 23):
@@ -185,18 +194,53 @@ def test_a_trace_that_ends_at_any_byte_is_read_or_refused(tmp_path: Path) -> Non
             reasons.append(error.reason)
             rows.append(0)
             continue
-        assert [str(note) for note in profile.notes] == ([] if size > end_of_list else [ENDS])
         rows.append(len(profile.executions))
+        expected = [] if size > end_of_list else [notes[rows[-1]]]
+        assert [str(note) for note in profile.notes] == expected
     assert rows == sorted(rows)
     assert set(rows) == {0, 1, 2, 3, 4}
     assert all(re.fullmatch(r"[^\n]{10,300}", reason) for reason in reasons)
     done = run_command(write_bytes(tmp_path, whole[:end_of_list]))
     assert (done.code, done.err) == (
         0,
-        f"note: {ENDS}\n"
+        f"note: {AMONG_KERNELS}\n"
         "note: the host time is 3.3 times the device time, so the device probably waits for the "
         "host; --show-host shows the host times\n",
     )
+
+
+DEVICE = '"deviceProperties": [{"id": 0, "name": "NVIDIA H200"}]'
+QUERY = {**call(12, 9), "name": "cudaGetErrorString"}
+NO_KERNEL = (
+    "device times are N/A: 1 driver call launched work on a device, but the trace has no kernel; "
+    "record with the activity of the device, such as ProfilerActivity.CUDA"
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "side", "notes"),
+    [
+        pytest.param(document(A, B, call(12, 9)), "host", [NO_KERNEL], id="launches"),
+        pytest.param(document(A, B, QUERY, head=DEVICE), "device", [], id="no launch"),
+        pytest.param(document(A, B, call(12, 9))[:-2], "host", [BEFORE_KERNELS], id="cut"),
+        pytest.param(document(A, B, QUERY)[:-2], "device", [ENDS], id="cut without device"),
+        pytest.param(
+            document(A, B, op("cut"), head=DEVICE)[:-9], "host", [BEFORE_KERNELS],
+            id="cut before driver calls, on a machine with a device",
+        ),
+    ],
+)  # fmt: skip
+def test_without_kernels_times_are_device_times_only_if_nothing_was_launched(
+    content: bytes, side: str, notes: list[str], tmp_path: Path
+) -> None:
+    profile = pa.load(write_bytes(tmp_path, content))
+    assert {track.side for track in profile.tracks} == {side}
+    assert [str(note) for note in profile.notes] == notes
+    times = pa.run(pa.Query(), profile)
+    host_times = pa.run(pa.Query(measure="host_time"), profile)
+    shown = {"device": times, "host": host_times}[side]
+    assert shown["name"].tolist() == ["a", "b"]
+    assert len(times) + len(host_times) == 2
 
 
 @pytest.mark.parametrize("size", [1 << 10, 1 << 20])

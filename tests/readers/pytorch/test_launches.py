@@ -30,7 +30,7 @@ def test_every_kind_of_launch_is_matched_with_its_operator() -> None:
     )
     assert done.out == (
         "total device time   314 us (of 2 runs)\n"
-        "total host time     610 us (of 2 runs)\n"
+        "total host time     610 us (of 2 runs, waiting: 50 us)\n"
         "wall time of a run  1000 us\n"
         "runs                2 in 1 process\n"
         "\n"
@@ -280,3 +280,49 @@ def times_by_step(rows: pa.Profile) -> dict[tuple[str, Any], float]:
         for run, time_us in zip(rows.runs, of_row, strict=True):
             found[str(name), run.step] += 0 if np.isnan(time_us) else round(time_us, 3)
     return {key: value for key, value in found.items() if value}
+
+
+def sync(name: str, start: int, length: int) -> Event:
+    """Return a driver call that may wait for the device."""
+    return event("cuda_runtime", name, start, length)
+
+
+def test_waits_of_driver_calls_are_waits_of_the_operators_around_them() -> None:
+    profile = read(
+        op("aten::item", 0, 30),
+        op("aten::_local_scalar_dense", 1, 28),
+        sync("cudaStreamSynchronize", 2, 20),
+        sync("cudaMemcpyAsync", 23, 4),
+        op("aten::mm", 40, 6),
+        call(41, 1),
+        sync("cudaDeviceSynchronize", 50, 40),
+        kernel("gemm", 45, 44, 1),
+    )
+    waits = {}
+    for level in ("operator", "top"):
+        rows = at_level(profile, level)
+        waits[level] = dict(
+            zip(
+                rows.operators.name.values(),
+                (rows.measured("thread_wait")[:, 0] * 1e6).round(3).tolist(),
+                strict=True,
+            )
+        )
+    assert {name: one for name, one in waits["operator"].items() if one == one} == {
+        "aten::_local_scalar_dense": 20.0,
+        "cudaDeviceSynchronize": 40.0,
+    }
+    assert waits["top"]["aten::item"] == 20.0
+    summary = pa.summarise(profile)
+    assert (round(summary.host_time_s * 1e6), round(summary.thread_wait_s * 1e6)) == (76, 60)
+    # Without the waits, the host works for only 16 us, and the device for 44 us.
+    assert not [note for note in summary.notes if "probably waits for the host" in note]
+    assert "total host time    76.000 us (waiting: 60.000 us)\n" in pa.render(
+        pa.Report.of(summary, ()), "plain"
+    )
+
+
+def test_a_trace_without_waits_has_no_column_of_waits() -> None:
+    profile = read(op("aten::mm", 40, 6), call(41, 1), kernel("gemm", 45, 44, 1))
+    assert profile.executions.thread_wait_s.strides == (0,)
+    assert np.isnan(pa.summarise(profile).thread_wait_s)

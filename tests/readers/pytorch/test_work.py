@@ -134,13 +134,13 @@ def test_each_tensor_is_read_or_written_once() -> None:
     checked = set()
     for row in RECORDED:
         if row["name"] in READ_AND_WRITTEN_ONCE:
-            shapes, types, *_ = row["arguments"]
+            shapes, types, strides, _ = row["arguments"]
             found = described(facts(row["name"], *row["arguments"]))
             if found.out_shapes is None:  # the padding is a name
                 continue
             read = sum(
-                prod(one) * BYTES[type_]
-                for one, type_ in zip(shapes, types, strict=True)
+                prod(size for size, step in zip(one, steps, strict=True) if step) * BYTES[type_]
+                for one, type_, steps in zip(shapes, types, strides, strict=True)
                 if type_ in BYTES
             )
             written = sum(
@@ -574,6 +574,51 @@ def test_without_shapes_the_name_decides_category_and_work(
     found = described(HostFacts(OPERATOR_EVENT, name))
     assert found._replace(work=Work()) == Described(category)  # the work is compared below
     assert numbers(found) == pytest.approx(expected, nan_ok=True)
+
+
+STRIDES = {
+    "gather": ("aten::gather", [[9, 6], [], [4, 6]], ["float", "Scalar", "long int"],
+        [[6, 1], [], [1, 0]], 4 * 6 * 4 + 4 * 8 + 4 * 6 * 4),
+    "scatter_add_": ("aten::scatter_add_", [[9, 6], [], [4, 6], [5, 6]],
+        ["float", "Scalar", "long int", "float"], [[6, 1], [], [1, 0], [0, 1]],
+        6 * 4 + 4 * 8 + 4 * 6 * 4 + 4 * 6 * 4),
+    "mul": ("aten::mul", [[4, 6], [4, 6]], ["float", "float"], [[6, 1], [0, 0]], 100 + 96),
+    "clone": ("aten::clone", [[4, 6]], ["float"], [[0, 1]], 6 * 4 + 4 * 6 * 4),
+    "without elements": ("aten::clone", [[0, 6]], ["float"], [[0, 1]], 0),
+    "transposed": ("aten::clone", [[4, 6]], ["float"], [[1, 4]], 96 + 96),
+    "strides do not fit": ("aten::clone", [[4, 6]], ["float"], [[0]], 96 + 96),
+    "list": ("aten::_foreach_mul", [[[4, 6], [3]], []], [["float", "float"], "Scalar"],
+        [[[0, 1], [0]], []], (6 + 1 + 24 + 3) * 4),
+    "convolution_backward": ("aten::convolution_backward",
+        [[2, 8, 5], [2, 4, 5], [8, 4, 1], [], [], [], [], [], [], [], []],
+        [*["float"] * 3, *["ScalarList"] * 4, "Scalar", "ScalarList", "Scalar", "ScalarList"],
+        [[0, 0, 0], [20, 5, 1], [4, 1, 1]], (1 + 40 + 32 + 40 + 32 + 8) * 4),
+    "max_pool2d_with_indices_backward": ("aten::max_pool2d_with_indices_backward",
+        [[1, 2, 2], [1, 4, 4]], ["float", "float"], [[0, 0, 0], [0, 4, 1]], 4 + 64),
+    "_cudnn_attention_backward": ("aten::_scaled_dot_product_flash_attention_backward",
+        [[1, 2, 4, 8]] * 5 + [[1, 2, 4]], ["float"] * 6, [[0] * 4] * 4, (1 * 4 + 64 + 8 + 192) * 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "types", "strides", "memory"), STRIDES.values(), ids=STRIDES
+)
+def test_elements_that_strides_repeat_are_read_once(
+    name: str, shapes: Any, types: Any, strides: Any, memory: float
+) -> None:
+    values = [""] * len(shapes)
+    if name == "aten::convolution_backward":
+        values[3:] = ["[8]", "[1]", "[0]", "[1]", "False", "[0]", "1", "[True, True, True]"]
+    found = described(facts(name, shapes, types, strides, values))
+    assert found.work.memory == memory
+
+
+def test_a_repeated_element_computes_as_often_as_it_is_used() -> None:
+    shapes, types = [[2, 3, 4], [2, 4, 5]], ["float", "float"]
+    for strides in ([], [[0, 4, 1], [20, 5, 1]]):
+        found = described(facts("aten::bmm", shapes, types, strides, ["", ""]))
+        memory = 4 * ((12 if strides else 24) + 40 + 30)
+        assert numbers(found) == (120, 240, memory)
 
 
 def test_a_generated_kernel_moves_its_arguments() -> None:
