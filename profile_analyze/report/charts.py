@@ -170,7 +170,7 @@ def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
     further = [chart.caption, chart.note]
     if faster := int((table["efficiency"][drawn] > 1).sum()):
         are_above = "dot is above its" if faster == 1 else "dots are above their"
-        why = "the data stayed in caches, or the peaks are too low (device, dtype)"
+        why = "caches, inputs that are read in part, or peaks that are too low (device, dtype)"
         further.append(f"{faster} {are_above} roof: {why}")
     further.append(not_judged_text(table, drawn))
     lacking = "FLOPS or no intensity"

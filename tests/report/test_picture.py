@@ -242,7 +242,7 @@ def test_the_title_says_how_many_rows_have_no_dot() -> None:
     _, axes = roofline(pa.Query(peaks=PEAKS))
     assert axes.get_title(loc="left").splitlines()[1:] == [
         "At the roof, the operators would take 35.8% of their time. Judged: 100.0% of the time. Unknown memory: 0.0%.",
-        "26 dots are above their roof: the data stayed in caches, or the peaks are too low (device, dtype)",
+        "26 dots are above their roof: caches, inputs that are read in part, or peaks that are too low (device, dtype)",
         "42 of 91 rows have no FLOPS or no intensity, and so no dot",
     ]
 
@@ -260,7 +260,7 @@ def test_long_lines_of_the_title_are_wrapped() -> None:
 def test_the_title_says_if_one_dot_is_above_its_roof() -> None:
     _, axes = roofline(pa.Query(where="type == PoolingForward", peaks=PEAKS))
     assert axes.get_title(loc="left").splitlines()[-1] == (
-        "1 dot is above its roof: the data stayed in caches, or the peaks are too low (device, dtype)"
+        "1 dot is above its roof: caches, inputs that are read in part, or peaks that are too low (device, dtype)"
     )
     _, axes = roofline(pa.Query(peaks=pa.parse_peaks("10T:2T")))
     assert "above" not in axes.get_title(loc="left")
