@@ -147,12 +147,10 @@ COLUMNS: Final = (
     _of_runs(
         "relative_ratio",
         meaning="how the time changed relative to all other operators: 1.1 means that the ratio is "
-        "10 % above theirs; N/A if fewer than eight others have a time in each run, and for a "
-        "group whose operators did not change alike",
+        "10 % above theirs; N/A if fewer than eight others have a time in each run",
         worked="the median ratio of {candidate_runs} to {baseline_runs}, with the time in each "
-        "run (for a group, the level of its operators) divided by how slow the other operators "
-        "were; 95 % confidence interval {relative_low} "
-        "to {relative_high}",
+        "run divided by how slow the other operators were; 95 % confidence interval "
+        "{relative_low} to {relative_high}",
     ),
     _of_runs(
         "relative_low",

@@ -117,22 +117,12 @@ def _measured_ratio(rows: Rows) -> Floats:
 
 def tests_of(rows: Rows) -> RowTests:
     """Return the tests of all rows. A group is tested by the requested aggregate of its times."""
-    return _tests_of(rows, by_sum=False)
-
-
-def tests_by_sum(rows: Rows) -> RowTests:
-    """Return the tests of all rows; relative times of groups are of their sums: `compare_rows`."""
-    return _tests_of(rows, by_sum=True)
-
-
-def _tests_of(rows: Rows, *, by_sum: bool) -> RowTests:
     # Verdicts are on the times as measured, because drift correction hides changes that all
     # operators share.
     operators, own_s = (_times_of_sides(one.as_measured) for one in (rows.operators, rows))
     runs = rows.as_measured.per_unit("time").shape[1]
     codes = _comparison(rows.operators).profile.operators.category.codes
-    times = OperatorTimes(operators, runs, codes)
-    return compare_rows(times, rows.row_of_operator, own_s, by_sum=by_sum)
+    return compare_rows(OperatorTimes(operators, runs, codes), rows.row_of_operator, own_s)
 
 
 def _times_of_sides(rows: Rows) -> Floats:

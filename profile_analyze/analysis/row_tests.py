@@ -5,17 +5,12 @@
 - Its relative times: the times divided by the level of all other operators in the same run. The
   noise that all operators of a run share cancels out.
 
-A row is tested by its relative times under three conditions. Otherwise, its own times are tested.
+A row is tested by its relative times under two conditions. Otherwise, its own times are tested.
 
 1. The relative times do not have much more noise than the own times: see `_MORE_NOISE`.
 2. The row changed more than the other operators. Otherwise, a change of the other operators would
    look like the opposite change of the row. This condition depends on which runs belong to which
    side, so the p of the permutation test is only approximate.
-3. If the row is a group, its operators changed alike: see `compare_rows`.
-
-The relative times of a group come from the level of its operators, which has less noise than their
-sum. A change of a few operators hardly moves this level. A group that is tested by its relative
-times is therefore tested by its own times, too: see `_OF_OWN`.
 """
 
 from __future__ import annotations
@@ -53,9 +48,6 @@ BY_TIME: Final = 0.25
 """The part of the permitted error rate that is divided among the rows in proportion to their times.
 The rest is divided equally. Rows that take much time matter more. They therefore get a larger part,
 and a verdict more easily (Genovese, Roeder and Wasserman, 2006)."""
-_OF_OWN: Final = 0.2
-"""The part of the permitted error rate for the test of a group's own times, if the group has two
-tests. The relative times show a change of most operators, the own times a change of a few."""
 
 
 class OperatorTimes(NamedTuple):
@@ -96,9 +88,6 @@ class RowTests(NamedTuple):
     """The p of each row, without the correction for the number of rows."""
     weights: Floats
     """The weight of each row in the correction for the number of rows; 1 on average."""
-    parts: Floats
-    """The largest part of the row's permitted error rate that one test can use: 1 for a row with
-    one test, less for a group that may get two."""
 
     @property
     def corrected(self) -> Floats:
@@ -112,57 +101,23 @@ class RowTests(NamedTuple):
         return Shift(*(np.where(self.is_relative, relative, own) for relative, own in pairs))
 
 
-class Relative(NamedTuple):
-    """The two levels that the relative times of rows are computed from, as logarithms.
-
-    Both have shape (rows, runs of both sides). `inside - outside` gives the relative times, also as
-    logarithms.
-    """
-
-    inside: Floats
-    """The level of the row's own operators in each run."""
-    outside: Floats
-    """The level of all other operators in each run."""
-
-
-def compare_rows(
-    operators: OperatorTimes, row: Integers, own_s: Floats, *, by_sum: bool = False
-) -> RowTests:
+def compare_rows(operators: OperatorTimes, row: Integers, own_s: Floats) -> RowTests:
     """Test the rows of a comparison.
 
     `row` has the row of each operator, shape (operators,). It is -1 for operators in no row.
     `own_s` has the times of the rows, shape (rows, runs of both sides). All times are in seconds.
-
-    With `by_sum`, the relative times of a group come from its time in `own_s`, not from the level
-    of its operators. They then say how much the time of the group changed.
     """
-    relative = relative_times(operators, row, len(own_s))
     with np.errstate(divide="ignore"):
         logs = np.log(own_s)  # -inf for 0
-    if by_sum:
-        relative = relative._replace(inside=np.where(np.isnan(relative.inside), np.nan, logs))
-    difference = relative.inside - relative.outside
-    own, shift_of_relative = operators.shift(logs), operators.shift(difference)
-    inside, outside = (operators.shift(level).estimate for level in relative)
-    changed_more = _changed_more_than_others(inside, outside, shift_of_relative.estimate)
-    several = (np.bincount(row[row >= 0], minlength=len(own_s)) > 1) & (not by_sum)
-    # The shift `inside` of a group is the change of most of its operators. If it is outside the
-    # interval of the group's own times, the sum changed by another ratio, for example because the
-    # largest operator did not change.
-    is_alike = ~several | ((own.low <= inside) & (inside <= own.high))
+    levels = levels_of_others(operators, row, len(own_s))
+    difference = logs - levels
+    own, relative = operators.shift(logs), operators.shift(difference)
+    of_others = operators.shift(levels).estimate
+    changed_more = _changed_more_than_others(own.estimate, of_others, relative.estimate)
     is_quieter = _noise(difference) < _MORE_NOISE * _noise(logs)
-    is_relative = is_quieter & changed_more & is_alike
+    is_relative = is_quieter & changed_more
     p_values = operators.p_values(np.where(is_relative[:, np.newaxis], difference, own_s))
-    both = np.flatnonzero(is_relative & several)
-    of_own = operators.p_values(own_s[both]) / _OF_OWN
-    of_relative = p_values[both] / (1 - _OF_OWN)
-    is_relative[both] = of_relative <= of_own
-    p_values[both] = np.minimum(np.minimum(of_own, of_relative), 1.0)
-    parts = np.where(is_quieter & several, max(_OF_OWN, 1 - _OF_OWN), 1.0)
-    weights = _weights(own_s, p_values)
-    # The level of a group whose operators did not change alike says nothing about the group.
-    known = Shift(*(np.where(is_alike, one, np.nan) for one in shift_of_relative))
-    return RowTests(own, known, is_relative, p_values, weights, parts)
+    return RowTests(own, relative, is_relative, p_values, _weights(own_s, p_values))
 
 
 def _noise(values: Floats) -> Floats:
@@ -183,10 +138,10 @@ def _noise(values: Floats) -> Floats:
 def _changed_more_than_others(inside: Floats, outside: Floats, difference: Floats) -> Chosen:
     """Return whether each row changed more than all other operators, shape (rows,).
 
-    `inside` and `outside` are the shifts of the two levels in `Relative`. `difference` is the shift
-    of the relative times. It must have the direction of the row's own change, and at least half the
-    size of the change of the others. If the row and the others changed alike, relative times say
-    nothing about the row.
+    `inside` is the shift of the row, and `outside` the shift of the level of the others.
+    `difference` is the shift of the relative times. It must have the direction of the row's own
+    change, and at least half the size of the change of the others. If the row and the others
+    changed alike, relative times say nothing about the row.
     """
     changed_more: Chosen = (
         (np.sign(inside) == np.sign(difference))
@@ -196,27 +151,22 @@ def _changed_more_than_others(inside: Floats, outside: Floats, difference: Float
     return changed_more
 
 
-def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relative:
-    """Return the levels that the relative times of the rows are computed from; NaN is N/A.
+def levels_of_others(operators: OperatorTimes, row: Integers, rows: int) -> Floats:
+    """Return the level of the others of each row, shape (rows, runs of both sides); NaN is N/A.
 
-    A row has relative times if two conditions hold: at least one of its operators has a usable time
-    in every run, and there are at least `LEAST_OTHERS` others. The others are the operators outside
-    the row whose category is unchanged. If these are too few, all operators outside the row count.
+    Levels are logarithms. A row has a level of others if two conditions hold: at least one of its
+    operators has a usable time in every run, and there are at least `LEAST_OTHERS` others. The
+    others are the operators outside the row whose category is unchanged. If these are too few, all
+    operators outside the row count.
     """
     levels = RunLevels.of(operators.times_s)
-    runs = operators.times_s.shape[1]
-    inside, outside = np.full((rows, runs), np.nan), np.full((rows, runs), np.nan)
+    result = np.full((rows, operators.times_s.shape[1]), np.nan)
     others = unchanged_operators(operators, levels)
     if not rows or others.sum() < LEAST_OTHERS:
-        return Relative(inside, outside)
+        return result
     row_of = row[levels.operators]
-    outside[:] = levels.level(others)
     in_row = row_of >= 0
-    counts = np.bincount(row_of[in_row], minlength=rows)
-    alone = in_row & (counts[np.maximum(row_of, 0)] == 1)
-    inside[row_of[alone]] = levels.logs[alone]
-    for index in np.flatnonzero(counts > 1):
-        inside[index] = levels.level(row_of == index)
+    result[np.bincount(row_of[in_row], minlength=rows) > 0] = levels.level(others)
     shared = in_row & others
     weights = np.bincount(row_of[shared], levels.weights[shared], minlength=rows)
     apart = weights >= _HEAVY * levels.weights[others].sum()
@@ -225,8 +175,8 @@ def relative_times(operators: OperatorTimes, row: Integers, rows: int) -> Relati
         rest = others & (row_of != index)
         if rest.sum() < LEAST_OTHERS:
             rest = row_of != index
-        outside[index] = levels.level(rest) if rest.sum() >= LEAST_OTHERS else np.nan
-    return Relative(inside, outside)
+        result[index] = levels.level(rest) if rest.sum() >= LEAST_OTHERS else np.nan
+    return result
 
 
 def unchanged_operators(operators: OperatorTimes, levels: RunLevels) -> Chosen:

@@ -75,20 +75,16 @@ def hidden_rows(tests: RowTests, runs: tuple[int, int]) -> tuple[NDArray[np.bool
     Rows without a p are not hidden. `runs` has the runs of the two sides.
     """
     # If only one row changed, the correction multiplies its p by the number of tested rows, and
-    # divides the product by the weight of the row. The weight grows with the time of the row. Two
-    # tests of a row share the permitted errors.
+    # divides the product by the weight of the row. The weight grows with the time of the row.
     is_tested = ~np.isnan(tests.p_values)
-    permitted = SIGNIFICANT * tests.weights * tests.parts / max(int(is_tested.sum()), 1)
+    permitted = SIGNIFICANT * tests.weights / max(int(is_tested.sum()), 1)
     hidden = is_tested & (least_p(*runs) > permitted)
     least = float(permitted[hidden].min(initial=1.0))
     return hidden, max(LEAST_RUNS, least_runs(least))
 
 
 def enough_runs(operators: int) -> int:
-    """Return how many runs of each side are enough, if just one of the tested operators changed.
-
-    Groups may need more, because a group may have two tests: see `RowTests.parts`.
-    """
+    """Return how many runs of each side are enough, if just one of the tested operators changed."""
     # An operator that takes no time has the smallest weight: see `BY_TIME`.
     return max(LEAST_RUNS, least_runs(SIGNIFICANT * (1 - BY_TIME) / max(operators, 1)))
 
@@ -113,7 +109,7 @@ def runs_needed(
     needed = np.full(len(codes), np.nan)
     for row in np.flatnonzero(codes == VERDICTS.index(UNCERTAIN)).tolist():
         share = min(float(tests.weights[row]), tested) / tested
-        significant = SIGNIFICANT * share * float(tests.parts[row])
+        significant = SIGNIFICANT * share
         distance = abs(float(chosen.estimate[row]))
         error = float(chosen.high[row] - chosen.low[row]) / 2 / of_interval
         is_change = distance >= limit

@@ -51,11 +51,10 @@ def before_model(profile: Profile) -> Profile:
             if _BEFORE + name in optional:  # otherwise, the format lacks the column
                 optional[name] = optional.pop(_BEFORE + name)
     if "parameters" in optional:  # an execution graph may have added the names of nodes
-        optional["parameters"] = optional["parameters"].mapped(_without_nodes)
+        optional["parameters"] = optional["parameters"].mapped(without_nodes)
     return profile.changed(operators=replace(operators, type=own_type, optional=optional))
 
 
-def _without_nodes(parameters: Parameters) -> Parameters | None:
-    """Return the parameters without the names of nodes; N/A if there are no others."""
-    others = tuple(pair for pair in parameters if pair[0] != NODES)
-    return parameters if others == parameters else others or None
+def without_nodes(parameters: Parameters) -> Parameters:
+    """Return the parameters without the names of nodes."""
+    return tuple(pair for pair in parameters if pair[0] != NODES)

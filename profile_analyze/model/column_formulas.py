@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.large_arrays import run_by_run
+from profile_analyze.model.before_model import without_nodes
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS, MESSAGE_AMOUNTS
 from profile_analyze.model.measuring import amounts, side_of
@@ -15,7 +16,7 @@ from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_ru
 from profile_analyze.model.ranks import rank_spread, times_of_ranks
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import joined_values
-from profile_analyze.model.terms import ABSENT, DEVICE, NODES
+from profile_analyze.model.terms import ABSENT, DEVICE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,9 +114,7 @@ def _parameters(rows: OperatorRows) -> Values:
 
     Each operator has its own nodes, so operators with equal parameters would never be in one group.
     """
-    return rows.profile.operators.categorical("parameters").mapped(
-        lambda parameters: tuple(one for one in parameters if one[0] != NODES)
-    )
+    return rows.profile.operators.categorical("parameters").mapped(without_nodes)
 
 
 def _numbers(name: str) -> Callable[[OperatorRows], Values]:

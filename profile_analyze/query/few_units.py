@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.analysis.row_tests import RowTests
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.model.rows import Rows
@@ -108,17 +107,13 @@ def enough_for_one_operator(table: Table) -> int:
     return enough_runs(int(table.shown.of_all_rows(is_comparable).sum()))
 
 
-def reason_few_for_one_condition(
-    tests: RowTests, units: tuple[int, int], conditions: int, noun: str
-) -> str:
-    """Return why the units are too few to show a change for this condition alone; empty if not.
+def reason_few_for_one_condition(units: tuple[int, int], conditions: int, noun: str) -> str:
+    """Return why the units are too few to show a change for one condition alone; empty if not.
 
-    `tests` has the only row of the condition, and `units` has the units of each side. The p-values
-    of all `conditions` are corrected together.
+    `units` has the units of each side. The p-values of all `conditions` are corrected together.
     """
-    # The correction multiplies p by the number of conditions. If two tests share the permitted
-    # errors, `parts` is below 1.
-    permitted = SIGNIFICANT * float(tests.parts[0]) / conditions
+    # The correction multiplies p by the number of conditions.
+    permitted = SIGNIFICANT / conditions
     if least_p(*units) <= permitted:
         return ""
     return (

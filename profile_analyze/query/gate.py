@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from profile_analyze.analysis.comparison_formulas import tests_by_sum
+from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import median_interval, ratios_of
 from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
 from profile_analyze.model.iterations import required_noun, unit_noun
@@ -203,7 +203,7 @@ def _measure(
     base, sides, tests = None, [profile.runs], None
     if condition.relative and comparison is not None:
         base = table.shown.per_unit("base") if len(table) else empty
-        tests = table.shown.of_all_rows(tests_by_sum) if len(table) else None
+        tests = table.shown.of_all_rows(tests_of) if len(table) else None
         sides.append(comparison.base.runs)
     unit, required = unit_noun(query.unit, *sides), required_noun(query.unit, *sides)
     return _Measured(
@@ -330,7 +330,7 @@ def _reason_few(measured: _Measured, conditions: int) -> str:
     if measured.tests is None or not measured.condition.asks_for_change:
         return ""
     units = _known(measured.times) or 0, _known(measured.base) or 0
-    return reason_few_for_one_condition(measured.tests, units, conditions, measured.required)
+    return reason_few_for_one_condition(units, conditions, measured.required)
 
 
 def _known(times: NDArray[np.float64] | None) -> int | None:

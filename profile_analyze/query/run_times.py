@@ -102,7 +102,7 @@ def _inside(profile: Profile) -> _Inside:
     """
     unknown = np.full(len(profile.runs), np.nan)
     if np.isnan(walls_s(profile)).all():
-        return _Inside(unknown, np.isfinite(unknown))
+        return _Inside(unknown, np.zeros(len(unknown), np.bool_))
     sides: tuple[tuple[Side, str], ...] = ((HOST, "host_time"), (DEVICE, "time"))
     host_s, device_s = (
         np.where(_runs_with_one_line(profile, side), profile.totals_s(measure), np.nan)

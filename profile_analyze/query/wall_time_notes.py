@@ -149,9 +149,9 @@ def _doubt_on_change_of_runs(compared: _Compared) -> str | None:
     of_runs, whole = _shift_of_runs(compared), compared.whole
     # The change of the operators is not known exactly, either. The runs may still follow it.
     with np.errstate(divide="ignore"):
-        least = np.log1p(compared.least), np.log(whole["ratio_high"][0])
-        most = np.log1p(-min(compared.least, 1.0)), np.log(whole["ratio_low"][0])
-    is_change = of_runs.low[0] > np.max(least) or of_runs.high[0] < np.min(most)
+        highest = np.maximum(np.log1p(compared.least), np.log(whole["ratio_high"][0]))
+        lowest = np.minimum(np.log1p(-min(compared.least, 1.0)), np.log(whole["ratio_low"][0]))
+    is_change = of_runs.low[0] > highest or of_runs.high[0] < lowest
     return "" if is_change and abs(change) >= compared.least else None
 
 

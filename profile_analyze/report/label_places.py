@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 # Distances in pixels:
 _GAP: Final = 3.0  # from a label to what it labels
 _TOO_NEAR: Final = 2.0  # from a label to what it would hide; below `_GAP`, to tolerate rounding
-_BETWEEN_TEXTS: Final = (
-    6.0  # between numbers side by side, which would otherwise look like one number
-)
+_BETWEEN_TEXTS: Final = 6.0  # between numbers side by side, so that they do not look like one
 _CLEAR: Final = 9.0  # from a number without a leader to all other dots
 _LEADERS: Final = range(14, 300, 6)  # from the edge of a dot to a number that has a leader
 _STEP: Final = 6  # from one place along a roof to the next

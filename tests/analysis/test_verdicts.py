@@ -31,12 +31,10 @@ def row_tests_of(
     p: float,
     relative: tuple[float, float, float] | None = None,
     rows: int = 1,
-    part: float = 1.0,
 ) -> RowTests:
     """Return the tests of equal rows. Shifts are (estimate, low, high).
 
-    The rows are tested by `relative` if it is not None. A test can use `part` of the permitted
-    error rate.
+    The rows are tested by `relative` if it is not None.
     """
 
     def of_rows(value: Any) -> Any:
@@ -48,7 +46,6 @@ def row_tests_of(
         is_relative=of_rows(relative is not None),
         p_values=of_rows(p),
         weights=np.ones(rows),
-        parts=of_rows(part),
     )
 
 
@@ -145,10 +142,9 @@ def needed(
     *,
     runs: tuple[int, int] = (8, 8),
     rows: int = 1,
-    part: float = 1.0,
     verdict: str = UNCERTAIN,
 ) -> float:
-    tests = row_tests_of(own, p, rows=rows, part=part)
+    tests = row_tests_of(own, p, rows=rows)
     codes = np.full(rows, VERDICTS.index(verdict))
     found = runs_needed(tests, codes, runs, 0.03)
     np.testing.assert_array_equal(found, found[0])
@@ -170,20 +166,8 @@ def test_the_runs_that_settle_a_row_by_hand() -> None:
     # at most 0.05 / 9 = 0.0056. The smallest p is 2 / 252 for five runs, and 2 / 924 for six.
     assert needed((0.1, 0.09, 0.11), 0.06) == 9
     assert needed((0.1, 0.0999, 0.1001), 0.06, runs=(4, 4), rows=9) == 6
-
-
-def test_two_tests_of_a_row_need_more_runs_by_hand() -> None:
-    # With 6 rows, p must be at most 0.05 / 6 = 0.0083, which 2 / 252 for five runs is. A row whose
-    # test can use 0.8 of this needs 0.0067, which only 2 / 924 for six runs is.
-    settled_by_few = (0.1, 0.0999, 0.1001)
-    assert needed(settled_by_few, 0.06, runs=(4, 4), rows=6) == 5
-    assert needed(settled_by_few, 0.06, runs=(4, 4), rows=6, part=0.8) == 6
-    # With 100 rows, p must be 0.0004: 8 * ((3.54 + 0.84) * 0.0510 / 0.1) ** 2 = 39.97 runs. With
-    # a part of 0.2, it must be 0.0001: 8 * ((3.89 + 0.84) * 0.0510 / 0.1) ** 2 = 46.6 runs.
-    assert needed((0.1, 0.0, 0.2), 0.06, rows=100, part=0.8) == 40
-    assert needed((0.1, 0.0, 0.2), 0.06, rows=100, part=0.2) == 47
     # `same` needs no p.
-    assert needed((0.0, -0.1, 0.1), 0.9, rows=100, part=0.2) == 188
+    assert needed((0.0, -0.1, 0.1), 0.9, rows=100) == 188
 
 
 def test_the_number_of_runs_needed_may_be_unavailable() -> None:

@@ -98,3 +98,11 @@ def test_the_earlier_values_are_those_before_the_first_model() -> None:
             == own.operators.categorical(name).values().tolist()
         )
     assert before_model(own).operators.optional.keys() == own.operators.optional.keys()
+
+
+def test_an_operator_without_parameters_still_has_none_after_an_execution_graph() -> None:
+    """The graph may name the node as the operator on one side of a comparison only."""
+    graph = model_of(CHAIN).changed(is_execution_graph=True)
+    for name in ("n0", "n0_nchwc"):
+        found = before_model(pa.with_model(run_of((name, "Conv"), ("n9", "Conv")), graph))
+        assert found.operators.categorical("parameters").values().tolist() == [(), None]

@@ -285,45 +285,6 @@ def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, *, has_note: bool
         assert change.notes == ((note,) if has_note else ())
 
 
-@pytest.mark.parametrize(("groups", "has_note"), [(4, False), (6, True)])
-def test_two_tests_of_a_group_share_the_error_rate(groups: int, *, has_note: bool) -> None:
-    """A group has a test of its own times, and one of its times relative to other operators.
-
-    The second gets 0.8 of the permitted error rate, 0.05. With five runs on each side, p is at
-    least 2/252: small enough for one change in 4 groups, but not in 6.
-    """
-
-    def side(factor: float) -> pa.Profile:
-        return pa.join_runs(
-            profile_of(
-                [
-                    Operator(f"{group}{n}", f"T{group}", (100 + run) * (1 if group else factor))
-                    for group in range(groups)
-                    for n in range(2)
-                ],
-                f"{factor}-{run}",
-            )
-            for run in range(5)
-        )
-
-    comparison = pa.compare(side(1.5), side(1))
-    query = pa.Query(compared=True, by="type")
-    changed = pa.run(query, comparison).rows[0]
-    assert changed["type"] == "T0"
-    # If there is a note, even a group that is slower in all runs has no verdict `slower`.
-    assert (changed["verdict"] != "slower") == has_note
-    change = pa.summarise(comparison, judged_by=query).change
-    assert change is not None
-    assert [note for note in change.notes if "too few to show" in note] == (
-        [
-            "5 runs and 5 of the baseline are too few to show a change of just one of the "
-            "6 groups, however large; 6 on each side are enough"
-        ]
-        if has_note
-        else []
-    )
-
-
 @pytest.mark.parametrize(
     ("new", "base", "sentence"),
     [
