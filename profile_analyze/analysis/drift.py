@@ -275,7 +275,7 @@ def _divided_runs(profile: Profile, factors_of: Mapping[str, Floats | None]) -> 
     """Return the runs of the profile, with each wall time divided by the factor of its run.
 
     The factors are those of the side whose operators take longer in total, because
-    `query.run_times` compares wall times with this side.
+    `query.run_times` compares wall times with this side, unless it used several threads.
     """
     longer = max(_MEASURES.values(), key=lambda measure: np.nan_to_num(profile.total_s(measure)))
     factors = factors_of[longer]

@@ -61,9 +61,8 @@ def notes_on_answer(
     yield from _notes_on_conditions(source, verdicts, request.query)
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.ANSWER)
-    arranges_rows = request.query.grouped or not request.query.has_default_order
-    if arranges_rows and not (tables or request.plot):
-        yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
+    if not (tables or request.plot):
+        yield from _notes_on_arrangement(source, request.query)
     if request.leaves_out_host:
         yield Note(
             "--print-only leaves out the host times that --show-host asks for", Importance.ANSWER
@@ -84,6 +83,19 @@ def _notes_on_conditions(
             yield from notes
     if verdicts and query.having:
         yield Note("--fail-if judges operators, so it does not use --having", Importance.ANSWER)
+
+
+def _notes_on_arrangement(source: Profile | Comparison, query: Query) -> Iterator[Note]:
+    """Yield a note on groups and an order, which an answer without a table cannot show.
+
+    In the summary of a comparison, verdicts and differences are of the groups.
+    """
+    groups = ["groups"] if query.grouped and isinstance(source, Profile) else []
+    order = [] if query.has_default_order else ["the order"]
+    idle = [*groups, *order]
+    if idle:
+        have = "has" if idle == order else "have"
+        yield Note(f"without a table, {' and '.join(idle)} {have} no effect", Importance.CONTEXT)
 
 
 def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.option_values import DEVICE_FILE, LOCAL
@@ -70,7 +71,7 @@ def find_sources(arguments: argparse.Namespace) -> Sources:
     models = arguments.model[:1]
     companions = [companions_among(side.files) for side in (profiles, baseline)]
     files, base_files = (
-        [file for file in side.files if file not in unneeded]
+        _without_models([file for file in side.files if file not in unneeded], models)
         for side, unneeded in zip((profiles, baseline), companions, strict=True)
     )
     read = [*files, *base_files, *models]
@@ -110,6 +111,16 @@ def _found(names: Iterable[str], max_size: int, errors: list[ProfileAnalyzeError
     """Return the inputs that `names` stand for. Add the error of each wrong name to `errors`."""
     found = (_inputs_or_none(name, max_size, errors) for name in names)
     return Inputs.joined(filter(None, found))
+
+
+def _without_models(files: list[str], models: list[str]) -> list[str]:
+    """Return the files without the file of `--model`, which a folder or a pattern may stand for.
+
+    If no other file would remain, return all files: reading them then reports the error.
+    """
+    paths = {os.path.realpath(one) for one in models if one != "-"}
+    others = [one for one in files if os.path.realpath(one) not in paths] if paths else []
+    return others or files
 
 
 def _inputs_or_none(name: str, max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs | None:

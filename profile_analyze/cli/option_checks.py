@@ -101,13 +101,16 @@ def _check_model(arguments: argparse.Namespace) -> None:
     models = arguments.model
     if len(models) > 1:
         raise QueryError(f"--model names {len(models)} models; name the one that ran")
-    surplus = next((one for one in arguments.files[1:] if one.endswith(MODEL_SUFFIX)), "")
+    own_path = {os.path.realpath(one) for one in models if one != "-"}
+    surplus = [one for one in arguments.files[1:] if one.endswith(MODEL_SUFFIX)]
+    surplus = [one for one in surplus if os.path.realpath(one) not in own_path]
     if models and surplus:
         raise QueryError(
-            f"--model takes one model, so {surplus} counts as a profile; name the model that ran"
+            f"--model takes one model, so {surplus[0]} counts as a profile; name the model that ran"
         )
-    profiles = map(os.path.realpath, (*arguments.files, *arguments.compare))
-    if models and models[0] != "-" and os.path.realpath(models[0]) in profiles:
+    # Beside other files, the model is left out: a pattern may stand for it, too.
+    sides = ({*map(os.path.realpath, side)} for side in (arguments.files, arguments.compare))
+    if own_path and own_path in sides:
         # The suffix chooses the advice, because no file has been read yet.
         own = descriptions_of(os.path.basename(models[0]))  # noqa: PTH119  # may be a URL
         example = own[0] if own else "model.onnx"

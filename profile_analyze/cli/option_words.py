@@ -25,7 +25,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("name", "regex", "pattern", "grep", "include", "e"), "--opr-name"),
     **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type"),
     "dtype": "--input-dtype",
-    "onnx": "--model",
+    **dict.fromkeys(("onnx", "layer_info"), "--model"),
     **dict.fromkeys(("column", "fields", "select", "show", "metrics"), "--columns"),
     **dict.fromkeys(("list_columns", "help_columns"), "--columns help"),
     **dict.fromkeys(("wide", "all_columns"), "--columns all"),
@@ -145,6 +145,10 @@ OPTION_WORDS_OF_VALUE: Final = (
     (r"(only|just|show)_(summary|totals?) .*", "--print-only summary"),
     (r"(no|hide|disable)_(notes?|warnings?) .*", "--notes none"),
     (r"(no|hide|without)_(host|cpu) .*", "--print-only device"),
+    (
+        r"(?:\w*graph|layers?|\w*layer_?info) ([\w./:-]+\.(?:json|xml|onnx)(?:\.gz|\.zst)?)",
+        r"--model \1",
+    ),
 )
 """Each entry has a pattern, and what to write instead of a text that matches. Such a text has a
 word, a blank and the value after the word, which may be empty. These entries take precedence over

@@ -12,7 +12,7 @@ from profile_analyze.model.profile import Profile
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.report.base import Report
-from profile_analyze.report.chart_texts import note_on_times, rows_with_dots
+from profile_analyze.report.chart_texts import notes_of_picture, rows_with_dots
 from profile_analyze.report.comparison_facts import comparison_caption
 from profile_analyze.report.model_texts import macs_text
 from profile_analyze.report.roofline_facts import least_text, roofline_caption
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.summary import Summary
+    from profile_analyze.query.table import Table
 
 
 def picture_of(source: Profile | Comparison, request: Request) -> Report:
@@ -49,16 +50,16 @@ def _chart_of(source: Profile | Comparison, request: Request) -> Chart:
     # The roofline exists only for device times.
     if request.queries["device"].peaks is not None:
         query = request.queries["device"]
-        table = run(query.changed(top=0), source)
+        table = run(query.changed(top=0, order=None), source)
         summary = summarise(source, judged_by=query)
-        caption, note = roofline_caption(summary), note_on_times(summary, table.notes)
-        return Chart("roofline", table, caption, note, most_rows=request.most_rows)
+        caption, notes = roofline_caption(summary), _notes(source, summary, table)
+        return Chart("roofline", table, caption, notes, most_rows=request.most_rows)
     # The bars do not follow the order of the table. The longest operators come first. In a
     # comparison, the largest differences come first.
     query = request.query.changed(top=0, order=None)
     table, summary = run(query, source), summarise(source, judged_by=request.queries["device"])
-    caption, note = _caption(summary, request), note_on_times(summary, table.notes)
-    return Chart("times", table, caption, note, most_rows=request.most_rows)
+    caption, notes = _caption(summary, request), _notes(source, summary, table)
+    return Chart("times", table, caption, notes, most_rows=request.most_rows)
 
 
 def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
@@ -78,6 +79,14 @@ def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
     order = None if query.compared else column
     table = run(query.changed(top=0, order=order), source)
     return Chart("work", table, caption, most_rows=request.most_rows, column=column)
+
+
+def _notes(source: Profile | Comparison, summary: Summary, table: Table) -> tuple[str, ...]:
+    """Return the notes above the picture, in the order in which they are printed."""
+    profile = source if isinstance(source, Profile) else source.profile
+    of_comparison = () if isinstance(source, Profile) else source.notes
+    of_source = (*profile.notes, *profile.notes_on_runs, *of_comparison)
+    return notes_of_picture(summary, (*of_source, *summary.notes, *table.notes))
 
 
 def _caption(summary: Summary, request: Request) -> str:

@@ -161,9 +161,10 @@ def compare(
 
     `match` says how operators are matched:
 
-    - `name`: operators with the same name and type, or the same node of a model, match. Those with
-      the same scope and input shapes match first, then the others in the order of execution. If
-      several have this name, those with very different work do not match.
+    - `name`: operators with the same name and type, or the same node of a model, match. A type
+      that is N/A may be any type. Operators with the same scope and input shapes match first, then
+      the others in the order of execution. If several have this name, those with very different
+      work do not match.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
       execution. If one side has fewer of these, the operators around them decide which ones match.
       Shapes may differ by channels that only pad a block: see `padded_channels`.

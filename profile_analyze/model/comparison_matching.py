@@ -14,13 +14,22 @@ import numpy as np
 
 from profile_analyze.model.before_model import MAIN_NODE, before_model
 from profile_analyze.model.common_subsequence import common_subsequence
-from profile_analyze.model.identity import SINGLE_SHAPES, identities, in_order_of_execution
+from profile_analyze.model.identity import (
+    SINGLE_SHAPES,
+    identities,
+    in_order_of_execution,
+    rows_by_identity,
+)
+from profile_analyze.model.matching_by_name import (
+    by_name,
+    by_name_of_unknown_type,
+    by_node,
+    unmatched,
+)
 from profile_analyze.model.matching_limits import (
     NOT_BY_SHAPES,
-    split_by_work,
     where_as_many,
     where_work_agrees,
-    without_other_work,
 )
 from profile_analyze.model.padded_channels import block_sizes, blocked_shapes
 from profile_analyze.model.terms import ADDED, FULL_NAME, SHAPES, TELLING_APART
@@ -101,7 +110,7 @@ def _by_neighbours(
     For each operator, return the row in `base`. It is -1 for operators without a match, and for
     operators that an earlier step has matched.
     """
-    rest, base_rest = _unmatched(base_row_of, len(base))
+    rest, base_rest = unmatched(base_row_of, len(base))
     if not len(rest) or not len(base_rest):
         return np.full(len(profile), -1)
     values = _values(profile, rest, columns)
@@ -129,7 +138,7 @@ def _by_padding(
     # Either side may be the padded one. A padded operator only matches an operator that is not.
     for size, is_padded in product(sizes, (True, False)):
         matched = np.maximum(base_row_of, found)
-        rest, base_rest = _unmatched(matched, len(base))
+        rest, base_rest = unmatched(matched, len(base))
         values = _rounded_values(profile, rest, others, shapes, size, is_padded=is_padded)
         base_values = _rounded_values(
             base, base_rest, others, base_shapes, size, is_padded=not is_padded
@@ -163,7 +172,7 @@ def _aligned(
     operators that an earlier step has matched.
     """
     found = np.full(len(profile), -1)
-    rest, base_rest = _unmatched(base_row_of, len(base))
+    rest, base_rest = unmatched(base_row_of, len(base))
     order, base_order = (in_order_of_execution(side).tolist() for side in (profile, base))
     # The element for a matched operator is its row in `base`. For all other operators, the element
     # is replaced below by their values.
@@ -229,54 +238,14 @@ def _by_identity(
     For each operator, return the row in `base`. It is -1 for operators without a match, and for
     operators that an earlier step has matched.
     """
-    rest, base_rest = _unmatched(base_row_of, len(base))
-    base_rows = _rows_by_identity(base, base_rest, columns)
-    rows = _rows_by_identity(profile, rest, columns)
+    rest, base_rest = unmatched(base_row_of, len(base))
+    base_rows = rows_by_identity(base, base_rest, columns)
+    rows = rows_by_identity(profile, rest, columns)
     if "in_shape" in columns:  # a step of `_BY_SHAPES`
         base_rows = where_as_many(rows, base_rows)
         base_rows = where_work_agrees(profile, rows, base, base_rows)
     found = np.full(len(profile), -1)
     found[rest] = [base_rows.get(identity, -1) for identity in rows]  # in the order of `rest`
-    return found
-
-
-def _by_name(
-    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
-) -> NDArray[np.int64]:
-    """Match operators with equal values in the order of execution, except very different ones.
-
-    See `split_by_work` and `without_other_work`.
-
-    For each operator, return the row in `base`. It is -1 for operators without a match, and for
-    operators that an earlier step has matched.
-    """
-    rest, base_rest = _unmatched(base_row_of, len(base))
-    rows, base_rows = split_by_work(
-        profile,
-        _rows_by_identity(profile, rest, columns),
-        base,
-        _rows_by_identity(base, base_rest, columns),
-    )
-    found = np.full(len(profile), -1)
-    matched = without_other_work(profile, rows, base, base_rows)
-    found[[*matched]] = [*matched.values()]
-    return found
-
-
-def _by_node(
-    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], columns: Sequence[str]
-) -> NDArray[np.int64]:
-    """Match operators with the same node of the model in the order of execution.
-
-    For each operator, return the row in `base`. It is -1 for operators without a match, and for
-    operators that an earlier step has matched.
-    """
-    rest, base_rest = _unmatched(base_row_of, len(base))
-    base_rows = _rows_by_identity(base, base_rest, columns)
-    found = np.full(len(profile), -1)
-    for identity, row in _rows_by_identity(profile, rest, columns).items():
-        if None not in identity:
-            found[row] = base_rows.get(identity, -1)
     return found
 
 
@@ -286,18 +255,10 @@ _WAYS: Final = {
     # shapes were matched first, it might match another layer, which had 24 channels from the start.
     _BY_STRUCTURE[1]: (_by_padding, _by_neighbours, _by_identity),
     _BY_SHAPES[0][1]: (_by_identity, _by_padding),
-    _BY_NAME[1]: (_by_name,),
-    _BY_NODE[1]: (_by_node,),
+    _BY_NAME[1]: (by_name, by_name_of_unknown_type),
+    _BY_NODE[1]: (by_node,),
 }
 """How operators are matched in a step, by the first column of the step."""
-
-
-def _unmatched(
-    base_row_of: NDArray[np.int64], base_operators: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of both sides that no step has matched yet."""
-    matched = base_row_of[base_row_of >= 0]
-    return np.flatnonzero(base_row_of < 0), np.setdiff1d(np.arange(base_operators), matched)
 
 
 def _with_further_names(
@@ -324,14 +285,3 @@ def _have_shapes(*profiles: Profile) -> bool:
     error, instead of silently leaving out a step.
     """
     return all(profile.operators.state("in_shapes") != "absent" for profile in profiles)
-
-
-def _rows_by_identity(
-    profile: Profile, rows: NDArray[np.int64], columns: Sequence[str]
-) -> dict[tuple[Any, ...], int]:
-    """Return a dictionary from identities to rows, for the operators in `rows`.
-
-    The identity of an operator is its values in `columns`, followed by a number: see `identities`.
-    """
-    keys = identities(profile, columns, rows)
-    return dict(zip(keys, rows.tolist(), strict=True))

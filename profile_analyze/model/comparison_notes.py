@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import numpy as np
 
 from profile_analyze.model.iteration_counts import factor_of_calls
-from profile_analyze.model.matching_evidence import evidence_of
+from profile_analyze.model.matching_evidence import evidence_of, factor_of_computation
 from profile_analyze.model.notes import BASELINE, Importance, Note
 from profile_analyze.model.origins import FORMAT_SEPARATOR
 from profile_analyze.model.terms import DEVICE
@@ -33,6 +33,11 @@ different models, at most 4% matched in recorded profiles of PyTorch. Only opera
 _LEAST_TIME: Final = 0.5
 """If the runtime renames operators, matched operators must take this share of the time of a side.
 Otherwise, the two sides look like different models."""
+_OTHER_WORK: Final = 3.0
+"""If few operators of two formats match, and the computation of a run differs by more than this
+factor, the sides are not comparable. For one model and one size of inputs, formats differ less: a
+multiplication and an addition may count as one operation or as two, and some runtimes pad channels.
+"""
 _MUCH_UNMATCHED: Final = 0.1
 """If operators without a match take at least this share of the time of a side, the note on the
 matching is among the most important notes."""
@@ -49,6 +54,8 @@ class Mismatch(NamedTuple):
     kind: Literal["runs", "iterations", "models"]
     """What does not fit together: the same runs are on both sides, the numbers of iterations in a
     run differ, or the models differ."""
+    is_certain: bool = True
+    """Whether verdicts on changes are left out. If not, the sides may well be of one model."""
 
     def __str__(self) -> str:
         return f"{self.found}: {self.meaning}"
@@ -66,15 +73,17 @@ def mismatch_of(comparison: Comparison) -> Mismatch | None:
 
     Few matches do not count as a mismatch in two cases:
 
-    - The formats differ. Few operators may then match even if the model is the same. Calls are
-      not compared either.
+    - The formats differ, and the computation of both sides is similar or unknown. Few operators
+      may then match even if the model is the same. Calls are not compared either.
     - The sides are models that have not run. They are often compared to choose one of two designs.
     """
     if found := _same_runs(comparison) or _unlike_runs(comparison):
         return found
-    if _have_different_formats(comparison) or comparison.profile.model is not None:
+    if comparison.profile.model is not None:
         return None
-    return _other_model(comparison) or _other_iterations(comparison)
+    if other_model := _other_model(comparison):
+        return other_model if other_model.is_certain else None
+    return None if _have_different_formats(comparison) else _other_iterations(comparison)
 
 
 def doubt_of(comparison: Comparison) -> Mismatch | None:
@@ -85,7 +94,7 @@ def doubt_of(comparison: Comparison) -> Mismatch | None:
     """
     if comparison.mismatch is not None or comparison.profile.model is not None:
         return None
-    return _other_model(comparison) if _have_different_formats(comparison) else None
+    return _other_model(comparison)
 
 
 def notes_on_base(base: Profile) -> Iterator[Note]:
@@ -222,28 +231,54 @@ def _details(side: Profile, chosen: NDArray[np.bool_], whole: str) -> str:
 
 def _other_model(comparison: Comparison) -> Mismatch | None:
     """Return a mismatch that says how few operators match; None if enough of them match."""
-    advice = "name profiles of the same model on both sides"
-    formats_differ = _have_different_formats(comparison)
-    if formats_differ:
+    found = _few_matches(comparison)
+    if not found:
+        return None
+    if _have_different_formats(comparison):
+        return _other_model_of_format(comparison, found)
+    meaning = f"these {'are' if comparison.matches_none else 'look like'} different models"
+    return Mismatch(found, meaning, "name profiles of the same model on both sides", kind="models")
+
+
+def _other_model_of_format(comparison: Comparison, found: str) -> Mismatch:
+    """Return the mismatch of two formats of which few operators match.
+
+    It is certain if the computation differs too much for one model with inputs of one size.
+    """
+    factor = factor_of_computation(comparison)
+    larger, smaller = "profile", "baseline"
+    if factor < 1:
+        factor, larger, smaller = 1 / factor, smaller, larger
+    if not factor > _OTHER_WORK:  # NaN is not
         advice = "check that both sides are of one model"
+        meaning = "these may be different models"
+        return Mismatch(found, meaning, advice, kind="models", is_certain=False)
+    return Mismatch(
+        f"{found}, and a run of the {larger} computes {three_digits(factor)} times as much as a "
+        f"run of the {smaller}",
+        "these are different models, or their inputs or iterations differ",
+        "name profiles of one model, with equal inputs and equally many iterations in a run",
+        kind="models",
+    )
+
+
+def _few_matches(comparison: Comparison) -> str:
+    """Return how few operators match, with numbers; empty if enough of them match."""
     if comparison.matches_none:
-        found = "no operator of the baseline was matched, so all are added or removed"
-        if formats_differ:
-            found = "no operator matches between the two formats"
-        meaning = f"these {'may be' if formats_differ else 'are'} different models"
-        return Mismatch(found, meaning, advice, kind="models")
+        if _have_different_formats(comparison):
+            return "no operator matches between the two formats"
+        return "no operator of the baseline was matched, so all are added or removed"
     evidence = evidence_of(comparison)
     takes = ""
     if evidence.matched >= _LEAST_SHARED * evidence.counted:
         in_profile, in_base = comparison.on_sides()
         takes = _little_time_matched(comparison, in_profile & in_base)
         if not takes:
-            return None
-    meaning = f"these {'may be' if formats_differ else 'look like'} different models"
-    return Mismatch(_few_matches(evidence, takes), meaning, advice, kind="models")
+            return ""
+    return _matches_in_words(evidence, takes)
 
 
-def _few_matches(evidence: Evidence, takes: str) -> str:
+def _matches_in_words(evidence: Evidence, takes: str) -> str:
     """Return how few operators match, what share of the time they take, and what does not count."""
     few = f"only {evidence.matched}" if evidence.matched else "none"
     operators = counted(evidence.counted, "operator")

@@ -66,6 +66,17 @@ def identities(
     return [identity_of[row] for row in value_of]
 
 
+def rows_by_identity(
+    profile: Profile, rows: NDArray[np.int64], columns: Sequence[str]
+) -> dict[tuple[Any, ...], int]:
+    """Return a dictionary from identities to rows, for the operators in `rows`.
+
+    The identity of an operator is its values in `columns`, followed by a number: see `identities`.
+    """
+    keys = identities(profile, columns, rows)
+    return dict(zip(keys, rows.tolist(), strict=True))
+
+
 def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[Any]:
     operators = profile.operators
     if name in SINGLE_SHAPES:

@@ -9,6 +9,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import quantile_of_runs
+from profile_analyze.model.run_notes import facts_on_fewer_runs
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -51,17 +52,18 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
 def only_runs(profile: Profile, remaining: NDArray[np.int64]) -> Profile:
     """Return the profile with only some runs. `remaining` has their indices, in the new order.
 
-    Tables that refer to executions are dropped.
+    Tables that refer to executions are dropped. Notes on all runs are made again if they change.
     """
     new_run = np.full(len(profile.runs), -1, np.int32)  # -1 for runs that are left out
     new_run[remaining] = np.arange(len(remaining))
     executions = profile.executions
     executions = executions.take(np.flatnonzero(new_run[executions.run] >= 0))
-    return profile.changed(
+    changed = profile.changed(
         executions=executions.changed(run=new_run[executions.run]),
         runs=tuple(profile.runs[run] for run in remaining.tolist()),
         **profile.without_tables(keep=["tensors", "uses"]),
     )
+    return changed.changed(**facts_on_fewer_runs(changed))
 
 
 def runs_by_process(runs: tuple[Run, ...], *, least: int = 1) -> list[NDArray[np.int64]]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import compress
-from math import prod
+from math import nan, prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.model.column_formulas import work_in_runs
+from profile_analyze.model.numbers import median, totals
 from profile_analyze.model.terms import CONTROL, DEVICE
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.operators import Shapes
+    from profile_analyze.model.profile import Profile
 
     Flags = NDArray[np.bool_]
 
@@ -29,6 +32,9 @@ _ALMOST_ALL: Final = 0.9
 """If matched operators take at least this share of the time on both sides, names are enough: the
 sides run the same kinds of operators, equally often. All shapes may then differ, for example
 because one side was pruned."""
+_MOST_UNKNOWN: Final = 0.05
+"""The computation of a side is known if operators of unknown computation take at most this share of
+its time."""
 
 
 class Evidence(NamedTuple):
@@ -64,6 +70,23 @@ def evidence_of(comparison: Comparison) -> Evidence:
         int(only_names.sum()),
         any((one & ~left).any() for one, left in zip(on_sides, counted, strict=True)),
     )
+
+
+def factor_of_computation(comparison: Comparison) -> float:
+    """Return the computation of a run, divided by the computation of a run of the baseline.
+
+    The result is NaN if the computation of a side is unknown or 0.
+    """
+    own, base = (_computation_of_run(side) for side in (comparison.profile, comparison.base))
+    return own / base if own > 0 and base > 0 else nan
+
+
+def _computation_of_run(side: Profile) -> float:
+    """Return the computation of all operators in the median run; NaN if too much is unknown."""
+    if not side.share_of(np.isnan(side.operators.computation)) <= _MOST_UNKNOWN:
+        return nan
+    in_runs = totals(work_in_runs(side, lambda operators: operators.computation))
+    return median(in_runs[np.newaxis])
 
 
 def _have_only_names_in_common(comparison: Comparison) -> Flags:

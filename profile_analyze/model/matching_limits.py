@@ -88,23 +88,25 @@ def split_by_work(
     values, the class, and a number that counts the operators of this class from 0, in the order of
     the old numbers.
     """
-    repeated = {one[:-1] for side in (rows, base_rows) for one in side if one[-1] > 0}
-    members: dict[_Identity, tuple[list[int], list[int]]] = {one: ([], []) for one in repeated}
-    split: tuple[dict[_Identity, int], dict[_Identity, int]] = ({}, {})
-    for side, found in enumerate((rows, base_rows)):
-        for one in sorted(found, key=lambda identity: identity[-1]):
-            if one[:-1] in repeated:
-                members[one[:-1]][side].append(found[one])
-            else:
-                split[side][one] = found[one]
-    for values, (own, of_base) in members.items():
-        classes = _work_classes(profile, own, base, of_base)
-        for side, of_side in enumerate((own, of_base)):
-            number: Counter[int] = Counter()
-            for row, one_class in zip(of_side, classes[side], strict=True):
-                split[side][(*values, one_class, number[one_class])] = row
-                number[one_class] += 1
-    return split
+    sides = (rows, base_rows)
+    repeated = dict.fromkeys(one[:-1] for side in sides for one in side if one[-1] > 0)
+    group_of = {values: group for group, values in enumerate(repeated)}
+    own, of_base = (
+        sorted((one for one in side if one[:-1] in group_of), key=lambda identity: identity[-1])
+        for side in sides
+    )
+    group = np.array([group_of[one[:-1]] for one in (*own, *of_base)], np.int64)
+    classes = _work_classes(
+        group, profile, [rows[one] for one in own], base, [base_rows[one] for one in of_base]
+    )
+    split = tuple({one: side[one] for one in side if one[:-1] not in group_of} for side in sides)
+    of_sides = (own, classes[: len(own)]), (of_base, classes[len(own) :])
+    for new, side, (found, classes_of_side) in zip(split, sides, of_sides, strict=True):
+        number: Counter[int] = Counter()
+        for one, one_class in zip(found, classes_of_side, strict=True):
+            new[(*one[:-1], one_class, number[one_class])] = side[one]
+            number[one_class] += 1
+    return split[0], split[1]
 
 
 def without_other_work(
@@ -130,22 +132,30 @@ def without_other_work(
 
 
 def _work_classes(
-    profile: Profile, rows: Sequence[int], base: Profile, base_rows: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """Return the class of each operator in `rows` and in `base_rows`, from the least work up.
+    group: NDArray[np.int64],
+    profile: Profile,
+    rows: Sequence[int],
+    base: Profile,
+    base_rows: Sequence[int],
+) -> list[int]:
+    """Return the class of each operator in `rows`, then in `base_rows`. No groups share a class.
 
-    Operators that compute nothing are compared by memory. If neither the computation of all
-    operators is known nor the memory of all operators, all are in one class.
+    `group` has the group of each of these operators: operators with equal values. Operators that
+    compute nothing are compared by memory. If neither the computation of all operators of a group
+    is known nor the memory of all of them, the group is one class.
     """
-    for own, of_base in _amounts(profile, base):
-        work = np.append(own[[*rows]], of_base[[*base_rows]])
-        if (work > 0).all() and np.isfinite(work).all():
-            order = np.argsort(work, kind="stable")
-            steps = np.diff(np.log(work[order])) > np.log(_OTHER_OPERATOR)
-            classes = np.zeros(len(work), np.int64)
-            classes[order[1:]] = np.cumsum(steps)
-            return classes[: len(rows)].tolist(), classes[len(rows) :].tolist()
-    return [0] * len(rows), [0] * len(base_rows)
+    work = np.ones(len(group))
+    for own, of_base in reversed(_amounts(profile, base)):
+        amounts = np.append(own[[*rows]], of_base[[*base_rows]])
+        is_known = (amounts > 0) & np.isfinite(amounts)
+        lacking = np.bincount(group[~is_known], minlength=len(group)) > 0
+        work = np.where(lacking[group], work, amounts)
+    order = np.lexsort((work, group))  # a loop over the groups would take long
+    is_next = np.diff(np.log(work[order])) > np.log(_OTHER_OPERATOR)
+    is_next |= np.diff(group[order]) > 0
+    classes = np.zeros(len(group), np.int64)
+    classes[order[1:]] = np.cumsum(is_next)
+    return classes.tolist()
 
 
 def _comparable_work(

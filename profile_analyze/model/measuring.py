@@ -107,6 +107,13 @@ def executed_on(profile: Profile, side: Side) -> tuple[NDArray[np.bool_], NDArra
     return frozen(operators), frozen(tracks & is_on_side)
 
 
+def run_counts_of(profile: Profile) -> NDArray[np.int64]:
+    """Return how many runs executed each operator, shape (operators,)."""
+    is_in_run = np.zeros((len(profile), len(profile.runs)), np.bool_)
+    is_in_run[profile.executions.operator, profile.executions.run] = True
+    return np.asarray(is_in_run.sum(axis=1), np.int64)
+
+
 def total_by_track(profile: Profile, side: Side) -> Floats:
     """Return the seconds of all executions on each track of `side`, shape (tracks, runs).
 

@@ -29,7 +29,7 @@ NO_SCOPE: Final = ("has no scope", "have no scope")
 NoteChoice: TypeAlias = Literal["few", "all", "none"]
 """Which notes to show: the most important ones, all, or none."""
 
-Beside: TypeAlias = Literal["", "model", "profile"]
+Beside: TypeAlias = Literal["", "model", "profile", "fewer runs"]
 
 
 class Importance(IntEnum):
@@ -68,7 +68,7 @@ class Note(str):
     dropped_beside: Beside
     """What makes the note untrue; empty for nothing. `model`: a note on a profile is dropped once a
     model fills in the missing facts. `profile`: a note on a model is dropped once the model is
-    added to a profile."""
+    added to a profile. `fewer runs`: a note that counts runs is replaced once runs are left out."""
 
     def __new__(
         cls,

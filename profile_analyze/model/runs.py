@@ -15,6 +15,7 @@ from profile_analyze.model.execution_parts import ExecutionParts
 from profile_analyze.model.executions import devices_first
 from profile_analyze.model.identity import identities
 from profile_analyze.model.labels import label_columns, labels_of_processes
+from profile_analyze.model.measuring import run_counts_of
 from profile_analyze.model.numbers import first_of_each
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.origins import common_origin
@@ -277,12 +278,11 @@ class RunJoiner:
             processes=partial.processes,
             not_loaded=partial.lost_tables,
             notes=(*notes, *notes_from_files(partial)),
-            **facts_on_runs(partial),
             labels=label_columns(partial.labels),
             stored_times=partial.times,
             digests=partial.digests,
         )
-        return as_one_job(joined)
+        return as_one_job(joined.changed(**facts_on_runs(joined, partial)))
 
 
 def join_runs(profiles: Iterable[Profile]) -> Profile:
@@ -332,6 +332,4 @@ def _run_counts(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[
     runs = len(profile.runs)
     if runs == 1 or file_of is not None:
         return np.ones(len(profile), np.int64)
-    is_in_run = np.zeros((len(profile), runs), np.bool_)
-    is_in_run[profile.executions.operator, profile.executions.run] = True
-    return np.asarray(is_in_run.sum(axis=1), np.int64)
+    return run_counts_of(profile)

@@ -20,6 +20,8 @@ class Baseline(NamedTuple):
 
     file: str
     runs: int
+    runs_without_time: int
+    """How many further runs have no device time, so that the totals leave them out."""
     processes: int
     copies: int
     """How many of the processes are copies of other processes. Verdicts leave out copies."""
@@ -38,15 +40,16 @@ def baseline_of(comparison: Comparison, time_s: float, query: Query) -> Baseline
 
     `time_s` is the device time of all its operators.
     """
-    base = comparison.as_measured.base
+    measured = comparison.as_measured.base
+    base = with_device_times(measured)  # like `summarise` for the profile
     return Baseline(
         file=base.file,
         runs=len(base.runs),
+        runs_without_time=len(measured.runs) - len(base.runs),
         processes=len({run.process for run in base.runs}),
         copies=copies_in(base.runs),
         time_s=time_s,
         spread=base.spread(),
-        # Like `summarise` for the profile, leave out runs without a device time.
-        wall_s=typical_run(with_device_times(base), query.run_statistic, query.unit).wall_s,
+        wall_s=typical_run(base, query.run_statistic, query.unit).wall_s,
         recorded=base.origin.recorded,
     )

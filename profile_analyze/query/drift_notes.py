@@ -93,13 +93,22 @@ def _changed_dtype(operators: Table, comparison: Comparison, alike: NDArray[np.b
 
 
 def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
-    """Yield a note if whole runs are slow or fast, and differences therefore do not add up."""
-    sum_s = total(operators["difference"])
+    """Yield a note if whole runs are slow or fast, and differences therefore do not add up.
+
+    There is no note if the sides do not belong together, or if operators with a time on only one
+    side, whose difference is N/A, explain the rest.
+    """
+    if comparison.mismatch is not None:
+        return
+    differences_s = operators["difference"]
+    sum_s = total(differences_s)
+    one_sided = [np.where(np.isnan(differences_s), operators[one], 0.0) for one in ("time", "base")]
+    rest_s = difference_s - sum_s - float(np.nansum(one_sided[0]) - np.nansum(one_sided[1]))
     sides = (comparison.profile, comparison.base)
     factors = drift_factors(np.concatenate([side.measured("time") for side in sides], axis=1))
     if factors is None or factors.max() <= factors.min() * (1 + _NOTEWORTHY):
         return
-    if abs(sum_s - difference_s) > _NOTEWORTHY * total(operators["base"]):
+    if abs(rest_s) > _NOTEWORTHY * total(operators["base"]):
         on_both = ~np.isnan(operators["time"] + operators["base"])
         # Drift correction would also remove the effect of another dtype.
         by_dtype = _changed_dtype(operators, comparison, on_both)

@@ -239,6 +239,8 @@ def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bo
         over_pairs = float(ratios_of(measured.tests.chosen.estimate)[0])
         if condition.exceeds(over_pairs, limit) != condition.exceeds(estimate, limit):
             verdict = verdict._replace(over_pairs=over_pairs)
+        if condition.exceeds(time_s / base_s, limit) != condition.exceeds(estimate, limit):
+            verdict = verdict._replace(reason=f"the relative change is {verdict.reason}")
     if verdict.outcome == "passed" and measured.by_verdicts.reason:
         return verdict._replace(outcome="unjudged", reason=measured.by_verdicts.reason)
     hint = "" if verdict.outcome == "passed" else measured.hint

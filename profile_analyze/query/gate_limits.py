@@ -9,10 +9,13 @@ from typing import Final, Literal, TypeAlias
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.gate_advice import ANOTHER_CONDITION, repeat_for
 from profile_analyze.query.limit_advice import advice_on_limit, advice_on_ratio
-from profile_analyze.units import parse_quantity, parse_time
+from profile_analyze.units import parse_quantity
 
 _LARGEST_FACTOR: Final = 2
 """With a baseline, a bare number between 1 and this is meant as a factor: `total > 1.05`."""
+
+_UNITS: Final = {"s": ("s", "ms"), "byte": ("MiB", "B"), "FLO": ("GFLO", "FLO")}
+"""Two units for the examples in messages, for each unit of a metric that limits must name."""
 
 LimitUnit: TypeAlias = Literal["s", "s more", "of baseline", "amount", "amount more"]
 
@@ -38,11 +41,12 @@ def parse_limit(
     try:
         if limit.endswith("%"):
             return _parse_share(text, sign, limit), "of baseline"
-        if unit != "s":
-            return parse_quantity(sign + limit, unit), "amount more" if sign else "amount"
-        return _parse_seconds(text, sign, limit, compared=compared), "s more" if sign else "s"
+        amount = _parse_amount(text, sign, limit, unit, compared=compared)
     except QuantityError as error:
         raise QueryError(f"fail-if: {text!r}: {error}, or +5%") from None
+    if unit == "s":
+        return amount, "s more" if sign else "s"
+    return amount, "amount more" if sign else "amount"
 
 
 def _parse_share(text: str, sign: str, limit: str) -> float:
@@ -57,19 +61,31 @@ def _parse_share(text: str, sign: str, limit: str) -> float:
     return share
 
 
-def _parse_seconds(text: str, sign: str, limit: str, *, compared: bool) -> float:
-    seconds = parse_time(sign + limit)
-    if isinf(seconds):
+def _parse_amount(text: str, sign: str, limit: str, unit: str, *, compared: bool) -> float:
+    """Return the time in seconds, or the amount of work in `unit`."""
+    amount = parse_quantity(sign + limit, unit)
+    if isinf(amount):
         raise QueryError(f"fail-if: {text!r}: {limit} is never reached")
-    # A number without a unit could mean percent, milliseconds or seconds.
-    if not limit[-1].isalpha():
-        may_be_factor = compared and not sign and seconds < _LARGEST_FACTOR
-        if may_be_factor and (advice := advice_on_ratio(seconds)):
-            raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
-        examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
-        # With a baseline, a small number is more likely a fraction than a percentage or a time.
-        if (sign or compared) and abs(seconds) < 1:
-            share = f"{sign or '+'}{100 * abs(seconds):.6g}%"
-            examples = f"{share}, {sign}{abs(seconds):.6g}s"
-        raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
-    return seconds
+    if unit == "s" or (unit in _UNITS and amount):  # the work 0 is clear without a unit
+        _check_unit(text, sign, limit, amount, _UNITS[unit], compared=compared)
+    return amount
+
+
+def _check_unit(
+    text: str, sign: str, limit: str, value: float, units: tuple[str, str], *, compared: bool
+) -> None:
+    """Raise `QueryError` if `limit` has no unit: it could mean percent, or any of the units."""
+    if limit[-1].isalpha():
+        return
+    may_be_factor = compared and not sign and value < _LARGEST_FACTOR
+    if may_be_factor and (advice := advice_on_ratio(value)):
+        raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
+    large, small = units
+    examples = f"{limit}{large}, {limit}{small}"
+    if sign:
+        examples = f"{sign}{limit}%, {sign}{limit}{small}"
+    # With a baseline, a small number is more likely a fraction than a percentage or an amount.
+    if (sign or compared) and abs(value) < 1:
+        share = f"{sign or '+'}{100 * abs(value):.6g}%"
+        examples = f"{share}, {sign}{abs(value):.6g}{large}"
+    raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")

@@ -82,7 +82,7 @@ def _operator(profile: Profile, keys: list[str], text: str) -> int | None:
     name = profile.operators.name
     rows = np.flatnonzero(name.where(one == text for one in name.categories)).tolist()
     if len(rows) > 1:
-        listed = ", ".join(keys[row] for row in rows[:_MOST_KEYS])
+        listed = ", ".join(quote(keys[row]) for row in rows[:_MOST_KEYS])
         more = f" and {len(rows) - _MOST_KEYS} more" if len(rows) > _MOST_KEYS else ""
         raise QueryError(
             f"inspect: {len(rows)} operators have the name {text!r}; write the key of one: "

@@ -53,6 +53,12 @@ _TOO_LOW: Final = (
     "the peaks are probably too low; check the device, the dtype and the number of threads"
 )
 
+_FASTER: Final = "faster than their roof"
+_NONE_JUDGED: Final = "no row of this table is judged"
+SHOWN_BY_DOTS: Final = (_FASTER, _NONE_JUDGED)
+"""The first words of notes that a picture does not need: dots above the roof and hollow dots show
+the same, and the title explains them."""
+
 
 def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterator[Note]:
     """Yield the notes on the roofline of `rows`, which are all operators of a profile.
@@ -144,7 +150,7 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
     else:
         reason = "; ".join(filter(None, (_TOO_LOW, highest_rates_advice(rows))))
     yield Note(
-        f"faster than their roof: {operators_and_share(faster.sum())}, with an efficiency of up to "
+        f"{_FASTER}: {operators_and_share(faster.sum())}, with an efficiency of up to "
         f"{percent(float(np.max(efficiency[faster])))}; {reason}",
         Importance.WRONG,
         share,
@@ -182,7 +188,7 @@ def _unjudged_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Not
     )
     if _has_no_judged_row(shown):
         yield Note(
-            "no row of this table is judged, so bound, efficiency, lost and gain are N/A; not "
+            f"{_NONE_JUDGED}, so bound, efficiency, lost and gain are N/A; not "
             f"judged in the whole profile: {subject}{in_total}",
             Importance.ANSWER,
             share,

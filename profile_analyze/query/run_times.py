@@ -201,11 +201,7 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
     """Yield a note if the first runs of a process took longer than its other runs."""
     if len(profile.runs) < _LEAST_RUNS:
         return
-    times_s = walls_s(profile)
-    if np.isnan(times_s).any():
-        times_s = profile.totals_s("time")
-    if np.isnan(times_s).all():
-        times_s = profile.totals_s("host_time")
+    kind, times_s = _times_of_runs(profile)
     slow = [
         _first_slow_runs(times_s[runs]) for runs in runs_by_process(profile.runs, least=_LEAST_RUNS)
     ]
@@ -222,13 +218,25 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
     in_processes = "" if processes == 1 else f" in {of_processes} processes"
     first = f"run {skipped + 1}" if count == 1 else f"runs {skipped + 1} to {skipped + count}"
     is_one = count == 1 and slow_processes == 1
-    took = "took" if is_one else "took up to"
+    time_is = f"{kind} time of" if count == 1 else f"{kind} times of"
+    is_up_to = "is" if is_one else "is up to" if count == 1 else "are up to"
     leaves = "leaves it out" if is_one else "leaves them out"
     yield Note(
-        f"{first}{in_processes} {took} {slowest:.1f} times the median; --skip-runs "
-        f"{skipped + count} {leaves}",
+        f"the {time_is} {first}{in_processes} {is_up_to} {slowest:.1f} times the median; "
+        f"--skip-runs {skipped + count} {leaves}",
         Importance.WRONG,
     )
+
+
+def _times_of_runs(profile: Profile) -> tuple[str, Floats]:
+    """Return the time of each run, and which time this is: the wall time if every run has one."""
+    walls = walls_s(profile)
+    if not np.isnan(walls).any():
+        return "wall", walls
+    device_s = profile.totals_s("time")
+    if not np.isnan(device_s).all():
+        return "device", device_s
+    return "host", profile.totals_s("host_time")
 
 
 def outlier_notes(profile: Profile) -> Iterator[Note]:
@@ -250,8 +258,8 @@ def outlier_notes(profile: Profile) -> Iterator[Note]:
     of_process = "" if len(profile.processes) == 1 else f" of {profile.processes[process]}"
     others = "" if len(outliers) == 1 else f", the slowest of {len(outliers)} outliers,"
     yield Note(
-        f"run {number}{of_process}{others} took {multiples[slowest]:.1f} times the median{where}; "
-        "--aggregate-by run shows each run",
+        f"the wall time of run {number}{of_process}{others} is {multiples[slowest]:.1f} times the "
+        f"median{where}; --aggregate-by run shows each run",
         Importance.WRONG,
     )
 

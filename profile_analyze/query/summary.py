@@ -96,6 +96,8 @@ class Summary(NamedTuple):
     """How many of the processes are copies of other processes. Verdicts leave out copies."""
     runs: int = 1
     """How many runs there are. If rows are split by run, the totals are of all runs together."""
+    runs_without_time: int = 0
+    """How many further runs the totals leave out, because these runs have no device time."""
     runs_per_total: float = 1.0
     """How many runs each total adds up: more than 1 if rows are split by runs."""
     spread: Spread = Spread()
@@ -138,7 +140,7 @@ def summarise(
         **_total_times(profile, query, unit),
         copy=None if copies_of is None else _copy_time(profile, copies_of),
         notes=(
-            *_notes(profile, in_totals, operators),
+            *_notes(profile, in_totals, operators, judges=bool(query.peaks)),
             *_notes_on_times(source, at_one_level, run_keys),
             *(note for part in parts.values() if part for note in part.notes),
         ),
@@ -146,6 +148,7 @@ def summarise(
         **_wall_times(with_device, query, unit),
         has_times=profile.origin.times != ABSENT,
         **_run_counts(in_totals),
+        runs_without_time=len(at_one_level.runs) - len(in_totals.runs),
         runs_per_total=len(in_totals.runs) / len(profile.runs),
         spread=profile.spread(),
         unlike=at_one_level.unlike,
@@ -251,8 +254,11 @@ def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[flo
     return float(total_s), float(mean_s)
 
 
-def _notes(profile: Profile, unsplit: Profile, operators: int) -> Iterator[Note]:
-    """Yield notes on `profile`. `unsplit` is the same profile before rows were split by runs."""
+def _notes(profile: Profile, unsplit: Profile, operators: int, *, judges: bool) -> Iterator[Note]:
+    """Yield notes on `profile`. `unsplit` is the same profile before rows were split by runs.
+
+    `judges` says whether operators are compared with peak rates.
+    """
     yield from notes_on_means(unsplit)
     recorded = int(profile.recorded(DEVICE).sum())
     # Profiles often lack a few times. Only a profile that lacks most of its times gets a note.
@@ -266,7 +272,7 @@ def _notes(profile: Profile, unsplit: Profile, operators: int) -> Iterator[Note]
             Importance.INCOMPLETE,
         )
     yield from track_notes(profile)
-    yield from _notes_on_busy_host(profile)
+    yield from _notes_on_busy_host(profile, judges=judges)
     for side, measure in (("device", "time"), ("host", "host_time")):
         is_unknown = np.isnan(profile.totals_s(measure))
         # If the sum of known times overflows, the total is N/A.
@@ -279,10 +285,12 @@ def _notes(profile: Profile, unsplit: Profile, operators: int) -> Iterator[Note]
         yield Note("the total device time is 0, so shares of it are N/A", Importance.WRONG)
 
 
-def _notes_on_busy_host(profile: Profile) -> Iterator[Note]:
+def _notes_on_busy_host(profile: Profile, *, judges: bool) -> Iterator[Note]:
     """Yield a note if the host works far longer than the device, which then waits for the host.
 
-    Waits of the host are no work. If they matter, the note says that it leaves them out.
+    Waits of the host are no work. If they matter, the note says that it leaves them out. Faster
+    operators hardly shorten such a run, so the note is about all of the device time. It matters
+    most if the user asks how much faster operators could be: see `judges` in `_notes`.
     """
     host_s, device_s = profile.totals_s("host_time"), profile.totals_s("time")
     work_s = host_s - np.nan_to_num(host_waits_s(profile))
@@ -295,7 +303,8 @@ def _notes_on_busy_host(profile: Profile) -> Iterator[Note]:
         yield Note(
             f"the host time{without_waits} is {multiple:.1f} times the device time, so the device "
             "probably waits for the host; --show-host shows the host times",
-            Importance.CONTEXT,
+            Importance.ANSWER if judges else Importance.WRONG,
+            share=1.0,
         )
 
 

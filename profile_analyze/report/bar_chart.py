@@ -14,7 +14,6 @@ from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
 from profile_analyze.model.terms import RELATIVE
 from profile_analyze.report.cells import intervals
 from profile_analyze.report.chart_texts import (
-    ELLIPSIS,
     first_rows,
     names,
     partial_rows_text,
@@ -23,7 +22,8 @@ from profile_analyze.report.chart_texts import (
 )
 from profile_analyze.report.labels import time_title
 from profile_analyze.report.sentence_parts import in_brackets
-from profile_analyze.report.text_layout import shortened_in_middle, text_width
+from profile_analyze.report.short_names import short_names
+from profile_analyze.report.text_layout import text_width
 from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
 from profile_analyze.units import NOT_AVAILABLE, percent
 
@@ -48,7 +48,7 @@ _BAR_INCHES: Final = 0.75
 """How much lower the picture gets for each bar below `_BARS_OF_FULL_HEIGHT`."""
 _TITLE_CHARACTERS: Final = 12
 """How many characters of the title at the right, which is vertical, fit beside each bar."""
-NAME_WIDTH: Final = 75
+_NAME_WIDTH: Final = 75
 """A row name of this many characters fills half the width of the picture."""
 _NAMES_SHARE: Final = 0.5
 """The most that names take of the picture's width. A name may have wide letters."""
@@ -92,7 +92,7 @@ def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None
         axes, by_style(table["time"][:count], known, "profile"), base_s, time_unit
     )
     axes.set_xlabel(f"{time_title(table)} ({unit})")
-    label_rows(figure, names(table, NAME_WIDTH)[:count], *_texts(table, count))
+    label_rows(figure, names(table)[:count], *_texts(table, count))
     draw_title(figure, _title(chart, time_unit))
     fit_bars(figure)
 
@@ -168,7 +168,7 @@ def label_rows(
     (axes,) = figure.axes
     positions = np.arange(len(labels))
     axes.set_yticks(positions, labels, fontsize=8)
-    axes.set_yticklabels([_narrow_name(name, figure) for name in axes.get_yticklabels()])
+    axes.set_yticklabels(_narrow_names(axes.get_yticklabels(), figure))
     right = axes.twinx()
     right.set_yticks(positions, texts, fontsize=8)
     bars = max(len(labels), _FEWEST_BARS)
@@ -207,14 +207,20 @@ def fit_bars(figure: Figure) -> None:
         axes.set_xlim(right=max(needed))
 
 
-def _narrow_name(name: Text, figure: Figure) -> str:
-    """Return a name, cut so that it takes at most `_NAMES_SHARE` of the picture's width."""
-    whole = name.get_text()
-    for columns in range(text_width(whole), 0, -1):
-        name.set_text(shortened_in_middle(whole, columns, ELLIPSIS))
-        if _width(name, figure) <= _NAMES_SHARE * figure.bbox.width:
-            break
-    return name.get_text()
+def _narrow_names(labels: Sequence[Text], figure: Figure) -> list[str]:
+    """Return the names, cut so that each takes at most `_NAMES_SHARE` of the picture's width."""
+    whole = [label.get_text() for label in labels]
+    columns = [min(text_width(name), _NAME_WIDTH) for name in whole]
+    while True:
+        names_shown = short_names(whole, columns)
+        is_fitting = True
+        for index, label in enumerate(labels):
+            label.set_text(names_shown[index])
+            if columns[index] > 1 and _width(label, figure) > _NAMES_SHARE * figure.bbox.width:
+                columns[index] -= 1
+                is_fitting = False
+        if is_fitting:
+            return names_shown
 
 
 def _width(text: Text, figure: Figure) -> float:
@@ -275,7 +281,7 @@ def _title(chart: Chart, time_unit: TimeUnit) -> str:
     count = bar_count(chart, len(table))
     partial = partial_rows_text(table, np.arange(count))
     basis = _basis_of_verdicts(table, count) if table.query.compared else ""
-    return title(parts, "; ", [*filter(None, (chart.caption, chart.note, drawn, partial, basis))])
+    return title(parts, "; ", [*filter(None, (chart.caption, *chart.notes, drawn, partial, basis))])
 
 
 def _basis_of_verdicts(table: Table, count: int) -> str:

@@ -34,8 +34,7 @@ def _recorded_lines(summary: Summary, times: Times) -> Iterator[Line]:
 
 
 def _runs_text(summary: Summary, _: Times) -> str:
-    base = _base(summary)
-    return runs_and_spread(base.runs, base.processes, base.copies, base.spread, summary.change)
+    return runs_and_spread(_base(summary), summary.change)
 
 
 FACTS: Final = (

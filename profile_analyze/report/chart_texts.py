@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance
+from profile_analyze.model.notes import Importance, most_important
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.recorded import ITERATIONS
 from profile_analyze.model.visible import visible
 from profile_analyze.query.distinct_names import details_of
-from profile_analyze.query.roofline_notes import unjudged
+from profile_analyze.query.roofline_notes import SHOWN_BY_DOTS, unjudged
 from profile_analyze.report.labels import join_keys, row_labels
 from profile_analyze.report.recorded_facts import lines_of
 from profile_analyze.report.sentence_parts import in_brackets
+from profile_analyze.report.short_names import ELLIPSIS
 from profile_analyze.report.text_layout import shortened_in_middle, text_width, wrapped
 from profile_analyze.report.times import ORIGINAL
 from profile_analyze.units import NOT_AVAILABLE, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,13 +37,19 @@ if TYPE_CHECKING:
 
 _NUMBER: Final = re.compile(r"(?:.*:)?@?\d+")
 """A name that says nothing about the operator, such as `@7` and `main:@7` of MIGraphX."""
-ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _TITLE_WIDTH: Final = 95
 """The most characters of a line of the title. A longer line would reach the legend on the right."""
 _LONGEST_LINE: Final = 115
 """The most characters of a line below the title. A longer line would not fit the picture."""
-_CLAUSE_END: Final = re.compile(r": |, (?=(?:although|because|but|so|which|while)\b)")
-"""The end of a clause of a note. Other commas may separate the parts of a list."""
+_MOST_NOTE_LINES: Final = 4
+"""The most lines of all notes above a picture."""
+_MOST_LINES_OF_NOTE: Final = 2
+"""The most lines of one note above a picture."""
+_LEAST_CLAUSE: Final = 30
+"""A clause with fewer characters may be only the subject of a note: `on both sides`."""
+_CLAUSE_END: Final = re.compile(r": |, (?=(?:because|so|which|while)\b)")
+"""The end of a clause of a note. Other commas may separate the parts of a list. There is no end
+before `but` and `although`: without what follows them, a note may mislead."""
 _SIDE_WIDTH: Final = 75
 """The most characters of a profile's name. After a longer name, the line may have no space for the
 time."""
@@ -113,15 +120,15 @@ def _in_common(files: Sequence[str]) -> str:
     return folders.pop() if len(folders) == 1 else ""
 
 
-def names(table: Table, width: int) -> list[str]:
-    """Return the name of each row, in at most `width` columns.
+def names(table: Table) -> list[str]:
+    """Return the name of each row, without control characters.
 
     If several rows have the same name, a detail that tells them apart follows the name. If a name
-    is only a number, the type follows it. Long names often differ only at their end, so they are
-    cut in the middle.
+    is only a number, the type follows it.
     """
     return [
-        fitted(f"{name}{in_brackets(detail)}", width) for name, detail in names_with_details(table)
+        visible(f"{name}{in_brackets(detail)}", "utf-8")
+        for name, detail in names_with_details(table)
     ]
 
 
@@ -159,35 +166,59 @@ def first_rows(count: int, first: str) -> str:
     return f"the {which}"
 
 
-def note_on_times(summary: Summary, notes: Iterable[Note]) -> str:
-    """Return one line with the most important note that changes what the times mean; may be empty.
+def notes_of_picture(summary: Summary, notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return the notes to write above a picture, the most important first.
 
-    In order of importance: `notes` on damaged files, the recorded number of iterations, and notes
-    of the summary on totals that are not what they seem to be. A note that is too long for the line
-    is cut after a clause. A note whose first clause is too long is left out.
+    These are the notes without which the picture may mislead: on damaged files, on answers that may
+    mislead, and on numbers that are not what they seem to be. The recorded number of iterations
+    follows the notes on damaged files. All notes together have at most `_MOST_NOTE_LINES` lines, so
+    long notes are cut after a clause.
     """
-    damage = [str(note) for note in notes if note.importance == Importance.DAMAGED]
+    needed = [note for note in notes if not any(words in note for words in SHOWN_BY_DOTS)]
+    ordered = [note for note in most_important(needed) if note.importance <= Importance.WRONG]
     iterations = [
         f"{label}: {text}"
         for label, text in lines_of(summary.recorded, ORIGINAL)
         if label == ITERATIONS
     ]
-    totals = [str(note) for note in summary.notes if note.importance == Importance.WRONG]
-    texts = (_whole_clauses(visible(text, "utf-8")) for text in (*damage, *iterations, *totals))
-    return next(filter(None, texts), "")
+    damaged = sum(note.importance <= Importance.DAMAGED for note in ordered)
+    return tuple(_fitting([*ordered[:damaged], *iterations, *ordered[damaged:]]))
 
 
-def _whole_clauses(text: str) -> str:
-    """Return as many clauses of `text` as fit into a line; empty if not even the first one fits.
+def _fitting(texts: Sequence[str]) -> Iterator[str]:
+    """Yield `texts` in at most `_MOST_NOTE_LINES` lines: whole clauses of each.
 
-    Advice, which follows a semicolon, is left out if the whole text does not fit.
+    A text leaves a line to each of the following texts, unless not even its first clause would fit.
     """
-    if text_width(text) <= _LONGEST_LINE:
+    available = _MOST_NOTE_LINES
+    for index, text in enumerate(texts, 1):
+        following = len(texts) - index
+        possible = (
+            _whole_clauses(visible(text, "utf-8"), min(lines, _MOST_LINES_OF_NOTE))
+            for lines in (available - following, available)
+        )
+        if shown := next(filter(None, possible), ""):
+            available -= _lines_of(shown)
+            yield shown
+
+
+def _whole_clauses(text: str, lines: int) -> str:
+    """Return as many clauses of `text` as fit into the lines; empty if not even the first one fits.
+
+    Advice, which follows a semicolon, is left out if the whole text does not fit into one line.
+    """
+    if _lines_of(text) <= min(lines, 1):
         return text
     text = text.partition("; ")[0]
-    ends = [len(text), *(found.start() for found in reversed([*_CLAUSE_END.finditer(text)])), 0]
-    fitting = (text[:end] for end in ends if text_width(text[:end]) <= _LONGEST_LINE)
-    return next(one for one in fitting if one.count("(") == one.count(")"))
+    ends = [found.start() for found in _CLAUSE_END.finditer(text) if found.start() >= _LEAST_CLAUSE]
+    clauses = (text[:end] for end in (len(text), *reversed(ends)))
+    fitting = (one for one in clauses if _lines_of(one) <= lines)
+    return next((one for one in fitting if one.count("(") == one.count(")")), "")
+
+
+def _lines_of(text: str) -> int:
+    """Return how many lines a text has above a picture."""
+    return len(wrapped(text, _LONGEST_LINE, "utf-8"))
 
 
 def not_judged_text(table: Table, drawn: NDArray[np.int64]) -> str:

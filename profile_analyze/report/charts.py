@@ -14,9 +14,7 @@ from matplotlib.figure import Figure
 from profile_analyze.model.visible import visible
 from profile_analyze.report.bar_chart import draw_times
 from profile_analyze.report.chart_texts import (
-    ELLIPSIS,
     first_rows,
-    fitted,
     names_with_details,
     not_drawn_text,
     not_judged_text,
@@ -27,12 +25,15 @@ from profile_analyze.report.chart_texts import (
 )
 from profile_analyze.report.label_places import LabelPlaces
 from profile_analyze.report.roofs import SLOPE_COLOR, colors_of_rows, draw_roofs, used_rates
-from profile_analyze.report.text_layout import shortened
+from profile_analyze.report.short_names import ELLIPSIS, alike_names, in_lines, short_names
+from profile_analyze.report.text_layout import shortened_in_middle
 from profile_analyze.report.times import AUTO, times_for
 from profile_analyze.report.work_chart import draw_work
 from profile_analyze.units import percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.text import Text
     from numpy.typing import NDArray
@@ -50,7 +51,9 @@ _MAX_VECTOR_DOTS: Final = 2000  # more dots become a bitmap, which keeps files s
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 16.0
 _NAME_WIDTH: Final = 36
-"""The most characters of a name in the list of numbers."""
+"""The most characters of a line of a name in the list of numbers."""
+_NAME_LINES: Final = 2
+"""How many lines a name gets if it would be equal to another name in one line."""
 _LIST_FONT_SIZE: Final = 8.0
 _MARGIN: Final = 8.0
 """The least space below the list of numbers, in pixels."""
@@ -167,7 +170,7 @@ def _draw_baseline(axes: Axes, dots: NDArray[np.float64], base_dots: NDArray[np.
 def _title(chart: Chart, peaks: Peaks, drawn: NDArray[np.int64]) -> str:
     table, dots = chart.table, len(drawn)
     possible = len(rows_with_dots(table))
-    further = [chart.caption, chart.note]
+    further = [chart.caption, *chart.notes]
     if faster := int((table["efficiency"][drawn] > 1).sum()):
         are_above = "dot is above its" if faster == 1 else "dots are above their"
         why = "caches, inputs that are read in part, or peaks that are too low (device, dtype)"
@@ -220,9 +223,9 @@ def _draw_dots(
     hollow = np.isnan(table["efficiency"][drawn])
     edges = np.array(["white" if color == SLOPE_COLOR else color for color in roof_colors], object)
     largest_first = np.argsort(-sizes, kind="stable")  # large dots do not hide small ones
-    for rows, text, color in series:
+    names = short_names([text for _, text, _ in series], [_LEGEND_WIDTH] * len(series))
+    for (rows, _, color), text in zip(series, names, strict=True):
         label = f" {text}" if text.startswith("_") else text  # a legend omits labels like `_x`
-        label = shortened(label, _LEGEND_WIDTH, ELLIPSIS)
         for is_chosen, is_hollow in ((rows & ~hollow, False), (rows & hollow, True)):
             chosen = largest_first[is_chosen[largest_first]]
             filled = {"facecolors": [to_rgba(color, 0.65)], "edgecolors": edges[chosen]}
@@ -251,25 +254,43 @@ def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: Tim
 
     A row whose name is not unique has a further line that tells it apart.
     """
-    labels = [
-        "\n     ".join(fitted(text, _NAME_WIDTH) for text in texts if text)
-        for texts in names_with_details(table)
-    ]
     numbers = {row: str(number) for number, row in enumerate(rows.tolist(), 1)}
     listed = sorted(
         [*numbers, *_longer_without_dot(table, rows)], key=lambda row: -table["time"][row]
     )
+    names_and_details = names_with_details(table)
+    labels = _labels([names_and_details[row] for row in listed])
     times = times_for(table["time"][listed].tolist(), time_unit)
     lines = []
-    for row in listed:
+    for row, label in zip(listed, labels, strict=True):
         amounts = f"{times.text(table['time'][row])}, {percent(table['share'][row])}"
-        lines.append(f"{numbers.get(row, '-')}  {labels[row]}\n     {amounts}")
+        lines.append(f"{numbers.get(row, '-')}  {label}\n     {amounts}")
         if row not in numbers:
             lines.append(f"     no dot: {_why_no_dot(table, row)}")
     return axes.text(
         1.03, 1, "\n".join(lines), transform=axes.transAxes, fontsize=_LIST_FONT_SIZE, va="top",
         linespacing=1.3,
     )  # fmt: skip
+
+
+def _labels(names_and_details: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the lines of each name in the list, with its detail in further lines."""
+    of_names = _in_lines([name for name, _ in names_and_details])
+    of_details = _in_lines([detail for _, detail in names_and_details])
+    return [
+        "\n     ".join((*name, *detail)) for name, detail in zip(of_names, of_details, strict=True)
+    ]
+
+
+def _in_lines(texts: Sequence[str]) -> list[list[str]]:
+    """Return the lines of each text: one line, or more if it would be equal to another text."""
+    whole = [visible(text, "utf-8") for text in texts]
+    widths = [_NAME_WIDTH] * len(whole)
+    in_one_line = [shortened_in_middle(text, _NAME_WIDTH, ELLIPSIS) for text in whole]
+    for alike in alike_names(whole, in_one_line):
+        for index in alike:
+            widths[index] *= _NAME_LINES
+    return [in_lines(text, _NAME_WIDTH) for text in short_names(whole, widths)]
 
 
 def _fit_list(names: Text) -> None:

@@ -112,7 +112,10 @@ def _times(found: Inspection) -> Iterator[FactValue]:
     for name, value in found.statistics_s().items():
         label = _LABELS[name].format(side=found.side)
         if name == "share":
-            yield _text(name, value, percent(value), label)
+            # The column `share` of tables is of medians over the runs.
+            several = len(found.profile.runs) > 1 and not np.isnan(value)
+            of = " (of the sum over all runs)" if several else ""
+            yield _text(name, value, f"{percent(value)}{of}", label)
             continue
         count = counts.get(name, len(found.rows))
         what = "" if "," in label else "sum "

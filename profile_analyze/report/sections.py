@@ -104,8 +104,8 @@ class Chart(NamedTuple):
     table: Table
     caption: str = ""
     """Text to add to the title."""
-    note: str = ""
-    """A line on what the times are, if they are not what they seem to be; may be empty."""
+    notes: tuple[str, ...] = ()
+    """What a person should know before trusting the picture; see `notes_of_picture`."""
     most_rows: int = 0
     """How many rows to draw at most; 0 for no limit. Bar charts also have a limit of their own."""
     column: str = "time"

@@ -23,10 +23,11 @@ from profile_analyze.units import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from profile_analyze.model.numbers import Spread
+    from profile_analyze.query.baseline import Baseline
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.gate_verdicts import Selected
+    from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
 
 OVER_PAIRS: Final = "the median change over all pairs of runs"
@@ -79,22 +80,24 @@ def iterations_remark(unit: str) -> str:
     return " (counting iterations, which are not independent)" if unit == "iterations" else ""
 
 
-def runs_and_spread(
-    runs: int, processes: int, copies: int, spread: Spread, change: Change | None
-) -> str:
+def runs_and_spread(side: Summary | Baseline, change: Change | None) -> str:
     """Return the runs with their processes and spread, such as `8 in 2 processes (...)`.
 
-    `copies` is how many of the processes are copies of others. `change` says what counts as one
-    value in a comparison; None without a comparison.
+    `change` says what counts as one value in a comparison; None without a comparison. Beside a wall
+    time, the text says that the spread is of another time.
     """
+    runs, processes, copies = side.runs, side.processes, side.copies
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
     are_copies = f", {copies} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
     once = ", each process counts once" if change and change.unit == "processes" else ""
-    count = f"{runs}{of}{are_copies}{once}"
-    if isnan(spread.value):
+    others = side.runs_without_time
+    without_time = f", and {others} more without a device time" if others else ""
+    count = f"{runs}{of}{are_copies}{without_time}{once}"
+    if isnan(side.spread.value):
         return count
-    low, high = (signed_percent(one) for one in (spread.low, spread.high))
-    return f"{count} (spread: half within {low} to {high})"
+    spread = "spread" if isnan(side.wall_s) else "spread of the device time"
+    low, high = (signed_percent(one) for one in (side.spread.low, side.spread.high))
+    return f"{count} ({spread}: half within {low} to {high})"
 
 
 def comparable_times(times: Times) -> Callable[[float], str]:

@@ -124,11 +124,9 @@ def _total_and_mean(total_s: float, mean_s: float, times: Times) -> str:
 
 def _runs_text(summary: Summary, _: Times) -> str:
     # In a comparison, even a single run gets a line.
-    if summary.runs == 1 and summary.change is None:
+    if summary.runs + summary.runs_without_time == 1 and summary.change is None:
         return ""
-    runs = runs_and_spread(
-        summary.runs, summary.processes, summary.copies, summary.spread, summary.change
-    )
+    runs = runs_and_spread(summary, summary.change)
     unlike = f"; these look like {summary.unlike}, so the totals make no sense"
     return runs + unlike if summary.unlike else runs
 

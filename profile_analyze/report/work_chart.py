@@ -8,7 +8,6 @@ import numpy as np
 
 from profile_analyze.model.numbers import ratio
 from profile_analyze.report.bar_chart import (
-    NAME_WIDTH,
     bar_count,
     by_style,
     draw_bars,
@@ -47,7 +46,7 @@ def draw_work(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
     rows = rows_with_work(chart)
     drawn = rows[: bar_count(chart, len(rows))]
     _draw(figure.add_subplot(), chart, drawn, time_unit)
-    labels, (texts, texts_title) = names(chart.table, NAME_WIDTH), _texts(chart)
+    labels, (texts, texts_title) = names(chart.table), _texts(chart)
     label_rows(
         figure,
         [labels[n] for n in drawn],

@@ -89,19 +89,19 @@ def test_one_execution_has_its_neighbours() -> None:
 
 profile_analyze VERSION
 
-| total                    |    value |
-|:-------------------------|---------:|
-| name                     |   `a\\|b` |
-| key                      |        0 |
-| type                     |        A |
-| level                    | operator |
-| execution                |        2 |
-| start                    | 2.000 ms |
-| step                     |        7 |
-| tracks                   | stream 7 |
-| device time              | 2.000 ms |
-| own device time          | 2.000 ms |
-| own share of device time |    53.3% |
+| total                    |                            value |
+|:-------------------------|---------------------------------:|
+| name                     |                           `a\\|b` |
+| key                      |                                0 |
+| type                     |                                A |
+| level                    |                         operator |
+| execution                |                                2 |
+| start                    |                         2.000 ms |
+| step                     |                                7 |
+| tracks                   |                         stream 7 |
+| device time              |                         2.000 ms |
+| own device time          |                         2.000 ms |
+| own share of device time | 53.3% (of the sum over all runs) |
 
 neighbours on the same track:
 
@@ -223,7 +223,7 @@ def test_each_time_has_its_side_and_the_times_of_a_run_are_those_of_tables() -> 
         "host time, p90             8.000 ms (of 3 executions)",
         "host time, max             8.000 ms (of 3 executions)",
         "device time                10.500 ms (sum of 3 executions)",
-        "own share of host time     63.6%",
+        "own share of host time     63.6% (of the sum over all runs)",
         "host self time of a run    5.000 ms (median of 3 runs)",
         "device self time of a run  2.000 ms (median of 3 runs)",
     ]

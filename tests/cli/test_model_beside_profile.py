@@ -223,6 +223,32 @@ def test_wrong_calls_get_one_line(arguments: tuple[str, ...], code: int, message
     assert outcome.err == f"profile_analyze: error: {message}\n"
 
 
+@pytest.mark.parametrize(
+    "names", [["{runs}"], ["{runs}/*.json"], ["{runs}/graph.json", "{runs}/run1.json"], ["@{list}"]]
+)
+def test_a_folder_or_a_pattern_does_not_stand_for_the_model(
+    names: list[str], tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    model = runs / "graph.json"
+    copyfile("tests/fixtures/tensorrt/net.graph.json", model)
+    copyfile(TENSORRT, runs / "run1.json")
+    listed = tmp_path / "list.txt"
+    listed.write_text(f"{model}\n{runs}/run1.json\n", "utf-8")
+    named = [name.format(runs=runs, list=listed) for name in names]
+    options = ("--model", str(runs / ".." / "runs" / "graph.json"), "--print-only", "summary")
+    for arguments in (
+        named,
+        ["--compare", *named, "--", TENSORRT],
+        [TENSORRT, "--compare", *named],
+    ):
+        outcome = run_command(*options, *arguments)
+        assert (outcome.code, " matched by name, 0 by order" in outcome.err) == (0, True)
+    outcome = run_command(PROFILE, MODEL, "--model", f"./{MODEL}", "--notes", "all")
+    assert (outcome.code, outcome.err) == (0, f"note: ./{MATCHED}\n")
+
+
 def test_the_model_is_never_overwritten(tmp_path: Path) -> None:
     model = tmp_path / "model.txt"
     model.write_bytes((ROOT / MODEL).read_bytes())
@@ -307,14 +333,14 @@ def test_padding_of_blocked_layouts_is_not_counted(
             LIGHT,
             f"note: {LIGHT}: 39 operators matched by name, 0 by order, 1 operator (1.0% of the "
             "time) not matched\n"
-            "note: run 1 took 1.6 times the median; --skip-runs 1 leaves it out\n",
+            "note: the wall time of run 1 is 1.6 times the median; --skip-runs 1 leaves it out\n",
         ),
         (
             "tests/fixtures/onnxruntime/squeezenet-1.8.json.gz",
             LIGHT,
             f"note: {LIGHT}: 39 operators matched by name, 0 by order, 1 operator (2.1% of the "
             "time) not matched\n"
-            "note: run 1 took 1.5 times the median; --skip-runs 1 leaves it out\n",
+            "note: the wall time of run 1 is 1.5 times the median; --skip-runs 1 leaves it out\n",
         ),
         (
             "tests/fixtures/openvino/resnet50-2026.4.csv.gz",

@@ -595,6 +595,24 @@ def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None
 
 
 @pytest.mark.parametrize(
+    ("options", "meant"),
+    [
+        ("--graph a.graph.json", "--model a.graph.json"),
+        ("--graph=x/exec.xml", "--model x/exec.xml"),
+        ("--layers a.json.gz", "--model a.json.gz"),
+        ("--layer-info a.json", "--model a.json"),
+        ("--layer-info", "--model, such as --model model.onnx"),
+        ("--exportLayerInfo=a.json", "--model a.json"),
+        ("--graph a.svg", "--plot a.svg"),
+        ("--layers", "--level operator or --level module"),
+    ],
+)
+def test_an_option_with_the_file_of_a_graph_means_the_model(options: str, meant: str) -> None:
+    error = answer(f"{FILE} {options}").splitlines()[0]
+    assert error.endswith(f"; did you mean {meant}?")
+
+
+@pytest.mark.parametrize(
     ("option", "meant"),
     [
         ("-agg type", "--aggregate-by type"),

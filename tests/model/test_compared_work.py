@@ -134,7 +134,7 @@ def test_ratios_leave_out_work_that_is_known_on_only_one_side() -> None:
             pa.Query(compared=True),
             pa.compare(new, base),
         )[0]
-        for text in ("computation > +1%", "computation > 50")
+        for text in ("computation > +1%", "computation > 50FLO")
     )
     assert (relative.outcome, relative.amount, relative.base_amount) == ("passed", 10, 10)
     assert (absolute.outcome, absolute.amount) == ("met", 100)

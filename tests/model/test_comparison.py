@@ -17,6 +17,7 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.query.catalog import CATALOG, orderable_names
 from profile_analyze.query.question import DEFAULT_THRESHOLD
+from tests import in_memory
 from tests.conftest import examples, some_of
 from tests.model.comparisons import BASE, FAST, NEW, SLOW, compared, near, us
 from tests.small import Operator, profile_of, profile_of_document, runs_of
@@ -142,6 +143,60 @@ def test_operators_that_compute_nothing_are_told_apart_by_memory() -> None:
     ]
     # If some work is unknown, all operators match in the order of execution.
     assert matched_work([(0, 0), (9, 3)], [(90_000, 4), (5, 5)]) == [(3, 5), (0, 4)]
+
+
+def test_the_work_of_one_name_does_not_affect_other_names() -> None:
+    work = {"mm": [(1, 1), (10**7, 2)], "add": [(10**4, 3), (10**4, 4)], "fill": [(0, 5), (0, 6)]}
+
+    def side(step: int, first_size: int) -> pa.Profile:
+        amounts = [(name, one) for name, pair in work.items() for one in pair[::step]]
+        return profile_of(
+            [
+                Operator(name, name, 10, start=row, shape=[first_size + row], work=one)
+                for row, (name, one) in enumerate(amounts)
+            ]
+        )
+
+    table = pa.run(pa.Query(compared=True), pa.compare(side(1, 10), side(-1, 100), "name"))
+    # The order of execution decides, except for `mm`, whose work differs a thousandfold.
+    found = sorted((row["memory"], row["base_memory"]) for row in table.rows)
+    assert found == [(1, 1), (2, 2), (3, 4), (4, 3), (5, 6), (6, 5)]
+
+
+def matched_types(
+    new: list[tuple[str, str | None]], base: list[tuple[str, str | None]]
+) -> list[tuple[int, int]]:
+    """Return the pairs of matched operators, by their positions in the lists of name and type."""
+
+    def side(operators: list[tuple[str, str | None]]) -> pa.Profile:
+        rows = [{"name": name, "type": type_} for name, type_ in operators]
+        starts = [
+            {"operator": row, "start_s": float(row), "duration_s": row + 1.0}
+            for row in range(len(rows))
+        ]
+        return in_memory.profile_of(rows, starts)
+
+    table = pa.run(pa.Query(compared=True), pa.compare(side(new), side(base)))
+    return sorted(
+        (round(row["time"]) - 1, round(row["base"]) - 1)
+        for row in table.rows
+        if row["match"] == "name"
+    )
+
+
+def test_a_type_that_only_one_side_has_does_not_keep_equal_names_apart() -> None:
+    typed: list[tuple[str, str | None]] = [("a", "Conv"), ("b", "Relu"), ("a", "Conv")]
+    untyped: list[tuple[str, str | None]] = [("b", None), ("a", None), ("a", None), ("c", None)]
+    assert matched_types(typed, untyped) == [(0, 1), (1, 0), (2, 2)]
+    assert matched_types(untyped, typed) == [(0, 1), (1, 0), (2, 2)]
+    # Known types that differ still keep operators apart, and equal types come first.
+    assert matched_types([("a", "Conv")], [("a", "Relu")]) == []
+    assert matched_types([("a", "Conv")], [("a", None), ("a", "Conv")]) == [(0, 1)]
+    some: list[tuple[str, str | None]] = [("a", None), ("a", "Relu"), ("a", "Add")]
+    other: list[tuple[str, str | None]] = [("a", "Conv"), ("a", None), ("a", "Relu"), ("a", "Mul")]
+    assert matched_types(some, other) == [(0, 1), (1, 2)]
+    assert matched_types(some[:1], other[2:]) == [(0, 0)]
+    assert matched_types([("a", None), ("a", "Add")], [("a", "Mul"), ("a", "Conv")]) == [(0, 0)]
 
 
 def test_renamed_operators_match_by_structure() -> None:

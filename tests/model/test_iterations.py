@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import nan
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -19,7 +20,10 @@ from profile_analyze.model.iterations import (
 )
 from profile_analyze.model.runs import join_runs
 from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
-from tests.in_memory import four_steps
+from tests.in_memory import four_steps, profile_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
 
 RUNS = (Run(0), Run(0), Run(0), Run(1), Run(1))
 
@@ -37,6 +41,44 @@ def test_the_first_runs_of_each_process_are_skipped() -> None:
     with pytest.raises(QueryError) as caught:
         without_first_runs(profile, 4)
     assert str(caught.value) == "skip_runs: 4 leaves no run of a.json, which has 4 runs"
+
+
+def _process(file: str, runs_of_operators: dict[str, list[int]]) -> Profile:
+    """Return a process of three runs, with the runs that execute each operator."""
+    return profile_of(
+        [{"key": name, "name": name} for name in runs_of_operators],
+        [
+            {"operator": operator, "run": run, "duration_s": 1.0 + run + operator}
+            for operator, runs in enumerate(runs_of_operators.values())
+            for run in runs
+        ],
+        runs=[Run(0, wall_s=10.0)] * 3,
+        processes=(file,),
+    )
+
+
+def test_notes_on_all_runs_are_about_the_runs_that_are_left() -> None:
+    usual = {"a": [0, 1, 2], "b": [0, 1, 2], "c": [0, 1, 2], "d": [2]}
+    first = _process("1.json", {**usual, "warm": [0]})
+    profile = join_runs([first, first.changed(processes=("2.json",))])
+    copies, missing = profile.notes_on_runs
+    assert missing == "2 of 5 operators are in only some of the 6 runs"
+    one, two = (without_first_runs(profile, count) for count in (1, 2))
+    assert one.notes_on_runs == (copies, "1 of 4 operators are in only some of the 4 runs")
+    assert two.notes_on_runs == (copies,)
+    twice = without_first_runs(one, 1)
+    assert (twice.notes_on_runs, twice.skipped_runs) == (two.notes_on_runs, 2)
+
+
+def test_runs_look_like_different_models_only_as_long_as_the_others_are_there() -> None:
+    work = {"a": [1, 2], "b": [1, 2]}
+    profile = join_runs(
+        [_process("1.json", {**work, "x": [0]}), _process("2.json", {"y": [0], **work})]
+    )
+    assert profile.unlike == "different models"
+    assert profile.notes_on_runs[0].startswith("none of 4 operators are in all 6 runs")
+    remaining = without_first_runs(profile, 1)
+    assert (remaining.unlike, remaining.notes_on_runs) == ("", ())
 
 
 def test_tables_that_refer_to_executions_are_dropped_with_skipped_runs() -> None:

@@ -102,7 +102,7 @@ def test_notes_that_doubt_a_comparison_come_first() -> None:
     assert [note.partition(" (")[0] for note in notes] == [
         f"note: 1 file on both sides, such as {path}: the same runs are compared with themselves",
         "note: on both sides: 29 operators",
-        "note: on both sides: run 1 took 1.6 times the median; --skip-runs 1 leaves it out",
+        "note: on both sides: the wall time of run 1 is 1.6 times the median; --skip-runs 1 leaves it out",
         "note: --notes all also shows 2 less important notes",
     ]
 

@@ -9,7 +9,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
-from profile_analyze.report.sentence_parts import gate_sentence
+from profile_analyze.report.sentence_parts import gate_reason, gate_sentence
 from tests import in_memory
 from tests.small import Operator, profile_of, runs_of
 
@@ -37,6 +37,13 @@ NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
         ("name ~ a:b=c: time > 1us", "name ~ a:b=c", "time", True, 1e-6, "s"),
         ("name != x: time > 1us", "name != x", "time", True, 1e-6, "s"),
         ("memory>=1KiB: time > 1us", "memory>=1KiB", "time", True, 1e-6, "s"),
+        ("memory > 2KiB", "", "memory", True, 2048, "amount"),
+        # Limits on work need no unit if they are 0 or counts, or if they have a prefix.
+        ("memory > +0", "", "memory", True, 0, "amount more"),
+        ("computation > 0.0", "", "computation", True, 0, "amount"),
+        ("computation < 5G", "", "computation", False, 5e9, "amount"),
+        ("macs > 5", "", "macs", True, 5, "amount"),
+        ("params > +5", "", "params", True, 5, "amount more"),
     ],
 )
 def test_conditions_are_parsed(
@@ -46,7 +53,7 @@ def test_conditions_are_parsed(
     assert (found.text, found.subject, found.metric) == (text, subject, metric)
     assert (found.above, found.limit_unit) == (above, unit)
     assert found.limit == pytest.approx(limit)
-    assert found.relative == (unit != "s")
+    assert found.relative == (unit not in ("s", "amount"))
 
 
 GRAMMAR = (
@@ -110,6 +117,16 @@ GRAMMAR = (
         ),
         ("total == 5", "fail-if: 'total == 5': == is not supported; write > or <"),
         ("total > 5", "fail-if: 'total > 5': 5 of what? write 5s, 5ms"),
+        *(
+            (text, f"fail-if: {text!r}: {text.split()[-1]} of what? {advice}")
+            for text, advice in (
+                ("memory > 100", "write 100MiB, 100B"),
+                ("memory > +100", "write +100%, +100B"),
+                ("memory > 1.05", "for 5% more than the baseline write +5%"),
+                ("computation > 5e9", "write 5e9GFLO, 5e9FLO"),
+                ("computation > +0.05", "write +5%, +0.05GFLO"),
+            )
+        ),
         ("total > 0.05", "fail-if: 'total > 0.05': 0.05 of what? write +5%, 0.05s"),
         ("total > 2", "fail-if: 'total > 2': 2 of what? write 2s, 2ms"),
         (
@@ -407,7 +424,7 @@ def test_the_reason_says_that_a_column_is_unknown() -> None:
             "the filter by type leaves out both operators that 'type == Conv' selects",
         ),
         (
-            "type=Conv: computation > 1",
+            "type=Conv: computation > 1FLO",
             {"types": ("Relu",)},
             "the filter by type leaves out both operators that 'type == Conv' selects",
         ),
@@ -611,22 +628,26 @@ def test_a_verdict_has_the_measured_numbers() -> None:
     assert [absolute.low, absolute.high] == pytest.approx([110e-6, 117e-6])
 
 
-def test_selected_operators_are_judged_relative_to_all_others() -> None:
-    def side(factor: float, slow: Sequence[float]) -> pa.Profile:
-        return pa.join_runs(
-            profile_of(
-                [
-                    Operator("conv", "Conv", (1000 + 3 * run) * factor * one),
-                    *(Operator(f"op{n}", f"Op{n}", (100 + n + run % 3) * one) for n in range(12)),
-                ],
-                f"{factor}-{run}.json",
-            )
-            for run, one in enumerate(slow)
-        )
+BUSY = [1.0, 1.3, 0.8, 1.1, 1.4, 0.9, 1.2, 1.05]
 
-    busy = [1.0, 1.3, 0.8, 1.1, 1.4, 0.9, 1.2, 1.05]
+
+def busy_side(factor: float, slow: Sequence[float]) -> pa.Profile:
+    """Return runs that are `slow` times as long as usual, with a convolution slower by `factor`."""
+    return pa.join_runs(
+        profile_of(
+            [
+                Operator("conv", "Conv", (1000 + 3 * run) * factor * one),
+                *(Operator(f"op{n}", f"Op{n}", (100 + n + run % 3) * one) for n in range(12)),
+            ],
+            f"{factor}-{run}.json",
+        )
+        for run, one in enumerate(slow)
+    )
+
+
+def test_selected_operators_are_judged_relative_to_all_others() -> None:
     query = pa.Query(compared=True)
-    comparison = pa.compare(side(1.1, busy), side(1.0, busy[::-1]))
+    comparison = pa.compare(busy_side(1.1, BUSY), busy_side(1.0, BUSY[::-1]))
     texts = ("type=Conv: time > +5%", "type=Op3: time > +5%", "total > +5%")
     conditions = [pa.FailCondition.parse(text, query) for text in texts]
     assert list(map(gate_sentence, pa.judge_conditions(conditions, query, comparison))) == [
@@ -640,6 +661,44 @@ def test_selected_operators_are_judged_relative_to_all_others() -> None:
         "the baseline: within the limit, but changes up to +28.3% are not ruled out; take"
         " more runs",
     ]
+
+
+@pytest.mark.parametrize(
+    ("slow_base", "limit", "reason"),
+    [
+        # The convolution takes 14 % more, and 25 % more relative to all other operators.
+        (1.1, "> +5%", "beyond the limit, and beyond noise"),
+        (1.1, "> +20%", "the relative change is beyond the limit, and beyond noise"),
+        (1.1, "> +200us", "the relative change is beyond the limit, and beyond noise"),
+        (
+            1.1,
+            "> +24.5%",
+            "the relative change is beyond the limit; a slow-down is beyond noise, but its size is "
+            "uncertain",
+        ),
+        (1.1, "> +40%", "within the limit, and so is the confidence interval"),
+        # It takes 37 % more, and 25 % more relative to all other operators.
+        (
+            1 / 1.1,
+            "> +30%",
+            "the relative change is within the limit, and so is the confidence interval",
+        ),
+        (
+            1 / 1.1,
+            "> +25.5%",
+            "the relative change is within the limit, but changes up to +26.4% are not ruled out; "
+            "take more runs",
+        ),
+    ],
+)
+def test_the_reason_names_the_relative_change_if_the_medians_are_across_the_limit(
+    slow_base: float, limit: str, reason: str
+) -> None:
+    comparison = pa.compare(busy_side(1.25, BUSY), busy_side(1.0, [slow_base * x for x in BUSY]))
+    query = pa.Query(compared=True)
+    condition = pa.FailCondition.parse(f"type=Conv: time {limit}", query)
+    (found,) = pa.judge_conditions([condition], query, comparison)
+    assert gate_reason(found).rpartition(": ")[-1] == reason
 
 
 def test_p_is_corrected_for_the_number_of_conditions() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +38,8 @@ RUNS_OF_TWO_MODELS = (
     "runs of one model on each side"
 )
 MAY_DIFFER = "no operator matches between the two formats: these may be different models"
+OTHER = "these are different models, or their inputs or iterations differ"
+EQUAL_AMOUNTS = "name profiles of one model, with equal inputs and equally many iterations in a run"
 MOBILENET = str(FIXTURES / "runs/mobilenet/01.json.gz")
 RESNET = str(FIXTURES / "runs/base/01.json.gz")
 FEW_MATCH = (
@@ -165,6 +168,56 @@ def test_no_text_about_two_formats_claims_that_the_models_differ() -> None:
     alike = pa.compare(side("new", 9, 1.0), side("base", 9, 2.0))
     assert alike.doubt is None
     assert "may be" not in pa.render(pa.Report.of(pa.summarise(alike), ()), "plain")
+
+
+@pytest.mark.parametrize(
+    ("work", "base_work", "computes"),
+    [
+        # The computation of each operator; the last operator takes little time.
+        ([3.0, 1.0], [1.0, 0.2], "profile computes 3.33 times as much as a run of the baseline"),
+        ([1.0, 0.2], [3.0, 1.0], "baseline computes 3.33 times as much as a run of the profile"),
+        ([3.0, nan], [0.9, 0.0], "profile computes 3.33 times as much as a run of the baseline"),
+        ([3.0, 0.0], [1.0, 0.0], ""),
+        ([1.0, 0.0], [3.0, 0.0], ""),
+        ([nan, 9.0], [1.0, 0.0], ""),
+        ([9.0, 0.0], [nan, 1.0], ""),
+        ([9.0, 0.0], [0.0, 0.0], ""),
+    ],
+)
+def test_two_formats_that_compute_very_different_amounts_do_not_belong_together(
+    work: list[float], base_work: list[float], computes: str
+) -> None:
+    def side(name: str, computation: list[float]) -> pa.Profile:
+        return pa.join_runs(
+            in_memory.profile_of(
+                [
+                    {"name": f"{name}{row}", "computation": one}
+                    for row, one in enumerate(computation)
+                ],
+                [
+                    {"operator": 0, "duration_s": 1 + n / 100},
+                    {"operator": 1, "duration_s": 0.04},
+                ],
+                processes=(f"{name}{n}.json",),
+                origin=Origin(f"format of {name}"),
+            )
+            for n in range(5)
+        )
+
+    comparison = pa.compare(side("new", work), side("base", base_work))
+    ((outcome, reason),) = outcomes(comparison, ["total > +5%"])
+    assert outcome == "unjudged"
+    text = pa.render(pa.Report.of(pa.summarise(comparison), ()), "plain")
+    if computes:
+        other = f"no operator matches between the two formats, and a run of the {computes}: {OTHER}"
+        assert reason == f"{other}; {EQUAL_AMOUNTS}"
+        assert (str(comparison.mismatch), comparison.doubt) == (other, None)
+        assert f"verdict               N/A ({OTHER})\n" in text
+        by_kind = "--aggregate-by category compares them by kind"
+        assert comparison.notes[1] == f"{other}; {EQUAL_AMOUNTS}; {by_kind}"
+    else:
+        assert (str(comparison.doubt), comparison.mismatch) == (MAY_DIFFER, None)
+        assert "these may be different models)\n" in text
 
 
 def test_whether_runs_fit_together_does_not_depend_on_the_text_of_notes() -> None:

@@ -239,7 +239,7 @@ def test_a_condition_does_not_pass_if_most_of_the_time_has_no_verdict() -> None:
     assert judged_in(slower, ANY_LAYER)[0] == "met"
     of_work = "verdict ~ slower|more: computation > 5G"
     assert judged_in(slower, of_work) == (outcome, reason)
-    assert judged_in(slower, "verdict ~ slower|more: computation > 1")[0] == "met"
+    assert judged_in(slower, "verdict ~ slower|more: computation > 1FLO")[0] == "met"
 
 
 def test_verdicts_need_sides_that_belong_together() -> None:

@@ -9,7 +9,9 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run, Track
+from profile_analyze.model.notes import Importance, by_importance
 from profile_analyze.query.question import Query
+from profile_analyze.query.run import run
 from profile_analyze.query.summary import Summary, summarise
 from profile_analyze.report.base import Report
 from profile_analyze.report.output_formats import render
@@ -35,15 +37,20 @@ def iterations(*times_s: tuple[float, ...], wall_s: float = nan) -> Profile:
 @pytest.mark.parametrize(
     ("times_s", "notes"),
     [
-        ([(1.8, 1.0, 1.0)], ["run 1 took 1.8 times the median; --skip-runs 1 leaves it out"]),
+        (
+            [(1.8, 1.0, 1.0)],
+            ["the device time of run 1 is 1.8 times the median; --skip-runs 1 leaves it out"],
+        ),
         (
             [(9.0, 1.5, 1.0, 1.0, 1.1, 1.0)],
-            ["runs 1 to 2 took up to 8.6 times the median; --skip-runs 2 leaves them out"],
+            [
+                "the device times of runs 1 to 2 are up to 8.6 times the median; --skip-runs 2 leaves them out"
+            ],
         ),
         (
             [(3.0, 1.0, 1.0), (2.0, 1.0, 1.0), (1.0, 1.0, 1.0)],
             [
-                "run 1 in 2 of 3 processes took up to 3.0 times the median; --skip-runs 1 leaves them out"
+                "the device time of run 1 in 2 of 3 processes is up to 3.0 times the median; --skip-runs 1 leaves them out"
             ],
         ),
         ([(1.0, 9.0, 1.0)], []),
@@ -60,14 +67,51 @@ def test_slow_first_runs_have_a_note(times_s: list[tuple[float, ...]], notes: li
 def test_the_run_numbers_in_the_note_include_skipped_runs() -> None:
     profile = pa.without_first_runs(iterations((9.0, 2.0, 1.0, 1.0, 1.0)), 1)
     assert summarise(profile).notes == (
-        "run 2 took 2.0 times the median; --skip-runs 2 leaves it out",
+        "the device time of run 2 is 2.0 times the median; --skip-runs 2 leaves it out",
     )
+
+
+@pytest.mark.parametrize(
+    ("track", "wall_s", "kind"),
+    [
+        (CPU, (8.0, 5.0, 5.0), "wall"),
+        (CPU, (8.0, 5.0, nan), "device"),
+        (THREAD, (nan,) * 3, "host"),
+    ],
+)
+def test_the_note_on_slow_runs_says_which_times_these_are(
+    track: Track, wall_s: tuple[float, ...], kind: str
+) -> None:
+    profile = profile_of(
+        [{"name": "conv"}],
+        [{"operator": 0, "run": run, "duration_s": (2.0, 1.0, 1.0)[run]} for run in range(3)],
+        tracks=[track],
+        runs=[Run(wall_s=one) for one in wall_s],
+    )
+    times = "1.6" if kind == "wall" else "2.0"
+    assert f"the {kind} time of run 1 is {times} times the median; --skip-runs 1 leaves it out" in (
+        summarise(profile).notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("wall_s", "spread"), [(nan, "spread"), (5.0, "spread of the device time")]
+)
+def test_beside_a_wall_time_the_spread_is_named(wall_s: float, spread: str) -> None:
+    profile = iterations((1.0, 1.1, 1.0), wall_s=wall_s)
+    base = iterations((2.0, 2.0, 2.0))
+    runs = f"3 in 1 process ({spread}: half within 0.0% to +5.0%)"
+    text = render(Report.of(summarise(profile), ()), "plain")
+    assert runs in text
+    text = render(Report.of(summarise(pa.compare(base, profile)), ()), "plain")
+    baseline = next(line for line in text.splitlines() if line.startswith("baseline runs"))
+    assert f"({spread}: half within 0.0% to +5.0%)" in baseline
 
 
 def test_slow_first_runs_of_a_baseline_have_a_note() -> None:
     profile, base = iterations((1.0, 1.0, 1.0)), iterations((2.0, 1.0, 1.0))
     assert summarise(pa.compare(profile, base)).notes[0] == (
-        "baseline: run 1 took 2.0 times the median; --skip-runs 1 leaves it out"
+        "baseline: the device time of run 1 is 2.0 times the median; --skip-runs 1 leaves it out"
     )
 
 
@@ -171,6 +215,28 @@ def test_a_host_that_takes_far_longer_than_the_device_has_a_note(
     assert summarise(profile).notes == notes
 
 
+@pytest.mark.parametrize("importance", [Importance.WRONG, Importance.ANSWER])
+def test_a_busy_host_is_the_first_note(importance: Importance) -> None:
+    judges = importance == Importance.ANSWER
+    peaks = pa.Peaks("made", (("fp32", 1.0),), 1.0, "by hand") if judges else None
+    profile = profile_of(
+        [{"name": "a", "computation": 9.0, "memory": 1.0}],
+        [
+            {"operator": 0, "run": run, "duration_s": scale * (2.0, 1.0, 1.0)[run], "track": track}
+            for track, scale in enumerate((2.5, 1.0))
+            for run in range(3)
+        ],
+        tracks=(THREAD, STREAM),
+        runs=[Run()] * 3,
+    )
+    query = Query(peaks=peaks)
+    answers = run(query, profile), summarise(profile, judged_by=query)
+    first, *others = by_importance(note for answer in answers for note in answer.notes)
+    assert (first, first.importance) == (BUSY_HOST, importance)
+    assert ("faster than their roof" in str(others)) == judges
+    assert "--skip-runs 1 leaves it out" in str(others)
+
+
 @pytest.mark.parametrize(
     ("waits_s", "note"),
     [
@@ -206,14 +272,14 @@ def test_an_even_number_of_runs_has_two_runs_in_the_middle() -> None:
 def test_later_runs_that_take_far_longer_have_a_note() -> None:
     usual = (1.0, 0.5)
     assert summarise(runs_of(usual, (8.0, 2.0), usual, usual)).notes == (
-        "run 2 took 8.0 times the median, 75.0% of it outside of operators; --aggregate-by run "
-        "shows each run",
+        "the wall time of run 2 is 8.0 times the median, 75.0% of it outside of operators; "
+        "--aggregate-by run shows each run",
     )
     assert summarise(runs_of(usual, usual, (2.9, 2.0), usual)).notes == ()
     slow = (usual, usual, (3.0, 1.0), usual, usual, usual, (5.0, 9.0), usual)
     assert summarise(runs_of(*slow, processes=2)).notes == (
-        "run 3 of 1.json, the slowest of 2 outliers, took 5.0 times the median; --aggregate-by run "
-        "shows each run",
+        "the wall time of run 3 of 1.json, the slowest of 2 outliers, is 5.0 times the median; "
+        "--aggregate-by run shows each run",
     )
 
 

@@ -55,6 +55,19 @@ def test_all_totals_are_of_the_runs_with_a_device_time() -> None:
     assert summary.notes == (LEFT_OUT.format("1 of 2 runs (run 2) has", "this run"),)
 
 
+def test_the_line_on_runs_counts_runs_without_a_device_time() -> None:
+    timed, empty, once = (3.0, 2.0, nan), (0.5, nan, nan), "each process counts once"
+    one, two = runs_of(timed, empty), runs_of(timed, empty, empty, timed, process=(0, 0, 1, 1))
+    text = pa.render(pa.Report.of(pa.summarise(one), ()), "plain")
+    assert text.endswith("runs               1, and 1 more without a device time\n")
+    lines = pa.render(pa.Report.of(pa.summarise(pa.compare(one, two)), ()), "plain").splitlines()
+    assert f"runs                  1, and 1 more without a device time, {once}" in lines
+    spread = "(spread: half within 0.0% to 0.0%)"
+    assert f"baseline runs         2, and 2 more without a device time, {once} {spread}" in lines
+    text = pa.render(pa.Report.of(pa.summarise(one, judged_by=pa.Query(by="run")), ()), "plain")
+    assert "more without" not in text
+
+
 def test_several_runs_without_a_device_time_have_one_note() -> None:
     profile = runs_of(*((0.5, nan, 1.0), (3.0, 2.0, 4.0), (0.5, nan, 1.0)), process=(0, 1, 1))
     summary = pa.summarise(profile)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -18,10 +19,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import profile_analyze as pa
+from profile_analyze.cli.plot import picture_of
 from profile_analyze.model.executions import Run
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.bar_chart import by_style, draw_times
-from profile_analyze.report.chart_texts import note_on_times
+from profile_analyze.report.chart_texts import notes_of_picture
 from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
@@ -479,6 +481,42 @@ def test_long_names_are_cut_in_the_middle() -> None:
     assert (shown[4][:2], shown[4][-2:]) == ("卷积", "卷积")
 
 
+LAYER = "/features/features.{}/block/block.{}/Conv_output_0_nchwc"
+LAYERS = [LAYER.format(n, m) for n in (9, 10, 11) for m in (0, 1)]
+
+
+@pytest.mark.parametrize("draw", [draw_times, draw_roofline])
+@pytest.mark.parametrize("times", [1, 5])
+def test_long_names_and_types_stay_different(
+    draw: Callable[[Figure, Chart], None], times: int
+) -> None:
+    names = [f"{'/model' * 9 * (times - 1)}{name}{'/weight' * 9 * (times - 1)}" for name in LAYERS]
+    profile = profile_of(
+        [{"name": name, "type": name, "computation": 8e9, "memory": 1e9} for name in names],
+        [{"operator": n, "duration_s": 9.0 - n} for n in range(len(names))],
+    )
+    figure = Figure(figsize=(11, 7))
+    draw(figure, Chart("times", pa.run(pa.Query(peaks=PEAKS), profile)))
+    axes = figure.axes[0]
+    shown = [label.get_text() for label in axes.get_yticklabels()]
+    if draw == draw_roofline:
+        (listed,) = [text.get_text() for text in axes.texts if "\n" in text.get_text()]
+        lines = [line[2:].strip() for line in listed.splitlines()]
+        assert max(map(len, lines)) <= 36
+        ends = [index for index, line in enumerate(lines) if line.endswith("%")]
+        starts = [0, *(end + 1 for end in ends)]
+        shown = ["".join(lines[slice(*ends_of)]) for ends_of in zip(starts, ends, strict=False)]
+        legend = axes.get_legend()
+        assert legend is not None
+        types = [text.get_text() for text in legend.get_texts()]
+        assert len({*types}) == len(types) == len(names)
+        assert max(map(len, types)) <= 28
+    assert len({*shown}) == len(names)
+    if times == 1:
+        assert shown == names
+    assert all(name.split("/")[2] in short for name, short in zip(LAYERS, shown, strict=True))
+
+
 @pytest.mark.parametrize("compared", [False, True])
 @pytest.mark.parametrize(
     ("name", "time_s"),
@@ -860,24 +898,70 @@ def title_of(figure: Figure, chart: Chart, unit: TimeUnit) -> str:
     return str(figure.get_suptitle())
 
 
-def test_notes_that_are_too_long_for_a_line_are_cut_after_a_clause() -> None:
+def lines_of_notes(*notes: str) -> tuple[str, ...]:
+    """Return what a picture shows of notes that numbers are wrong."""
+    summary = pa.summarise(pa.load(RESNET))
+    return notes_of_picture(summary, [Note(text, Importance.WRONG) for text in notes])
+
+
+def test_notes_that_are_too_long_are_cut_after_a_clause() -> None:
     text = "the device time is the sum of 2 streams, which may have run at the same time"
-    notes = [Note(f"{text}; {'advice ' * 10}", Importance.WRONG), Note("", Importance.WRONG)]
-    summary = pa.summarise(pa.load(RESNET))._replace(notes=tuple(notes))
-    assert note_on_times(summary, ()) == text
+    assert lines_of_notes(f"{text}; {'advice ' * 10}") == (text,)
+    words = "words " * 12  # two lines have space for three of these
+    assert lines_of_notes(f"a, so {words * 2}: {words * 2}") == (f"a, so {words * 2}",)
+    # A clause does not end inside brackets, and before `but`, or after the subject.
+    start = f"{words}(1, which b), c"
+    assert lines_of_notes(f"{start}, so {words * 3}") == (start,)
+    assert lines_of_notes(f"{words}(1, which {words * 3})") == ()
+    assert lines_of_notes(f"{words}, but {words * 3}") == ()
+    assert lines_of_notes(f"on both sides: {words * 4}", "b") == ("b",)
 
-    def line(*texts: str) -> str:
-        notes = tuple(Note(text, Importance.WRONG) for text in texts)
-        return note_on_times(summary._replace(notes=notes), ())
 
-    words = "words " * 12
-    assert line(f"a (1, which b), c, so {words}: {words}") == f"a (1, which b), c, so {words}"
-    assert line(f"a (1, which b), c, so {words * 2}") == "a (1, which b), c"
-    assert line(f"a (1, which {words * 2})") == ""
-    assert line(words * 2, "b") == "b"
-    migraphx = pa.load(PROFILES.parent / "migraphx/current.txt")
-    assert note_on_times(pa.summarise(migraphx), ()) == (
-        "the runtime waited for each operator before the next, so times include that wait"
+def test_each_note_has_a_line_and_the_most_important_may_have_two() -> None:
+    first, second = "f" * 60, "s" * 60
+    longest = f"{first}: {second}"
+    assert lines_of_notes(*(f"{n}{longest}" for n in range(4))) == (
+        f"0{longest}",
+        f"1{first}",
+        f"2{first}",
+    )
+    assert lines_of_notes("0", f"1{longest}", "2") == ("0", f"1{longest}", "2")
+    # The second note has no clause that fits into a line, and the third has no space then.
+    word = "long " * 40
+    assert lines_of_notes(longest, word, "third") == (longest, word)
+
+
+def test_a_picture_has_the_most_important_notes_first() -> None:
+    texts = {one: one.name for one in Importance if one != Importance.VERDICT}
+    notes = [Note(text, importance) for importance, text in reversed(texts.items())]
+    summary = pa.summarise(pa.load(RESNET))
+    assert notes_of_picture(summary, notes) == ("DAMAGED", "ANSWER", "WRONG")
+    # Notes on dots are not needed, and notes on hardly any time are unimportant.
+    few = [
+        Note("on few", Importance.WRONG, 0.0001),
+        Note("faster than their roof: 2 operators", Importance.WRONG),
+    ]
+    assert notes_of_picture(summary, [*few, *notes]) == ("DAMAGED", "ANSWER", "WRONG")
+
+
+@pytest.mark.parametrize("peaks", [False, True])
+def test_the_title_of_a_comparison_says_if_whole_runs_did_not_follow(*, peaks: bool) -> None:
+    def side(device_s: float, file: str) -> pa.Profile:
+        return profile_of(
+            [{"name": "a", "computation": 1.0, "memory": 1.0}],
+            [{"operator": 0, "run": n, "duration_s": device_s * (1 + n / 1e3)} for n in range(8)],
+            runs=[Run(n, wall_s=10.0 + n / 1e3) for n in range(8)],
+            processes=[f"{file}{n}" for n in range(8)],
+        )
+
+    compared = pa.compare(side(1.0, "new"), side(2.0, "old"))
+    query = pa.Query(compared=True, peaks=PEAKS if peaks else None)
+    request: Any = SimpleNamespace(
+        queries={"device": query}, query=query, asked_side="device", most_rows=0, plot="a.svg"
+    )
+    (chart,) = picture_of(compared, request).all_of(Chart)
+    assert chart.notes[0].startswith(
+        "operators take 1.00 s less than in the baseline, but a whole run takes as long: "
     )
 
 

@@ -66,7 +66,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
     Files beside `source` add the description of the engine, and the times of whole inferences.
     """
     entries = converted(decoded(source), list[_Entry], source.name)
-    layers = [(entry.name, entry) for entry in entries if entry.name is not None]
+    layers = _layers_among(entries, source.name)
     count = next((entry.count for entry in entries if entry.count is not None), None)
     if not layers or count == 0:
         what = "no layer" if not layers else "layers, but no inference (count 0)"
@@ -98,6 +98,17 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
     )
     profile = _with_inferences(_with_metadata(profile, source), source)
     return _with_description(profile, source, wanted)
+
+
+def _layers_among(entries: Sequence[_Entry], file: str) -> list[_Layer]:
+    """Return the layers. Raises `MalformedProfileError` for a layer without a name."""
+    for index, entry in enumerate(entries):
+        has_time = (entry.total_ms, entry.mean_ms, entry.median_ms) != (None, None, None)
+        if entry.name is None and has_time:  # without this layer, the total would be wrong
+            raise MalformedProfileError(
+                file, f"at $[{index}]: object missing required field `name`"
+            )
+    return [(entry.name, entry) for entry in entries if entry.name is not None]
 
 
 def _with_metadata(profile: Profile, source: Source) -> Profile:

@@ -103,6 +103,16 @@ def test_nodes_inside_a_loop_have_rows_of_their_own(lines: list[str], tmp_path: 
     assert top == [("loop", near(10e-6)), ("mul", near(4e-6))]
 
 
+@pytest.mark.parametrize(
+    "outer", ["If", "Scan", "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"]
+)
+def test_all_types_with_bodies_contain_nodes_in_files_sorted_by_start(
+    outer: str, tmp_path: Path
+) -> None:
+    lines = (node("outer", outer, 12, 10), node("mul", "Mul", 13, 2), run(10, 30))
+    assert rows(document(*lines), tmp_path, "id") == [("outer",), ("outer/mul",)]
+
+
 @pytest.mark.parametrize("duration", [4, 7, 30])
 def test_nodes_that_overlap_because_a_time_was_changed_are_not_nested(
     duration: int, tmp_path: Path

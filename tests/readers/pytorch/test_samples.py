@@ -180,7 +180,7 @@ def test_a_row_has_its_scope_if_other_operators_have_its_name() -> None:
 
 def test_pictures_name_the_module_of_operators_with_equal_names() -> None:
     table = pa.run(pa.Query(top=4), at_level(pa.load(FOLDER / "cnn-shapes.json.gz")))
-    assert names(table, 60) == [
+    assert names(table) == [
         "aten::mkldnn_convolution (Conv2d_0)",
         "aten::clamp_min",
         "aten::max_pool2d_with_indices",

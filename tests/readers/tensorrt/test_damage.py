@@ -97,6 +97,14 @@ def test_a_profile_without_inferences_is_refused(
             b'[{"count": 1}, {"name": "a", "averageMs": -1}]',
             "at $[1].averageMs: expected `float` >= 0.0",
         ),
+        # Without such a layer, the total would be too small.
+        *(
+            (
+                b'[{"count": 1}, {"name": "a", "averageMs": 1}, {%s: 0.5}]' % time,
+                "at $[2]: object missing required field `name`",
+            )
+            for time in (b'"averageMs"', b'"timeMs"', b'"medianMs"', b'"name": null, "averageMs"')
+        ),
         (b'[{"count": 1}, 3]', "at $[1]: expected `object`, got `int`"),
         (b'[{"count": 1} x', "is not valid JSON: expected ',' or ']' (byte 14)"),
         (b'[{"count": ' + b"[" * 100_000, "is nested too deeply for a profile"),
