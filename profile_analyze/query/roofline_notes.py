@@ -18,14 +18,13 @@ from profile_analyze.analysis.roofline import (
 from profile_analyze.model.links import is_limited_by_link
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.numbers import total
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.stale_work import has_stale_work
 from profile_analyze.model.terms import ABSENT, HOST
 from profile_analyze.query.peaks_advice import highest_rates_advice, may_be_tf32, tf32_advice
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
-from profile_analyze.units import counted, percent, short_time
+from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,9 +140,8 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
     if share < _LARGE_SHARE:
         reason = (
             "their data probably stayed in caches, or memory counts a whole input of which they "
-            "read only a part; the column lost adds up to "
-            f"{short_time(total(rows['lost'][faster]))} for these operators, but the summary "
-            "counts each of them as 0; --where 'efficiency <= 100%' leaves them out"
+            "read only a part; the column lost is negative for these operators, but the summary "
+            "counts them as 0; --where 'efficiency <= 100%' leaves them out"
         )
     elif may_be_tf32(rows, faster):
         reason = f"{tf32_advice(rows)}; otherwise, check the device"

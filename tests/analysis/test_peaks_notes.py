@@ -358,8 +358,8 @@ def test_operators_that_are_not_judged_get_a_note_if_they_take_enough_time() -> 
         (
             9.0,
             "their data probably stayed in caches, or memory counts a whole input of which they "
-            "read only a part; the column lost adds up to -2.85 s for these operators, but the "
-            "summary counts each of them as 0; --where 'efficiency <= 100%' leaves them out",
+            "read only a part; the column lost is negative for these operators, but the "
+            "summary counts them as 0; --where 'efficiency <= 100%' leaves them out",
         ),
         (
             8.0,

@@ -44,8 +44,8 @@ def test_efficiencies_over_1_get_a_note_only_if_they_are_shown() -> None:
     assert run_command(*arguments, "--order-by", "efficiency").err == (
         "note: faster than their roof: 26 operators (0.7% of the time), with an efficiency of up "
         "to 300.1%; their data probably stayed in caches, or memory counts a whole input of which "
-        "they read only a part; the column lost adds up to -838 us for these operators, but the "
-        "summary counts each of them as 0; --where 'efficiency <= 100%' leaves them out\n"
+        "they read only a part; the column lost is negative for these operators, but the "
+        "summary counts them as 0; --where 'efficiency <= 100%' leaves them out\n"
     )
 
 
