@@ -84,6 +84,8 @@ class Summary(NamedTuple):
     """The share of a run that the operators explain."""
     explained_on: Side | None = None
     """Which times explain the run, if the profile has both host times and device times."""
+    level: str | None = None
+    """The level of the rows; None for operators of a format without levels."""
     measured_apart: bool = False
     """Whether the operators take longer than a run, because they were measured on their own."""
     ran_outside: bool = False
@@ -230,7 +232,7 @@ def _wall_times(profile: Profile, query: Query, unit: SampleUnit | None) -> dict
     """Return the fields of `Summary` on the time of a whole run."""
     typical = typical_run(profile, query.run_statistic, unit)
     explained = 1 - float(ratio(np.array([typical.outside_s]), typical.wall_s)[0])
-    return {**typical._asdict(), "explained": explained}
+    return {**typical._asdict(), "explained": explained, "level": profile.level}
 
 
 def _copy_time(profile: Profile, query: Query) -> CopyTime:

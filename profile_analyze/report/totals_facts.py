@@ -6,20 +6,25 @@ from math import isclose, isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.terms import DEVICE, HOST
+from profile_analyze.model.terms import DEVICE, HOST, KERNEL, MODULE
 from profile_analyze.query.run_times import LEAST_WAITS
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
 from profile_analyze.report.sentence_parts import in_brackets, known_part, runs_and_spread
 from profile_analyze.units import NOT_AVAILABLE, counted, percent, short_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
 
 _SHORTEST_SHOWN_S: Final = 0.5e-4
 """The original's format shows shorter copy times as 0.0000."""
+_ROWS_OF_LEVELS: Final[Mapping[str | None, str]] = {
+    MODULE: "modules and regions",
+    KERNEL: "kernels",
+}
+"""What the rows of a level are called, if they are not called operators."""
 _CLOSE: Final = 0.1
 """Times that differ by at most this share of the longer one are about the same."""
 
@@ -57,9 +62,10 @@ def _wall_text(summary: Summary, times: Times) -> str:
     if isnan(summary.outside_s):
         return wall
     share, rest = percent(summary.explained), times.total(summary.outside_s)
-    parts = f"operators: {share}, outside of them: {rest}"
+    rows = _ROWS_OF_LEVELS.get(summary.level, "operators")
+    parts = f"{rows}: {share}, outside of them: {rest}"
     if summary.explained_on == HOST:
-        parts = f"operators on the host: {share}, outside of them: {rest}"
+        parts = f"{rows} on the host: {share}, outside of them: {rest}"
     if summary.explained_on == DEVICE:
         parts = f"device busy: {share}, idle: {rest}"
     return f"{wall} ({_in_such_a_run(summary)}{parts})"

@@ -326,6 +326,19 @@ def test_the_line_says_which_times_explain_a_run(
     assert f"wall time of a run  4.000 s ({text})\n" in render(Report.of(summary, ()), "plain")
 
 
+@pytest.mark.parametrize(
+    ("level", "rows"), [("module", "modules and regions"), ("kernel", "kernels")]
+)
+def test_the_line_says_of_which_level_the_rows_are(level: str, rows: str) -> None:
+    profile = profile_of(
+        [{"name": "a", "level": level}],
+        [{"operator": 0, "duration_s": 3.0}],
+        runs=[Run(wall_s=4.0)],
+    )
+    text = render(Report.of(summarise(profile), ()), "plain")
+    assert f"wall time of a run  4.000 s ({rows}: 75.0%, outside of them: 1.000 s)\n" in text
+
+
 def test_the_line_names_no_side_if_runs_differ_or_if_there_is_one_side() -> None:
     times = ((3.0, 2.0), (2.0, 3.0))
     rows = [

@@ -909,7 +909,7 @@ def test_notes_that_are_too_long_are_cut_after_a_clause() -> None:
     assert lines_of_notes(f"{text}; {'advice ' * 10}") == (text,)
     words = "words " * 12  # two lines have space for three of these
     assert lines_of_notes(f"a, so {words * 2}: {words * 2}") == (f"a, so {words * 2}",)
-    # A clause does not end inside brackets, and before `but`, or after the subject.
+    # No clause ends inside brackets, before `but`, or after a subject such as `on both sides`.
     start = f"{words}(1, which b), c"
     assert lines_of_notes(f"{start}, so {words * 3}") == (start,)
     assert lines_of_notes(f"{words}(1, which {words * 3})") == ()
@@ -945,7 +945,7 @@ def test_a_picture_has_the_most_important_notes_first() -> None:
 
 
 @pytest.mark.parametrize("peaks", [False, True])
-def test_the_title_of_a_comparison_says_if_whole_runs_did_not_follow(*, peaks: bool) -> None:
+def test_the_title_of_a_comparison_says_if_only_the_operators_became_faster(*, peaks: bool) -> None:
     def side(device_s: float, file: str) -> pa.Profile:
         return profile_of(
             [{"name": "a", "computation": 1.0, "memory": 1.0}],
