@@ -55,6 +55,7 @@ _NAME_WIDTH: Final = 36
 _NAME_LINES: Final = 2
 """How many lines a name gets if it would be equal to another name in one line."""
 _LIST_FONT_SIZE: Final = 8.0
+_LEAST_FONT_SIZE: Final = 3.0
 _MARGIN: Final = 8.0
 """The least space below the list of numbers, in pixels."""
 _LEGEND_WIDTH: Final = 28
@@ -295,8 +296,11 @@ def _in_lines(texts: Sequence[str]) -> list[list[str]]:
 
 def _fit_list(names: Text) -> None:
     """Make the letters of the list smaller if the list would not fit into the picture."""
-    box = names.get_window_extent()
-    names.set_fontsize(_LIST_FONT_SIZE * min(1.0, (box.y1 - _MARGIN) / box.height))
+    # The height is not proportional to the size: some versions of matplotlib round each line.
+    for size in np.arange(_LIST_FONT_SIZE, _LEAST_FONT_SIZE, -0.25):
+        names.set_fontsize(size)
+        if names.get_window_extent().y0 >= _MARGIN:
+            return
 
 
 def _longer_without_dot(table: Table, rows: NDArray[np.int64]) -> list[int]:

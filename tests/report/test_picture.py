@@ -232,11 +232,11 @@ def test_the_ten_largest_dots_have_numbers_that_do_not_overlap() -> None:
 
 def test_a_long_list_below_a_high_title_fits_into_the_picture() -> None:
     result, axes = roofline(pa.Query(peaks=PEAKS))
-    figure = Figure(figsize=(11, 7), layout="constrained")
+    figure = Figure(figsize=(11, 6.5), layout="constrained")
     draw_roofline(figure, Chart("roofline", result, "many words " * 250))
     ours, usual = figure.axes[0].texts[0], axes.texts[0]
     assert ours.get_text() == usual.get_text()
-    assert 4 < float(ours.get_fontsize()) < float(usual.get_fontsize()) == 8
+    assert 3 < float(ours.get_fontsize()) < float(usual.get_fontsize()) == 8
     assert ours.get_window_extent().y0 > 0
 
 
