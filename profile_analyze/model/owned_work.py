@@ -17,7 +17,7 @@ from profile_analyze.model.device_columns import MESSAGE_AMOUNTS, MESSAGE_TEXTS
 from profile_analyze.model.links import copies_column
 from profile_analyze.model.numbers import finite
 from profile_analyze.model.ownership import is_at_level
-from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED, OPERATOR
+from profile_analyze.model.terms import COMPUTE_DTYPE, DERIVED, KERNEL, MEASURED, OPERATOR
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -53,10 +53,8 @@ def leaves_work_inside(operators: Operators) -> Flags:
 def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: Flags) -> Operators:
     """Return the operators, each with the work and the messages of all executions that it owns.
 
-    Work counts once: see `delegation.py`. The work of an operator is N/A in two cases:
-
-    - All its calls delegate, and it owns no other work.
-    - It owns unknown work, and all known work that it owns is 0.
+    Work counts once: see `delegation.py`. The work of an operator is N/A if all its calls delegate
+    and it owns no other work, or if it owns unknown work and all known work that it owns is 0.
     """
     operators, executions = profile.operators, profile.executions
     calls = _calls(executions, is_row, len(operators))
@@ -67,6 +65,7 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
     delegates_as_row = delegates[is_row[delegates]]
     owned = _owned(profile, owner, OPERATOR)
     changed: dict[str, Any] = {}
+    columns = _delegates(delegates_as_row, executions, len(operators))
     for name, per_call in works.items():
         is_known = ~np.isnan(per_call)[executions.operator]
         has_unknown = _owning(owned[~is_known[owned]], owner, executions, len(operators))
@@ -80,13 +79,13 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
         counted = np.flatnonzero(counts)
         sums = _sums(counted, owner, per_call, executions) / calls
         sums[has_unknown & (sums == 0)] = np.nan
-        # All other operators keep their values. Multiplying a value by the calls and dividing it
-        # again could round it.
+        # All other operators keep their values, which multiplying and dividing could round.
         is_changed = has_unknown | _owning(inside, owner, executions, len(operators))
         is_changed[executions.operator[superseded]] = True
         changed[name] = np.where(is_changed, finite(sums), per_call)
         changed[f"{name}_source"] = _source_of_owned(operators, name, counted, owner, executions)
-    columns = _delegates(delegates_as_row, executions, len(operators))
+        if name == "computation":
+            columns |= _dtypes_of_most(operators, counted, owner, executions)
     columns |= copies_column(profile, kernels, owner)
     columns |= _owned_messages(profile, kernels, owner, calls)
     return replace(operators, **changed, optional={**operators.optional, **columns})
@@ -112,6 +111,29 @@ def _sums(rows: Indices, owner: Indices, per_call: Floats, executions: Execution
         amounts = per_call[executions.operator[rows]] * executions.calls[rows]
         sums = np.bincount(owning, amounts, minlength=size)
     return np.where(np.bincount(owning, minlength=size) > 0, sums, np.nan)
+
+
+def _dtypes_of_most(
+    operators: Operators, rows: Indices, owner: Indices, executions: Executions
+) -> dict[str, Any]:
+    """Return the column `COMPUTE_DTYPE` with the dtypes of more rows; `{}` without the column.
+
+    A row without a dtype gets the dtype of over half of the computation of the `rows` that it owns.
+    """
+    if COMPUTE_DTYPE not in operators.optional:
+        return {}
+    column = operators.categorical(COMPUTE_DTYPE)
+    operator, size, dtypes = executions.operator[rows], len(operators), len(column.categories)
+    owning, codes = executions.operator[owner[rows]].astype(np.int64), column.codes[operator]
+    amounts = operators.computation[operator] * executions.calls[rows]
+    has_dtype = codes >= 0
+    cells = owning[has_dtype] * dtypes + codes[has_dtype]
+    with np.errstate(all="ignore"):
+        by_dtype = np.bincount(cells, amounts[has_dtype], size * dtypes).reshape(size, dtypes)
+        is_most = by_dtype > np.bincount(owning, amounts, size)[:, np.newaxis] / 2
+    gets_dtype = (column.codes < 0) & is_most.any(axis=1)
+    filled = np.where(gets_dtype, is_most.argmax(axis=1), column.codes) if dtypes else column.codes
+    return {COMPUTE_DTYPE: Categorical(filled, column.categories)}
 
 
 def _owned(profile: Profile, owner: Indices, level: str) -> Indices:

@@ -234,3 +234,31 @@ def test_an_operator_keeps_its_collective_if_its_kernels_have_none() -> None:
     )
     found = at_level(profile, "operator").operators.categorical("collective")
     assert found.values().tolist() == ["send", "all_reduce"]
+
+
+def test_a_module_has_the_dtype_of_most_of_its_computation() -> None:
+    """Half of the computation of the second module is not enough."""
+    modules = [{"name": name, "level": "module"} for name in ("most", "half", "none")]
+    computations = (3.0, 1.0, 2.0, 2.0, 0.0)
+    operators = [
+        {"name": str(index), "computation": computation}
+        for index, computation in enumerate(computations)
+    ]
+    dtypes = [None, None, None, "bf16", "fp32", "bf16", None, "fp32"]
+    executions = [
+        *({"operator": module, "duration_s": 1.0} for module in range(3)),
+        *(
+            {"operator": 3 + index, "duration_s": 1.0, "parent": parent}
+            for index, parent in enumerate((0, 0, 1, 1, 2))
+        ),
+    ]
+    profile = profile_of(
+        [*modules, *operators],
+        executions,
+        tracks=[CPU],
+        columns={"optional": {"compute_dtype": Categorical.of(dtypes)}},
+    )
+    found = at_level(profile, "module").operators.categorical("compute_dtype")
+    assert found.values().tolist() == ["bf16", None, None]
+    inner = at_level(profile, "operator").operators.categorical("compute_dtype")
+    assert inner.values().tolist() == dtypes[3:]
