@@ -102,7 +102,7 @@ COLUMNS: Final = (
     _column(
         "base",
         "s",
-        "the time in the baseline",
+        "the time in the baseline; each process counts once, with the median of its runs",
         AGGREGATED,
         timed=True,
         measured=True,
