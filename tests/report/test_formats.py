@@ -83,13 +83,14 @@ def test_every_format_can_show_all_columns_of_groups(output_format: str) -> None
 def test_formats_for_people_show_only_columns_with_values() -> None:
     operators = [Operator("conv", "Conv", 4, work=(1, 1)), Operator("relu", "Relu", 2)]
     table = pa.run(pa.Query(by="type,param.none"), profile_of(operators))
-    shown = pa.render(table, "markdown", columns="all").splitlines()[0]
-    assert [cell.strip() for cell in shown.strip("|").split("|")] == [
-        *("type", "`param.none`", "count", "device self time (us)", "runs", "time min (us)"),
-        *("time max (us)", "share", "cumulative time (us)", "cumulative share"),
-        *("device time (us)", "self (us)", "calls", "computation", "flops", "memory"),
-        *("bandwidth", "intensity (FLO/byte)"),
+    shown = pa.render(table, "markdown", columns="all").splitlines()[0].strip("|").split("|")
+    heads = [cell.strip() for cell in shown]
+    assert heads[:4] == ["type", "`param.none`", "count", "device self time (us)"]
+    assert ("flops" in heads, "spread" in heads) == (True, False)  # one run has no spread
+    with_values = [
+        name for name in table.columns if any(row[name] is not None for row in table.rows)
     ]
+    assert len(heads) == len({*with_values, *table.query.by})
     empty = pa.run(pa.Query(by="type", types="None"), profile_of(operators))
     heads = pa.render(empty, "markdown", columns="all").splitlines()[0].split("|")
     assert len(heads) == len(empty.columns) + 2
