@@ -42,7 +42,8 @@ OPTIONAL_COLUMNS: Final = (
 """The optional columns that several formats have. A reader may add others.
 
 - `in_shapes`, `out_shapes`: the shape of each input and output. If one is unknown, all of them are.
-  In some formats, `()` is a scalar or unknown. Sizes are as in the file.
+  `()` is a scalar. One format also writes it for an unknown shape: see `docs/formats.md`. Sizes
+  are as in the file.
 - `in_strides`: the strides of each input in elements, None for a contiguous input; empty if all
   inputs are contiguous.
 - `input_dtypes`: the dtype of each input, as the file names it; None if it is unknown.
