@@ -34,8 +34,8 @@ test-slow: $(DEV) ## the slow tests and the tests with random examples, with all
 	TESTS_FOR=ci $(BIN)/python -m pytest -n auto -q -m 'slow or slowest or hypothesis'
 
 docs: $(DEV) ## write the generated pages, and the output of commands in documents, anew
-	$(BIN)/python -m profile_analyze --columns help > docs/columns.md
-	$(BIN)/python -m profile_analyze.cli.options_page > docs/options.md
+	text=$$($(BIN)/python -m profile_analyze --columns help) && printf '%s\n' "$$text" > docs/columns.md
+	text=$$($(BIN)/python -m profile_analyze.cli.options_page) && printf '%s\n' "$$text" > docs/options.md
 	$(BIN)/python -m tests.report.test_facts
 	$(BIN)/python -m tests.document_sessions
 	$(BIN)/python -m tests.terminal_picture

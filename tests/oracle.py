@@ -199,13 +199,13 @@ def _holds(condition: str, row: dict[str, Any]) -> bool:
     if found is None:
         return False
     if operator in ("~", "!~"):
-        return (re.search(value, found) is not None) == (operator == "~")
+        return (re.search(value, str(found)) is not None) == (operator == "~")
     if isinstance(found, str):
         return operator in ("==", "!=") and (found == value) == (operator == "==")
     if isinstance(found, tuple):
         text = ", ".join("{" + ",".join(map(str, shape)) + "}" for shape in found)
         return (text.replace(" ", "") == value.replace(" ", "")) == (operator == "==")
-    if value.isalpha():  # the parameter is a number in this row, and a text in other rows
+    if not value[0].isdigit():  # the row has a number; other rows may have texts
         return operator == "!="
     measured = (
         *("time", "time_min", "time_max", "device_time", "time_median", "host_time", "wait"),

@@ -32,7 +32,6 @@ from profile_analyze.fleet.profile_tables import (
     runs_table,
     tracks_table,
 )
-from profile_analyze.fleet.stored_profiles import CATEGORIES_OF
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import FORMULA, SAME, RatioOfSums
 from profile_analyze.model.numbers import ratio
@@ -77,7 +76,7 @@ _RUN_FIELDS: Final = (
 def _type_of(column: Column) -> pa.DataType:
     if column.kind == "number":
         return NUMBER
-    return COUNT if CATEGORIES_OF.get(column.optional) is int else CATEGORIES
+    return COUNT if column.has_whole_numbers else CATEGORIES
 
 
 OPERATORS: Final = (

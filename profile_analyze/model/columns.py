@@ -116,6 +116,9 @@ class Column(NamedTuple):
     """A `number` column is an array. Columns of texts, or of texts and numbers, are categorical."""
     as_text: Callable[[Any], str] = str
     """Returns the text of a value that is not a number."""
+    has_whole_numbers: bool = False
+    """Whether all values of a `mixed` column are whole numbers. In SQL and Parquet, they then stay
+    numbers."""
     is_key: bool = False
     """Whether operators can be grouped by this column. A group has the value that its operators
     share."""

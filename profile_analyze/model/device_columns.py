@@ -70,6 +70,7 @@ _COMMUNICATION: Final = (
         "group_size",
         meaning="the number of ranks that take part in the communication",
         kind="mixed",
+        has_whole_numbers=True,
         optional="group_size",
     ),
     Column(

@@ -82,6 +82,8 @@ def _columns(section: TableSection) -> Iterator[_Column]:
         if table.has_numbers(name):  # ids are numbers in some formats
             type_ = "integer" if values.dtype.kind == "i" else "number"
             yield heading, values, _TYPES[type_], meaning
+        elif column.has_whole_numbers:
+            yield heading, values, _TYPES["integer"], meaning
         else:
             texts = [None if one is None else as_utf8(column.as_text(one)) for one in values]
             yield heading, texts, _TYPES["text"], meaning

@@ -61,6 +61,13 @@ def test_columns_have_types_units_and_meanings(tmp_path: Path) -> None:
     assert time[b"meaning"].startswith(b"the device time, or the kind of time")
 
 
+def test_keys_of_whole_numbers_are_numbers(tmp_path: Path) -> None:
+    file = str(FIXTURES / "pytorch" / "gpu.json")
+    table = table_of(file, "--aggregate-by", "group_size", "-t", "0", folder=tmp_path)
+    assert table.schema.field("group_size").type == pyarrow.int64()
+    assert {2, None} <= set(table.column("group_size").to_pylist())
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
