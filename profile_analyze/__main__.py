@@ -12,8 +12,10 @@ def run() -> NoReturn:
 
 def _answer() -> int:
     # Imported here, so that `run_process` also handles an interrupt during the import.
-    from profile_analyze.cli.main import main
-
+    try:
+        from profile_analyze.cli.main import main
+    except ValueError as error:  # Python's compiler may raise it if memory runs out
+        raise MemoryError from error
     return main()
 
 

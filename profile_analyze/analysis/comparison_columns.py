@@ -102,7 +102,8 @@ COLUMNS: Final = (
     _column(
         "base",
         "s",
-        "the time in the baseline; each process counts once, with the median of its runs",
+        "the time in the baseline; each process counts once, with the median of its runs, unless "
+        "`--unit` says otherwise",
         AGGREGATED,
         timed=True,
         measured=True,

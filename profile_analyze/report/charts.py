@@ -53,7 +53,7 @@ _SMALLEST_DOT: Final = 16.0
 _NAME_WIDTH: Final = 36
 """The most characters of a line of a name in the list of numbers."""
 _NAME_LINES: Final = 2
-"""How many lines a name gets if it would be equal to another name in one line."""
+"""The most lines of a name that would be equal to another name in one line."""
 _LIST_FONT_SIZE: Final = 8.0
 _LEAST_FONT_SIZE: Final = 3.0
 _MARGIN: Final = 8.0
@@ -291,7 +291,14 @@ def _in_lines(texts: Sequence[str]) -> list[list[str]]:
     for alike in alike_names(whole, in_one_line):
         for index in alike:
             widths[index] *= _NAME_LINES
-    return [in_lines(text, _NAME_WIDTH) for text in short_names(whole, widths)]
+    while True:
+        lines = [in_lines(text, _NAME_WIDTH) for text in short_names(whole, widths)]
+        # Lines end after words, so a text may need more lines than its width says.
+        too_long = [index for index, one in enumerate(lines) if len(one) > _NAME_LINES]
+        if not too_long:
+            return lines
+        for index in too_long:
+            widths[index] -= 1
 
 
 def _fit_list(names: Text) -> None:

@@ -19,6 +19,8 @@ _Part: TypeAlias = tuple[int, int]
 ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _WORD: Final = re.compile(r"[^\W_]+|[\W_]")
 """A word, or one character between two words."""
+_UNBROKEN: Final = re.compile(r"[(\[{]*[^\W_]+[)\]},]*|[\W_]")
+"""A word with the brackets around it and the comma after it, or one character between words."""
 _LONGEST_WORD: Final = 16
 """Of a longer word, only the first different character must be kept."""
 
@@ -54,9 +56,9 @@ def alike_names(names: Sequence[str], short: Sequence[str]) -> list[list[int]]:
 
 
 def in_lines(name: str, width: int) -> list[str]:
-    """Return the lines of a name, broken after words or after characters between words."""
+    """Return the lines of a name, broken between matches of `_UNBROKEN`."""
     lines: list[str] = []
-    for word in _words(name):
+    for word in _UNBROKEN.findall(name):
         for part in broken_word(word, width):
             if lines and text_width(lines[-1] + part) <= width:
                 lines[-1] += part

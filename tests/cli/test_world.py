@@ -218,6 +218,24 @@ def test_too_little_memory_to_compile_is_reported_in_one_line(tmp_path: Path) ->
     assert done.stderr.startswith("profile_analyze: error: ")
 
 
+def test_too_little_memory_for_the_compiler_is_reported_in_one_line() -> None:
+    code = (
+        "import sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'profile_analyze.cli.main':\n"
+        "            raise ValueError('field target is required for AnnAssign')\n"
+        "from profile_analyze.__main__ import run\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "run()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "profile_analyze: error: out of memory\n"
+
+
 @pytest.mark.slowest
 def test_too_little_memory_is_reported_in_one_line() -> None:
     """With any amount of memory, the command answers, or says that there is too little."""

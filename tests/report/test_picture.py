@@ -517,6 +517,22 @@ def test_long_names_and_types_stay_different(
     assert all(name.split("/")[2] in short for name, short in zip(LAYERS, shown, strict=True))
 
 
+def test_names_in_the_list_have_at_most_two_lines() -> None:
+    shape, channels = "{64,1024,14,14}", "{1024}, {1024}, {1024}, {1024}"
+    names = [f"{shape}, {shape}, {{{size}}}, {channels}" for size in (1024, 2048)]
+    profile = profile_of(
+        [{"name": name, "computation": 8e9, "memory": 1e9} for name in names],
+        [{"operator": 0, "duration_s": 2.0}, {"operator": 1, "duration_s": 1.0}],
+    )
+    figure = Figure()
+    draw_roofline(figure, Chart("roofline", pa.run(pa.Query(peaks=PEAKS), profile)))
+    (listed,) = [text.get_text() for text in figure.axes[0].texts if "\n" in text.get_text()]
+    lines = [line[2:].strip() for line in listed.splitlines()]
+    assert [line.endswith("%") for line in lines] == [False, False, True] * 2
+    assert max(map(len, lines)) <= 36
+    assert lines[1] != lines[4]
+
+
 @pytest.mark.parametrize("compared", [False, True])
 @pytest.mark.parametrize(
     ("name", "time_s"),

@@ -79,6 +79,7 @@ def test_lines_of_a_name_have_all_of_it(name: str, width: int) -> None:
 
 def test_lines_are_broken_after_words() -> None:
     assert in_lines("/features/features.0/Conv", 12) == ["/features/", "features.0/", "Conv"]
-    assert in_lines("{32,56}, {64,64,3}, {64}", 12) == ["{32,56}, {64", ",64,3}, {64}"]
+    assert in_lines("{32,56}, {64,64,3}, {64}", 12) == ["{32,56},", "{64,64,3},", "{64}"]
+    assert in_lines("{32,56}, {1024}, {1024}", 13) == ["{32,56},", "{1024},", "{1024}"]
     assert in_lines("abcdefgh", 3) == ["abc", "def", "gh"]
     assert in_lines("", 3) == []
