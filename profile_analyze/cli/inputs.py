@@ -118,9 +118,14 @@ def _without_models(files: list[str], models: list[str]) -> list[str]:
 
     If no other file would remain, return all files: reading them then reports the error.
     """
-    paths = {os.path.realpath(one) for one in models if one != "-"}
+    paths = real_paths(models)
     others = [one for one in files if os.path.realpath(one) not in paths] if paths else []
     return others or files
+
+
+def real_paths(files: list[str]) -> set[str]:
+    """Return the real paths of the files that are not standard input."""
+    return {os.path.realpath(one) for one in files if one != "-"}
 
 
 def _inputs_or_none(name: str, max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs | None:

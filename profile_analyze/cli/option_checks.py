@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.inputs import real_paths
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.cli.requested_format import requested_output_format
 from profile_analyze.cli.tables import check_tables
@@ -101,16 +102,16 @@ def _check_model(arguments: argparse.Namespace) -> None:
     models = arguments.model
     if len(models) > 1:
         raise QueryError(f"--model names {len(models)} models; name the one that ran")
-    own_path = {os.path.realpath(one) for one in models if one != "-"}
+    model_paths = real_paths(models)
     surplus = [one for one in arguments.files[1:] if one.endswith(MODEL_SUFFIX)]
-    surplus = [one for one in surplus if os.path.realpath(one) not in own_path]
+    surplus = [one for one in surplus if os.path.realpath(one) not in model_paths]
     if models and surplus:
         raise QueryError(
             f"--model takes one model, so {surplus[0]} counts as a profile; name the model that ran"
         )
     # Beside other files, the model is left out: a pattern may stand for it, too.
     sides = ({*map(os.path.realpath, side)} for side in (arguments.files, arguments.compare))
-    if own_path and own_path in sides:
+    if model_paths and model_paths in sides:
         # The suffix chooses the advice, because no file has been read yet.
         own = descriptions_of(os.path.basename(models[0]))  # noqa: PTH119  # may be a URL
         example = own[0] if own else "model.onnx"

@@ -42,7 +42,7 @@ class RatioOfSums(NamedTuple):
 
     Only the aggregates `sum` and `mean` use this ratio. Any other aggregate, such as `max`, is
     computed from the operators' own ratios: the largest numerator and the largest denominator may
-    belong to different operators. Both sums are of columns that have a name of their own, as
+    belong to different operators. Numerator and denominator are names of columns, such as
     `tiled_macs` for `tile_efficiency`.
     """
 

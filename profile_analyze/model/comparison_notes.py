@@ -28,8 +28,8 @@ _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
 share is relative to the side with fewer operators. Graph optimisation leaves about this share of
 the operators unchanged: `torch.compile` left 6 of 19 operators of a GPT-2. Of the operators of two
-different models, at most 4% matched in recorded profiles of PyTorch. Only operators count that
-`matching_evidence` describes."""
+different models, at most 4% matched in recorded profiles of PyTorch. `matching_evidence` says which
+operators count."""
 _LEAST_TIME: Final = 0.5
 """If the runtime renames operators, matched operators must take this share of the time of a side.
 Otherwise, the two sides look like different models."""

@@ -140,13 +140,14 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the largest block shape, such as 1x4, for which at most 10 % of the weight's elements are "
-        "zeros outside of blocks with only zeros; N/A if sparsity is at most 10 %",
+        "the shape of the blocks that zeros form, such as 1x4: the largest shape for which at most "
+        "10 % of the weight's elements are zeros outside of such blocks; N/A if sparsity is at "
+        "most 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",
         worked="the largest shape, of those that divide the weight and have powers of two as "
-        "sides, for which at most 10 % of the elements are zeros outside of blocks with only zeros",
+        "sides, for which at most 10 % of the elements are zeros outside of blocks of zeros",
     ),
     Column(
         "sparsity_block",

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.numbers import median
 from profile_analyze.query.gate_conditions import NO_FILTERS, conditions_on_verdicts
-from profile_analyze.query.missing_times import missing_times_of, would_match
+from profile_analyze.query.missing_times import missing_times_of, untimed_clause
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import advice_on_last_condition
 
@@ -76,7 +76,7 @@ def _hint_on_no_operator(
     if len(table.without_times) and not condition.is_of_work:
         side = MEASURES[table.query.measure].side
         time = f"a {side} time"
-        return f": {would_match(table.shown.profile, table.without_times, time)}"
+        return f": {untimed_clause(table.shown.profile, table.without_times, time)}"
     # `FailCondition.about` appends the subject to the conditions of the question, so the last
     # condition is the subject.
     is_advised = condition.subject and not conditions_on_verdicts(table.query)

@@ -33,7 +33,7 @@ def advice_on_missing_times(profile: Profile, side: Side) -> str:
     return f"{shown if others else ''}profile again with {side} times"
 
 
-def would_match(profile: Profile, rows: NDArray[np.int64], time: str = "such a time") -> str:
+def untimed_clause(profile: Profile, rows: NDArray[np.int64], time: str = "such a time") -> str:
     """Return the clause that the operators in `rows`, which lack a time, would match."""
     clause = f"{counted(len(rows), 'operator')} without {time} would match"
     if not leaves_work_inside(profile.operators)[rows].any():

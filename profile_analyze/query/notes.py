@@ -15,7 +15,7 @@ from profile_analyze.model.terms import ABSENT, HOST, LABEL, LEVELS, is_run_key
 from profile_analyze.model.wording import heading
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.group_key_notes import group_key_notes
-from profile_analyze.query.missing_times import advice_on_missing_times, would_match
+from profile_analyze.query.missing_times import advice_on_missing_times, untimed_clause
 from profile_analyze.query.number_notes import number_notes, time_range_notes
 from profile_analyze.query.parameter_columns import PARAMETER
 from profile_analyze.query.row_sum_notes import row_sum_notes
@@ -250,7 +250,7 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         yield Note(f"no operator has a {side} time; {advice}", Importance.ANSWER)
     elif not len(selection.operators):
         rows = selection.not_recorded
-        but = f"; {would_match(profile, rows)}" if len(rows) else ""
+        but = f"; {untimed_clause(profile, rows)}" if len(rows) else ""
         timed = "" if profile.origin.times == ABSENT else f" with a {side} time"
         none_matches = _none_matches(selection.recorded, "operator", timed)
         yield Note(f"{none_matches}{but}", Importance.ANSWER)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from warnings import catch_warnings, simplefilter
 
 import matplotlib as mpl
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
     from matplotlib.text import Text
     from numpy.typing import NDArray
 
@@ -244,10 +245,11 @@ def _draw_dots(
 def _draw_legend(axes: Axes) -> None:
     """Draw the legend of the types. Its dots have the same size, and no colour of a roof."""
     legend = axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
-    for handle in legend.legend_handles:
-        handle.set_sizes([30.0])  # type: ignore[union-attr]  # all are of scatter plots
-        if len(handle.get_facecolor()):  # type: ignore[union-attr]
-            handle.set_edgecolor("white")  # type: ignore[union-attr]
+    # All series are scatter plots, so all handles are collections of dots.
+    for handle in cast("list[PathCollection]", legend.legend_handles):
+        handle.set_sizes([30.0])
+        if len(handle.get_facecolor()):
+            handle.set_edgecolor("white")
 
 
 def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: TimeUnit) -> Text:

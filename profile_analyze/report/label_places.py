@@ -144,9 +144,8 @@ class LabelPlaces:
         text = self._axes.annotate(
             words, tuple(point), xytext=(0, 0), color=color, **_STYLE, **style
         )
-        renderer = self._axes.figure._get_renderer()  # type: ignore[union-attr]  # noqa: SLF001
-        text.update_positions(renderer)
-        return text, Text.get_window_extent(text, renderer)  # without the leader
+        text.get_window_extent()  # moves the text to its position
+        return text, Text.get_window_extent(text)  # without the leader
 
     def _best(self, places: Sequence[_Place], dot: int | None = None) -> tuple[_Place, float]:
         """Return the place with the least cost, and its cost. `places` are in order of distance."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
     from matplotlib.transforms import Bbox
 
     Point = tuple[float, float, float]  # intensity, FLO/s, seconds
@@ -76,7 +77,7 @@ def drawn(
 def example(name: str) -> Axes:
     """Return the roofline of some `POINTS`, with final positions of all texts."""
     axes = drawn(POINTS[name])
-    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    cast("Figure", axes.figure).draw_without_rendering()
     return axes
 
 
@@ -88,9 +89,9 @@ def labels(axes: Axes) -> list[Annotation]:
 def discs(axes: Axes) -> list[tuple[Any, float]]:
     """Return the centre and the radius of each dot, in pixels."""
     found: list[tuple[Any, float]] = []
-    for dots in axes.collections:
+    for dots in cast("Sequence[PathCollection]", axes.collections):
         centers = axes.transData.transform(np.asarray(dots.get_offsets()))
-        radii = np.sqrt(dots.get_sizes()) / 2 * axes.figure.dpi / 72  # type: ignore[attr-defined]
+        radii = np.sqrt(dots.get_sizes()) / 2 * axes.figure.dpi / 72
         found += zip(centers, np.broadcast_to(radii, len(centers)), strict=True)
     return found
 
@@ -170,7 +171,7 @@ def test_a_roofs_text_is_not_over_the_dot_of_another_roof() -> None:
     """With the text of its fp32 roof over it, a dot of bf16 would look too fast."""
     points = [(650.0, 9e13, 1.0), (0.2, 5e11, 0.1)]
     axes = drawn(points, "h200-sxm", ["bf16", "fp32"])
-    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    cast("Figure", axes.figure).draw_without_rendering()
     for text in labels(axes):
         box = Text.get_window_extent(text)
         assert min(distance(box, disc) for disc in discs(axes)) > 0

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -33,9 +33,11 @@ from tests.in_memory import profile_of
 from tests.readers.pytorch.events import document, op
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.patches import Rectangle
 
     from profile_analyze.report.times import TimeUnit
 
@@ -67,9 +69,10 @@ def test_each_row_with_flops_has_a_dot(name: str, by: tuple[str, ...]) -> None:
     with np.errstate(invalid="ignore"):
         rows = (result["flops"] > 0) & (result["intensity"] > 0)
     expected = sorted(zip(result["intensity"][rows], result["flops"][rows], strict=True))
-    drawn = np.concatenate([np.asarray(dots.get_offsets()) for dots in axes.collections])
+    series = cast("Sequence[PathCollection]", axes.collections)
+    drawn = np.concatenate([np.asarray(dots.get_offsets()) for dots in series])
     np.testing.assert_allclose(sorted(map(tuple, drawn.tolist())), expected)
-    sizes = np.concatenate([dots.get_sizes() for dots in axes.collections])  # type: ignore[attr-defined]
+    sizes = np.concatenate([dots.get_sizes() for dots in series])
     assert sizes.max() == pytest.approx(900.0)
 
 
@@ -84,7 +87,7 @@ def test_types_beyond_the_first_nine_are_grey() -> None:
     draw_roofline(figure, Chart("roofline", pa.run(pa.Query(peaks=PEAKS), profile)))
     *types, others = figure.axes[0].collections
     assert others.get_label() == "3 more types"
-    colors = [tuple(dots.get_facecolor()[0][:3]) for dots in types]  # type: ignore[index]
+    colors = [tuple(np.asarray(dots.get_facecolor())[0, :3]) for dots in types]
     assert len(set(colors)) == 9
     assert all(max(color) - min(color) > 0.2 for color in colors)
 
@@ -273,7 +276,7 @@ def test_bars_show_the_longest_times_and_their_shares() -> None:
     figure = Figure()
     draw_times(figure, Chart("times", result))
     bars, shares = figure.axes
-    widths = [bar.get_width() for bar in bars.patches]  # type: ignore[attr-defined]
+    widths = [bar.get_width() for bar in cast("Sequence[Rectangle]", bars.patches)]
     assert widths == pytest.approx((result["time"][:30] * 1e3).tolist())
     assert bars.get_xlabel() == "device self time (ms)"
     assert [text.get_text() for text in bars.texts][:3] == ["8.782", "8.270", "8.163"]
