@@ -306,17 +306,6 @@ def test_an_import_inside_a_function_has_its_reason() -> None:
     none_found({path: list(without_reason(code_of(path))) for path in MODULES})
 
 
-def test_files_and_functions_are_short() -> None:
-    def too_long(code: str) -> Iterator[str]:
-        if (count := len(code.splitlines())) > 350:
-            yield f"{count} lines"
-        for first, last, name in facts_of(code).functions:
-            if last - first >= 40:
-                yield f"{first}: {name} has {last - first + 1} lines"
-
-    none_found({path: list(too_long(code_of(path))) for path in MODULES})
-
-
 def test_tests_that_mutation_testing_leaves_out_exist() -> None:
     settings = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")
     left_out = re.findall(r'"--deselect=([^:"]+)::(\w+)"', settings)
