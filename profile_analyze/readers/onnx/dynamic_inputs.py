@@ -20,7 +20,7 @@ from profile_analyze.readers.onnx.types import bodies_of, sizes_of, tensor_type
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from onnx import ValueInfoProto
 
@@ -58,7 +58,11 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
             dims.replace_symbols(value.type)
     if dims.contradicts_model:
         _forget_types(proto.graph)
-    return (*_notes_on_changes(dims.changes), *_notes_on_empty_inputs(inputs))
+    return (
+        *_notes_on_changes(dims.changes),
+        *_notes_on_symbols(dims.several),
+        *_notes_on_empty_inputs(inputs),
+    )
 
 
 def _notes_on_changes(changes: list[str]) -> Iterator[str]:
@@ -67,6 +71,16 @@ def _notes_on_changes(changes: list[str]) -> Iterator[str]:
         yield (
             f"sizes differ from the model's: {some(changes)}; values of operators that cannot run "
             "with these sizes are N/A"
+        )
+
+
+def _notes_on_symbols(several: Mapping[str, Iterable[int]]) -> Iterator[str]:
+    """Yield a note if whole shapes give several sizes to a symbol."""
+    if several:
+        names = [f"{symbol} ({', '.join(map(str, sizes))})" for symbol, sizes in several.items()]
+        yield (
+            f"{counted(len(several), 'symbol')} with several sizes: {some(names)}; each axis has "
+            "the size that its own --input-shape gives"
         )
 
 
@@ -95,9 +109,14 @@ class _Dims:
 
     def __init__(self, file: str, given: ModelInputs) -> None:
         self._file = file
+        self._given = given.dims
         self._sizes = dict(given.dims)
+        self.several: dict[str, dict[int, None]] = {}
+        """The sizes of symbols to which whole shapes give several sizes. In other inputs, the size
+        of such a symbol is unknown."""
         self.contradicts_model = False
-        """Whether a given size replaces a fixed size, or an unknown size without a symbol."""
+        """Whether a given size replaces a fixed size, or an unknown size without a symbol, or
+        differs from another size of its symbol."""
         self.changes: list[str] = []
         """The axes whose fixed size is replaced, such as `data (axis 0: 1 to 8)`."""
 
@@ -144,11 +163,16 @@ class _Dims:
         )
 
     def _set_symbol(self, symbol: str, size: int, name: str) -> None:
-        if self._sizes.setdefault(symbol, size) != size:
-            raise QueryError(
-                f"{self._file}: the symbol '{symbol}' is given two sizes: {self._sizes[symbol]}, "
-                f"and {size} for the input '{name}'"
-            )
+        if symbol in self.several:
+            self.several[symbol][size] = None
+        elif (other := self._sizes.setdefault(symbol, size)) != size:
+            if symbol in self._given:
+                raise QueryError(
+                    f"{self._file}: the symbol '{symbol}' is given two sizes: {other}, "
+                    f"and {size} for the input '{name}'"
+                )
+            self.several[symbol] = {self._sizes.pop(symbol): None, size: None}
+            self.contradicts_model = True
 
     def _check_is_tensor(self, value: ValueInfoProto) -> None:
         kind = value.type.WhichOneof("value")
@@ -167,12 +191,14 @@ class _Dims:
         tensor.elem_type = _DTYPES[dtype]
 
     def replace_symbols(self, type_: TypeProto) -> None:
-        """Replace the symbols in a type with their sizes."""
+        """Replace the symbols in a type with their sizes. Forget symbols with several sizes."""
         if not type_.HasField("tensor_type"):
             return
         for dim in type_.tensor_type.shape.dim:
             if dim.dim_param in self._sizes:
                 dim.dim_value = self._sizes[dim.dim_param]
+            elif dim.dim_param in self.several:
+                dim.ClearField("dim_param")
 
 
 def _name_of(elem_type: int) -> str:

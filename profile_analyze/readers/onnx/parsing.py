@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import AttributeProto, GraphProto, ModelProto, TensorProto
+from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, TypeProto
 from onnx.checker import ValidationError
 from onnx.inliner import inline_local_functions
 
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.folding import LARGEST
-from profile_analyze.readers.onnx.types import STORED_APART, bodies_of
+from profile_analyze.readers.onnx.types import STORED_APART, bodies_of, elements_of
 from profile_analyze.readers.urls import is_url
 from profile_analyze.units import counted
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 ONNX_DOMAIN: Final = ""
 _ALIAS_OF_ONNX: Final = "ai.onnx"
+_NO_SYMBOL: Final = re.compile(r"[\W_]+|-\d+|none|null|nan|unk|unknown|undefined", re.IGNORECASE)
+"""Texts that exporters write for a size without a name, such as `?`."""
 
 
 class Parsed(NamedTuple):
@@ -144,14 +147,27 @@ def _is_large(tensor: TensorProto) -> bool:
 
 
 def _forget_unknown_sizes(graph: GraphProto) -> None:
-    """Remove each size -1 from the inputs: some exporters write it for a size that is unknown."""
-    for value in graph.input:
-        for dim in value.type.tensor_type.shape.dim:
-            if dim.dim_value == -1:
+    """Make each size that only says "unknown" unknown: -1, or a text such as `?` (Paddle).
+
+    ONNX takes equal texts for equal sizes. But each `?` is a size of its own.
+    """
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        for dim in _dims_in(value.type):
+            if dim.dim_value == -1 or _NO_SYMBOL.fullmatch(dim.dim_param):
                 dim.ClearField("dim_value")
+                dim.ClearField("dim_param")
     for node in graph.node:
         for _, body in bodies_of(node):
             _forget_unknown_sizes(body)
+
+
+def _dims_in(type_: TypeProto) -> Iterable[Any]:
+    """Return the dimensions of a tensor, or of the tensors in a sequence or optional."""
+    while (elements := elements_of(type_)) is not None:
+        type_ = elements
+    kind = "sparse_tensor_type" if type_.HasField("sparse_tensor_type") else "tensor_type"
+    dims: Iterable[Any] = getattr(type_, kind).shape.dim
+    return dims
 
 
 def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> None:

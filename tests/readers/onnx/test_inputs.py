@@ -11,8 +11,9 @@ from onnx import TensorProto, helper, numpy_helper
 import profile_analyze as pa
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.source import Source
-from tests.conftest import PROFILES, run_command
+from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.readers.onnx.models import model, write_model
+from tests.readers.onnxruntime.events import document, node, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -326,6 +327,64 @@ def test_a_size_of_minus_1_in_the_model_is_unknown() -> None:
     )
     source.inputs = pa.ModelInputs.of(["x:8x3"])
     assert read_model(source).graph.values["y"].dims == (8, 3)
+
+
+@pytest.mark.parametrize("text", ["?", "-1", "None", "*", "_", "unknown", "NaN", "unk__7"])
+def test_a_text_that_only_says_unknown_is_no_symbol(text: str) -> None:
+    proto = model("g (float[n, 3, n] x, float[n] z) => (float[n, 3, n] y) { y = Relu (x) }")
+    for value in (*proto.graph.input, *proto.graph.output):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_param = text
+    source = Source.of_bytes("m", proto.SerializeToString())
+    unknown = read_model(source)
+    assert unknown.graph.values["y"].symbols == ()
+    assert unknown.problems == (
+        "shapes that depend on 2 dynamic inputs are N/A: x (axis 0, 2), z (axis 0); give all "
+        "sizes, with numbers for N: --input-shape x:Nx3xN --input-shape z:N",
+    )
+    source.inputs = pa.ModelInputs.of(["x:8x3x9"])
+    fixed = read_model(source)
+    assert [fixed.graph.values[name].dims for name in "xy"] == [(8, 3, 9)] * 2
+    assert fixed.problems == (
+        "shapes that depend on 1 dynamic input are N/A: z (axis 0); give all sizes, with numbers "
+        "for N: --input-shape z:N",
+    )
+
+
+def test_sizes_of_a_model_with_question_marks_reach_a_profile_of_its_run(tmp_path: Path) -> None:
+    file = str(FIXTURES / "hostile" / "question_marks.onnx")
+    shape = ("--input-shape", "x:1x3x48x192")
+    columns = ("--columns", "name,macs,out_shapes", "--format", "csv")
+    expected = 'name,macs,out_shapes\r\nconv,1990656,"{1,8,48,192}"\r\n'
+    outcome = run_command(file, *shape, *columns)
+    assert (outcome.code, outcome.out, outcome.err) == (0, expected, "")
+    profile = tmp_path / "run.json"
+    profile.write_bytes(document(run(0, 60), node("conv", "Conv", 10, 40, outs=[(1, 8, 48, 192)])))
+    outcome = run_command(str(profile), "--model", file, *shape, *columns)
+    note = f"note: {file}: 1 operator matched by name, 0 by order\n"
+    assert (outcome.code, outcome.out, outcome.err) == (0, expected, note)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_whole_shapes_win_over_an_equal_symbol(order: int) -> None:
+    text = """g (float[n, m] a, float[n] b, float[n, m] c) => (float[n] y, float[n] z, float[n] w) {
+        y = ReduceMax <axes = [1], keepdims = 0> (a) z = Relu (b)
+        w = ReduceMax <axes = [1], keepdims = 0> (c)
+    }"""
+    proto = model(text, '<ir_version: 8, opset_import: ["" : 17]>')
+    source = Source.of_bytes("m", proto.SerializeToString())
+    source.inputs = pa.ModelInputs.of(["a:2x3", "b:5"][::order])
+    read = read_model(source)
+    assert [read.graph.values[name].dims for name in "yzcw"] == [(2,), (5,), (None, 3), (None,)]
+    assert read.problems == (
+        f"1 symbol with several sizes: n ({', '.join('25'[::order])}); each axis has the size that "
+        "its own --input-shape gives",
+        "shapes that depend on 1 dynamic input are N/A: c (axis 0); give all sizes, with numbers "
+        "for N: --input-shape c:Nx3",
+    )
+    source.inputs = pa.ModelInputs.of(["a:2x3", "b:5", "c:-1"])
+    assert read_model(source).graph.values["w"].dims == (1,)
 
 
 def test_the_name_of_an_input_may_have_a_colon() -> None:
