@@ -115,7 +115,7 @@ class StoredNote(msgspec.Struct, frozen=True):
     importance: int
     dropped_beside: str
     files: Annotated[list[tuple[str, float | None]], msgspec.Meta(min_length=1)]
-    """The files, and the share of the time that the note is about in each of them."""
+    """The files, and the size of the note in each of them (`Note.size`)."""
 
 
 class Facts(msgspec.Struct, frozen=True):

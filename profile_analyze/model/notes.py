@@ -17,6 +17,8 @@ _NOTEWORTHY_SHARE: Final = 0.001
 """Notes about a smaller share of the time are never among the most important notes."""
 _SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """The placeholder for the share of the time in `Note.pattern`."""
+_TIME: Final = "\N{INTERLINEAR ANNOTATION SEPARATOR}"
+"""The placeholder for a time in `Note.pattern`."""
 
 BASELINE: Final = "baseline"
 """The subject of notes on the baseline: see `Note.about`."""
@@ -58,13 +60,15 @@ class Note(str):
     A note is a `str`, so code that only prints notes can treat them as texts.
     """
 
-    __slots__ = ("dropped_beside", "importance", "pattern", "share")
+    __slots__ = ("dropped_beside", "importance", "pattern", "share", "size")
 
     importance: Importance
     share: float
     """The share of the time that the note is about, from 0 to 1; NaN if it is not known."""
+    size: float
+    """The value of the placeholder in `pattern`: the share, or a time in seconds."""
     pattern: str
-    """The text without the share of the time. The share differs between runs of one model."""
+    """The text without its size. The size differs between runs of one model."""
     dropped_beside: Beside
     """What makes the note untrue; empty for nothing. `model`: a note on a profile is dropped once a
     model fills in the missing facts. `profile`: a note on a model is dropped once the model is
@@ -78,17 +82,23 @@ class Note(str):
         *,
         dropped_beside: Beside = "",
     ) -> Note:
-        """Make a note. `share` replaces the placeholder of `operators_and_share` in `pattern`."""
-        size = "" if isnan(share) else f" ({percent(share)} of the time)"
-        note = super().__new__(cls, pattern.replace(_SHARE, size))
-        note.importance, note.share, note.pattern = importance, share, pattern
-        note.dropped_beside = dropped_beside
+        """Make a note. `share` replaces the placeholder in `pattern`.
+
+        If `counted_and_time` made the pattern, `share` is a time in seconds instead.
+        """
+        size = share
+        is_time = _TIME in pattern
+        text = short_time(size) if is_time else f"{percent(size)} of the time"
+        shown = "" if isnan(size) else f" ({text})"
+        note = super().__new__(cls, pattern.replace(_SHARE, shown).replace(_TIME, shown))
+        note.importance, note.pattern, note.dropped_beside = importance, pattern, dropped_beside
+        note.size, note.share = size, nan if is_time else size
         return note
 
     def __reduce__(self) -> tuple[Callable[..., Note], tuple[str, Importance, float]]:
         # Worker processes send the notes on their files to the main process by pickle.
         make = partial(Note, dropped_beside=self.dropped_beside)
-        return make, (self.pattern, self.importance, self.share)
+        return make, (self.pattern, self.importance, self.size)
 
     def with_share(self, share: float) -> Note:
         """Return the same note with another share of the time."""
@@ -96,19 +106,23 @@ class Note(str):
 
     def about(self, subject: str) -> Note:
         """Return the note with its subject before the text: `old.json: ...`."""
-        return self._changed(f"{subject}: {self.pattern}", self.share)
+        return self._changed(f"{subject}: {self.pattern}", self.size)
 
     def on_both_sides(self, of_base: Note) -> Note:
         """Return one note in place of this note and the same note on the baseline, `of_base`."""
-        here, there = percent(self.share), percent(of_base.share)
+        here, there = self._shown_size(), of_base._shown_size()
         pattern = self.pattern
         if here != there:
-            shares = f" ({here} of the time, {there} in the baseline)"
-            pattern = pattern.replace(_SHARE, shares)
-        return self._changed(f"{_BOTH}: {pattern}", max(self.share, of_base.share))
+            unit = "" if _TIME in pattern else " of the time"
+            sizes = f" ({here}{unit}, {there} in the baseline)"
+            pattern = pattern.replace(_SHARE, sizes).replace(_TIME, sizes)
+        return self._changed(f"{_BOTH}: {pattern}", max(self.size, of_base.size))
 
-    def _changed(self, pattern: str, share: float) -> Note:
-        return Note(pattern, self.importance, share, dropped_beside=self.dropped_beside)
+    def _shown_size(self) -> str:
+        return short_time(self.size) if _TIME in self.pattern else percent(self.size)
+
+    def _changed(self, pattern: str, size: float) -> Note:
+        return Note(pattern, self.importance, size, dropped_beside=self.dropped_beside)
 
 
 def operators_and_share(count: int) -> str:
@@ -141,6 +155,11 @@ def notes_with_share(
 def counted_and_share(count: int, noun: str) -> str:
     """Return the count with its noun, and the placeholder of `operators_and_share`."""
     return f"{counted(count, noun)}{_SHARE}"
+
+
+def counted_and_time(count: int, noun: str) -> str:
+    """Return the count with its noun, and a placeholder, which `Note` replaces by a time."""
+    return f"{counted(count, noun)}{_TIME}"
 
 
 def time_per_run(total_s: float, runs: int, kind: str = "") -> str:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, Beside], list[tuple[str, float]]]"
-"""The files of each note. A key is a note without its share of the time. A list has a pair for each
-file with this note: the name of the file, and the share in this file."""
+"""The files of each note. A key is a note without its size. A list has a pair for each file with
+this note: the name of the file, and the size in this file."""
 
 _DIFFERENT_KINDS: Final = "different kinds of file"
 _FEWER_RUNS: Final = "fewer runs"
@@ -40,7 +40,7 @@ def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> Not
     for file, notes in notes_of_files:
         for note in notes:
             key = (note.pattern, note.importance, note.dropped_beside)
-            collected.setdefault(key, []).append((file, note.share))
+            collected.setdefault(key, []).append((file, note.size))
     return collected
 
 
@@ -52,9 +52,9 @@ def notes_from_files(partial: Partial) -> Iterator[Note]:
     """
     for (pattern, importance, dropped_beside), of_files in partial.notes.items():
         files = [file for file, _ in of_files]
-        # The share of the time differs from file to file. The joined note has the mean.
-        share = sum(share for _, share in of_files) / len(files)
-        note = Note(pattern, importance, share, dropped_beside=dropped_beside)
+        # The size of the note differs from file to file. The joined note has the mean.
+        size = sum(size for _, size in of_files) / len(files)
+        note = Note(pattern, importance, size, dropped_beside=dropped_beside)
         if len(files) == partial.files:
             yield note if len(files) == 1 else note.about(f"in each of {len(files)} files")
         else:

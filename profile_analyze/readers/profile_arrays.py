@@ -166,7 +166,7 @@ def _parts(value: Any) -> tuple[str, Iterable[Any]]:
         return "set", sorted(value)
     if kind is Note:
         beside = value.dropped_beside
-        return "note", (value.pattern, int(value.importance), value.share, beside)
+        return "note", (value.pattern, int(value.importance), value.size, beside)
     if _RECORDS.get(kind.__name__) is not kind:
         raise TypeError(f"a profile cannot be written with a {kind.__name__}")
     names = [one.name for one in fields(kind) if one.init] if is_dataclass(kind) else kind._fields

@@ -15,6 +15,7 @@ from profile_analyze.model.notes import (
     Note,
     NoteChoice,
     by_importance,
+    counted_and_time,
     most_important,
     notes_with_share,
     operators_and_share,
@@ -62,6 +63,29 @@ def test_the_share_follows_the_number_of_operators(share: float, text: str) -> N
     assert note.about("a.json") == f"a.json: {text}"
     assert note.about("a.json").importance == Importance.WRONG
     assert note.with_share(0.5) == "faster: 12 operators (50.0% of the time); look"
+
+
+@pytest.mark.parametrize(("time_s", "text"), [(0.0116, " (11.6 ms)"), (nan, "")])
+def test_a_note_on_a_time_has_no_share(time_s: float, text: str) -> None:
+    note = Note(f"left out {counted_and_time(2, 'layer')}", Importance.CONTEXT, time_s)
+    assert note == f"left out 2 layers{text}"
+    assert isnan(note.share)
+    again = pickle.loads(pickle.dumps(note))
+    assert (again, again.pattern) == (note, note.pattern)
+    assert note.about("a.json") == f"a.json: left out 2 layers{text}"
+
+
+def test_one_note_on_times_stands_for_both_sides() -> None:
+    def left_out(time_s: float) -> Note:
+        return Note(f"left out {counted_and_time(2, 'layer')}", Importance.CONTEXT, time_s)
+
+    equal, other = left_out(0.0116).about("baseline"), left_out(0.005).about("baseline")
+    assert by_importance([left_out(0.0116), equal]) == (
+        "on both sides: left out 2 layers (11.6 ms)",
+    )
+    assert by_importance([left_out(0.0116), other]) == (
+        "on both sides: left out 2 layers (11.6 ms, 5.00 ms in the baseline)",
+    )
 
 
 def test_the_most_important_notes_come_first() -> None:

@@ -79,7 +79,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
             processes=(source.name,),
             tensors=tables.tensors(),
             uses=tables.uses(),
-            notes=tuple(notes_on_graph(rows, graph.layers)),
+            notes=tuple(notes_on_graph(rows, graph.layers, tables.run_once)),
             model=None if has_times else _static_model(tables),
             is_execution_graph=True,
         )

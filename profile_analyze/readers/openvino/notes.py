@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
+from profile_analyze.model.notes import (
+    Importance,
+    Note,
+    counted_and_time,
+    notes_with_share,
+    unknown_work,
+)
 from profile_analyze.model.terms import CONTROL
 from profile_analyze.readers.counted_times import share_of_total
 from profile_analyze.readers.openvino.terms import CONSTANTS, FUSED_TYPE, INPUTS, dtype_of
+from profile_analyze.units import US_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -34,16 +41,31 @@ NO_TIMES: Final = (
     "the graph has no times, because profiling was off: -pc of benchmark_app, or the property "
     "PERF_COUNT, switches it on"
 )
+NO_INFERENCE: Final = (
+    "the graph has no times of an inference, because it was written before the first one"
+)
 NO_SHAPES: Final = (
     "counters have no shapes: computation and memory need --model graph.xml, the execution graph "
     "that -exec_graph_path of benchmark_app writes"
 )
 
 
-def notes_on_graph(rows: Sequence[Row], layers: Iterable[Layer]) -> Iterator[Note]:
-    """Yield notes on an execution graph."""
+def notes_on_graph(
+    rows: Sequence[Row], layers: Iterable[Layer], run_once: Sequence[Layer]
+) -> Iterator[Note]:
+    """Yield notes on an execution graph. `run_once` has the layers that ran at compilation."""
     if all(row.layer.time_us is None for row in rows):
-        yield Note(NO_TIMES, Importance.ANSWER, dropped_beside="profile")
+        text = NO_INFERENCE if run_once else NO_TIMES
+        yield Note(text, Importance.ANSWER, dropped_beside="profile")
+    if run_once:
+        time_s = sum(layer.time_us or 0.0 for layer in run_once) / US_PER_S
+        yield Note(
+            f"left out {counted_and_time(len(run_once), 'layer')} with only constant inputs, which "
+            "ran once, when OpenVINO compiled the model",
+            Importance.INCOMPLETE,
+            time_s,
+            dropped_beside="profile",
+        )
     ran = [row for row in rows if row.layer.time_us is not None] or [*rows]
     times = [row.layer.time_us or 0.0 for row in ran]
     stored = {

@@ -1,9 +1,7 @@
 """The layers of an execution graph as rows, with the tables of tensors and uses.
 
-The following layers are rows only if an inference executed them:
-
-- inputs, results and constants
-- layers that depend only on constants, because OpenVINO runs them when it compiles the model
+Inputs and results are rows only if an inference executed them. Constants, and layers that depend
+only on constants, are never rows: OpenVINO runs them once, when it compiles the model.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from profile_analyze.model.terms import (
     WEIGHT,
 )
 from profile_analyze.readers.keys import distinct_keys
-from profile_analyze.readers.openvino.terms import CONSTANTS, INPUTS, RESULTS
+from profile_analyze.readers.openvino.terms import CONSTANTS, INPUTS, NEVER_CONSTANT, RESULTS
 from profile_analyze.readers.openvino.work import tensor_of
 from profile_analyze.work.tensor import Tensor, all_known
 
@@ -54,6 +52,12 @@ class GraphTables:
         self._inputs_of = {layer.id: [port.id for port in layer.inputs] for layer in graph.layers}
         self._constant = self._constant_layers()
         self.rows: list[Layer] = [layer for layer in graph.layers if self._is_row(layer)]
+        self.run_once: list[Layer] = [
+            layer
+            for layer in graph.layers
+            if layer.id in self._constant and layer.time_us is not None
+        ]
+        """The layers that ran once, when OpenVINO compiled the model."""
         self._tensors: dict[tuple[str, str], Tensor] = {}
         self._names: list[str] = []
         for layer in graph.layers:
@@ -63,22 +67,29 @@ class GraphTables:
         self._index = {one: index for index, one in enumerate(self._tensors)}
 
     def _constant_layers(self) -> frozenset[str]:
-        """Return the ids of constants and of layers that depend only on constants.
-
-        A layer that an inference executed does not count as constant.
-        """
-        constant: set[str] = set()
-        for layer in self._graph.layers:
-            writers = [self._writer.get((layer.id, port.id)) for port in layer.inputs]
-            known = [writer[0] for writer in writers if writer is not None]
-            is_derived = bool(known) and len(known) == len(writers) and constant.issuperset(known)
-            if layer.time_us is None and (layer.type.lower() in CONSTANTS or is_derived):
-                constant.add(layer.id)
-        return frozenset(constant)
+        """Return the ids of constants and of layers that depend only on constants."""
+        readers: dict[str, list[str]] = {}
+        for (layer, port), (writer, _) in self._writer.items():
+            if port in self._inputs_of.get(layer, ()):
+                readers.setdefault(writer, []).append(layer)
+        found = [layer.id for layer in self._graph.layers if layer.type.lower() in CONSTANTS]
+        # How many inputs of a layer are not yet known to be constant. Layers may be in any order.
+        unknown = {
+            layer.id: len(layer.inputs)
+            for layer in self._graph.layers
+            if layer.type.lower() not in CONSTANTS | NEVER_CONSTANT
+        }
+        for one in found:  # `found` grows meanwhile
+            for reader in readers.get(one, ()):
+                unknown[reader] = unknown.get(reader, 0) - 1
+                if unknown[reader] == 0:
+                    found.append(reader)
+        return frozenset(found)
 
     def _is_row(self, layer: Layer) -> bool:
-        is_end = layer.type.lower() in INPUTS | RESULTS
-        return layer.time_us is not None or not (is_end or layer.id in self._constant)
+        if layer.id in self._constant:
+            return False
+        return layer.time_us is not None or layer.type.lower() not in INPUTS | RESULTS
 
     def weights(self) -> list[list[Tensor]]:
         """Return, for each row, the weights that no earlier row uses."""

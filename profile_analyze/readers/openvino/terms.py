@@ -96,6 +96,12 @@ CPU and GPU have types of their own."""
 CONSTANTS: Final = frozenset(("const", "constant"))
 INPUTS: Final = frozenset(("input", "parameter"))
 RESULTS: Final = frozenset(("output", "result"))
+_RANDOM_OR_STATE: Final = (
+    *("inverse", "multinomial", "randomuniform"),
+    *("assign", "memoryinput", "memoryoutput", "readvalue"),
+)
+NEVER_CONSTANT: Final = RESULTS | {*_RANDOM_OR_STATE}
+"""The types that every inference executes, even if they depend only on constants."""
 FUSED_TYPE: Final = "subgraph"
 """The type of a layer that fuses several operators, for example the parts of an attention."""
 

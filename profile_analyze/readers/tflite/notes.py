@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, notes_with_share
+from profile_analyze.model.notes import Importance, Note, counted_and_time, notes_with_share
 from profile_analyze.readers.counted_times import share_of_total
 from profile_analyze.readers.tflite.log import MAIN
 from profile_analyze.readers.tflite.types import is_delegate
-from profile_analyze.units import MS_PER_S, counted, short_time
+from profile_analyze.units import MS_PER_S, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,8 +66,9 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
     if nodes:
         time_s = sum(node.mean_ms * node.calls for node in nodes) / MS_PER_S
         yield Note(
-            f"left out the initialisation ({counted(len(nodes), 'node')}, {short_time(time_s)})",
+            f"left out the initialisation: {counted_and_time(len(nodes), 'node')}",
             Importance.CONTEXT,
+            time_s,
         )
 
 

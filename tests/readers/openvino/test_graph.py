@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import profile_analyze as pa
-from tests.conftest import IS_FULL, run_command
+from tests.conftest import IS_FULL, PROFILES, run_command
 from tests.readers.openvino.documents import graph, layer
 from tests.readers.tiny_file import failure, write_bytes
 
@@ -310,3 +311,75 @@ def test_truncation_at_every_byte_is_refused(tmp_path: Path) -> None:
     for end in range(0, len(GRAPH) - 1, 1 if IS_FULL else 23):
         done = run_command(write_bytes(tmp_path, GRAPH[:end]))
         assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), end
+
+
+LAYER_RUN_ONCE = PROFILES.parent / "openvino" / "constant-layer-2026.4.xml"
+LEFT_OUT = (
+    "left out 1 layer (11.6 ms) with only constant inputs, which ran once, when OpenVINO compiled "
+    "the model"
+)
+
+
+def test_a_layer_that_ran_once_at_compilation_is_not_inference_time() -> None:
+    done = run_command(str(LAYER_RUN_ONCE), "-t", "2", "--columns", "name,time,share")
+    assert (done.code, done.out.replace("\r\n", "\n")) == (
+        0,
+        "total device time  1.069 ms\n"
+        "total host time    N/A\n"
+        "\n"
+        "name     device self time (us)  share\n"
+        "matmul                 744.000  69.6%\n"
+        "quant_2                141.000  13.2%\n",
+    )
+    assert f"note: {LEFT_OUT}\n" in done.err
+    profile = pa.load(LAYER_RUN_ONCE)
+    assert not any("transpose_b" in name for name in profile.operators.name.values())
+
+
+def test_a_layer_that_ran_once_is_not_compared(tmp_path: Path) -> None:
+    content = LAYER_RUN_ONCE.read_bytes()
+    base = write_bytes(tmp_path, content.replace(b'"11598"', b'"1598"'), "base.xml")
+    done = run_command(
+        str(LAYER_RUN_ONCE), "--compare", base, "--fail-if", "total > +5%", "--unit", "iteration"
+    )
+    assert "baseline device time  1.069 ms\n" in done.out
+    assert "difference            0 ms (0.0%)\n" in done.out
+    assert "transpose_b" not in done.out
+    text = LEFT_OUT.replace("11.6 ms", "11.6 ms, 1.60 ms in the baseline")
+    assert f"note: on both sides: {text}\n" in done.err
+
+
+def test_a_graph_of_which_no_inference_ran_says_so(tmp_path: Path) -> None:
+    content = re.sub(
+        rb'execTimeMcs="(?!11598)\d+"', b'execTimeMcs="not_executed"', LAYER_RUN_ONCE.read_bytes()
+    )
+    _, notes = shown(tmp_path, content)
+    assert (
+        "note: the graph has no times of an inference, because it was written before the first one\n"
+        in notes
+    )
+    assert f"note: {LEFT_OUT}\n" in notes
+
+
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        ("Reorder", [("3", "a")]),
+        *(
+            (type_, [("1", "layer"), ("2", "next"), ("3", "a")])
+            for type_ in ("RandomUniform", "ReadValue", "Inverse")
+        ),
+    ],
+)
+def test_random_layers_and_states_run_in_each_inference(
+    type_: str, expected: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    """The layers are not in the order of execution."""
+    content = graph(
+        layer(2, "next", "Reorder", 3, ins=[("FP32", (4,))], execOrder=""),
+        layer(1, "layer", type_, 7, ins=[("FP32", (4,))], outs=[("FP32", (4,))], execOrder=""),
+        layer(0, "w", "Const", outs=[("FP32", (4,))], execOrder=""),
+        layer(3, "a", "Relu", 5, ins=[("FP32", (4,))], execOrder=""),
+        edges="0:0-1:0 1:1-2:0",
+    )
+    assert rows(content, tmp_path, "id", "name") == expected

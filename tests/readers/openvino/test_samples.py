@@ -40,6 +40,15 @@ def test_the_sums_by_type_equal_an_independent_count(path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["layers-f32", "layers-bf16", "resnet50"])
+def test_a_graph_and_the_counters_of_the_same_run_have_equal_totals(name: str) -> None:
+    graph, counters = (
+        sum(seconds_by_type(FOLDER / f"{name}-2026.4.{suffix}.gz").values())
+        for suffix in ("xml", "csv")
+    )
+    assert graph == pytest.approx(counters, rel=1e-12)
+
+
 def sums(name: str, column: str, *categories: str) -> float:
     operators = at_level(pa.load(FOLDER / name)).operators
     values = operators.numbers(column)

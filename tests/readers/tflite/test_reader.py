@@ -62,7 +62,7 @@ def test_an_answer_shows_nodes_and_delegates() -> None:
     assert done.err == (
         "note: a delegate counts as one operator if the file does not name the operators inside: "
         f"2 operators (36.3% of the time)\n{NO_SHAPES.format(7)}"
-        "note: left out the initialisation (2 nodes, 7.35 ms)\n"
+        "note: left out the initialisation: 2 nodes (7.35 ms)\n"
         "note: the means include the first run, which took 1.2 times the mean\n"
         "note: times are means over 50 inferences; how much they vary is not known\n"
     )
