@@ -53,7 +53,15 @@ def _has_nesting(profile: pa.Profile) -> bool:
     return bool((profile.executions.parent >= 0).any())
 
 
+def _has_only_host_times(profile: pa.Profile) -> bool:
+    return all(track.side == "host" for track in profile.tracks)
+
+
 _OTHER_MEANINGS: Final[dict[str, tuple[Callable[[pa.Profile], bool], str]]] = {
+    "ONNX Runtime profile": (
+        _has_only_host_times,
+        "the independent count takes launches for work of the device",
+    ),
     "OpenVINO counters": (_has_streams, "the independent count is a mean over streams, ours a sum"),
     "MIGraphX report": (
         _has_nesting,

@@ -21,6 +21,7 @@ FOLDERS = (
 NOT_COMPARED = {
     "trace.json.gz": "has no operator: replays of trace() leave no events",
     "names-1.14.json": "not valid JSON",
+    "no-arguments.json": "the independent count takes launches for work of the device",
     "net.graph.json": "no times to compare",
     "layers-average-2026.4.json.gz": "has one layer, which did not run: benchmark_app writes only "
     "the first layer of average counters as JSON",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
@@ -45,8 +46,14 @@ class _Document(msgspec.Struct, gc=False):
     events: list[Event] = msgspec.field(name="traceEvents")
 
 
+class _Rest(msgspec.Struct, gc=False):
+    events: list[Event] = msgspec.field(name="")
+
+
 _decode_events: Final = msgspec.json.Decoder(list[Event]).decode
 _decode_document: Final = msgspec.json.Decoder(_Document).decode
+_decode_rest: Final = msgspec.json.Decoder(_Rest).decode
+"""Decodes the rest of a document, after the text of `Timeline._opened`."""
 
 
 class Timeline:
@@ -102,6 +109,8 @@ class Timeline:
         end = _END.search(rest, max(0, len(rest) - _LONGEST_END))
         if end is not None:
             return self._decoded(rest[: end.start()])
+        with suppress(*DECODING_ERRORS):  # other keys may follow the list of events
+            return _decode_rest(self._opened + rest).events
         self._check_single(rest)
         self.is_complete = False
         for _ in range(_MOST_CUTS):

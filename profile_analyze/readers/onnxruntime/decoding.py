@@ -31,6 +31,8 @@ _EVENT_START: Final = b'\n{"cat"'
 """How an event begins. The runtime writes each event on a line of its own."""
 _EVENT: Final = re.compile(r'\{\s*"cat"\s*:')
 _NAME: Final = re.compile(r'("name"\s*:\s*")(.*)("\s*,\s*"args"\s*:)')
+_LAST_NAME: Final = re.compile(r'("name"\s*:\s*")(.*)("\s*\}$)')
+"""The name in an event without arguments."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _AROUND_EVENTS: Final = b" \t\r,"
 # The bracket that ends the list of events follows two braces, or starts a line. The bracket that
@@ -141,8 +143,24 @@ def _parts(source: Source, events: Events) -> Iterator[bytes]:
             yield bytes(memoryview(rest)[:end])
             del rest[:end]
     last = bytes(rest).rstrip()
-    events.has_end = _END.search(last[-_LONGEST_END:]) is not None
+    events.has_end = _has_end(last)
     yield last[:-1] if events.has_end else last
+
+
+def _has_end(last: bytes) -> bool:
+    """Return whether the last part of the file ends with the bracket after all events."""
+    if _END.search(last[-_LONGEST_END:]) is not None:
+        return True
+    if not last.endswith(b"]"):
+        return False
+    # The last event may have no arguments, or arguments that are not its last value. If the end of
+    # its shapes ends the file, the event is not whole.
+    event = last[last.rfind(_EVENT_START) + 1 : -1].strip(_AROUND_EVENTS)
+    try:
+        decode_events(b"[%b]" % event)
+    except DECODING_ERRORS:
+        return _repaired(event) is not None
+    return True
 
 
 def _decoded_lines(part: bytes, first_line: int, events: Events) -> list[Event]:
@@ -180,7 +198,7 @@ def _repaired(line: bytes) -> Event | None:
     Return None if the line is not an event. ONNX Runtime before 1.31 does not escape names.
     """
     text = line.decode("utf-8", "replace")
-    found = _NAME.search(text)
+    found = _NAME.search(text) or _LAST_NAME.search(text)
     if found is None or len(_EVENT.findall(text)) != 1:
         return None
     name = msgspec.json.encode(found[2]).decode()[1:-1]

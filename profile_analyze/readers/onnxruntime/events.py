@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from contextlib import suppress
 from operator import attrgetter
@@ -17,6 +18,9 @@ MOST_EVENTS: Final = 1_000_000
 _KERNEL_TIME: Final = "_kernel_time"
 """If an event has the time of a node, its name ends with this text. Other events of nodes, such as
 `relu_fence_before`, are left out."""
+_PROVIDER: Final = re.compile(r"(\w+ExecutionProvider)_|DmlFusedNode_")
+"""The start of the name of a node that a provider compiled."""
+_DIRECTML: Final = "DmlExecutionProvider"
 
 
 class _MainThread(msgspec.Struct, gc=False):
@@ -189,12 +193,18 @@ def _facts_of(event: Event) -> NodeFacts:
     return NodeFacts(
         event.name,
         args.op_name,
-        args.provider,
+        args.provider or _provider_in(event.name),
         args.node_index,
         inputs,
         outputs,
         (args.activation_size, args.parameter_size, args.output_size),
     )
+
+
+def _provider_in(name: str) -> str | None:
+    """Return the provider in the name of a node, for events without arguments, or None."""
+    found = _PROVIDER.match(name)
+    return found and (found[1] or _DIRECTML)
 
 
 def _wait_us(event: Event) -> float:

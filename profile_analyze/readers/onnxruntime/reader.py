@@ -60,8 +60,8 @@ def _check(file: str, events: Events) -> None:
     elif events.nodes.start_us:
         nodes = counted(len(events.nodes.start_us), "execution")
         reason = (
-            f"has {nodes} of nodes, but no complete run (event model_run); end the session's "
-            "profiling before the program ends"
+            f"has {nodes} of nodes, but no run (event model_run); call end_profiling() of the "
+            "session after run() returns"
         )
     else:
         reason = "has no run (event model_run); call run() of the session before end_profiling()"

@@ -55,6 +55,8 @@ class Report(NamedTuple):
     """The numbers of lines that were left out because they are not layers."""
     is_cut_by_tool: bool = False
     """Whether benchmark_app wrote only the first layer, as it does in JSON of average counters."""
+    is_json: bool = False
+    """Whether the file is JSON, which shows that it is whole, even without a total."""
 
 
 _Time = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
@@ -198,7 +200,8 @@ def _of_json(data: bytes) -> Report:
         parts = [] if document.avg_performance is None else [document.avg_performance]
     sections = [Section([*map(_counter_of, part.nodes)], part.total_real_time) for part in parts]
     is_cut = document.report_type == "average" and all(len(one.counters) < 2 for one in sections)
-    return Report(sections, document.report_type == "sorted", is_cut_by_tool=is_cut)
+    is_sorted = document.report_type == "sorted"
+    return Report(sections, is_sorted, is_cut_by_tool=is_cut, is_json=True)
 
 
 def _counter_of(node: _Node) -> Counter:

@@ -153,10 +153,11 @@ def _notes_on_totals(report: Report) -> Iterator[Note]:
         found_ms = sum(counter.real_ms for counter in section.counters)
         rounding_ms = _ROUNDING_MS * len(section.counters) + rounding_of_total_ms
         if section.total_ms is None:
-            yield Note(
-                "the file ends before the total, so layers may be missing; copy it again",
-                Importance.DAMAGED,
-            )
+            if not report.is_json:
+                yield Note(
+                    "the file ends before the total, so layers may be missing; copy it again",
+                    Importance.DAMAGED,
+                )
         elif abs(found_ms - section.total_ms) > rounding_ms:
             yield Note(
                 f"the layers add up to {found_ms:.3f} ms, but the file states a total of "

@@ -68,8 +68,8 @@ def _section(file: str, log: Log) -> Section:
         )
     elif log.sections:
         reason = (
-            "truncated: the file ends after the tables of the initialisation, before those of the "
-            "runs; copy the whole log"
+            "has the tables of the initialisation, but not those of the runs; copy the whole log, "
+            "or run benchmark_model again"
         )
     else:
         reason = f"has no table of nodes; {_ADVICE}"

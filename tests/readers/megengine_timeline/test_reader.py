@@ -328,6 +328,14 @@ def test_replays_of_a_trace_have_no_operators(content: bytes, tmp_path: Path) ->
     )
 
 
+@pytest.mark.parametrize("more", ["", "x" * 5000])
+def test_a_document_may_have_other_keys_after_its_events(more: str, tmp_path: Path) -> None:
+    end = f'],"displayTimeUnit":"ns","other":{{"a":["{more}"]}}}}'
+    profile = pa.load(write_bytes(tmp_path, document(*ADD, *names(), end=end)))
+    assert profile.notes == pa.load(write_bytes(tmp_path, document(*ADD, *names()))).notes
+    assert at_level(profile).measured("time").shape == (1, 1)
+
+
 def test_a_timeline_that_ends_before_its_first_operator_is_truncated(tmp_path: Path) -> None:
     content = document(*scope("conv", 3, 4), *ADD)
     path = write_bytes(tmp_path, content[: content.index(b"ADD")])

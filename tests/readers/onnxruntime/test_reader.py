@@ -11,7 +11,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.levels import at_level
-from tests.conftest import IS_FULL, run_command
+from tests.conftest import IS_FULL, PROFILES, run_command
 from tests.readers.onnxruntime.events import STATISTICS, document, event, kernel, node, run
 from tests.readers.tiny_file import write_bytes
 
@@ -477,8 +477,8 @@ def test_chunks_of_any_size_give_the_same_profile(
         ([run(1, 9)], "has no node inside its 1 run"),
         (
             [ADD, CONV],
-            "has 2 executions of nodes, but no complete run (event model_run); end the session's "
-            "profiling before the program ends",
+            "has 2 executions of nodes, but no run (event model_run); call end_profiling() of the "
+            "session after run() returns",
         ),
         (
             ['{"cat" : "Node","name": 1}'],
@@ -506,6 +506,57 @@ def test_a_file_that_is_cut_before_the_end_of_its_first_run_is_refused(
         "complete run (event model_run) can be read; copy it again, or end the session's profiling "
         "before the program ends\n",
     )
+
+
+def test_events_without_arguments_are_read() -> None:
+    """The nodes of DirectML only launch work, so the times are host times."""
+    path = PROFILES.parent / "onnxruntime" / "no-arguments.json"
+    done = run_command(str(path), "--print-only", "host")
+    assert (done.code, done.out.replace("\r\n", "\n"), done.err) == (
+        0,
+        "host self time (ms)  share  name\n"
+        "              8.298  88.9%  DmlFusedNode_2_45\n"
+        "              0.661   7.1%  /0/0.0/STFT\n"
+        "              0.378   4.0%  DmlFusedNode_0_41\n",
+        "note: 2 operators (92.9% of the time) launching work on a device: host times only; builds "
+        "of ONNX Runtime that profile the GPU record its kernels\n"
+        "note: the computation of 3 operators (100.0% of the time) is unknown without shapes; add "
+        "--model model.onnx, or record with ONNX Runtime 1.14 or later\n",
+    )
+    profile = pa.load(path)
+    assert [run.wall_s for run in profile.runs] == [pytest.approx(0.031038)]
+    assert np.isnan(at_level(profile).measured("time")).all()
+
+
+PLAIN = '{"cat" : "Node","dur" :5,"ts" :12,"name" :"%s_kernel_time"}'
+PLAIN_RUN = '{"cat" : "Session","dur" :9,"ts" :11,"name" :"model_run"}'
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (f"[{PLAIN % 'a'},\n{PLAIN_RUN}]", "a"),
+        (f"[{PLAIN % 'a'}, {PLAIN_RUN}]", "a"),
+        (f"[{PLAIN_RUN},\n{PLAIN % 'a'}]\n", "a"),
+        (f"[{PLAIN_RUN},\n" + PLAIN % r"C:\dir" + "]", r"C:\dir"),
+        (f"[{PLAIN_RUN},\n" + PLAIN % 'of "a"' + "]", 'of "a"'),
+        (f"[{PLAIN % 'a'},\n" + PLAIN_RUN.replace(',"name"', ',"args" : {}, "name"') + "]", "a"),
+        (f"[{PLAIN % 'a'},\n" + PLAIN_RUN.replace("}", ',"args" : null}') + "]", "a"),
+    ],
+)
+def test_a_list_is_complete_whatever_its_last_event_has(
+    content: str, name: str, tmp_path: Path
+) -> None:
+    profile = pa.load(write_bytes(tmp_path, content.encode()))
+    assert profile.operators.name.categories == (name,)
+    assert not any("the file ends in the middle" in note for note in profile.notes)
+
+
+def test_the_end_of_shapes_is_not_the_end_of_the_list(tmp_path: Path) -> None:
+    content = document(run(9, 9), ADD, ADD)
+    cut = content[: content.rindex(b"}]") + 2]
+    assert cut.endswith(b'[{"float": [2, 3]}]')
+    assert "the file ends in the middle" in pa.load(write_bytes(tmp_path, cut)).notes[0]
 
 
 @pytest.mark.slow

@@ -172,6 +172,11 @@ def test_the_names_of_primitives_decide_the_device(
     assert out == f"time_s,host_time_s,device,name\n0.00002,,{device},a\n0.00001,,{device},b\n"
 
 
+def test_json_without_a_total_is_whole(tmp_path: Path) -> None:
+    content = document(detailed_performance=[{"nodes": NODES}])
+    assert shown(tmp_path, content) == (ANSWER, NO_SHAPES + MEANS)
+
+
 @pytest.mark.parametrize(
     ("content", "note"),
     [

@@ -269,8 +269,8 @@ def test_odd_files_have_notes(text: str, note: str, tmp_path: Path) -> None:
         ),
         (
             log(initialisation=[CONV]),
-            "truncated: the file ends after the tables of the initialisation, before those of the "
-            "runs; copy the whole log",
+            "has the tables of the initialisation, but not those of the runs; copy the whole log, "
+            "or run benchmark_model again",
         ),
         (
             log(part([POOL]), initialisation=[CONV]).partition("Max Pooling")[0].rstrip(),
