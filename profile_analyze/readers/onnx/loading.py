@@ -17,6 +17,7 @@ from profile_analyze.readers.onnx.dynamic_inputs import (
 from profile_analyze.readers.onnx.graph import Body, Graph, Node, OnnxModel, Value, Weight
 from profile_analyze.readers.onnx.input_names import known_names
 from profile_analyze.readers.onnx.parsing import note_on_missing_files, parse
+from profile_analyze.readers.onnx.safety.onnx_calls import OnnxCalls
 from profile_analyze.readers.onnx.shapes import Inference
 from profile_analyze.readers.onnx.types import attributes_of, bodies_of, dims_of
 from profile_analyze.readers.onnx.unique_names import UniqueNames
@@ -61,11 +62,12 @@ def read_with_proto(source: Source) -> tuple[Parsed, OnnxModel]:
 
     The inputs in `Parsed.proto` have the sizes that the caller gives.
     """
-    parsed = parse(source)
-    proto = parsed.proto
-    given, lacks = known_names(source.inputs, proto.graph, source.name)
-    changes = fix_inputs(proto, given, source.name)
-    inference = Inference(proto, parsed.opsets, contents_of_inputs(proto, given))
+    with OnnxCalls(source.name) as calls:
+        parsed = parse(source, calls)
+        proto = parsed.proto
+        given, lacks = known_names(source.inputs, proto.graph, source.name)
+        changes = fix_inputs(proto, given, source.name)
+        inference = Inference(proto, parsed.opsets, contents_of_inputs(proto, given), calls)
     graph = _GraphMaker(parsed, inference).graph(proto.graph)
     model = OnnxModel(
         graph,

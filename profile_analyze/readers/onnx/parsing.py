@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, TypeProto
-from onnx.checker import ValidationError
-from onnx.inliner import inline_local_functions
 
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.folding import LARGEST
+from profile_analyze.readers.onnx.safety.onnx_calls import INLINE, OnnxError, packed
+from profile_analyze.readers.onnx.safety.refusals import check_equation, check_functions, described
 from profile_analyze.readers.onnx.types import STORED_APART, bodies_of, elements_of
 from profile_analyze.readers.urls import is_url
 from profile_analyze.units import counted
@@ -21,6 +21,7 @@ from profile_analyze.units import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from profile_analyze.readers.onnx.safety.onnx_calls import OnnxCalls
     from profile_analyze.readers.source import Source
 
 ONNX_DOMAIN: Final = ""
@@ -43,7 +44,7 @@ class Parsed(NamedTuple):
         return self.stored.get(tensor.doc_string, tensor)
 
 
-def parse(source: Source) -> Parsed:
+def parse(source: Source, calls: OnnxCalls) -> Parsed:
     """Return the model in `source`. Raises `MalformedProfileError` if it cannot be used."""
     try:
         proto = ModelProto.FromString(source.content())
@@ -62,7 +63,8 @@ def parse(source: Source) -> Parsed:
     for graph in (proto.graph, *proto.functions):
         _store_large_tensors(graph, stored)
     if proto.functions:
-        proto = _inlined(proto, source.name)
+        check_functions(proto, source.name)
+        proto = _inlined(proto, source.name, calls)
         opsets = _opsets(proto, source.name)
     if not proto.graph.node:
         raise MalformedProfileError(source.name, "the graph of the ONNX model has no nodes")
@@ -96,15 +98,15 @@ def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
     return opsets
 
 
-def _inlined(proto: ModelProto, file: str) -> ModelProto:
+def _inlined(proto: ModelProto, file: str, calls: OnnxCalls) -> ModelProto:
     """Replace each call of a local function by the nodes of the function. Return the model.
 
     The names of these nodes get a number at the end, which makes them unique.
     """
     try:
-        return inline_local_functions(proto)
-    except (RuntimeError, ValueError, DecodeError, ValidationError) as error:
-        reason = f"the local functions of the ONNX model cannot be inlined: {_one_line(error)}"
+        return calls.call(INLINE, packed(proto))
+    except OnnxError as error:
+        reason = f"the local functions of the ONNX model cannot be inlined: {escaped(str(error))}"
         raise MalformedProfileError(file, reason) from None
 
 
@@ -187,6 +189,7 @@ def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> N
         for name in node.input:
             if name and not any(name in names for names in visible):
                 raise MalformedProfileError(file, _undefined(node, name, written))
+        check_equation(node, file)
         for _, body in bodies_of(node):
             _check_graph(body, file, visible)
         known.update(node.output)
@@ -241,17 +244,10 @@ def _check_sizes(graph: GraphProto, file: str) -> None:
 
 
 def _undefined(node: Any, name: str, written: set[str]) -> str:
-    type_ = escaped(node.op_type)
-    of_node = f"the node '{escaped(node.name)}' ({type_})" if node.name else f"a {type_} node"
-    reads = f"{of_node} reads '{escaped(name)}'"
+    reads = f"{described(node)} reads '{escaped(name)}'"
     if name in written:
         return f"{reads} before it is written: the graph has a cycle, or its nodes are not sorted"
     return f"{reads}, which is not an input, an initializer or an output of a node"
-
-
-def _one_line(error: Exception) -> str:
-    lines = str(error).splitlines() or [type(error).__name__]
-    return lines[0]
 
 
 def files_of_external_data(parsed: Parsed) -> dict[str, int]:

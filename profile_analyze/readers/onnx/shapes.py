@@ -6,11 +6,12 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from onnx import ModelProto, numpy_helper, shape_inference
+from onnx import ModelProto, numpy_helper
 
 from profile_analyze.readers.onnx import folding
 from profile_analyze.readers.onnx.bodies import infer_body_node
 from profile_analyze.readers.onnx.contradictions import record_contradictions
+from profile_analyze.readers.onnx.safety.onnx_calls import INFER, OnnxError, packed
 from profile_analyze.readers.onnx.shape_rules import standard_node, types_by_rule
 from profile_analyze.readers.onnx.types import (
     Scope,
@@ -31,25 +32,25 @@ if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto, TypeProto
 
     from profile_analyze.readers.onnx.folding import Array
+    from profile_analyze.readers.onnx.safety.onnx_calls import OnnxCalls
 
 _INT64: Final = 7
-_INFERENCE_ERRORS: Final = (
-    shape_inference.InferenceError,
-    RuntimeError,
-    ValueError,
-    TypeError,
-    MemoryError,
-)
-"""What `onnx` raises for a model or node that it cannot infer."""
 
 
 class Inference:
     """The types of all values, graph by graph."""
 
     def __init__(
-        self, proto: ModelProto, opsets: Mapping[str, int], values: Mapping[str, Array]
+        self,
+        proto: ModelProto,
+        opsets: Mapping[str, int],
+        values: Mapping[str, Array],
+        calls: OnnxCalls,
     ) -> None:
         """Infer all types of `proto`. `values` has the contents of some inputs."""
+        self._calls = calls
+        self._known: dict[bytes, list[TypeProto | None]] = {}
+        """The types of a node's outputs, by the model that has only this node."""
         self._opset_imports = list(proto.opset_import)
         # Before IR version 4, `onnx` uses the shape of an initializer only if it is an input, too.
         # All versions from 4 on are equal in this respect.
@@ -60,7 +61,7 @@ class Inference:
             scope.set_array(name, array)
         graph = proto.graph
         declare(graph, scope)
-        inferred = _inferred(proto).graph
+        inferred = _inferred(proto, calls)
         # `onnx` assumes that the elements of a sequence have the same shape after a loop as before.
         if not _has_loop_with_sequence(inferred):
             take_types(inferred, scope)
@@ -98,23 +99,39 @@ class Inference:
 
     def _types_of_outputs(self, node: NodeProto, scope: Scope) -> list[TypeProto | None]:
         """Infer the types of a node's outputs: `onnx` infers a model that has only this node."""
+        model = self._model_of(node, scope)
+        try:
+            data = packed(model)
+            if data not in self._known:
+                inferred = self._calls.call(INFER, data).graph.value_info
+                by_name = {one.name: without_generated_symbols(one.type) for one in inferred}
+                outputs = model.graph.node[0].output
+                self._known[data] = [by_name.get(name) for name in outputs]
+        except OnnxError:
+            return []
+        return self._known[data]
+
+    def _model_of(self, node: NodeProto, scope: Scope) -> ModelProto:
+        """Return a model of one node. Equal layers of a network have equal models."""
         model = ModelProto(ir_version=self._ir_version, opset_import=self._opset_imports)
         graph = model.graph
         graph.name = "one node"
         graph.node.append(standard_node(node))
-        for name in dict.fromkeys(filter(None, node.input)):
+        same = graph.node[0]
+        for field in ("name", "doc_string", "metadata_props"):
+            same.ClearField(field)
+        names = {name: f"i{at}" for at, name in enumerate(filter(None, same.input))}
+        same.input[:] = [names.get(name, "") for name in same.input]
+        same.output[:] = [name and f"o{at}" for at, name in enumerate(same.output)]
+        for name, new in names.items():
             array = scope.array(name)
             if array is not None:
-                graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+                graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(array), new))
                 # `ascontiguousarray` turns a scalar into a vector of one element.
                 graph.initializer[-1].dims[:] = array.shape
             elif name in scope.types:
-                graph.input.add(name=name, type=scope.types[name])
-        by_name = {
-            value.name: without_generated_symbols(value.type)
-            for value in _inferred(model).graph.value_info
-        }
-        return [by_name.get(name) for name in node.output]
+                graph.input.add(name=new, type=scope.types[name])
+        return model
 
     def _fold(self, node: NodeProto, scope: Scope) -> None:
         """Compute the outputs of a node if its inputs are known and small."""
@@ -128,6 +145,14 @@ class Inference:
                 elem_type = _INT64
             scope.set_array(name, array)
             scope.types[name] = tensor_type(elem_type, array.shape)
+
+
+def _inferred(proto: ModelProto, calls: OnnxCalls) -> GraphProto:
+    """Return the graph with the types that `onnx` infers, or without if `onnx` fails."""
+    try:
+        return calls.call(INFER, packed(proto)).graph
+    except OnnxError:
+        return proto.graph
 
 
 def _needs_walk(graph: GraphProto, scope: Scope) -> bool:
@@ -150,16 +175,6 @@ def _has_loop_with_sequence(graph: GraphProto) -> bool:
         for node in graph.node
         for _, body in bodies_of(node)
     )
-
-
-def _inferred(model: ModelProto) -> ModelProto:
-    """Return the model with the types that `onnx` infers; `model` itself if `onnx` fails."""
-    # `onnx` must not propagate data: for a hostile model, it would compute tensors of any size, in
-    # unlimited memory. `folding` computes the tensors that shapes depend on.
-    try:
-        return shape_inference.infer_shapes(model)
-    except _INFERENCE_ERRORS:
-        return model
 
 
 def _folded(node: NodeProto, scope: Scope) -> Iterable[Array] | None:

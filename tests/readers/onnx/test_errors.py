@@ -110,20 +110,6 @@ def test_damaged_models_give_one_line(tmp_path: Path, name: str) -> None:
     )
 
 
-def test_a_function_that_calls_itself_gives_one_line(tmp_path: Path) -> None:
-    """The end of the line comes from `onnx`, so its wording may change."""
-    proto = model("g (float[2] x) => (float[2] y) { y = own.f (x) }")
-    proto.opset_import.add(domain="own", version=1)
-    function = proto.functions.add(name="f", domain="own", input=["a"], output=["b"])
-    function.node.add(op_type="f", domain="own", input=["a"], output=["b"])
-    function.opset_import.add(domain="own", version=1)
-    file = write_model(tmp_path, proto)
-    outcome = run_command(file)
-    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (1, "", 1)
-    reason = "the local functions of the ONNX model cannot be inlined: Cycle detected"
-    assert outcome.err.startswith(f"profile_analyze: error: {file}: {reason}")
-
-
 def test_a_truncated_model_gives_one_line_wherever_it_ends(tmp_path: Path) -> None:
     whole = model(RELU).SerializeToString()
     reasons = set()

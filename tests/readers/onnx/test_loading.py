@@ -10,6 +10,7 @@ from onnx import TensorProto, numpy_helper
 
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.onnx.parsing import parse
+from profile_analyze.readers.onnx.safety.onnx_calls import OnnxCalls
 from profile_analyze.readers.onnx.types import bodies_of
 from profile_analyze.readers.source import Source
 from profile_analyze.work.tensor import Tensor
@@ -102,7 +103,7 @@ def test_large_values_are_stored_outside_the_graph() -> None:
     proto = model("g (float[10000] x) => (float[A] y) { y = Add (x, w) }")
     proto.graph.initializer.append(numpy_helper.from_array(large, "w"))
     content = proto.SerializeToString()
-    (tensor,) = parse(Source.of_bytes("m", content)).proto.graph.initializer
+    (tensor,) = parse(Source.of_bytes("m", content), OnnxCalls("m")).proto.graph.initializer
     assert (list(tensor.dims), len(tensor.raw_data)) == ([10_000], 0)
     found = read_model(Source.of_bytes("m", content))
     stored = found.graph.initializers["w"].proto
@@ -119,7 +120,7 @@ def test_large_values_in_bodies_are_stored_outside_the_graph() -> None:
     for body in (one.g, several.graphs.add()):
         body.initializer.append(large)
     proto.opset_import.add(domain="d", version=1)
-    parsed = parse(Source.of_bytes("m", proto.SerializeToString()))
+    parsed = parse(Source.of_bytes("m", proto.SerializeToString()), OnnxCalls("m"))
     inside = [body.initializer[0] for _, body in bodies_of(parsed.proto.graph.node[1])]
     assert [len(tensor.raw_data) for tensor in inside] == [0, 0]
     assert [len(parsed.complete(tensor).raw_data) for tensor in inside] == [20_000, 20_000]

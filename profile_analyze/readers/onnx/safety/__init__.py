@@ -1,0 +1,1 @@
+"""Protects the reader from hostile ONNX models."""
