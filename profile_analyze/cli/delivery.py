@@ -15,6 +15,7 @@ from profile_analyze.report.output_formats import find_renderer, picture_format_
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
     from profile_analyze.cli.further_files import FurtherFiles
     from profile_analyze.cli.inputs import Sources
@@ -78,28 +79,29 @@ def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:
     """Write a model, and copy the files with its external data beside it. Raises `OutputError`."""
     folder = Path(file).parent
     # With the same name, the model and a file with its values would overwrite each other.
-    if Path(file).resolve() in [(folder / name).resolve() for name in model.external]:
+    names = [name for name in model.external if "\0" not in name]
+    if os.path.realpath(file) in [os.path.realpath(folder / name) for name in names]:
         raise OutputError(
             f"{file}: the model has values in a file of this name; choose another name"
         )
     files.write(file, [model.data])
-    if folder.resolve() == model.folder.resolve():
+    if model.folder is None or folder.resolve() == model.folder.path.resolve():
         return
-    for name in model.external:
+    for name in names:
         # A damaged or hostile model can name any file of the machine.
-        if Path(name).is_absolute() or ".." in Path(name).parts:
+        if model.folder.is_outside(name):
             raise OutputError(
                 f"{file}: the model has values in {escaped(name)}, and values outside of its "
-                f"folder are not copied; write the new model to {model.folder}"
+                f"folder are not copied; write the new model to {model.folder.path}"
             )
-        path, copy = model.folder / name, folder / name
+        copy = str(folder / name)
         # A missing file is not an error: the original model lacks it, too.
-        if path.is_file():
-            check_destination(str(copy), [str(path)], force=files.force)
-            files.write(str(copy), _chunks(path))
+        if (stream := model.folder.open(name)) is not None:
+            with stream:
+                check_destination(copy, [str(model.folder.path / name)], force=files.force)
+                files.write(copy, _chunks(stream))
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK_SIZE):
-            yield chunk
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    while chunk := stream.read(_CHUNK_SIZE):
+        yield chunk

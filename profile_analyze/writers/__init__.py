@@ -6,9 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from profile_analyze.model.notes import Note
+    from profile_analyze.readers.onnx.safety.external_data import ModelFolder
     from profile_analyze.readers.source import Source
 
 
@@ -16,8 +15,8 @@ class WrittenModel(NamedTuple):
     """A new model, ready to be written to a file."""
 
     data: bytes
-    folder: Path
-    """The folder of the original model."""
+    folder: ModelFolder | None
+    """The folder of the original model; None if it was not read from a local file."""
     external: tuple[str, ...]
     """The files with external data, relative to the folder of the model. Some may be missing."""
     notes: tuple[Note, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from google.protobuf.message import EncodeError  # type: ignore[import-untyped]
@@ -13,6 +12,7 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.loading import read_with_proto
 from profile_analyze.readers.onnx.parsing import files_of_external_data
+from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 from profile_analyze.readers.onnx.tile_columns import layer_of
 from profile_analyze.readers.onnx.types import bodies_of, tensor_type
 from profile_analyze.readers.onnx.unique_names import UniqueNames
@@ -60,7 +60,7 @@ def split_model(source: Source) -> WrittenModel:
             source.name, "the split model is larger than 2 GiB, the most that protobuf can write"
         ) from None
     external = tuple(files_of_external_data(parsed))
-    return WrittenModel(data, source.folder or Path(), external, tuple(splitter.notes()))
+    return WrittenModel(data, ModelFolder.of(source), external, tuple(splitter.notes()))
 
 
 class _Splitter:

@@ -12,6 +12,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, TypeProto
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.folding import LARGEST
+from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 from profile_analyze.readers.onnx.safety.onnx_calls import INLINE, OnnxError, packed
 from profile_analyze.readers.onnx.safety.refusals import check_equation, check_functions, described
 from profile_analyze.readers.onnx.types import STORED_APART, bodies_of, elements_of
@@ -202,9 +203,11 @@ def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> N
 def _check_texts(graph: Any, file: str) -> None:
     """Raise `MalformedProfileError` if a text in a graph or function is not UTF-8."""
     texts = [text for node in graph.node for text in (*node.input, *node.output)]
+    tensors = []
     for node in graph.node:
         texts += [node.name, node.op_type, node.domain]
         texts += [attribute.name for attribute in node.attribute]
+        tensors += [attribute.t for attribute in node.attribute if attribute.HasField("t")]
         for _, body in bodies_of(node):
             _check_texts(body, file)
     if isinstance(graph, GraphProto):
@@ -212,8 +215,10 @@ def _check_texts(graph: Any, file: str) -> None:
         texts += [value.name for value in values]
         shapes = (value.type.tensor_type.shape for value in values)
         texts += [dim.dim_param for shape in shapes for dim in shape.dim]
-        for tensor in graph.initializer:
-            texts += [tensor.name, *(entry.value for entry in tensor.external_data)]
+        tensors += graph.initializer
+    for tensor in tensors:
+        texts += [tensor.name, tensor.doc_string]
+        texts += [text for entry in tensor.external_data for text in (entry.key, entry.value)]
     _check_utf8(texts, file)
 
 
@@ -266,10 +271,13 @@ def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
 
     Only questions about zeros need the values of weights.
     """
+    folder = ModelFolder.of(source)
     missing = {
         name: tensors
         for name, tensors in files_of_external_data(parsed).items()
-        if is_url(source.path) or not source.has_neighbour(name)
+        if is_url(source.path)
+        or (folder is not None and not folder.has(name))
+        or not source.has_neighbour(name)
     }
     if not missing:
         return None
@@ -282,7 +290,8 @@ def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
             f"{values}, not read from a URL; to get the sparsity of these values, copy the model "
             f"and the {files} to a local folder"
         )
+    is_there = folder is not None and any(map(folder.exists, missing))
+    where = "not a regular file in the folder of" if is_there else "not found beside"
     return (
-        f"{values}, not found beside the model; to get the sparsity of these values, copy the "
-        f"{files} there"
+        f"{values}, {where} the model; to get the sparsity of these values, copy the {files} there"
     )

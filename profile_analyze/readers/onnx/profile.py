@@ -32,11 +32,11 @@ from profile_analyze.work.tensor import all_known, compute_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from profile_analyze.model.operators import OptionalValues, Parameters, Shapes
     from profile_analyze.readers.onnx.gradients import NeededGradients
     from profile_analyze.readers.onnx.graph import OnnxModel
+    from profile_analyze.readers.onnx.safety.external_data import ModelFolder
     from profile_analyze.readers.onnx.tables import PlacedNode
 
 
@@ -60,7 +60,7 @@ _NOTHING: Final = _Cost(CONTROL, Work(0.0, 0.0, 0.0), 0.0, 0.0)
 
 
 def profile_of(
-    model: OnnxModel, file: str, folder: Path | None, wanted: Collection[str]
+    model: OnnxModel, file: str, folder: ModelFolder | None, wanted: Collection[str]
 ) -> Profile:
     """Return the profile of `model`.
 
@@ -99,7 +99,7 @@ def profile_of(
 
 
 def _costly_columns(
-    model: OnnxModel, tables: ModelTables, folder: Path | None, wanted: Collection[str]
+    model: OnnxModel, tables: ModelTables, folder: ModelFolder | None, wanted: Collection[str]
 ) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
     """Return the columns that are computed only if a question needs them, and their notes."""
     columns: dict[str, OptionalValues] = {}

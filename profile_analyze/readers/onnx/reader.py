@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.onnx.profile import profile_of
+from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -16,4 +17,4 @@ if TYPE_CHECKING:
 
 def read(source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile of the model in `source`. See `Reader.read`."""
-    return profile_of(read_model(source), source.name, source.folder, wanted)
+    return profile_of(read_model(source), source.name, ModelFolder.of(source), wanted)

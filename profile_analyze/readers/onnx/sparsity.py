@@ -16,11 +16,10 @@ from profile_analyze.readers.onnx.zeros import needs_unsupported_node, zeros_beh
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import OptionalValues
+    from profile_analyze.readers.onnx.safety.external_data import ModelFolder
     from profile_analyze.readers.onnx.tables import ModelTables
 
 _MOST_OUTSIDE: Final = 10
@@ -39,7 +38,7 @@ class Sparsity(NamedTuple):
 
 
 def sparsity_columns(
-    tables: ModelTables, folder: Path | None
+    tables: ModelTables, folder: ModelFolder | None
 ) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
     """Return the sparsity columns of all rows, and notes on weights with unknown sparsity.
 
@@ -69,7 +68,7 @@ def sparsity_columns(
     return dict(zip(SPARSITY_NAMES, columns, strict=True)), tuple(notes)
 
 
-def _sparsity_in(tables: ModelTables, index: int, folder: Path | None) -> Sparsity:
+def _sparsity_in(tables: ModelTables, index: int, folder: ModelFolder | None) -> Sparsity:
     zeros = zeros_behind(tables, index, folder)
     if zeros is not None and zeros.size:
         return sparsity_of(zeros)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import nan, prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,6 +10,8 @@ from onnx import SparseTensorProto, TensorProto, numpy_helper
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 
 _NONZERO_BITS: Final = {
     "FLOAT": (32, 0x7FFF_FFFF),
@@ -48,7 +49,7 @@ LARGEST_SPARSE: Final = 1 << 28
 a sparse weight that is too large for memory."""
 
 
-def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
+def zeros_of(proto: Any, folder: ModelFolder | None) -> NDArray[np.bool_] | None:
     """Return, for each element of a weight, whether it is 0; None if the values are unavailable.
 
     `folder` has the files with external data; it is None if there is no such folder.
@@ -59,7 +60,7 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
     return None if words is None else words == 0
 
 
-def words_of(proto: Any, folder: Path | None) -> NDArray[Any] | None:
+def words_of(proto: Any, folder: ModelFolder | None) -> NDArray[Any] | None:
     """Return an array that is 0 exactly where a dense weight is 0; None if it is unavailable.
 
     For integer dtypes, equal elements of the weight are also equal in the array.
@@ -99,18 +100,18 @@ def _parts(raw: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     return parts.reshape(-1)
 
 
-def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] | None:
+def _external(proto: Any, folder: ModelFolder | None, size: int) -> NDArray[np.uint8] | None:
     """Return `size` bytes of external data, which stay in the file until they are used."""
     entries = {entry.key: entry.value for entry in proto.external_data}
-    location = Path(entries.get("location", ""))
-    # A hostile model must not make this program read files in other folders.
-    if folder is None or location.is_absolute() or ".." in location.parts:
+    stream = None if folder is None or not size else folder.open(entries.get("location", ""))
+    if stream is None:
         return None
-    try:
-        offset = int(entries.get("offset", 0))
-        return np.memmap(folder / location, np.uint8, "r", offset, (size,)) if size else None
-    except (OSError, OverflowError, ValueError):  # no such file, or it is too short
-        return None
+    with stream:
+        try:
+            offset = int(entries.get("offset", 0))
+            return np.memmap(stream, np.uint8, "r", offset, (size,))
+        except (OSError, OverflowError, ValueError):  # the file is too short
+            return None
 
 
 def _words_of_fields(proto: Any, shape: tuple[int, ...], nonzero: int) -> NDArray[Any] | None:

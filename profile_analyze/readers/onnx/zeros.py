@@ -10,10 +10,9 @@ from profile_analyze.readers.onnx.weights import words_of, zeros_of
 from profile_analyze.work.tensor import all_known
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
+    from profile_analyze.readers.onnx.safety.external_data import ModelFolder
     from profile_analyze.readers.onnx.tables import ModelTables, PlacedNode
 
 
@@ -21,7 +20,9 @@ _MAKERS: Final = ("ConstantOfShape", "DequantizeLinear")
 """For these types of node, zeros are found without computing the result of the node."""
 
 
-def zeros_behind(tables: ModelTables, index: int, folder: Path | None) -> NDArray[np.bool_] | None:
+def zeros_behind(
+    tables: ModelTables, index: int, folder: ModelFolder | None
+) -> NDArray[np.bool_] | None:
     """Return where a constant is 0; None if that is unknown. `folder` is as in `zeros_of`."""
     origin, transposed = _origin_of(tables, index)
     try:
@@ -66,7 +67,9 @@ def _maker(tables: ModelTables, index: int) -> PlacedNode | None:
     return producer
 
 
-def _zeros_made(tables: ModelTables, index: int, folder: Path | None) -> NDArray[np.bool_] | None:
+def _zeros_made(
+    tables: ModelTables, index: int, folder: ModelFolder | None
+) -> NDArray[np.bool_] | None:
     """Return where a constant is 0; None if that is unknown.
 
     It is unknown if the constant is neither stored nor the output of a node in `_MAKERS`.
@@ -98,7 +101,7 @@ def _constant_of_shape(
 
 
 def _dequantized(
-    tables: ModelTables, placed: PlacedNode, folder: Path | None
+    tables: ModelTables, placed: PlacedNode, folder: ModelFolder | None
 ) -> NDArray[np.bool_] | None:
     """Return where a weight equals its zero point. Each channel may have its own zero point."""
     data, _, zero_point = (*placed.inputs, None)[:3]
@@ -117,7 +120,7 @@ def _dequantized(
 
 
 def _stored_words(
-    tables: ModelTables, index: int | None, folder: Path | None
+    tables: ModelTables, index: int | None, folder: ModelFolder | None
 ) -> NDArray[Any] | None:
     stored = None if index is None else tables.stored(index)
     return None if stored is None else words_of(stored.proto, folder)

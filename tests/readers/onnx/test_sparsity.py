@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper, parser, save_model
 
 import profile_analyze as pa
 from profile_analyze.model.model_columns import SPARSITY_NAMES
+from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 from profile_analyze.readers.onnx.sparsity import Sparsity, sparsity_of
 from profile_analyze.readers.onnx.weights import share_of_zeros, zeros_of
 from tests.conftest import run_command
@@ -118,13 +119,15 @@ def external(location: str, offset: int | None = None) -> TensorProto:
 def test_external_data_is_read_from_the_folder_of_the_model_only(tmp_path: Path) -> None:
     values = np.array([[9, 0], [0, 1]], "<f4")
     (tmp_path / "data").write_bytes(b"12345678" + values.tobytes())
-    np.testing.assert_array_equal(zeros_of(external("data", 8), tmp_path), values == 0)
+    folder = ModelFolder(tmp_path)
+    np.testing.assert_array_equal(zeros_of(external("data", 8), folder), values == 0)
     wrong = (
         *(("data", offset) for offset in (12, -5, 10**23)),
         *(("absent", 0), ("", 0), (str(tmp_path / "data"), 8), ("../data", 8)),
+        *(("a\0b", 0), ("x" * 5000, 0), ("/".join("x" * 5000), 0)),
     )
     for location, offset in wrong:
-        assert zeros_of(external(location, offset), tmp_path) is None
+        assert zeros_of(external(location, offset), folder) is None
     assert zeros_of(external("data", 8), None) is None
 
 
