@@ -17,6 +17,7 @@ from profile_analyze.analysis.row_tests import OperatorTimes, compare_rows
 from profile_analyze.analysis.verdicts import runs_needed, verdict_codes
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
 from profile_analyze.model.column_formulas import work_in_runs
+from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import difference, finite, quantile_of_runs, ratio
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.terms import ADDED, OWN, RELATIVE, REMOVED
@@ -79,7 +80,9 @@ def _absolute(column: str) -> Callable[[Rows], Floats]:
 
 
 def _base_work(per_call: Callable[[Operators], Floats]) -> Callable[[OperatorRows], Floats]:
-    return lambda rows: work_in_runs(_comparison(rows).base, per_call)
+    return lambda rows: work_in_runs(
+        _comparison(rows).base, per_call, side_of(_comparison(rows).base, rows.measure)
+    )
 
 
 def _base_shapes(name: str) -> Callable[[OperatorRows], Categorical[Any]]:

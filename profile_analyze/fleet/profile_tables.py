@@ -143,7 +143,8 @@ def executions_of(table: pa.Table) -> Executions:
         else:
             unknown = constant(np.float64(np.nan), rows)
             columns[name] = numbers_of(table, name) if is_known else unknown
-    return Executions(**columns)
+    # A profile is stored before a level is selected.
+    return Executions(**columns, untimed_calls=constant(np.int64(0), rows))
 
 
 def _stored_once(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -35,7 +35,7 @@ from profile_analyze.fleet.profile_tables import (
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import FORMULA, SAME, RatioOfSums
 from profile_analyze.model.numbers import ratio
-from profile_analyze.model.terms import ABSENT
+from profile_analyze.model.terms import ABSENT, HOST
 from profile_analyze.model.wording import machine_name
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.question import Query
@@ -143,7 +143,7 @@ def _operators_table(profile: Profile, labels: Mapping[str, Categorical[str]]) -
         cells = _OperatorRuns(np.arange(len(profile)), np.zeros(len(profile), np.int64))
         run = np.full(len(profile), -1)
     else:
-        cells = _OperatorRuns(*np.nonzero(~np.isnan(profile.calls())))
+        cells = _OperatorRuns(*np.nonzero(~np.isnan(profile.calls(HOST))))
         run = cells.run
     files = Categorical.of(profile.run_files)
     columns = {

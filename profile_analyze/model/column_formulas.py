@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows, Values
+    from profile_analyze.model.terms import Side
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -66,11 +67,13 @@ def _work(
     per_call: Callable[[Operators], Floats],
 ) -> Callable[[OperatorRows], Values]:
     """Return a formula for the work of all calls in a run: see `work_in_runs`."""
-    return lambda rows: work_in_runs(rows.profile, per_call)
+    return lambda rows: work_in_runs(rows.profile, per_call, side_of(rows.profile, rows.measure))
 
 
-def work_in_runs(profile: Profile, per_call: Callable[[Operators], Floats]) -> Floats:
-    """Return the work of all calls in each run, shape (operators, runs).
+def work_in_runs(
+    profile: Profile, per_call: Callable[[Operators], Floats], side: Side = DEVICE
+) -> Floats:
+    """Return the work of the calls on `side` in each run, shape (operators, runs).
 
     `per_call` returns the work of one call. In a profile without times, such as a static model, the
     result is the work of one call, shape (operators, 1).
@@ -78,7 +81,7 @@ def work_in_runs(profile: Profile, per_call: Callable[[Operators], Floats]) -> F
     work = per_call(profile.operators)[:, np.newaxis]
     if profile.origin.times == ABSENT:  # there are no calls to multiply by
         return work
-    calls = profile.calls()
+    calls = profile.calls(side)
     with np.errstate(all="ignore"):
         return run_by_run(lambda block: finite(work * block), calls)
 
@@ -185,7 +188,7 @@ FORMULAS: Final = Formulas(
         "queue": _measured("queue"),
         "self": _measured("self"),
         "thread_wait": _measured("thread_wait"),
-        "calls": lambda rows: rows.profile.calls(),
+        "calls": lambda rows: rows.profile.calls(side_of(rows.profile, rows.measure)),
         "allocated": lambda rows: amounts(rows.profile, "allocated_bytes"),
         "device_allocated": lambda rows: amounts(rows.profile, "device_allocated_bytes"),
         "computation": _work(lambda operators: operators.computation),

@@ -89,7 +89,8 @@ _WORK: Final = (
     _work(
         "calls",
         unit="1",
-        meaning="how often the operator was called in a run",
+        meaning="how often the operator was called in a run; calls without a device time do not "
+        "count beside device times, unless all calls lack one",
         shown_as="count",
         worked="counted in the executions of a run",
     ),
@@ -106,7 +107,7 @@ _WORK: Final = (
     _work(
         "computation",
         unit="FLO",
-        meaning="floating-point operations of all calls in a run; a multiply-add counts as two",
+        meaning="floating-point operations of the calls in a run; a multiply-add counts as two",
         worked="{calls_in_a_run} * {computation_of_a_call}; its source: {computation_source}",
     ),
     _key(

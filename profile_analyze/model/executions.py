@@ -97,6 +97,7 @@ _INTEGERS: Final[Mapping[str, int]] = {
     "run": 0,
     "track": 0,
     "calls": 1,
+    "untimed_calls": 0,
     "parent": -1,
     "launched_by": -1,
 }
@@ -104,8 +105,8 @@ _INTEGERS: Final[Mapping[str, int]] = {
 
 
 def _type_of(name: str) -> type[np.int64 | np.int32]:
-    # All columns except `calls` are indices, for which 32 bits are enough.
-    return np.int64 if name == "calls" else np.int32
+    # All other columns are indices, for which 32 bits are enough.
+    return np.int64 if name.endswith("calls") else np.int32
 
 
 _TIMES: Final = ("start_s", "self_s", "median_s", "first_kernel_s", "submitted_s", "thread_wait_s")
@@ -164,6 +165,9 @@ class Executions:
     """The same as `allocated_bytes`, for the memory of devices."""
     calls: NDArray[np.int64]
     """The number of calls in the row."""
+    untimed_calls: NDArray[np.int64]
+    """How many of the `calls` have no device time: they launched no work, or the file lacks their
+    kernels. It is 0 before a level is selected (`model.levels`)."""
     parent: Rows
     """The row of the execution around this execution, or -1."""
     launched_by: Rows

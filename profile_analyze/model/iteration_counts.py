@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.large_arrays import blocks_of_runs
 from profile_analyze.model.numbers import quantile_of_runs, ratio
+from profile_analyze.model.terms import HOST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +62,7 @@ def _distinct(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 def _calls_by_name(profile: Profile) -> Floats:
     """Return how often the operators of each name are called in the median run, shape (names,)."""
-    name, calls = profile.operators.name, profile.calls()
+    name, calls = profile.operators.name, profile.calls(HOST)
     known = name.codes >= 0
     sums = np.zeros((len(name.categories), calls.shape[1]))
     for runs, (block,) in blocks_of_runs(calls):

@@ -21,7 +21,7 @@ of the outer operator are then N/A, so that totals count the work only once. See
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from profile_analyze.model.numbers import quantile_of_runs, ratio, totals
 from profile_analyze.model.owned_work import with_owned_work
 from profile_analyze.model.ownership import (
     Ownership,
+    have_device_time,
     is_at_level,
     nested_targets,
     ownership,
@@ -162,7 +163,8 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     """Return the profile with the rows of a level. Each row gets its time and its kernels."""
     executions = profile.executions
     owned = ownership(profile, level)
-    parent, owner, is_row = owned.parent, owned.owner, owned.is_row
+    owner, is_row = owned.owner, owned.is_row
+    is_timed = have_device_time(profile, owned)
     nested, on_other_lines = nested_targets(profile, owned.is_target, owned.above)
     own_s = without_nested(executions, nested, owned.above)
     times = {
@@ -175,6 +177,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         **times,
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
         calls=np.where(is_row, executions.calls, 0),  # a kernel is not a call of its operator
+        **_untimed_calls(executions, is_row & ~is_timed),
         phase=_filled_from_owner(executions.phase, owner),
         kernel=_kernel_names(profile),
         **_owned_sums(executions, owner),
@@ -182,7 +185,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
     ).take(owned.shown)
-    operators = with_owned_work(profile, parent, owner, is_row)
+    operators = with_owned_work(profile, owned, is_timed)
     result = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
     notes = (
         *result.notes,
@@ -190,6 +193,12 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         *(_notes_on_modules(profile, owned, own_s) if level == MODULE else ()),
     )
     return result.changed(level=level, notes=notes)
+
+
+def _untimed_calls(executions: Executions, is_untimed: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the column `untimed_calls`; `{}` if all calls have a device time."""
+    calls = np.where(is_untimed, executions.calls, 0)
+    return {"untimed_calls": calls} if calls.any() else {}
 
 
 def _kernel_names(profile: Profile) -> Categorical[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.large_arrays import array_of_runs, blocks, release
 from profile_analyze.model.executions import AMOUNTS, Executions
-from profile_analyze.model.frozen import frozen
+from profile_analyze.model.frozen import frozen, is_constant
 from profile_analyze.model.measures import SELF, THREAD_WAIT
 from profile_analyze.model.numbers import difference, finite
 from profile_analyze.model.stored_times import CALLS, STORED
@@ -29,7 +29,7 @@ _ROWS_PER_PART: Final = 1 << 17
 """About how many executions are measured at once."""
 _COLUMNS: Final = (
     *("operator", "duration_s", "run", "track", "start_s", "self_s", "median_s"),
-    *("first_kernel_s", "submitted_s", "thread_wait_s", "calls", *AMOUNTS),
+    *("first_kernel_s", "submitted_s", "thread_wait_s", "calls", "untimed_calls", *AMOUNTS),
 )
 """The columns of executions that measures are computed from."""
 
@@ -56,17 +56,39 @@ def calls(profile: Profile) -> Floats:
     """
     if profile.stored_times is not None:
         return profile.stored_times.read(CALLS)
+    return _in_parts(profile, lambda part: _calls_of_part(part, part.executions.calls))
 
-    def of_part(part: Profile) -> Floats:
-        counts = part.executions.calls.astype(np.float64)
-        on_device, on_host = (
-            _combined(part, counts, on_side(part, side), propagates_unknown=True)
-            for side in (DEVICE, HOST)
-        )
-        result = np.where(on_device > 0, on_device, on_host)
-        return np.where(result > 0, result, np.nan)
 
-    return _in_parts(profile, of_part)
+def have_untimed_calls(profile: Profile) -> bool:
+    """Return whether any call has no device time: see `Executions.untimed_calls`."""
+    if profile.stored_times is not None:
+        return False
+    untimed = profile.executions.untimed_calls
+    return not is_constant(untimed) and bool(untimed.any())
+
+
+def timed_calls(profile: Profile, all_calls: Floats) -> Floats:
+    """Return the calls of each operator that have a device time, shape (operators, runs).
+
+    For an operator that has no device time in any run, return its `all_calls`. Work divided by a
+    device time is then the work of the calls with this time.
+    """
+    timed = _in_parts(
+        profile,
+        lambda part: _calls_of_part(part, part.executions.calls - part.executions.untimed_calls),
+    )
+    has_timed = (timed > 0).any(axis=1, keepdims=True)
+    return np.where(has_timed, timed, all_calls)
+
+
+def _calls_of_part(part: Profile, counts: NDArray[np.int64]) -> Floats:
+    """Return the sums of `counts` on the device, or else on the host, shape (operators, runs)."""
+    on_device, on_host = (
+        _combined(part, counts.astype(np.float64), on_side(part, side), propagates_unknown=True)
+        for side in (DEVICE, HOST)
+    )
+    result = np.where(on_device > 0, on_device, on_host)
+    return np.where(result > 0, result, np.nan)
 
 
 def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated_bytes"]) -> Floats:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.executions import Executions
     from profile_analyze.model.operators import Operators
+    from profile_analyze.model.ownership import Ownership
     from profile_analyze.model.profile import Profile
 
     Flags: TypeAlias = NDArray[np.bool_]
@@ -50,28 +51,32 @@ def leaves_work_inside(operators: Operators) -> Flags:
     return result
 
 
-def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: Flags) -> Operators:
+def with_owned_work(profile: Profile, owned_by: Ownership, is_timed: Flags) -> Operators:
     """Return the operators, each with the work and the messages of all executions that it owns.
 
     Work counts once: see `delegation.py`. The work of an operator is N/A if all its calls delegate
     and it owns no other work, or if it owns unknown work and all known work that it owns is 0.
+
+    If some calls of an operator have a device time, only the work of executions that have one
+    counts: see `have_device_time`, which returns `is_timed`.
     """
     operators, executions = profile.operators, profile.executions
-    calls = _calls(executions, is_row, len(operators))
+    parent, owner, is_row = owned_by.parent, owned_by.owner, owned_by.is_row
+    is_timed = _with_all_of_untimed(is_timed, owned_by, executions, len(operators))
+    calls = _calls(executions, is_row & is_timed, len(operators))
     kernels = _owned(profile, owner, KERNEL)
     works: dict[str, Floats] = {name: getattr(operators, name) for name in _WORKS}
     ignored = {name: _partly_known(kernels, owner, works[name], executions) for name in _WORKS}
     delegates = delegating(profile, parent, [ignored[name] for name in _WORKS])
     delegates_as_row = delegates[is_row[delegates]]
-    owned = _owned(profile, owner, OPERATOR)
-    changed: dict[str, Any] = {}
+    owned, changed = _owned(profile, owner, OPERATOR), dict[str, Any]()
     columns = _delegates(delegates_as_row, executions, len(operators))
     for name, per_call in works.items():
         is_known = ~np.isnan(per_call)[executions.operator]
         has_unknown = _owning(owned[~is_known[owned]], owner, executions, len(operators))
         is_known[ignored[name]] = False
         superseded = delegates_as_row[is_known[delegates_as_row]]
-        counts = is_known & (owner >= 0)
+        counts = is_known & is_timed & (owner >= 0)
         counts[delegates] = False
         inside = np.flatnonzero(counts & ~is_row)
         if not (len(inside) or len(superseded) or has_unknown.any()):
@@ -88,7 +93,16 @@ def with_owned_work(profile: Profile, parent: Indices, owner: Indices, is_row: F
             columns |= _dtypes_of_most(operators, counted, owner, executions)
     columns |= copies_column(profile, kernels, owner)
     columns |= _owned_messages(profile, kernels, owner, calls)
-    return replace(operators, **changed, optional={**operators.optional, **columns})
+    return replace(operators, **changed, optional=operators.optional | columns)
+
+
+def _with_all_of_untimed(
+    is_timed: Flags, owned_by: Ownership, executions: Executions, size: int
+) -> Flags:
+    """Return `is_timed`, but true for all executions of operators without any device time."""
+    timed_rows = np.flatnonzero(owned_by.is_row & is_timed)
+    has_time = _owning(timed_rows, owned_by.owner, executions, size)
+    return is_timed | ~has_time[executions.operator[owned_by.owner]]
 
 
 def _calls(executions: Executions, is_row: Flags, size: int) -> Floats:

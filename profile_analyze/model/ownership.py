@@ -83,6 +83,23 @@ def ownership(profile: Profile, level: str) -> Ownership:
     return Ownership(parent, is_target, above, owner, is_row, shown)
 
 
+def have_device_time(profile: Profile, owned: Ownership) -> Flags:
+    """Return whether the owner of each execution has device time from it, shape (executions,).
+
+    This is the time of the execution itself, or of an execution that it surrounds or launched, if
+    both have the same owner.
+    """
+    duration_s = profile.executions.duration_s
+    result = on_side(profile, DEVICE) & ~np.isnan(duration_s) & (owned.owner >= 0)
+    rows = np.flatnonzero(result)
+    while len(rows):  # each pass marks the executions around the executions of the last pass
+        above = owned.parent[rows[rows != owned.owner[rows]]]
+        above = above[(above >= 0) & ~result[above]]
+        result[above] = True
+        rows = np.flatnonzero(np.bincount(above)) if len(above) else above
+    return result
+
+
 def is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
     """Return whether the operator of each execution has `level`, shape (executions,)."""
     column = profile.operators.level

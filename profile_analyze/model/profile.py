@@ -11,9 +11,16 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.checks import problems
 from profile_analyze.model.frozen import frozen
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.measuring import calls, executed_on, measured, total_by_track
+from profile_analyze.model.measuring import (
+    calls,
+    executed_on,
+    have_untimed_calls,
+    measured,
+    timed_calls,
+    total_by_track,
+)
 from profile_analyze.model.numbers import Spread, over_runs, ratio, totals, totals_of_chosen
-from profile_analyze.model.terms import ABSENT, EACH, TABLES
+from profile_analyze.model.terms import ABSENT, DEVICE, EACH, HOST, TABLES
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -157,9 +164,15 @@ class Profile:
             raise QueryError(f"measure: {name!r} is not one of {', '.join(MEASURES)}")
         return self._once(name, lambda: frozen(measured(self, MEASURES[name])))
 
-    def calls(self) -> NDArray[np.float64]:
-        """Return how often each operator was called, shape (operators, runs); NaN if never."""
-        return self._once("calls", lambda: frozen(calls(self)))
+    def calls(self, side: Side = DEVICE) -> NDArray[np.float64]:
+        """Return how often each operator was called, shape (operators, runs); NaN if never.
+
+        Calls without a device time count on the host, but not on the device: see `timed_calls`.
+        """
+        all_calls = self._once("calls", lambda: frozen(calls(self)))
+        if side == HOST or not have_untimed_calls(self):
+            return all_calls
+        return self._once("timed calls", lambda: frozen(timed_calls(self, all_calls)))
 
     def recorded(self, side: Side) -> NDArray[np.bool_]:
         """Return whether each operator has executions on `side`, shape (operators,).

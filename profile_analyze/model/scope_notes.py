@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.large_arrays import blocks_of_runs
-from profile_analyze.model.terms import OPERATOR
+from profile_analyze.model.terms import HOST, OPERATOR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def mixed_scopes(profile: Profile) -> str:
         return ""  # no operator has a scope in only some of the runs
     in_run = np.zeros(len(profile.runs), np.bool_)
     in_scoped, in_others = np.zeros((2, len(profile)), np.bool_)
-    for block, (calls,) in blocks_of_runs(profile.calls()):
+    for block, (calls,) in blocks_of_runs(profile.calls(HOST)):
         executed = ~np.isnan(calls)
         is_scoped = executed[has_scope].any(axis=0)
         in_run[block] = is_scoped

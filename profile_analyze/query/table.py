@@ -10,6 +10,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import AGGREGATED
+from profile_analyze.model.measuring import side_of
 from profile_analyze.model.terms import ABSENT
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading, value_text
@@ -83,7 +84,8 @@ class Table:
     @property
     def several_calls(self) -> bool:
         """Whether some operator was called more than once in a run."""
-        return bool((self.shown.profile.calls() > 1).any())
+        side = side_of(self.shown.profile, self.shown.measure)
+        return bool((self.shown.profile.calls(side) > 1).any())
 
     @property
     def has_times(self) -> bool:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from profile_analyze.analysis.peaks import parse_peaks
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.column_formulas import work_in_runs
+from profile_analyze.model.executions import Run
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.query.question import Query
@@ -262,3 +264,42 @@ def test_a_module_has_the_dtype_of_most_of_its_computation() -> None:
     assert found.values().tolist() == ["bf16", None, None]
     inner = at_level(profile, "operator").operators.categorical("compute_dtype")
     assert inner.values().tolist() == dtypes[3:]
+
+
+def test_work_without_a_device_time_does_not_count_beside_device_times() -> None:
+    """The net calls mm twice in each run. In run 0 one product, and in run 1 both, have kernels."""
+    operators: list[dict[str, Any]] = [
+        {"name": "net", "level": "module"},
+        {"name": "linear"},
+        {"name": "mm", "computation": 8.0, "memory": 3.0},
+        {"name": "copy", "memory": 5.0},  # never launches a kernel
+        {"name": "gemm", "level": "kernel"},
+    ]
+    executions: list[dict[str, Any]] = []
+    for run_ in (0, 1):
+        net = len(executions)
+        shared = {"run": run_, "duration_s": 1.0}
+        executions.append({"operator": 0, **shared})
+        for has_kernel in (run_ == 1, True):
+            linear = len(executions)
+            executions += [
+                {"operator": 1, "parent": net, **shared},
+                {"operator": 2, "parent": linear, **shared},
+                {"operator": 3, "parent": linear, **shared},
+            ]
+            if has_kernel:
+                executions.append({"operator": 4, "launched_by": linear + 1, "track": 1, **shared})
+    profile = profile_of(operators, executions, tracks=[THREAD, STREAM], runs=[Run(), Run()])
+
+    def in_runs(level: str) -> dict[str, Any]:
+        rows = at_level(profile, level)
+        work = work_in_runs(rows, lambda operators: operators.computation).tolist()
+        values = zip(rows.calls().tolist(), rows.calls("host").tolist(), work, strict=True)
+        return dict(zip(rows.operators.name.values(), values, strict=True))
+
+    assert in_runs("operator")["mm"] == ([1, 2], [2, 2], [8, 16])
+    assert in_runs("operator")["copy"][:2] == ([2, 2], [2, 2])
+    assert in_runs("top")["linear"] == ([1, 2], [2, 2], [8, 16])
+    # The work of a call is a mean over the runs.
+    assert in_runs("module")["net"] == ([1, 1], [1, 1], [12, 12])
+    assert at_level(profile, "module").operators.memory.tolist() == [4.5]

@@ -11,13 +11,15 @@ from profile_analyze.model.notes import Importance, Note, notes_with_share
 from profile_analyze.model.regions import NO_STEPS, note_on_outside
 from profile_analyze.model.terms import KERNEL, OPERATOR
 from profile_analyze.readers.counted_times import CountedTimes
-from profile_analyze.readers.pytorch.tracks import launches
+from profile_analyze.readers.pytorch.timeline import integers
+from profile_analyze.readers.pytorch.tracks import launches, launches_kernel
 from profile_analyze.readers.pytorch.work import follows_from_shapes
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from profile_analyze.readers.pytorch.columns import Events
     from profile_analyze.readers.pytorch.decoding import Trace
     from profile_analyze.readers.pytorch.executions import Recorded
     from profile_analyze.readers.pytorch.rows import Row
@@ -34,6 +36,24 @@ def notes_on_trace(trace: Trace, found: Recorded, *, is_of_cpu: bool) -> Iterato
     """
     events = trace.events
     yield from _notes_on_missing_work(trace, is_of_cpu=is_of_cpu)
+    yield from _notes_on_left_out(events)
+    if trace.has_end:
+        yield from _notes_on_lost_kernels(events, found)
+    if len(found.outside):
+        yield note_on_outside(len(found.outside))
+    if found.repetitions > 1:
+        yield Note(
+            f"the trace {NO_STEPS}, but it may have {found.repetitions} iterations: each outermost "
+            f"operator ran {found.repetitions} times or a multiple of {found.repetitions}; "
+            "--step-region NAME turns each execution of a region into a step, and "
+            "profiler.step() records steps",
+            Importance.CONTEXT,
+        )
+    yield from _notes_on_missing_shapes(found)
+
+
+def _notes_on_left_out(events: Events) -> Iterator[Note]:
+    """Yield notes on events that were left out or repaired."""
     if events.broken:
         yield Note(
             f"left out {counted(events.broken, 'part')} of the events: damaged or incomplete",
@@ -55,17 +75,6 @@ def notes_on_trace(trace: Trace, found: Recorded, *, is_of_cpu: bool) -> Iterato
             f"left out fields that have a wrong type in {counted(events.mistyped, 'event')}",
             Importance.INCOMPLETE,
         )
-    if len(found.outside):
-        yield note_on_outside(len(found.outside))
-    if found.repetitions > 1:
-        yield Note(
-            f"the trace {NO_STEPS}, but it may have {found.repetitions} iterations: each outermost "
-            f"operator ran {found.repetitions} times or a multiple of {found.repetitions}; "
-            "--step-region NAME turns each execution of a region into a step, and "
-            "profiler.step() records steps",
-            Importance.CONTEXT,
-        )
-    yield from _notes_on_missing_shapes(found)
 
 
 def _notes_on_missing_work(trace: Trace, *, is_of_cpu: bool) -> Iterator[Note]:
@@ -85,6 +94,24 @@ def _notes_on_missing_work(trace: Trace, *, is_of_cpu: bool) -> Iterator[Note]:
             f"device times are N/A: {counted(launches(trace.events), 'driver call')} launched work "
             "on a device, but the trace has no kernel; record with the activity of the device, "
             "such as ProfilerActivity.CUDA",
+            Importance.INCOMPLETE,
+        )
+
+
+def _notes_on_lost_kernels(events: Events, found: Recorded) -> Iterator[Note]:
+    """Yield a note if some launches of kernels have no kernel in the file."""
+    if not (integers(events.work.correlation) > 0).any():
+        return  # no kernel says which call launched it
+    is_launch = launches_kernel(events) & (integers(events.calls.correlation) > 0)
+    has_work = np.zeros(len(found.executions) + 1, np.bool_)
+    has_work[found.executions.launched_by] = True
+    first = len(events.host)
+    lost = int((is_launch & ~has_work[first : first + len(is_launch)]).sum())
+    if lost:
+        have = "has" if lost == 1 else "have"
+        yield Note(
+            f"{lost} of {counted(int(is_launch.sum()), 'launch', 'launches')} {have} no kernel in "
+            "the file; FLOPS and bandwidth leave out calls without a kernel",
             Importance.INCOMPLETE,
         )
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _RESOLUTION_S: Final = 1e-9
-_LAUNCH: Final = re.compile("launch|memcpy|memset", re.IGNORECASE)
+_KERNEL_LAUNCH: Final = re.compile("launch(?!hostfunc)", re.IGNORECASE)
+"""Names of driver calls that start kernels contain this word. A host function is no kernel."""
+_LAUNCH: Final = re.compile(f"{_KERNEL_LAUNCH.pattern}|memcpy|memset", re.IGNORECASE)
 """Names of driver calls that start work on a device contain one of these words."""
 
 
@@ -37,8 +39,18 @@ def is_of_cpu(trace: Trace, metadata: Metadata) -> bool:
 
 def launches(events: Events) -> int:
     """Return the number of driver calls that start work on a device."""
-    is_launch = np.array([_LAUNCH.search(name) is not None for name in events.call_names], np.bool_)
-    return int(is_launch[integers(events.calls.facts)].sum())
+    return int(_are_called(events, _LAUNCH).sum())
+
+
+def launches_kernel(events: Events) -> NDArray[np.bool_]:
+    """Return whether each driver call starts kernels, shape (calls,). A copy is no kernel."""
+    return _are_called(events, _KERNEL_LAUNCH)
+
+
+def _are_called(events: Events, words: re.Pattern[str]) -> NDArray[np.bool_]:
+    """Return whether the name of each driver call has one of `words`, shape (calls,)."""
+    has_word = np.array([words.search(name) is not None for name in events.call_names], np.bool_)
+    return np.asarray(has_word[integers(events.calls.facts)])
 
 
 def tracks_of(
