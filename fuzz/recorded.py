@@ -23,6 +23,7 @@ FOLDERS: Final = (
     "onnxruntime",
     "openvino",
     "pytorch",
+    "pytorch-small",
     "tensorrt",
     "tflite",
 )

@@ -100,6 +100,7 @@ _WORK: Final = (
             unit="byte",
             meaning=f"memory of the {place} that all calls in a run allocated, minus the memory "
             "that they freed, without the operators nested inside",
+            has_side=False,
             worked="of the executions, as in the file",
         )
         for name, place in (("allocated", "host"), ("device_allocated", "device"))

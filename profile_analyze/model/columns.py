@@ -114,6 +114,10 @@ class Column(NamedTuple):
     """How an operator's value is computed. None if only groups have the column."""
     kind: Kind = "number"
     """A `number` column is an array. Columns of texts, or of texts and numbers, are categorical."""
+    has_side: bool = True
+    """Whether values belong to the time on one side (device or host). A table that is ordered or
+    filtered by a column without a side also has the operators that have a value other than 0, but
+    no time on the side of the table."""
     as_text: Callable[[Any], str] = str
     """Returns the text of a value that is not a number."""
     has_whole_numbers: bool = False

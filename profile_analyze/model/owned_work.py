@@ -93,7 +93,7 @@ def with_owned_work(profile: Profile, owned_by: Ownership, is_timed: Flags) -> O
             columns |= _dtypes_of_most(operators, counted, owner, executions)
     columns |= copies_column(profile, kernels, owner)
     columns |= _owned_messages(profile, kernels, owner, calls)
-    return replace(operators, **changed, optional=operators.optional | columns)
+    return replace(operators, **changed, optional={**operators.optional, **columns})
 
 
 def _with_all_of_untimed(

@@ -122,6 +122,7 @@ COLUMNS: Final = (
         "thread_wait",
         meaning="how long the thread that ran the operator only waited: for other threads that ran "
         "parts of the operator, or for the device, in driver calls such as cudaDeviceSynchronize",
+        has_side=False,
         worked="as measured",
     ),
 )

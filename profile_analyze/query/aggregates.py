@@ -83,6 +83,7 @@ def aggregate_column(column: Column, aggregate: str) -> Column:
         f"how many operators have a {name}" if is_count else f"{aggregate} of {name}",
         AggregateOf(name, aggregate),
         of_operators=None,
+        has_side=column.has_side,
         timed=column.timed and not is_count,
         measured=column.measured and not is_count,
         optional=column.optional,

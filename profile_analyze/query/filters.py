@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.columns import AggregateOf
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.patterns import matches
 
@@ -37,6 +38,9 @@ class Selection(NamedTuple):
 
     operators: NDArray[np.int64]
     """Shape (matched,): the rows of these operators in the profile, in ascending order."""
+    candidates: Mask
+    """Shape (operators,): the operators with executions on the side (device or host) of the
+    measure, or with a value in a column without a side that orders or filters the rows."""
     recorded: int
     """How many operators have executions on the side (device or host) of the measure. In a profile
     without times, all operators count."""
@@ -88,15 +92,17 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     """
     passed, unknown_dtype = filter_by_type_name_and_dtype(query, rows.profile)
     recorded = rows.recorded
+    candidates = recorded | _have_values_without_side(query, rows)
     in_range = _in_time_range(query, rows["time"])
     if query.compared:  # a time in the range on one side is enough
         in_range |= _in_time_range(query, rows["base"])
     evaluated = evaluate(query.conditions, rows)
-    selected, unjudged = meeting_all(evaluated, passed & in_range & recorded)
+    selected, unjudged = meeting_all(evaluated, passed & in_range & candidates)
     # A note is about the operators that match the filters but did not run on this side.
-    not_recorded, _ = meeting_all(evaluated, passed & in_range & ~recorded)
+    not_recorded, _ = meeting_all(evaluated, passed & in_range & ~candidates)
     return Selection(
         operators=np.flatnonzero(selected),
+        candidates=candidates,
         recorded=int(recorded.sum()),
         not_recorded=np.flatnonzero(not_recorded),
         unknown_dtype=unknown_dtype & in_range & recorded,
@@ -135,6 +141,20 @@ def filter_by_type_name_and_dtype(query: Query, profile: Profile) -> tuple[Mask,
     has_dtype = dtypes.where(query.input_dtype in inputs for inputs in dtypes.categories)
     has_unknown = dtypes.where(None in inputs for inputs in dtypes.categories)
     return passed & has_dtype, passed & ~has_dtype & has_unknown
+
+
+def _have_values_without_side(query: Query, rows: OperatorRows) -> Mask:
+    """Return which operators have a value other than 0 in a column without a side.
+
+    Only columns that order or filter the rows count. The largest allocation, for example, may be of
+    an operator that launches no kernel.
+    """
+    result = np.zeros(len(rows.sizes), np.bool_)
+    columns = [(column.of_groups, column.name) for column in query.used if not column.has_side]
+    for rule, name in columns:
+        values = rows[rule.column if isinstance(rule, AggregateOf) else name]
+        result |= ~np.isnan(values) & (values != 0)
+    return result
 
 
 def _in_time_range(query: Query, time: NDArray[np.float64]) -> Mask:

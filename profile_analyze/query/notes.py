@@ -73,7 +73,7 @@ def notes_on(
         *(wildcard_notes(query) if len(selection.operators) else ()),
         *unmatched_value_notes(query, operators),
         *group_key_notes(query, operators, selection),
-        *number_notes(query.conditions, operators, operators.recorded),
+        *number_notes(query.conditions, operators, selection.candidates),
         *_parameter_notes(query, profile),
         *_empty_answer_notes(query, profile, selection),
         *time_range_notes(query, operators, selection),

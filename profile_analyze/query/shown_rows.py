@@ -68,6 +68,11 @@ class ShownRows(RowView):
         values = self._rows[column.name]
         return values.take(self.chosen) if isinstance(values, Categorical) else values[self.chosen]
 
+    def of_all_operators(self, column: str) -> NDArray[np.float64]:
+        """Return the values of a column of numbers for all operators, shown or not."""
+        values: NDArray[np.float64] = self._rows.operators[column]
+        return values
+
     def total_of(self, column: str) -> NDArray[np.float64]:
         """See `Rows.total_of`."""
         return self._rows.total_of(column)

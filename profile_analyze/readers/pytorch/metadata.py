@@ -21,6 +21,7 @@ class DeviceProperties(msgspec.Struct):
 
 class _Distributed(msgspec.Struct):
     rank: int | None = None
+    backend: str = ""
 
 
 class Metadata(msgspec.Struct):

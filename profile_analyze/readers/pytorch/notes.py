@@ -12,7 +12,7 @@ from profile_analyze.model.regions import NO_STEPS, note_on_outside
 from profile_analyze.model.terms import KERNEL, OPERATOR
 from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.readers.pytorch.timeline import integers
-from profile_analyze.readers.pytorch.tracks import launches, launches_kernel
+from profile_analyze.readers.pytorch.tracks import launches_kernel
 from profile_analyze.readers.pytorch.work import follows_from_shapes
 from profile_analyze.units import counted
 
@@ -29,13 +29,10 @@ _NO_SHAPES: Final = (
 )
 
 
-def notes_on_trace(trace: Trace, found: Recorded, *, is_of_cpu: bool) -> Iterator[Note]:
-    """Yield the notes on the events and steps of a trace.
-
-    If `is_of_cpu` is true, the CPU did all the work.
-    """
+def notes_on_trace(trace: Trace, found: Recorded, device_use: str | None) -> Iterator[Note]:
+    """Yield the notes on the events and steps of a trace. For `device_use` see `use_of_device`."""
     events = trace.events
-    yield from _notes_on_missing_work(trace, is_of_cpu=is_of_cpu)
+    yield from _notes_on_missing_work(trace, device_use)
     yield from _notes_on_left_out(events)
     if trace.has_end:
         yield from _notes_on_lost_kernels(events, found)
@@ -77,23 +74,22 @@ def _notes_on_left_out(events: Events) -> Iterator[Note]:
         )
 
 
-def _notes_on_missing_work(trace: Trace, *, is_of_cpu: bool) -> Iterator[Note]:
+def _notes_on_missing_work(trace: Trace, device_use: str | None) -> Iterator[Note]:
     """Yield a note if the file ends in the middle, or if it lacks the kernels that ran."""
     has_work = len(trace.events.work) > 0
     if not trace.has_end:
         where = ", so events are missing"
         if has_work:
             where += " and device times may be too short (torch writes kernels last)"
-        elif not is_of_cpu:
+        elif device_use is not None:
             where = ", before any kernel (torch writes kernels last), so device times are N/A"
         yield Note(
             f"the file ends in the middle{where}; copy or export it again", Importance.DAMAGED
         )
-    elif not has_work and not is_of_cpu:
+    elif not has_work and device_use is not None:
         yield Note(
-            f"device times are N/A: {counted(launches(trace.events), 'driver call')} launched work "
-            "on a device, but the trace has no kernel; record with the activity of the device, "
-            "such as ProfilerActivity.CUDA",
+            f"device times are N/A: {device_use}, but the trace has no kernel; record with the "
+            "activity of the device, such as ProfilerActivity.CUDA",
             Importance.INCOMPLETE,
         )
 

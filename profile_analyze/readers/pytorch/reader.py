@@ -14,7 +14,7 @@ from profile_analyze.readers.pytorch.executions import recorded
 from profile_analyze.readers.pytorch.metadata import metadata_of
 from profile_analyze.readers.pytorch.notes import notes_on_trace
 from profile_analyze.readers.pytorch.operators import operators_of
-from profile_analyze.readers.pytorch.tracks import is_of_cpu
+from profile_analyze.readers.pytorch.tracks import use_of_device
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,8 +32,8 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
         trace = read_trace(source, with_functions=FRAMES in wanted)
         _check(source.name, trace)
         metadata = metadata_of(trace)
-        is_cpu = is_of_cpu(trace, metadata)
-        found = recorded(trace.events, metadata.distributed.rank, is_of_cpu=is_cpu)
+        device_use = use_of_device(trace, metadata)
+        found = recorded(trace.events, metadata.distributed.rank, is_of_cpu=device_use is None)
         return Profile(
             file=source.name,
             origin=Origin(
@@ -47,7 +47,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
             tracks=found.tracks,
             runs=found.runs,
             processes=(source.name,),
-            notes=tuple(notes_on_trace(trace, found, is_of_cpu=is_cpu)),
+            notes=tuple(notes_on_trace(trace, found, device_use)),
         )
 
 

@@ -10,8 +10,11 @@ import numpy as np
 from profile_analyze.model.executions import Track
 from profile_analyze.model.terms import CPU, DEVICE, GPU, HOST
 from profile_analyze.readers.pytorch.timeline import integers
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from profile_analyze.model.terms import Side
@@ -22,24 +25,47 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _RESOLUTION_S: Final = 1e-9
+_BACKEND: Final = re.compile(r"\b[nrxh]ccl\b")
+"""The libraries with which devices communicate: of NVIDIA, AMD, Intel and Huawei."""
+_ON_DEVICE: Final = re.compile(
+    r"[nrxh]ccl:|aten::_?(?:cudnn|miopen)_(?!is_acceptable)"
+    r"|aten::_(?:scaled_dot_product_)?(?:flash|efficient|cudnn)_attention(?!.*_for_cpu)"
+)
+"""The start of the names of operators and regions that only run on a device."""
 _KERNEL_LAUNCH: Final = re.compile("launch(?!hostfunc)", re.IGNORECASE)
 """Names of driver calls that start kernels contain this word. A host function is no kernel."""
 _LAUNCH: Final = re.compile(f"{_KERNEL_LAUNCH.pattern}|memcpy|memset", re.IGNORECASE)
 """Names of driver calls that start work on a device contain one of these words."""
 
 
-def is_of_cpu(trace: Trace, metadata: Metadata) -> bool:
-    """Return whether the CPU did all the work, so that its threads are the device tracks."""
-    if len(trace.events.work) or launches(trace.events):
-        return False
-    # torch writes driver calls and work after all host events. If the file ends before them, it
-    # does not say whether the operators ran on the CPU or on a device of the machine.
-    return trace.has_end or not metadata.devices
+def use_of_device(trace: Trace, metadata: Metadata) -> str | None:
+    """Return how the trace shows that a device did work, or may have; None if the CPU did it all.
+
+    If the CPU did all the work, its threads are the device tracks.
+    """
+    return next(_uses_of_device(trace, metadata), None)
 
 
-def launches(events: Events) -> int:
-    """Return the number of driver calls that start work on a device."""
-    return int(_are_called(events, _LAUNCH).sum())
+def _uses_of_device(trace: Trace, metadata: Metadata) -> Iterator[str]:
+    events = trace.events
+    if len(events.work):
+        yield "it has work of a device"
+    if launches := int(_are_called(events, _LAUNCH).sum()):
+        yield f"{counted(launches, 'driver call')} launched work on a device"
+    facts = [*events.host_facts]
+    runs_on_device = np.array([_ON_DEVICE.match(one.name) is not None for one in facts], np.bool_)
+    if calls := int(runs_on_device[integers(events.host.facts)].sum()):
+        name = facts[int(np.argmax(runs_on_device))].name
+        yield f"{name} runs on a device ({counted(calls, 'such call')})"
+    if (integers(events.allocations.device) >= 0).any():
+        yield "operators allocated memory of a device"
+    backend = metadata.distributed.backend
+    if _BACKEND.search(backend):
+        yield f"the ranks communicated by {backend}"
+    # A trace that recorded the driver has its calls, even if nothing was launched. torch writes
+    # them after all host events, so a file that was cut may lack them.
+    if metadata.devices and not (trace.has_end and len(events.calls)):
+        yield f"the operators may have run on {metadata.devices[0].name or 'a device'}"
 
 
 def launches_kernel(events: Events) -> NDArray[np.bool_]:

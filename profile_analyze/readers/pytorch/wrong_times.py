@@ -45,7 +45,7 @@ def leave_out_wrong_times(events: Events) -> None:
 
 def _is_zero(columns: Columns) -> NDArray[np.bool_]:
     start, duration = np.frombuffer(columns.start_us), np.frombuffer(columns.duration_us)
-    return (start == 0) & (duration == 0)
+    return np.asarray((start == 0) & (duration == 0))
 
 
 def _earliest(kinds: Sequence[Columns], chosen: Sequence[NDArray[np.bool_]]) -> float:

@@ -48,7 +48,8 @@ def allocated(events: list[dict[str, Any]], level: str = "operator") -> dict[str
     """Return the bytes that each row allocated on the host and on devices. None is N/A."""
     content = json.dumps({"schemaVersion": 1, "traceEvents": events}).encode()
     profile = at_level(read_profile(Source.of_bytes("trace.json", content), ()), level)
-    table = pa.run(pa.Query(), profile)
+    on_host = not profile.recorded("device").any()
+    table = pa.run(pa.Query(measure="host_time" if on_host else "time"), profile)
     columns = (table["allocated"].tolist(), table["device_allocated"].tolist())
     rows = zip(table["name"].tolist(), *columns, strict=True)
     return {name: tuple(None if np.isnan(one) else one for one in sizes) for name, *sizes in rows}

@@ -270,7 +270,8 @@ def test_a_collective_that_one_rank_lacks_is_not_compared(tmp_path: Path) -> Non
         .write(tmp_path / f"{rank}.json")
         for rank, calls in enumerate((1, 1, 0))
     ]
-    assert at_level(pa.load_runs(files)).notes == ()
+    notes = at_level(pa.load_runs(files)).notes
+    assert not [note for note in notes if "waited" in note]
 
 
 def test_an_inspection_names_the_ranks_of_streams(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_gradients_of_weights_are_added_up_in_the_backward_phase() -> None:
         op("aten::empty", 10, 2),
         op(node, 20, 20),  # without a sequence number
         op("aten::add_", 25, 7),
-        event("user_annotation", "nccl:all_reduce", 33, 4),
+        event("user_annotation", "gloo:all_reduce", 33, 4),
     )
     table = pa.run(pa.Query(by=("name", "phase"), order="+name"), profile)
     assert [(row["name"], row["phase"]) for row in table.rows] == [
@@ -187,7 +187,7 @@ def test_gradients_of_weights_are_added_up_in_the_backward_phase() -> None:
         ("aten::empty", None),
         ("aten::mm", "forward"),
         (node, "backward"),
-        ("nccl:all_reduce", "backward"),
+        ("gloo:all_reduce", "backward"),
     ]
 
 
