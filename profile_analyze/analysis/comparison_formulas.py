@@ -20,7 +20,7 @@ from profile_analyze.model.column_formulas import work_in_runs
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import difference, finite, quantile_of_runs, ratio
 from profile_analyze.model.rows import Formulas
-from profile_analyze.model.terms import ADDED, OWN, RELATIVE, REMOVED
+from profile_analyze.model.terms import ABSENT, ADDED, OWN, RELATIVE, REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,17 +54,30 @@ def _base(rows: OperatorRows) -> Floats:
 def _difference(rows: Rows) -> Floats:
     """Return time - base.
 
-    If a row is on only one side, the difference is its time there, negated for the baseline.
+    If a row is on only one side, the difference is its time there, negated for the baseline. If no
+    time of the other side is known, the difference is N/A.
     """
     return _difference_of(rows, "time", "base")
 
 
 def _difference_of(rows: Rows, column: str, base_column: str) -> Floats:
-    """Return `column` - `base_column`. A side that does not have the row counts as 0."""
+    """Return `column` - `base_column`.
+
+    A side that does not have the row counts as 0, unless it has no value of the column at all. The
+    row may then be a part of another operator, whose value is unknown.
+    """
     in_profile, in_base = rows.on_sides
     both = difference(rows[column], rows[base_column])
+    ours = 0.0 if _has_values(rows, column) else np.nan
+    base = 0.0 if _has_values(rows, base_column) else np.nan
     # `0 - x` instead of `-x`: the negative of 0.0 is -0.0, which is printed with its sign.
-    return np.where(in_base, np.where(in_profile, both, 0 - rows[base_column]), rows[column])
+    one_sided = np.where(in_profile, rows[column] - base, ours - rows[base_column])
+    return np.where(in_profile & in_base, both, one_sided)
+
+
+def _has_values(rows: Rows, column: str) -> bool:
+    """Return whether any operator has a value of `column`."""
+    return not np.isnan(rows.operators[column]).all()
 
 
 def _work_difference(name: str) -> Callable[[Rows], Floats]:
@@ -181,7 +194,15 @@ def _verdict(rows: Rows) -> Categorical[str]:
     # `added` or `removed`, whose codes come after the codes of `WORK_VERDICTS`.
     codes = np.where(in_base, codes, len(WORK_VERDICTS))
     codes = np.where(in_profile, codes, len(WORK_VERDICTS) + 1)
+    if not _may_compare(rows):
+        return Categorical.missing(len(codes))
     return Categorical(codes, ALL_VERDICTS)
+
+
+def _may_compare(rows: Rows) -> bool:
+    """Return whether both sides have times, or are models that have not run."""
+    is_static = rows.operators.profile.origin.times == ABSENT
+    return is_static or all(_has_values(rows, column) for column in ("time", "base"))
 
 
 def _match(rows: OperatorRows) -> Categorical[str]:

@@ -25,7 +25,15 @@ from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.notes import by_importance, chosen_notes
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import COMPUTE_DTYPE, DERIVED_WORK, FRAMES, MEASURED, SHAPES
+from profile_analyze.model.terms import (
+    COMPUTE_DTYPE,
+    DERIVED_WORK,
+    DEVICE,
+    FRAMES,
+    HOST,
+    MEASURED,
+    SHAPES,
+)
 from profile_analyze.query.catalog import DISTINGUISHING, all_optional_columns, optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
@@ -68,6 +76,7 @@ def answer(request: Request) -> Report:
     source = read(request, sources, _wanted_columns(request, renderers))
     request = _with_peaks_of_device(request, _profile_of(source))
     check_options_on_times(request, _profile_of(source))
+    request = _with_host_rows(request, source)
     renderer = _renderer_for(source, renderers)
     report = _sql_or_inspection(_profile_of(source), request)
     if report is not None:
@@ -173,6 +182,15 @@ def _with_peaks_of_device(request: Request, profile: Profile) -> Request:
 def _with_peaks(request: Request, peaks: Peaks) -> Request:
     queries = {side: query.changed(peaks=peaks) for side, query in request.queries.items()}
     return request._replace(queries=queries)
+
+
+def _with_host_rows(request: Request, source: Profile | Comparison) -> Request:
+    """Return the request with a host table if the device table would have no rows."""
+    sides = (source,) if isinstance(source, Profile) else (source.profile, source.base)
+    if request.chooses_side or any(side.recorded(DEVICE).any() for side in sides):
+        return request
+    has_host_times = any(side.recorded(HOST).any() for side in sides)
+    return request._replace(sides=(HOST,)) if has_host_times else request
 
 
 def _possible_renderers(request: Request) -> list[Renderer]:

@@ -9,7 +9,7 @@ from profile_analyze.cli.sources import notes_on_merged_sides
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import is_run_key
+from profile_analyze.model.terms import HOST, is_run_key
 from profile_analyze.query.other_side_notes import other_side_notes
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import wildcard_notes
@@ -63,13 +63,24 @@ def notes_on_answer(
         yield Note("the totals cover all operators, whatever the filters", Importance.ANSWER)
     if not (tables or request.plot):
         yield from _notes_on_arrangement(source, request.query)
+    yield from _notes_on_sides(request)
+    yield from _notes_on_format(renderer, summary, tables, verdicts)
+    yield from notes_on_columns(request, profile)
+    yield from _notes_on_suffix(request.output, renderer)
+
+
+def _notes_on_sides(request: Request) -> Iterator[Note]:
+    """Yield notes on tables that have other times than the call asks for."""
+    if request.sides == (HOST,) and not request.chooses_side:
+        yield Note(
+            "no operator has a device time, so the rows have host times; profile again with device "
+            "times",
+            Importance.ANSWER,
+        )
     if request.leaves_out_host:
         yield Note(
             "--print-only leaves out the host times that --show-host asks for", Importance.ANSWER
         )
-    yield from _notes_on_format(renderer, summary, tables, verdicts)
-    yield from notes_on_columns(request, profile)
-    yield from _notes_on_suffix(request.output, renderer)
 
 
 def _notes_on_conditions(

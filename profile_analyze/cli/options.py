@@ -233,8 +233,8 @@ COMPARISON: Final = OptionGroup(
             help="exit with 3 if this condition is met beyond noise. 'total > +5%%', 'time > +2ms' "
             "and 'type=ConvolutionForward: time > +3%%' compare with the baseline; 'time > 0.120s' "
             "needs no baseline. METRIC is total (time of all operators), time (of the operators "
-            "that pass the filters), device_time, host_time, wait, computation, memory, macs or "
-            "params. May be repeated",
+            "that pass the filters), device_time, host_time, wait, computation, memory, macs, "
+            "params, or wall (time of a whole run). May be repeated",
         ),
         Option.of(
             "--fail-uncertain",

@@ -93,6 +93,9 @@ class Request(NamedTuple):
     `device` otherwise."""
     sides: tuple[Side, ...]
     """The sides that have a table, in the order of the tables."""
+    chooses_side: bool
+    """Whether the call chooses the sides. Otherwise, the table has host times if no operator has a
+    device time."""
     leaves_out_host: bool
     """Whether `--print-only` leaves out the host times that `--show-host` asks for."""
     shows_summary: bool
@@ -174,6 +177,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         peaks_of_profile=peaks_of_profile,
         asked_side=asked_side,
         sides=_sides(arguments),
+        chooses_side=arguments.print_only is not None or arguments.show_host,
         leaves_out_host=arguments.show_host and arguments.print_only in ("summary", "device"),
         shows_summary=arguments.print_only in (None, "summary"),
         shows_copy_time=arguments.copy_time,

@@ -9,6 +9,7 @@ import numpy as np
 from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.matching_evidence import evidence_of, factor_of_computation
 from profile_analyze.model.notes import BASELINE, Importance, Note
+from profile_analyze.model.numbers import over_runs, ratio, totals_of_chosen
 from profile_analyze.model.origins import FORMAT_SEPARATOR
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.units import counted, percent, small_percent, three_digits
@@ -41,6 +42,9 @@ multiplication and an addition may count as one operation or as two, and some ru
 _MUCH_UNMATCHED: Final = 0.1
 """If operators without a match take at least this share of the time of a side, the note on the
 matching is among the most important notes."""
+_MOSTLY_HELD: Final = 0.5
+"""If operators that hold a graph take at least this share of the time of a side, the few others do
+not show whether the sides are of one model."""
 
 
 class Mismatch(NamedTuple):
@@ -71,8 +75,10 @@ def mismatch_of(comparison: Comparison) -> Mismatch | None:
     - The sides are runs of different models.
     - A run of one side has more iterations than a run of the other side.
 
-    Few matches do not count as a mismatch in two cases:
+    Few matches do not count as a mismatch in three cases:
 
+    - Operators that hold a graph take most of the time of a side: the file does not list the
+      operators inside, so these cannot match.
     - The formats differ, and the computation of both sides is similar or unknown. Few operators
       may then match even if the model is the same. Calls are not compared either.
     - The sides are models that have not run. They are often compared to choose one of two designs.
@@ -210,7 +216,7 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
             f"{counted(both, 'operator')} matched with the baseline, "
             f"{added} added{_details(comparison.profile, ~in_base, 'the time')}, "
             f"{removed} removed{_details(comparison.base, ~in_profile, 'the time of the baseline')}"
-            "; the column match says how",
+            f"; {_unmatched_advice(comparison)}",
             Importance.ANSWER if largest >= _MUCH_UNMATCHED else Importance.CONTEXT,
         )
 
@@ -230,7 +236,12 @@ def _details(side: Profile, chosen: NDArray[np.bool_], whole: str) -> str:
 
 
 def _other_model(comparison: Comparison) -> Mismatch | None:
-    """Return a mismatch that says how few operators match; None if enough of them match."""
+    """Return a mismatch that says how few operators match; None if enough of them match.
+
+    None also if operators that hold a graph take most of the time of a side.
+    """
+    if _is_mostly_held(comparison.profile) or _is_mostly_held(comparison.base):
+        return None
     found = _few_matches(comparison)
     if not found:
         return None
@@ -238,6 +249,28 @@ def _other_model(comparison: Comparison) -> Mismatch | None:
         return _other_model_of_format(comparison, found)
     meaning = f"these {'are' if comparison.matches_none else 'look like'} different models"
     return Mismatch(found, meaning, "name profiles of the same model on both sides", kind="models")
+
+
+def _unmatched_advice(comparison: Comparison) -> str:
+    sides = (comparison.profile, comparison.base)
+    if any(side.operators.hold_graphs.any() for side in sides):
+        return "operators inside of a graph that runs as one node cannot match"
+    return "the column match says how"
+
+
+def _is_mostly_held(side: Profile) -> bool:
+    """Return whether operators that hold a graph take at least half of the time of a side.
+
+    This is the device time, or the host time if no operator has a device time.
+    """
+    chosen = side.operators.hold_graphs
+    if not chosen.any():
+        return False
+    measure = "time" if side.recorded(DEVICE).any() else "host_time"
+    totals_s = side.totals_s(measure)
+    held_s = totals_of_chosen(side.measured(measure), chosen, totals_s)
+    share = ratio(*(over_runs(one[np.newaxis], "median") for one in (held_s, totals_s)))
+    return bool(share[0] >= _MOSTLY_HELD)
 
 
 def _other_model_of_format(comparison: Comparison, found: str) -> Mismatch:

@@ -53,12 +53,16 @@ def evidence_of(comparison: Comparison) -> Evidence:
     """Return how many operators show that both sides ran one model.
 
     Constants and other bookkeeping do not count, because constants of different models often match
-    by their shapes. If both sides have device times, operators without one do not count either.
+    by their shapes. Operators that hold a graph do not count, because no operator is like them. If
+    both sides have device times, operators without one do not count either.
     """
     sides = (comparison.profile, comparison.base)
     category = comparison.profile.operators.category
     does_work = ~category.where(one == CONTROL for one in category.categories)
-    on_sides = [one & does_work for one in comparison.on_sides()]
+    on_sides = [
+        one & does_work & ~side.operators.hold_graphs
+        for one, side in zip(comparison.on_sides(), sides, strict=True)
+    ]
     counted, timed = on_sides, [side.recorded(DEVICE) for side in sides]
     if all(one.any() for one in timed):
         counted = [one & has_time for one, has_time in zip(on_sides, timed, strict=True)]

@@ -72,14 +72,17 @@ class Matches(NamedTuple):
     """Whether so few operators are matched that the model is probably not the one that ran."""
 
 
-def expected_of(profile: Profile) -> NDArray[np.bool_]:
+def expected_of(profile: Profile, model: Profile) -> NDArray[np.bool_]:
     """Return whether each operator should have a match, shape (operators,).
 
-    True for operators that ran, except constants and bookkeeping: a model adds no work to them.
+    True for operators that ran. Two kinds are left out: constants and bookkeeping, because a model
+    adds no work to them, and operators that hold a graph, which only an execution graph describes.
     """
     categories = profile.operators.category.categories
     is_control = profile.operators.category.where(one == CONTROL for one in categories)
-    return (profile.recorded(DEVICE) | profile.recorded(HOST)) & ~is_control
+    ran = profile.recorded(DEVICE) | profile.recorded(HOST)
+    expected: NDArray[np.bool_] = ran & ~is_control
+    return expected if model.is_execution_graph else expected & ~profile.operators.hold_graphs
 
 
 def matches_of(profile: Profile, model: Profile, graph: ModelGraph) -> Matches:
@@ -116,7 +119,7 @@ class _Matching:
             (row, changed(names[row], partial(self._is_known_kind, row))) for row in self._left
         )
         self._match_by_order()
-        expected = expected_of(self._profile)
+        expected = expected_of(self._profile, self._model)
         are_few = expected[[*self._found]].sum() < _FEW * expected.sum()
         if are_few:
             self._found = {row: one for row, one in self._found.items() if one.how == NAME}

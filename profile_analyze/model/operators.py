@@ -14,7 +14,7 @@ from profile_analyze.model.terms import MEASURED, UNKNOWN
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -50,6 +50,18 @@ OPTIONAL_COLUMNS: Final = (
 - `compute_dtype`: the canonical name (`terms.DTYPES`) of the dtype that the operator computes in.
 - `parameters`: pairs such as `("stride_h", 2)`, sorted by name.
 """
+_HOLDS_GRAPH: Final = "holds_graph"
+"""The optional column that is 1 for an operator that runs a graph of operators, and NaN for others.
+
+For example, a provider of ONNX Runtime or a delegate of TensorFlow Lite may run a whole model as
+one node. The file does not list the operators inside.
+"""
+
+
+def graphs_column(holds_graph: Iterable[bool]) -> Mapping[str, OptionalValues]:
+    """Return the optional column of `hold_graphs`; `{}` if no operator holds a graph."""
+    column = np.array([1.0 if holds else np.nan for holds in holds_graph])
+    return {} if np.isnan(column).all() else {_HOLDS_GRAPH: column}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,6 +178,12 @@ class Operators:
         if name in self.not_loaded:
             raise QueryError(f"{name}: the profile was loaded without this column")
         return self.optional.get(name, if_absent)
+
+    @property
+    def hold_graphs(self) -> NDArray[np.bool_]:
+        """Which operators run a graph whose operators the file does not list."""
+        result: NDArray[np.bool_] = self.numbers(_HOLDS_GRAPH) == 1
+        return result
 
     def source_of(self, work: Literal["computation", "memory"]) -> Categorical[str]:
         """Return the source of each operator's computation or memory; `unknown` for N/A."""

@@ -17,7 +17,17 @@ from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.model_graph import ModelGraph
 from profile_analyze.model.model_matching import NAME, ORDER, expected_of, matches_of
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.terms import ABSENT, DERIVED, DERIVED_WORK, MEASURED, NODES
+from profile_analyze.model.terms import (
+    ABSENT,
+    DERIVED,
+    DERIVED_WORK,
+    DEVICE,
+    HOST,
+    INPUT,
+    MEASURED,
+    NODES,
+    SHAPES,
+)
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -36,6 +46,13 @@ _SUMS: Final = ("macs", "macs_with_bias", "backward_macs", *ONNX_TOOL_NAMES)
 """The columns whose values are added up over the nodes of a fused operator."""
 _WEIGHTS: Final = ("params", "param_bytes")
 _MOVED: Final = ("input_bytes", "output_bytes")
+_WHOLE: Final = (
+    "the run is one operator, which gets the computation and the parameters of the whole model"
+)
+_OTHER_SHAPES: Final = (
+    "the shapes of the only operator differ from the model's: set the model's shapes with "
+    "--input-shape or --dim, if this is the model that ran"
+)
 _LARGE_SHARE: Final = 0.25
 """If most operators are not matched, and they take more of the time than this, the model may be the
 wrong one. Conversions and copies, which only the runtime has, take less."""
@@ -56,6 +73,9 @@ def with_model(
     Notes that the model makes untrue are left out. Other notes say which operators were computed in
     other dtypes than the model describes.
 
+    If the whole run is one operator that holds a graph, it gets the computation and the parameters
+    of all nodes: see `_with_whole_model`.
+
     Raises `QueryError` in these cases:
 
     - `profile` is not a profile of a run.
@@ -63,13 +83,15 @@ def with_model(
     - One of the two was loaded without shapes.
     """
     _check(profile, model)
+    if (whole := _whole_run(profile, model)) is not None:
+        return _with_whole_model(profile, model, whole)
     graph = ModelGraph(model)
     matches = matches_of(profile, model, graph)
     added = _Added(profile, model, graph, matches.by_row)
     of_model = (note.about(model.file) for note in model.notes if note.dropped_beside != "profile")
     own = (note for note in profile.notes if matches.are_few or note.dropped_beside != "model")
     lead = subject if subject and matches.by_row else model.file
-    has_memory = added.has_memory_of_nodes() & expected_of(profile)
+    has_memory = added.has_memory_of_nodes() & expected_of(profile, model)
     of_dtypes = notes_on_dtypes(profile, model, graph, matches.by_row, has_memory)
     notes = (
         _note(profile, model, matches, instead).about(lead),
@@ -94,6 +116,74 @@ def _check(profile: Profile, model: Profile) -> None:
             f"{profile.file}: is a model that has not run; name a profile of its run, or leave out "
             "the second model"
         )
+
+
+def _whole_run(profile: Profile, model: Profile) -> int | None:
+    """Return the only operator that ran, if it holds a graph that may be the whole model.
+
+    None for all other profiles, and for models with bodies, of which nobody knows how often they
+    run.
+    """
+    ran = np.flatnonzero(profile.recorded(DEVICE) | profile.recorded(HOST))
+    is_one = len(ran) == 1 and profile.operators.hold_graphs[ran[0]]
+    is_whole = not (model.is_execution_graph or model.in_bodies().any())
+    return int(ran[0]) if is_one and is_whole else None
+
+
+def _with_whole_model(profile: Profile, model: Profile, row: int) -> Profile:
+    """Return the profile in which the operator `row` has the computation of the whole model.
+
+    The operator keeps its other values, and gets nothing if its shapes are not those of the model.
+    The memory that it moves depends on how the runtime fused the nodes, so it stays unknown.
+    """
+    if not _has_shapes_of(profile, row, model):
+        return profile.changed(notes=(_note_on_whole(_OTHER_SHAPES, model), *profile.notes))
+    own, nodes = profile.operators, model.operators
+
+    def filled(values: Floats, own_values: Floats) -> Floats:
+        column = own_values.copy()
+        column[row] = values.sum()
+        return column
+
+    computation = filled(nodes.computation, own.computation)
+    columns = {
+        name: filled(nodes.numbers(name), own.numbers(name))
+        for name in (*_SUMS, *_WEIGHTS)
+        if name in nodes.optional
+    }
+    columns |= {DERIVED_WORK[0]: computation} if DERIVED_WORK[0] in own.optional else {}
+    sources = own.source_of("computation").values().tolist()
+    sources[row] = DERIVED
+    operators = replace(
+        own,
+        computation=computation,
+        computation_source=Categorical.of(sources),
+        optional={**own.optional, **columns},
+    )
+    notes = (note for note in profile.notes if note.dropped_beside != "model")
+    of_model = (note.about(model.file) for note in model.notes if note.dropped_beside != "profile")
+    return profile.changed(
+        operators=operators, notes=(_note_on_whole(_WHOLE, model), *notes, *of_model)
+    )
+
+
+def _note_on_whole(text: str, model: Profile) -> Note:
+    return Note(text, Importance.CONTEXT if text == _WHOLE else Importance.ANSWER).about(model.file)
+
+
+def _has_shapes_of(profile: Profile, row: int, model: Profile) -> bool:
+    """Return whether the known inputs and outputs of a model are among those of an operator."""
+    tensors = model.table("tensors")
+    if tensors is None or tensors.role is None or tensors.is_result is None:
+        return True
+    is_input = tensors.role.where(role == INPUT for role in tensors.role.categories)
+    shapes = tensors.shape.values()
+    sides = zip(SHAPES, (is_input, tensors.is_result), strict=True)
+    of_operator = ((profile.operators.categorical(name).values()[row], of) for name, of in sides)
+    return all(
+        own is None or {*filter(None, shapes[of_model].tolist())} <= {*own}
+        for own, of_model in of_operator
+    )
 
 
 class _Added:
@@ -277,13 +367,15 @@ def _note(profile: Profile, model: Profile, matches: Matches, instead: str) -> N
     If some operators are not matched, the model may be the wrong one. The note is then among the
     most important notes.
     """
-    expected = expected_of(profile)
+    expected = expected_of(profile, model)
     counts = Counter(match.how for row, match in matches.by_row.items() if expected[row])
     left = expected.copy()
     left[[*matches.by_row]] = False
     without = operators_and_share(int(left.sum()))
     other_shapes = int(left[[*matches.other_shapes]].sum())
-    if not counts:
+    if not expected.any():
+        text, importance = "no operator matches a node of this model", Importance.ANSWER
+    elif not counts:
         text, importance = f"none of {without} matches a node of this model", Importance.ANSWER
         if left.sum() == 1:
             text = f"{without} matches no node of this model"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.compared_work import CHANGED, WORK_VERDICTS
+from profile_analyze.analysis.compared_work import CHANGED
 from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import ratios_of
 from profile_analyze.analysis.statistics import LEAST_RUNS, SAME, UNCERTAIN
@@ -20,10 +20,11 @@ from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.drift_notes import drift_notes, odd_run_notes
 from profile_analyze.query.few_units import few_units_notes, units_of, why_no_verdict
+from profile_analyze.query.missing_times import missing_times_of
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
-from profile_analyze.query.wall_time_notes import wall_time_notes
+from profile_analyze.query.wall_time_notes import wall_change_of, wall_time_notes
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.baseline import Baseline
     from profile_analyze.query.change_causes import Cause, WorkChange
     from profile_analyze.query.table import Table
+    from profile_analyze.query.wall_time_notes import WallChange
 
 _MOST_CONTRIBUTIONS: Final = 3
 COUNTED_VERDICTS: Final = (*CHANGED, ADDED, REMOVED, SAME, UNCERTAIN)
@@ -82,8 +84,7 @@ class Change(NamedTuple):
     high: float
     p_value: float
     verdict: str | None
-    """The verdict on the total. None if there are too few runs. With a `mismatch`, the verdict is
-    `added`, `removed` or None."""
+    """The verdict on the total. None if there are too few runs, or with a `mismatch`."""
     estimate: float
     """The ratio that `p_value`, `verdict` and `runs_needed` are based on: the median ratio of all
     pairs of runs, one of each side. `ratio` may differ, because it is the ratio of two medians."""
@@ -98,6 +99,7 @@ class Change(NamedTuple):
     doubt: str
     """A clause that says that the two sides may be different models, although the change has a
     verdict; usually empty."""
+    wall: WallChange
     work: WorkChange
     causes: tuple[Cause, ...]
     """The parts of the difference. They add up to the whole difference."""
@@ -147,6 +149,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         why_no_verdict=why_no_verdict(comparison, query.unit),
         mismatch="" if mismatch is None else mismatch.meaning,
         doubt="" if comparison.doubt is None else comparison.doubt.meaning,
+        wall=wall_change_of(whole, comparison),
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),
         contributions=tuple(_contributions(groups, difference_s)),
@@ -221,8 +224,7 @@ def _only_value(whole: Table, name: str) -> Any:
 def _verdict_on(whole: Table, mismatch: Mismatch | None) -> str | None:
     """Return `Change.verdict`."""
     verdict: str | None = _only_value(whole, "verdict")
-    # Verdicts such as `added` also hold for different models.
-    return None if mismatch is not None and verdict in WORK_VERDICTS else verdict
+    return verdict if mismatch is None else None
 
 
 def _number(whole: Table, name: str) -> float:
@@ -313,7 +315,7 @@ def _no_verdict_notes(
     comparison: Comparison, rows: Table, counts: Sequence[VerdictCount]
 ) -> Iterator[Note]:
     """Yield a note if some rows have no verdict although there are enough runs for verdicts."""
-    if min(units_of(comparison, rows.query.unit)) < LEAST_RUNS:
+    if missing_times_of(rows) or min(units_of(comparison, rows.query.unit)) < LEAST_RUNS:
         return
     noun = "group" if rows.query.grouped else "operator"
     for one in counts:

@@ -8,15 +8,17 @@ import numpy as np
 
 from profile_analyze.analysis.comparison_formulas import tests_of
 from profile_analyze.analysis.intervals import median_interval, ratios_of
+from profile_analyze.analysis.row_tests import OperatorTimes, compare_rows
 from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
 from profile_analyze.model.iterations import required_noun, unit_noun
 from profile_analyze.model.numbers import median
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.few_units import reason_few_for_one_condition
-from profile_analyze.query.gate_hints import hint_on, reason_unknown
+from profile_analyze.query.gate_hints import hint_on, hint_on_runs, reason_unknown
 from profile_analyze.query.gate_sides import damage_of, judges_change, with_doubt
 from profile_analyze.query.gate_verdicts import ByVerdicts, outcome_by_verdicts, reason_too_few
 from profile_analyze.query.run import run
+from profile_analyze.query.wall_time_notes import wall_times
 from profile_analyze.query.work_gate import (
     amounts_of,
     is_beyond,
@@ -86,7 +88,7 @@ class _Measured(NamedTuple):
     tests: RowTests | None
     """How the selected operators changed together; None if the limit is absolute."""
     operators: int
-    """How many operators the condition selects."""
+    """How many operators the condition selects; 1 for wall times, which are of whole runs."""
     unit: str
     """See `FailVerdict.unit`."""
     required: str
@@ -127,7 +129,9 @@ def judge_conditions(
     source = source if isinstance(source, Profile) else source.as_measured
     settled = [_verdict_without_times(condition, query, source) for condition in conditions]
     measured = [
-        _measure(condition, query, source, by_verdicts)
+        _measure_runs(condition, query, source)
+        if condition.is_of_runs
+        else _measure(condition, query, source, by_verdicts)
         for condition, (verdict, by_verdicts) in zip(conditions, settled, strict=True)
         if verdict is None
     ]
@@ -211,8 +215,27 @@ def _measure(
     )
 
 
+def _measure_runs(
+    condition: FailCondition, query: Query, source: Profile | Comparison
+) -> _Measured:
+    """Return the wall times of runs. All runs together form one row."""
+    profile, comparison = (
+        (source, None) if isinstance(source, Profile) else (source.profile, source)
+    )
+    times, sides = wall_times(profile, query.unit), [profile.runs]
+    of_base = None if comparison is None else wall_times(comparison.base, query.unit)
+    base, tests = None, None
+    if condition.relative and comparison is not None and of_base is not None:
+        both, row = np.append(times, of_base, axis=1), np.zeros(1, np.int64)
+        base, tests = of_base, compare_rows(OperatorTimes(both, times.shape[1], row), row, both)
+        sides.append(comparison.base.runs)
+    unit, required = unit_noun(query.unit, *sides), required_noun(query.unit, *sides)
+    hint = hint_on_runs(condition, profile, times, of_base)
+    return _Measured(condition, times, base, tests, 1, unit, required, hint, ByVerdicts())
+
+
 def _p_value(measured: _Measured) -> float:
-    # The table of a condition has one row, so no correction for the number of rows is needed.
+    # A condition has one row, so no correction for the number of rows is needed.
     return np.nan if measured.tests is None else float(measured.tests.p_values[0])
 
 

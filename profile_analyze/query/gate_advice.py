@@ -20,6 +20,10 @@ from profile_analyze.suggestions import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+TOTAL: Final = "total"
+WALL: Final = "wall"
+COVERING_ALL: Final = (TOTAL, WALL)
+"""The metrics that cover all operators, so that a condition has no selection."""
 _EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'time > 0.120s'"
 _RATIOS: Final = ("ratio", "change", "difference", "speedup", "base", "baseline")
 _RATES: Final = ("fps", "throughput", "qps", "ips", "rate", "rps", "inferences_per_second")
@@ -27,7 +31,7 @@ _WHOLE_RUN: Final = re.compile(
     r"(?:(?:end_to_end|e2e|inference|total)_)?latency|wall(?:_?clock)?(?:_time)?(?:_of_a_run)?"
     r"|(?:end_to_end|e2e|elapsed|run|inference)(?:_time)?"
 )
-"""Words for the time of a whole run, which no condition can limit."""
+"""Words for the time of a whole run, which the metric `WALL` limits."""
 _PERCENTILE: Final = r"(?:p\d+|median|mean|avg|average|min|max|best|worst)(?:_time|_latency)?"
 _CHANGES: Final = (
     *("verdict", "slower", "faster", "worse", "regression", "regressed", "slowdown"),
@@ -87,7 +91,7 @@ def _reversed_order(text: str, metrics: Sequence[str]) -> str:
         return ""
     metric, limit, selection = (one.strip() for one in match.groups())
     selection = f"name ~ {selection}" if _is_name(selection) else selection
-    of_operators = "time" if metric == "total" else metric
+    of_operators = "time" if metric in COVERING_ALL else metric
     meant = f"{selection}: {of_operators} {limit}"
     return f"the selection comes first; {did_you_mean([repr(meant)])}"
 
@@ -244,10 +248,8 @@ def _advice_on_word(word: str, limit: str = "") -> str:
     if word in _RATIOS:
         return f"write 'total {_DEFAULT}' for 5% more than the baseline"
     if _WHOLE_RUN.fullmatch(word):
-        why = "latency and wall time cannot be limited; total is the sum of the operators' times"
-        if _LIMIT.fullmatch(limit):
-            return f"{why}; write 'total {limit}'"
-    elif word in _RATES:
+        return did_you_mean([f"'{WALL} {limit if _LIMIT.fullmatch(limit) else _DEFAULT}'"])
+    if word in _RATES:
         why = "conditions are on times, which are longer if the model is slower"
     elif re.fullmatch(_PERCENTILE, word):
         why = "conditions are on medians over the runs"
@@ -265,7 +267,7 @@ def advice_on_subject(subject: str, metric: str, rest: str, metrics: Sequence[st
     as in `Conv: time > +5%`.
     """
     limit = rest.strip().removeprefix(metric).strip()
-    of_operators = "time" if metric == "total" else metric
+    of_operators = "time" if metric in COVERING_ALL else metric
     if advice := _several_conditions(subject, metrics) or _for_any_operator(subject, metric, limit):
         return advice
     if subject == "*" or _words(subject) <= _ANY_WORDS:
@@ -277,9 +279,9 @@ def advice_on_subject(subject: str, metric: str, rest: str, metrics: Sequence[st
         return f"{subject!r} selects no operators; {did_you_mean([f'{meant!r}'])}"
     if _is_name(subject) and len(subject) <= LONGEST_ADVISED:
         return f"{subject!r} selects no operators; {_selecting(subject, f'{of_operators} {limit}')}"
-    if metric == "total":
+    if metric in COVERING_ALL:
         condition = f"{subject}: {of_operators} {limit}"
-        return f"total covers all operators; write {condition!r}"
+        return f"{metric} covers all operators; write {condition!r}"
     return ""
 
 

@@ -1,10 +1,11 @@
 """The grammar of the conditions of `--fail-if`. If one of them is met, a pipeline fails.
 
-All metrics except `total` cover only the operators that pass the filters of the command.
+All metrics except `total` and `wall` cover only the operators that pass the filters of the command.
 
 | condition | met if |
 |---|---|
 | `total > +5%` | all operators together take over 5 % more time than in the baseline |
+| `wall > +5%` | a whole run takes over 5 % more time than in the baseline |
 | `time > +2ms` | the filtered operators take over 2 ms more than in the baseline |
 | `type=ConvolutionForward: time > +3%` | the filtered convolutions take over 3 % more |
 | `time > 0.120s` | the filtered operators take over 0.12 s |
@@ -23,6 +24,9 @@ from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.query.condition_advice import REPEAT
 from profile_analyze.query.gate_advice import (
     ANY_SLOWER,
+    COVERING_ALL,
+    TOTAL,
+    WALL,
     advice_on_form,
     advice_on_inverted,
     advice_on_metric,
@@ -41,14 +45,15 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate_limits import LimitUnit
     from profile_analyze.query.question import Query
 
-_TOTAL: Final = "total"
 _MEASURES: Final[Mapping[str, str]] = {
-    _TOTAL: "time",
+    TOTAL: "time",
+    WALL: "time",
     "device_time": "time",
     "host_time": "host_time",
     "wait": "wait",
 }
-"""The measure of each metric. The metric `time` uses the measure of the question."""
+"""The measure of each metric. The metric `time` uses the measure of the question, and `WALL`, the
+time of a whole run, uses none."""
 
 _METRICS: Final = (*_MEASURES, "time", *WORK_METRICS)
 NO_FILTERS: Final[Mapping[str, Any]] = {
@@ -105,6 +110,11 @@ class FailCondition(NamedTuple):
         return self.relative and (self.limit >= 0 if self.above else self.limit <= 0)
 
     @property
+    def is_of_runs(self) -> bool:
+        """Whether the metric is the wall time of a run, instead of a sum over operators."""
+        return self.metric == WALL
+
+    @property
     def is_of_work(self) -> bool:
         """Whether the metric is an amount of work, which is exact, instead of a time."""
         return self.metric in WORK_METRICS
@@ -149,7 +159,8 @@ class FailCondition(NamedTuple):
             raise QueryError(f"fail-if: {text!r}: {advice}")
         subject = _with_equality(subject)
         above = match["operator"] == ">"
-        unnamed = "" if subject or match["metric"] == _TOTAL else _filtered_operators(query)
+        covers_all = match["metric"] in COVERING_ALL
+        unnamed = "" if subject or covers_all else _filtered_operators(query)
         condition = cls(text.strip(), subject, match["metric"], above, limit, limit_unit, unnamed)
         if condition.relative and not above and limit > 0:
             advice = advice_on_inverted(text, match["sign"] + match["limit"].strip())
@@ -211,7 +222,7 @@ class FailCondition(NamedTuple):
         name.
         """
         asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
-        if self.metric == _TOTAL:
+        if self.metric in COVERING_ALL:
             asked = asked.changed(**NO_FILTERS)
         where = (*asked.where, self.subject) if self.subject else asked.where
         # The two sides of a comparison may have different operators, so `amounts_of` adds up the

@@ -8,13 +8,17 @@ import numpy as np
 
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.numbers import median
+from profile_analyze.query.gate_advice import TOTAL, WALL
 from profile_analyze.query.gate_conditions import NO_FILTERS, conditions_on_verdicts
 from profile_analyze.query.missing_times import missing_times_of, untimed_clause
 from profile_analyze.query.run import run
+from profile_analyze.query.run_times import walls_s
 from profile_analyze.query.unmatched_notes import advice_on_last_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
@@ -37,6 +41,8 @@ _FILTERS: Final[Mapping[str, str]] = {
 def reason_unknown(condition: FailCondition, *, of_base: bool) -> str:
     """Return the reason if no selected operator of the profile, or of the baseline, has a time."""
     side = " of the baseline" if of_base else ""
+    if condition.is_of_runs:
+        return f"the wall time{side} is N/A"
     if condition.names_measure:
         operators = condition.unnamed_operators or "all selected operators"
         return f"{condition.metric}{side} is N/A for {operators}"
@@ -52,17 +58,46 @@ def hint_on(condition: FailCondition, table: Table, source: Profile | Comparison
         return _hint_on_no_operator(condition, table, source)
     if without_times := _hint_on_missing_times(condition, table):
         return without_times
-    is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
     # A condition that selects rows by their verdict may not limit the change of a time: see
     # `FailCondition.check_selection`. So `> +LIMIT` is no advice for it.
-    may_be_relative = is_absolute and not conditions_on_verdicts(table.query)
-    if not (condition.above and may_be_relative):
+    if table.shown.comparison is None or conditions_on_verdicts(table.query):
         return ""
-    if median(table.shown.per_unit("base")) > condition.limit:
-        before, _, limit = condition.text.rpartition(">")
-        change = f"{before.rstrip()} > +{limit.lstrip()}"
-        return f"; the baseline is beyond this limit, too; to limit the change, write {change!r}"
-    return ""
+    return _hint_on_baseline(condition, table.shown.per_unit("base"))
+
+
+def hint_on_runs(
+    condition: FailCondition,
+    profile: Profile,
+    times: NDArray[np.float64],
+    base: NDArray[np.float64] | None,
+) -> str:
+    """Return advice on a condition on wall times; empty if it looks right.
+
+    `times` and `base` have the wall times of both sides, shape (1, units) each.
+    """
+    if profile.model is not None:
+        return _hint_on_model(condition)
+    lacking = [
+        side
+        for side, walls in (("profile", times), ("baseline", base if condition.relative else None))
+        if walls is not None and np.isnan(walls).all()
+    ]
+    if lacking:
+        return f": no file of the {lacking[0]} has the wall time of a run; limit total instead"
+    return "" if base is None else _hint_on_baseline(condition, base)
+
+
+def _hint_on_baseline(condition: FailCondition, base: NDArray[np.float64]) -> str:
+    """Return advice on an absolute limit that the baseline exceeds, too; empty for others."""
+    if not condition.above or condition.limit_unit != "s" or not median(base) > condition.limit:
+        return ""
+    before, _, limit = condition.text.rpartition(">")
+    change = f"{before.rstrip()} > +{limit.lstrip()}"
+    return f"; the baseline is beyond this limit, too; to limit the change, write {change!r}"
+
+
+def _hint_on_model(condition: FailCondition) -> str:
+    return f"; a model that has not run has no times: {condition.advice_on_work}"
 
 
 def _hint_on_no_operator(
@@ -86,11 +121,22 @@ def _hint_on_no_operator(
 def _hint_on_missing_times(condition: FailCondition, table: Table) -> str:
     """Return why a side has no times at all, or what to do; empty if the condition has times."""
     if table.shown.profile.model is not None:
-        return f"; a model that has not run has no times: {condition.advice_on_work}"
+        return _hint_on_model(condition)
     missing = missing_times_of(table)
     # An absolute limit does not need the times of the baseline.
     is_needed = condition.relative or np.isnan(table.shown.per_unit("time")).all()
-    return f": {missing}" if missing and is_needed else _hint_on_missing_kernels(condition, table)
+    if not (missing and is_needed):
+        return _hint_on_missing_kernels(condition, table)
+    return f": {missing}{_instead_of_total(condition, table)}"
+
+
+def _instead_of_total(condition: FailCondition, table: Table) -> str:
+    """Return how to limit whole runs instead of `total`; empty if their times are unknown."""
+    comparison = table.shown.comparison
+    sides = [table.shown.profile, *([comparison.base] if comparison and condition.relative else [])]
+    if condition.metric != TOTAL or any(np.isnan(walls_s(side)).any() for side in sides):
+        return ""
+    return f", or limit whole runs: {condition.text.replace(TOTAL, WALL, 1)!r}"
 
 
 def _hint_on_missing_kernels(condition: FailCondition, table: Table) -> str:

@@ -15,6 +15,7 @@ from profile_analyze.analysis.statistics import (
 )
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.iterations import required_noun
+from profile_analyze.model.terms import ABSENT
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.few_units import enough_for_one_operator, hidden_of
 from profile_analyze.query.gate_conditions import conditions_on_verdicts
@@ -72,6 +73,8 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
     if not of_verdicts:
         return ByVerdicts()
     table, verdicts = _all_verdicts(about, source)
+    if source.profile.origin.times != ABSENT and (missing := missing_times_of(table)):
+        return ByVerdicts("unjudged", str(missing))
     holds = np.all([[*one.holds_for(verdicts.categories)] for one in of_verdicts], 0)
     met = verdicts.where(holds)
     selected = {one for one, held in zip(verdicts.categories, holds, strict=True) if held}
@@ -92,8 +95,7 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
         units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
         required = required_noun(about.unit, source.profile.runs, source.base.runs)
         few = reason_too_few(required, *units, enough=enough_for_one_operator(table))
-        missing = missing_times_of(table)
-        return ByVerdicts("unjudged", str(missing or few or unjudged))
+        return ByVerdicts("unjudged", few or unjudged)
     return _if_none_has_the_verdict(table, uncertain, rest)
 
 

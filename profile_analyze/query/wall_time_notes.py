@@ -1,4 +1,4 @@
-"""Finds comparisons in which whole runs did not change as the sum of their operators did."""
+"""Compares the wall times of runs, also with the change of the sum of their operators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.intervals import Shift, shift
+from profile_analyze.analysis.intervals import Shift, ratios_of, shift
 from profile_analyze.analysis.statistics import LEAST_RUNS
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.notes import Importance, Note
@@ -20,7 +20,10 @@ from profile_analyze.units import percent, short_time
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.table import Table
 
@@ -36,6 +39,35 @@ _SMALL_PART: Final = 0.5
 takes. A run may then not follow its operators, even if its noise could also hide that it does."""
 _FEW_RUNS: Final = " (there are few runs, so noise may be the reason)"
 _MORE_NOISE: Final = " (wall times vary more than that, so noise may be the reason)"
+
+
+class WallChange(NamedTuple):
+    """How the wall time of a run differs between the baseline and the profile. NaN is N/A."""
+
+    difference_s: float
+    ratio: float
+    low: float
+    """The lower end of the 95 % confidence interval of the ratio; `high` is the upper end."""
+    high: float
+
+
+def wall_change_of(whole: Table, comparison: Comparison) -> WallChange:
+    """Return how the wall time of a run changed. `whole` has the settings of the question."""
+    compared = _compared(whole, comparison)
+    logs = _shift_of_runs(compared)
+    value = 1 + compared.runs.fraction
+    low, high = (float(ratios_of(end)[0]) for end in (logs.low, logs.high))
+    # As for the device time, the interval is widened to include the ratio of the medians.
+    return WallChange(compared.runs.difference_s, value, min(low, value), max(high, value))
+
+
+def wall_times(profile: Profile, unit: SampleUnit) -> NDArray[np.float64]:
+    """Return the wall time of each process or iteration in seconds, shape (1, units).
+
+    As in the summary, runs without a device time are left out if others have one.
+    """
+    side = with_device_times(profile)
+    return by_unit(walls_s(side)[np.newaxis], side.runs, unit)
 
 
 class _Change(NamedTuple):
@@ -106,11 +138,16 @@ def _compared(whole: Table, comparison: Comparison) -> _Compared:
         sides,
         ours,
         base,
-        operators=_Change(float(whole["change"][0]), float(whole["difference"][0])),
+        operators=_Change(*(_only(whole, name) for name in ("change", "difference"))),
         runs=_Change(of_runs_s / base.wall_s if base.wall_s > 0 else np.nan, of_runs_s),
         least=max(_LEAST_CHANGE, whole.query.threshold),
         has_enough_runs=min(units_of(comparison, whole.query.unit)) >= LEAST_RUNS,
     )
+
+
+def _only(whole: Table, name: str) -> float:
+    """Return the value in the only row of `whole`; NaN if no operator has a device time."""
+    return float(whole[name][0]) if len(whole) else np.nan
 
 
 def _doubt_on_different_changes(compared: _Compared) -> tuple[str | None, bool]:
@@ -250,7 +287,5 @@ def _shift_of_runs(compared: _Compared) -> Shift:
     """Return the change of the wall time with its confidence interval, as logarithms."""
     unit = compared.whole.query.unit
     with np.errstate(divide="ignore"):
-        ours, base = (
-            np.log(by_unit(walls_s(side)[np.newaxis], side.runs, unit)) for side in compared.sides
-        )
+        ours, base = (np.log(wall_times(side, unit)) for side in compared.sides)
     return shift(ours, base)

@@ -25,6 +25,7 @@ from profile_analyze.report.facts import (
     list_schema,
 )
 from profile_analyze.report.sentence_parts import (
+    comparable_times,
     in_brackets,
     interval_text,
     iterations_remark,
@@ -76,13 +77,30 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    missing = NOT_AVAILABLE + in_brackets(change.mismatch or change.why_no_verdict)
+    reasons = (change.mismatch, change.why_no_verdict)
+    # Without a difference, a side has no times. Other reasons then do not matter.
+    reason = next(filter(None, reasons if _is_known(summary) else reasons[::-1]), "")
+    missing = NOT_AVAILABLE + in_brackets(reason)
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
     basis += f"; {change.doubt}" if change.doubt else ""
     return (
         (change.verdict or missing)
         + in_brackets(basis if change.verdict else "")
         + iterations_remark(change.unit)
+    )
+
+
+def _wall_sentence(summary: Summary, times: Times) -> Iterator[str]:
+    """Yield how the wall time changed, if the change of the device time is unknown."""
+    change = _change(summary)
+    wall, to_text = change.wall, comparable_times(times)
+    if _is_known(summary) or change.mismatch or isnan(wall.ratio):
+        return
+    interval = interval_text(*(signed_percent(end - 1) for end in (wall.low, wall.high)))
+    yield (
+        f"wall time: {signed_percent(wall.ratio - 1)}{in_brackets(interval)}, "
+        f"{to_text(summary.wall_s)} instead of {to_text(change.base.wall_s)}"
+        f"{iterations_remark(change.unit)}"
     )
 
 
@@ -232,9 +250,9 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "verdict",
-            "The verdict on the device time of all operators; null with fewer than four runs on a "
-            "side, if the two sides are different models, and if they probably have different "
-            "numbers of iterations in a run.",
+            "The verdict on the device time of all operators; null with fewer than four runs or no "
+            "device time on a side, if the two sides are different models, and if they probably "
+            "have different numbers of iterations in a run.",
             lambda summary: _change(summary).verdict,
             VERDICT,
             label="verdict",
@@ -268,6 +286,30 @@ GROUP: Final = FactGroup(
             lambda summary: _change(summary).unit,
             {"enum": ["runs", "processes", "iterations"]},
             shown_with="verdict",
+        ),
+        Fact(
+            "wall_difference_s",
+            "The wall time of a run minus the baseline's.",
+            lambda summary: _change(summary).wall.difference_s,
+            sentences=_wall_sentence,
+        ),
+        Fact(
+            "wall_ratio",
+            "The wall time of a run divided by the baseline's.",
+            lambda summary: _change(summary).wall.ratio,
+            shown_with="wall_difference_s",
+        ),
+        Fact(
+            "wall_ratio_low",
+            "The lower end of the 95 % confidence interval of wall_ratio.",
+            lambda summary: _change(summary).wall.low,
+            shown_with="wall_difference_s",
+        ),
+        Fact(
+            "wall_ratio_high",
+            "The upper end of the 95 % confidence interval of wall_ratio.",
+            lambda summary: _change(summary).wall.high,
+            shown_with="wall_difference_s",
         ),
         *CAUSE_FACTS,
         Fact(

@@ -6,7 +6,7 @@ from math import isfinite, isnan, log, log1p
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
-from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
+from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from profile_analyze.query.change_causes import WORK_CAUSES
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.report.sentence_parts import (
@@ -28,8 +28,6 @@ _IN_WORDS: Final = {
     LESS_WORK: "faster than the baseline, with less work",
     "same": "the same as the baseline, within the threshold",
     "uncertain": "cannot tell whether the model is slower, faster or the same",
-    ADDED: "the baseline has none of these operators",
-    REMOVED: "the profile has none of the operators of the baseline",
     None: "no verdict",
 }
 

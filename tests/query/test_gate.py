@@ -59,7 +59,7 @@ def test_conditions_are_parsed(
 GRAMMAR = (
     "is not a condition; write [SELECTION:] METRIC > LIMIT, such as 'total > +5%', "
     "'type=ConvolutionForward: time > +3%' or 'time > 0.120s'; METRIC is one of total, "
-    "device_time, host_time, wait, time"
+    "wall, device_time, host_time, wait, time"
 )
 
 
@@ -86,18 +86,17 @@ GRAMMAR = (
         (
             "peak > +0%",
             "fail-if: 'peak > +0%': there is no metric 'peak'; METRIC is one of total, "
-            "device_time, host_time, wait, time, computation, memory, macs, params; the summary has the memory "
+            "wall, device_time, host_time, wait, time, computation, memory, macs, params; the summary has the memory "
             "of activations",
         ),
         *(
             (
                 text,
-                f"fail-if: {text!r}{wrong}; latency and wall time cannot be limited; total is the "
-                f"sum of the operators' times; write 'total {limit}'",
+                f"fail-if: {text!r}{wrong}; did you mean 'wall {limit}'?",
             )
             for text, wrong, limit in (
                 ("latency > 2ms", ": there is no metric 'latency'", "> 2ms"),
-                ("wall > +2", ": there is no metric 'wall'", "> +5%"),
+                ("run_time > +2", ": there is no metric 'run_time'", "> +5%"),
                 ("wall time < -2.5%", " is not a condition", "< -2.5%"),
                 ("latency", " is not a condition", "> +5%"),
             )
@@ -108,7 +107,7 @@ GRAMMAR = (
         ),
         (
             "colour > 5",
-            "fail-if: 'colour > 5': there is no metric 'colour'; METRIC is one of total, device_time, "
+            "fail-if: 'colour > 5': there is no metric 'colour'; METRIC is one of total, wall, device_time, "
             "host_time, wait, time, computation, memory, macs, params; 'name ~ colour: time > 5' selects operators",
         ),
         (

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST_EVENTS: Final = 1_000_000
 """ONNX Runtime stops recording after this many events."""
+_PROVIDER_SUFFIX: Final = "ExecutionProvider"
 _KERNEL_TIME: Final = "_kernel_time"
 """If an event has the time of a node, its name ends with this text. Other events of nodes, such as
 `relu_fence_before`, are left out."""
@@ -185,6 +186,11 @@ class Events:
 def node_name(event: str) -> str:
     """Return the name of the node in the name of an event; empty if the node has no name."""
     return event.removesuffix(_KERNEL_TIME)
+
+
+def device_of(provider: str | None) -> str | None:
+    """Return the name of a device: the name of the provider without `ExecutionProvider`."""
+    return provider.removesuffix(_PROVIDER_SUFFIX) if provider else None
 
 
 def _facts_of(event: Event) -> NodeFacts:

@@ -9,6 +9,7 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Track
 from profile_analyze.model.terms import CPU
+from profile_analyze.readers.onnxruntime.events import device_of
 from profile_analyze.readers.onnxruntime.operators import operator_of
 from profile_analyze.readers.onnxruntime.timeline import column, enclosing, runs_of
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 RESOLUTION_S: Final = 1e-6
-_PROVIDER_SUFFIX: Final = "ExecutionProvider"
 _CPU_PROVIDER: Final = "CPU"
 _WITH_BODY: Final = (
     *("If", "Loop", "Scan"),
@@ -93,11 +93,6 @@ def _operators(
             outer = operators[result[parent[one]]]
             result[one] = row(int(facts[one]), (*outer.scope, outer.name))
     return result
-
-
-def device_of(provider: str | None) -> str | None:
-    """Return the name of a device: the name of the provider without `ExecutionProvider`."""
-    return provider.removesuffix(_PROVIDER_SUFFIX) if provider else None
 
 
 def devices_of(events: Events) -> Categorical[str]:

@@ -32,6 +32,7 @@ _LAUNCHES: Final = (
     "{} launching work on a device: host times only; builds of ONNX Runtime that profile the GPU "
     "record its kernels"
 )
+_GRAPHS: Final = "{{}} running a whole graph: the profiler of {} shows what is inside"
 _PADDED: Final = (
     "{} have channels in blocks of 8 or 16 (NCHWc): computation and memory include channels that "
     "only pad a block, and the names are those of tensors; --model model.onnx --columns "
@@ -131,10 +132,17 @@ def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importa
     is_node = np.array([row.level != KERNEL for row in rows], np.bool_)
     if is_node.all():
         yield found.is_launch, _LAUNCHES, Importance.WRONG
+    graph_of = [row.graph_of for row in rows]
+    for provider in dict.fromkeys(filter(None, graph_of)):
+        is_graph = np.array([one == provider for one in graph_of], np.bool_)
+        yield is_graph, _GRAPHS.format(provider), Importance.INCOMPLETE
     is_blocked = np.array([row.is_blocked for row in rows], np.bool_)
     yield is_blocked, _PADDED, Importance.WRONG
     has_shapes = np.array([row.call.in_shapes is not None for row in rows], np.bool_)
-    is_unknown = np.array([np.isnan(row.call.cost.work.computation) for row in rows], np.bool_)
+    is_unknown = np.array(
+        [np.isnan(row.call.cost.work.computation) and row.graph_of is None for row in rows],
+        np.bool_,
+    )
     # If the file has the shapes of some nodes, ONNX Runtime records them, and others are damaged.
     without_shapes = _DAMAGED_SHAPES if has_shapes.any() else _NO_SHAPES
     yield is_node & is_unknown & ~has_shapes, without_shapes, Importance.INCOMPLETE

@@ -5,6 +5,7 @@ A node has several rows if it ran with several shapes or sizes, or inside severa
 
 from __future__ import annotations
 
+import re
 from math import isnan, nan
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,14 +14,14 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.generated_names import without_counter
 from profile_analyze.model.numbers import floats
-from profile_analyze.model.operators import Operators
+from profile_analyze.model.operators import Operators, graphs_column
 from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
 from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED, OPERATOR, OTHER
 from profile_analyze.readers.computed_once import computed_once
 from profile_analyze.readers.keys import distinct_keys
-from profile_analyze.readers.onnxruntime.events import node_name
+from profile_analyze.readers.onnxruntime.events import device_of, node_name
 from profile_analyze.readers.onnxruntime.tensors import tensor, tensors_of
-from profile_analyze.readers.onnxruntime.work import NodeWork, work_of_node
+from profile_analyze.readers.onnxruntime.work import NodeWork, is_known_type, work_of_node
 from profile_analyze.work.tensor import LARGEST_SIZE, compute_dtype
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _BLOCKED: Final = "_nchwc"
 """The end of the name of a node whose images have their channels in blocks."""
+_NUMBERED: Final = re.compile(r"_\d+$")
 _BLOCKS: Final = (8, 16)
 """The size of a block depends on the CPU: 8 with AVX2, and 16 with AVX-512."""
 
@@ -80,6 +82,9 @@ class Operator(NamedTuple):
     call: Call = Call()
     node: str = ""
     """The name of the node in the file; empty for a kernel, or if the node has no name."""
+    graph_of: str | None = None
+    """The provider, such as `OpenVINO`, that runs a graph as this node; None for other nodes. The
+    file has only the inputs and outputs of the graph, so its memory is unknown."""
 
     @property
     def is_blocked(self) -> bool:
@@ -93,7 +98,23 @@ def operator_of(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:
     call = _call(type_, facts.inputs, facts.outputs, *facts.sizes)
     node = node_name(facts.name)
     name = without_counter(node, type_) or type_ or "unnamed"
-    return Operator(name, type_, scope, call=call, node=node)
+    graph_of = device_of(facts.provider) if _is_graph(node, type_, facts.provider) else None
+    return Operator(name, type_, scope, call=call, node=node, graph_of=graph_of)
+
+
+def _is_graph(node: str, type_: str | None, provider: str | None) -> bool:
+    """Return whether a provider compiled a part of the model to this node.
+
+    ONNX Runtime names such a node after its provider and type, and adds a number:
+    `OpenVINOExecutionProvider_OpenVINO-EP-subgraph_1_0`. DirectML uses the type alone, such as
+    `DmlFusedNode_0_0`. A node of ONNX's own types is a single operator.
+    """
+    if not type_ or not provider or is_known_type(type_):
+        return False
+    if node == type_:
+        return _NUMBERED.search(type_) is not None
+    prefix = f"{provider}_{type_}_"
+    return node.startswith(prefix) and node[len(prefix) :].isdecimal()
 
 
 @computed_once
@@ -147,7 +168,7 @@ def operators_of(rows: Sequence[Operator]) -> Operators:
         level=Categorical.of([row.level for row in rows]),
         scope=Categorical.of([row.scope or None for row in rows]),
         computation=computation,
-        memory=floats(call.memory for call in calls),
+        memory=floats(row.call.memory if row.graph_of is None else nan for row in rows),
         source=DERIVED,
         memory_source=Categorical(is_measured.astype(np.int64), (DERIVED, MEASURED)),
         optional={
@@ -161,5 +182,6 @@ def operators_of(rows: Sequence[Operator]) -> Operators:
             "output_bytes": floats(call.output_bytes for call in calls),
             "derived_computation": computation,
             "derived_memory": floats(work.memory for work in works),
+            **graphs_column(row.graph_of is not None for row in rows),
         },
     )

@@ -59,7 +59,7 @@ def work_of_node(
     """
     if type_ in _REORDERING:
         return NodeWork(terms.DATA_MOVEMENT, Work(0.0, 0.0))
-    domain = next((one for one in _DOMAINS if type_ in known_operators(one)), None)
+    domain = _domain_of(type_)
     if type_ is None or domain is None:
         return NodeWork(terms.OTHER)
     completed = _completed(type_, list(inputs or ()), list(outputs or ()))
@@ -75,6 +75,15 @@ def work_of_node(
     if type_ in _UNKNOWN_WITHOUT_ATTRIBUTES:
         work = work._replace(computation=nan)
     return NodeWork(kind.category, work, completed.packed_bytes, moves_nothing=moves_nothing)
+
+
+def is_known_type(type_: str) -> bool:
+    """Return whether nodes of this type are single operators of ONNX or ONNX Runtime."""
+    return _domain_of(type_) is not None
+
+
+def _domain_of(type_: str | None) -> str | None:
+    return next((one for one in _DOMAINS if type_ in known_operators(one)), None)
 
 
 class _Completed(NamedTuple):

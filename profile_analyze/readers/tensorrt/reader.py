@@ -14,7 +14,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import ratio, total
-from profile_analyze.model.operators import Operators
+from profile_analyze.model.operators import Operators, graphs_column
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import GPU, MEAN
 from profile_analyze.model.with_model import with_model
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 FORMAT: Final = "TensorRT profile"
 
 _DESCRIPTION: Final = "trtexec --exportLayerInfo=graph.json --profilingVerbosity=detailed"
+_FOREIGN: Final = "{ForeignNode["
+"""The start of the name of a layer that the Myelin compiler made of a part of the network."""
 
 
 class _Entry(msgspec.Struct, gc=False):
@@ -83,6 +85,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
             key=np.arange(len(layers)),
             name=Categorical.of([name for name, _ in layers]),
             scope=Categorical.of([scope_of(name) for name, _ in layers]),
+            optional=graphs_column(_FOREIGN in name for name, _ in layers),
         ),
         executions=Executions.of(
             range(len(layers)),

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.model.notes import Importance, Note, counted_and_time, notes_with_share
 from profile_analyze.readers.counted_times import share_of_total
 from profile_analyze.readers.tflite.log import MAIN
-from profile_analyze.readers.tflite.types import is_delegate
+from profile_analyze.readers.tflite.rows import closed_delegates
 from profile_analyze.units import MS_PER_S, counted
 
 if TYPE_CHECKING:
@@ -76,10 +76,7 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
     time_s = np.array([row.duration_s for row in rows], np.float64)
     is_outer = np.array([row.parent < 0 for row in rows], np.bool_)
     total_s = float(np.nansum(time_s[is_outer]))
-    parents = {row.parent for row in rows}
-    is_closed = np.array(
-        [is_delegate(row.kind.type) and n not in parents for n, row in enumerate(rows)], np.bool_
-    )
+    is_closed = np.array(closed_delegates(rows), np.bool_)
     for is_affected, text, importance in (
         (
             is_closed,

@@ -11,13 +11,13 @@ from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
-from profile_analyze.model.operators import Operators
+from profile_analyze.model.operators import Operators, graphs_column
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import CPU, DEVICE, MEAN
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.tflite.log import MAIN, read_log
 from profile_analyze.readers.tflite.notes import notes_on
-from profile_analyze.readers.tflite.rows import rows_of
+from profile_analyze.readers.tflite.rows import closed_delegates, rows_of
 from profile_analyze.units import US_PER_S
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def _operators(rows: Sequence[Row]) -> Operators:
         optional={
             "compute_dtype": Categorical.of([row.kind.compute_dtype for row in rows]),
             "first_s": np.array([row.first_s for row in rows], np.float64),
+            **graphs_column(closed_delegates(rows)),
         },
     )
 

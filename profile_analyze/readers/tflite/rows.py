@@ -43,6 +43,12 @@ class Row(NamedTuple):
     """The index of the row that this row ran inside, or -1."""
 
 
+def closed_delegates(rows: Sequence[Row]) -> list[bool]:
+    """Return whether each row is a delegate whose operators inside the file does not name."""
+    parents = {row.parent for row in rows}
+    return [is_delegate(row.kind.type) and n not in parents for n, row in enumerate(rows)]
+
+
 class Rows(NamedTuple):
     """The rows of a profile."""
 

@@ -305,8 +305,8 @@ def test_a_launch_is_no_device_time(tmp_path: Path) -> None:
     assert not profile.recorded("device").any()
     _, notes = shown(tmp_path, document(*lines))
     assert notes.splitlines()[:2] == [
-        "note: no operator has a device time; 2 operators have a host time; --print-only host "
-        "shows these times, or profile again with device times",
+        "note: no operator has a device time, so the rows have host times; profile again with device "
+        "times",
         "note: 1 operator (80.0% of the time) launching work on a device: host times only; builds "
         "of ONNX Runtime that profile the GPU record its kernels",
     ]
