@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _BLOCKED: Final = "_nchwc"
 """The end of the name of a node whose images have their channels in blocks."""
-_NUMBERED: Final = re.compile(r"_\d+$")
+_COMPILED: Final = re.compile(r"\w+ExecutionProvider_(?P<type>.+)_[0-9]+|DmlFusedNode_[0-9_]+")
+"""The name of a node that a provider compiled."""
 _BLOCKS: Final = (8, 16)
 """The size of a block depends on the CPU: 8 with AVX2, and 16 with AVX-512."""
 
@@ -109,12 +110,11 @@ def _is_graph(node: str, type_: str | None, provider: str | None) -> bool:
     `OpenVINOExecutionProvider_OpenVINO-EP-subgraph_1_0`. DirectML uses the type alone, such as
     `DmlFusedNode_0_0`. A node of ONNX's own types is a single operator.
     """
-    if not type_ or not provider or is_known_type(type_):
+    found = _COMPILED.fullmatch(node)
+    if found is None or not provider:
         return False
-    if node == type_:
-        return _NUMBERED.search(type_) is not None
-    prefix = f"{provider}_{type_}_"
-    return node.startswith(prefix) and node[len(prefix) :].isdecimal()
+    in_name = found["type"] or node
+    return type_ in (None, in_name) and not is_known_type(in_name)
 
 
 @computed_once

@@ -10,7 +10,7 @@ import pytest
 
 import profile_analyze as pa
 from tests.conftest import FIXTURES, run_command
-from tests.readers.onnxruntime.events import document, node, run
+from tests.readers.onnxruntime.events import document, event, node, run
 from tests.readers.tiny_file import write_bytes
 
 if TYPE_CHECKING:
@@ -115,6 +115,14 @@ def test_graphs_of_all_providers_are_recognised(
         f"note: 1 operator (100.0% of the time) running a whole graph: the profiler of {provider} "
         "shows what is inside"
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["OpenVINOExecutionProvider_OpenVINO-EP-subgraph_1_0", "DmlFusedNode_0_0"]
+)
+def test_graphs_are_recognised_without_arguments(name: str, tmp_path: Path) -> None:
+    content = document(event(f"{name}_kernel_time", 0, 90, "Node"), run(0, 100))
+    assert pa.load(write_bytes(tmp_path, content)).operators.hold_graphs.tolist() == [True]
 
 
 @pytest.mark.parametrize(

@@ -520,7 +520,9 @@ def test_events_without_arguments_are_read() -> None:
         "              0.378   4.0%  DmlFusedNode_0_41\n",
         "note: 2 operators (92.9% of the time) launching work on a device: host times only; builds "
         "of ONNX Runtime that profile the GPU record its kernels\n"
-        "note: the computation of 3 operators (100.0% of the time) is unknown without shapes; add "
+        "note: 2 operators (92.9% of the time) running a whole graph: the profiler of Dml shows what is "
+        "inside\n"
+        "note: the computation of 1 operator (7.1% of the time) is unknown without shapes; add "
         "--model model.onnx, or record with ONNX Runtime 1.14 or later\n",
     )
     profile = pa.load(path)
