@@ -34,21 +34,28 @@ class _Signature:
 
 # Patterns of the reports that profile_analyze writes, one for each output format. A report for
 # people begins with the summary, or with the table if it has no summary.
-_TOTAL: Final = rb"total (device time|computation)\b"
+_TOTAL: Final = rb"total (device time|computation)(?=  | *\|)"
 _TIME: Final = rb"(device|host) (self |wait )?time"
 _BOX_TOP: Final = rb"\xe2\x95\x92[^\n]*\n"  # begins with the character U+2552
 _BOX_LINE: Final = rb"\xe2\x94\x82"  # the character U+2502
 _OWN_TABLES: Final = {
     "table": rb"-{4,} +-{4,}\r?\n%b|(%b%b )?%b *%b"
     % (_TOTAL, _BOX_TOP, _BOX_LINE, _TIME, _BOX_LINE),
-    "plain": rb"%b|%b \(" % (_TOTAL, _TIME),
+    "plain": rb"%b|%b \([a-z]{1,3}\)(  |\r?\n)" % (_TOTAL, _TIME),
     "markdown": rb"## [^\n]*\r?\n\r?\nprofile_analyze \d|\|([^\n]*\|)? *%b \(" % _TIME,
     "wiki": rb"\|[^\n]*\n\|[-:|]*\n\| %b|\| +# \| +time \|" % _TOTAL,
     # The limits bound the time that a hostile line can take.
-    "csv": rb"[a-z][a-z0-9_,]{0,2000},(time_s|macs),[a-z0-9_,]{0,2000}\r?\n|device_time_s,",
-    "jsonl": rb'\{"(measure|device_time_s)":',
+    "csv": rb"[a-z][a-z0-9_,]{0,2000},(time_s,(share|spread|runs|base_s)|macs,macs_share)[,\r\n]"
+    rb"|device_time_s,host_time_s,",
+    "jsonl": rb'\{"(measure":"[a-z_]*(time|wait|self|queue)"|device_time_s":)',
 }
 _OWN_TABLE: Final = b"|".join(_OWN_TABLES.values())
+
+# Parts of a pattern for the first bytes of JSON, which may end anywhere.
+_STRING: Final = rb'"(?:[^"\\\n]|\\.)*(?:"|$)'
+_SCALAR: Final = rb"(?:%b|null|true|false|-?\d+(?:\.\d*)?(?:[eE][-+]?\d*)?)\s*" % _STRING
+_END: Final = rb"[\]}]\s*(?:[,\]]|$)"
+_OBJECT: Final = rb"\{\s*(?:%b\s*(?::|$)|%b)" % (_STRING, _END)
 
 _FRAMEWORK: Final = (
     "which is not supported; record with the profiler of the framework, such as torch.profiler"
@@ -65,48 +72,64 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature(
         "a TensorRT list of inference times (trtexec --exportTimes), which has no layers; name the "
         "file of --exportProfile",
-        rb'\[\s*\{\s*"startEnqMs"|\[\s*\{[^}]*"latencyMs"',
+        rb'\[\s*\{[^}]*"(startEnqMs|startInMs|computeMs)"\s*:',
     ),
     _Signature(
         "facts about a TensorRT engine (trt-engine-explorer), without layers; name the file of "
         "--exportProfile",
-        rb'\{\s*"(model_options|performance_summary)"\s*:|\[\s*\{[^}]*"ComputeCapability"',
+        rb'\{\s*"(model_options"\s*:\s*\{\s*"Format|performance_summary"\s*:\s*\{\s*"Throughput)"'
+        rb'|\[\s*\{\s*"Name"[^}]*"ComputeCapability"\s*:\s*\[',
     ),
     _Signature(
         "a summary of OpenVINO's benchmark_app, without layers; name the file of -exec_graph_path "
         "or of -report_type detailed_counters",
-        rb'\{\s*"cmd_options"\s*:',
+        rb'\{\s*"cmd_options"\s*:.*"configuration_setup"\s*:',
     ),
     _Signature(
-        "a JAX or TensorFlow (XLA) trace", rb'\{.*("highres-ticks"|"name"\s*:\s*"/(host|device):)'
+        "counters of OpenVINO that a program wrote (get_profiling_info); write the execution "
+        "graph, too: ov.serialize(compiled_model.get_runtime_model(), 'graph.xml')",
+        rb'[\[{](?=.*"exec_?[tT]ype"\s*:)'
+        rb'(?=.*"status"\s*:\s*"(Status\.)?(EXECUTED|NOT_RUN|OPTIMIZED_OUT)")',
+    ),
+    _Signature(
+        "a JAX or TensorFlow (XLA) trace",
+        rb'\{(?=.*"traceEvents"\s*:).*("metadata"\s*:\s*\{\s*"highres-ticks"'
+        rb'|"args"\s*:\s*\{\s*"name"\s*:\s*"/(host|device):)',
     ),
     # Paddle writes schemaVersion as a text, PyTorch as a number.
-    _Signature("a Paddle profile", rb'\{.*("span_index"|"schemaVersion"\s*:\s*")'),
+    _Signature(
+        "a Paddle profile",
+        rb'\{(?=.*"traceEvents"\s*:).*("span_index"|"schemaVersion"\s*:\s*")',
+    ),
     _Signature(
         "only the list traceEvents of a PyTorch trace; name the whole file that "
         "export_chrome_trace wrote",
-        rb'\[.*"cat"\s*:\s*"(cpu_op|user_annotation|cuda_runtime)"',
+        rb'\[\s*\{.*"cat"\s*:\s*"(cpu_op|user_annotation|cuda_runtime)"',
     ),
     _Signature(
         "a Chrome timeline of another program, or an empty one",
-        rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:',
+        rb'\{(?=\s*").*"traceEvents"\s*:\s*\[|\[\s*\{[^}]*"ph"\s*:\s*"',
     ),
     _Signature(
         "an onnx-tool table; name the ONNX model that it describes",
-        rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),",
+        rb"Name,Type,(Sparse Pattern,[^\n]*)?Forward_(MACs|FLOPs),",
     ),
     _Signature(
         "a log of OpenVINO's benchmark_app; name the file of -exec_graph_path or -report_type",
-        rb"\[Step 1/\d+\]",
+        # Rows of layers may have been copied from the log.
+        rb"\[Step \d+/11\] |(.*\n)?[^\n]*\b(EXECUTED|NOT_RUN|OPTIMIZED_OUT) +layerType: ",
     ),
     _Signature(
         "a trtexec log; name the file of --exportProfile",
-        rb".*=== Profile \(\d+ iterations? \) ===",
+        # The table may come after megabytes. Each line may begin with a time and a letter.
+        rb"(.*\n)?(&&&& [A-Z]+ TensorRT\.trtexec\b"
+        rb"|(\[[^\]\n]{1,40}\] ){0,3}=== Profile \(\d+ iterations? ?\) ===)"
+        rb"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] \[[A-Z]\] ",
     ),
     _Signature(
         "a table of key_averages() (PyTorch), which has only sums; name the trace that "
         "export_chrome_trace wrote",
-        rb"-{4}[- ]{0,4000}\s+Name\s+Self C",
+        rb"-{4}[- ]{0,4000}\s+Name\s+Self C(PU|UDA)\b",
     ),
     _Signature(
         f"an export of Nsight Systems (nsys), {_FRAMEWORK}",
@@ -121,29 +144,38 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         f"a table of Nsight Systems (nsys stats), {_FRAMEWORK}",
         rb'"?Time ?\(%\)"?,"?Total Time \(ns\)',
     ),
-    # This pattern never matches, so only the suffix counts.
-    _Signature(f"a report of Nsight Compute (ncu), {_FRAMEWORK}", rb"(?!)", (".ncu-rep",)),
+    _Signature(
+        f"a report of Nsight Compute (ncu), {_FRAMEWORK}",
+        rb'(.*\n)?"?ID"?[,\t]"?Process ID"?[,\t]"?Process Name"?[,\t]',
+        (".ncu-rep",),
+    ),
+    _Signature(
+        f"a recording of ROCm's profiler (rocprof), {_FRAMEWORK}",
+        rb'[^\n]*\bCorrelation_Id"?[,\t]"?Start_Timestamp\b'
+        rb'|"?Name"?[,\t]"?Calls"?[,\t]"?TotalDurationNs\b|\{\s*"rocprofiler-sdk-tool"\s*:'
+        rb"|SQLite format 3\0.*\brocpd_",
+    ),
     _Signature("an SQLite database, not a profile", rb"SQLite format 3\0"),
     _Signature("a recording of Linux perf, which has no operators", rb"PERFILE2"),
     _Signature(
         "a TensorFlow Lite model, not a profile; run it with benchmark_model "
         "--enable_op_profiling=true",
-        rb".{4}TFL3",
+        rb"..\0\0TFL3",
     ),
     _Signature(
         "a TensorRT engine, not a profile; run it with trtexec --loadEngine and --exportProfile",
-        rb"ftrt",
+        rb"ftrt[^ -~]",
     ),
     _Signature(
         "a PyTorch model, not a profile; run it under torch.profiler",
-        rb"PK\x03\x04.{0,1000}data\.pkl",
+        rb"PK\x03\x04.{0,1000}/data\.pkl",
     ),
     _Signature("a Python pickle, not a profile", rb"\x80[\x02-\x05]"),
     _Signature(
         "a file of arrays, not a profile",
         rb'\x89HDF\r\n|\x93NUMPY|.{5}\0\0\0\{"|PK\x03\x04.{26}[^/]{1,99}\.npy',
     ),
-    _Signature("a program or a library, not a profile", rb"\x7fELF|MZ"),
+    _Signature("a program or a library, not a profile", rb"\x7fELF|MZ.\0"),
     _Signature(
         "a page of HTML, not a profile; download the file itself",
         rb"\s*<(![dD][oO][cC][tT][yY][pP][eE] [hH][tT][mM][lL]|[hH][tT][mM][lL])\b",
@@ -154,25 +186,28 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     _Signature(
         "a MegEngine model, not a profile; run it with load_and_run --profile run.json",
-        rb".{0,16}mgv[0-9]|mgb[0-9]",
+        rb".{0,15}\0mgv[0-9]|mgb[0-9]{3}",
     ),
     # `Source` has already decompressed the outer gzip layer.
     _Signature("a gzip file inside another; unpack it once", rb"\x1f\x8b"),
-    _Signature("a bzip2 file; unpack it first", rb"BZh[1-9]"),
+    _Signature("a bzip2 file; unpack it first", rb"BZh[1-9](1AY|\x17rE)"),
     _Signature("an xz file; unpack it first", rb"\xfd7zXZ"),
     _Signature("a zip archive; unpack it first", rb"PK\x03\x04"),
     # the magic of a tar header is at offset 257
     _Signature("a tar archive; unpack it first", rb".{257}ustar"),
-    _Signature("JSON that was encoded twice; write the object, not its text", rb'"\s*[\[{]'),
     _Signature(
-        "a Python object that was written as text; write it with json.dump", rb"[\[{]\s*(\{\s*)?'"
+        "JSON that was encoded twice; write the object, not its text",
+        rb'"\s*[\[{](\s|\\[nrt]|[\[{])*\\"',
+    ),
+    _Signature(
+        "a Python object that was written as text; write it with json.dump",
+        rb"[\[{]\s*(\{\s*)?'[^'\n]*'\s*[:,\]}]",
     ),
     _Signature(
         "JSON, but not like a profile",
-        # A number counts only if it ends as in JSON, or with the file: a log may begin with
-        # [2026-03-08 11:26:14].
-        rb'\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d*)?([eE][-+]?\d*)?\s*([,\]]|$))|"|null\b|true\b|'
-        rb"false\b|-?\d+\s*$",
+        # A text or a number alone is the whole file, because a table may begin with one. In a list,
+        # a comma or the end follows, because a log may begin with [2026-03-08 11:26:14].
+        rb"%b|%b$|(\[\s*)+(%b|%b|%b(,|%b|$)|$)" % (_OBJECT, _SCALAR, _OBJECT, _END, _SCALAR, _END),
     ),
 )
 """All unsupported formats, in the order in which they are tried."""

@@ -6,6 +6,7 @@ import gc
 import gzip
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import zstandard
@@ -16,6 +17,9 @@ from profile_analyze.readers.unsupported import UNSUPPORTED
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
 from tests.conftest import PROFILES, run_command
 from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
+
+if TYPE_CHECKING:
+    from profile_analyze.readers.base import Recogniser
 
 SUPPORTED = (
     "supported formats: MegEngine GraphProfiler JSON, ONNX Runtime profile, TensorRT profile, "
@@ -32,12 +36,14 @@ OWN_TABLES = [
         ("tiny.json", ("--print-only", "summary")),
         ("tiny.json", ("--print-only", "device")),
         ("../classifiers/smallcnn.onnx", ("-t", "1")),
+        ("../pytorch/gpu.json", ("-t", "1", "--print-only", "device")),
     )
 ]
 
 OTHER_PROFILER = (
     "which is not supported; record with the profiler of the framework, such as torch.profiler"
 )
+NCU = f"looks like a report of Nsight Compute (ncu), {OTHER_PROFILER}"
 NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"", "is empty; the program that should have written it may have died"),
     (b" \n", "is empty; the program that should have written it may have died"),
@@ -74,8 +80,14 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"a; b", "is in no known format: it starts with 'a; b'"),
     (b"total loss 0.3", "is in no known format: it starts with 'total loss 0'"),
     (b"| name | time |", "is in no known format: it starts with '| name | tim'"),
-    (b'"text"', "looks like JSON, but not like a profile"),
-    (b"null", "looks like JSON, but not like a profile"),
+    *(
+        (content, "looks like JSON, but not like a profile")
+        for content in (
+            *(b'"text"', b'"a \\" b"\n', b'"never closed', b"null", b"false\n", b"-12"),
+            *(b'{"a": 1}', b'{"a', b"{ }", b'{"a": 1}\n{"a": 2}', b'[["a", 1], []]', b"[[]]"),
+            *(b'["a"]', b'["a", 2]', b"[null, 1]", b"[{}]", b"[[[", b'[ {"a" : 1} ]'),
+        )
+    ),
     (b"[project]\nname = 1", "is in no known format: it starts with '[project]\\nna'"),
     (
         gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0),
@@ -98,7 +110,7 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         )
         for content in (
             b'{"model_options": {"Format": "ONNX"}',
-            b'{"performance_summary": {}',
+            b'{"performance_summary": {"Throughput": 2829.15',
             b'[{"Name": "NVIDIA A100", "ComputeCapability": [8, 0]',
         )
     ),
@@ -123,10 +135,16 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         (content, "looks like a Python object that was written as text; write it with json.dump")
         for content in (b"{'traceEvents': []}", b"[{'name': 'conv'}]")
     ),
-    (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
-    (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
+    *(
+        (b'{%b"traceEvents": [%b]}' % parts, "looks like a JAX or TensorFlow (XLA) trace")
+        for parts in (
+            (b'"metadata":{"highres-ticks":true},', b""),
+            (b"", b'{"ph": "M", "name": "process_name", "args": {"name": "/device:TPU:0"}}'),
+        )
+    ),
+    (b'{"schemaVersion": "1.0.2", "traceEvents": []}', "looks like a Paddle profile"),
     (
-        b'{"cmd_options": {}}',
+        b'{"cmd_options": {"-m": "a.xml"}, "configuration_setup": {}}',
         "looks like a summary of OpenVINO's benchmark_app, without layers; name the file of "
         "-exec_graph_path or of -report_type detailed_counters",
     ),
@@ -134,14 +152,40 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         b"Name,Type,Forward_MACs,x",
         "looks like an onnx-tool table; name the ONNX model that it describes",
     ),
-    (
-        b"[Step 1/11] Parsing and validating input arguments",
-        "looks like a log of OpenVINO's benchmark_app; name the file of -exec_graph_path or "
-        "-report_type",
+    *(
+        (
+            content,
+            "looks like a log of OpenVINO's benchmark_app; name the file of -exec_graph_path or "
+            "-report_type",
+        )
+        for content in (
+            b"[Step 1/11] Parsing and validating input arguments",
+            b"[Step 11/11] Dumping statistics report",
+            b"conv1   EXECUTED   layerType: Convolution  realTime: 9  cpu: 9  execType: jit_FP32",
+            b"[ INFO ] Performance counts for 0-th infer request\n"
+            b"ct  Status.NOT_RUN  layerType: Parameter...  execType: unknown_f32  realTime (ms): 0.0",
+        )
     ),
-    (
-        b"[I] === Profile (10 iterations ) ===",
-        "looks like a trtexec log; name the file of --exportProfile",
+    *(
+        (
+            content,
+            "looks like counters of OpenVINO that a program wrote (get_profiling_info); write the "
+            "execution graph, too: ov.serialize(compiled_model.get_runtime_model(), 'graph.xml')",
+        )
+        for content in (
+            b'[{"node_name": "x", "status": "Status.NOT_RUN", "exec_type": "undef"}]',
+            b'{"x": {"status": "EXECUTED", "real_time": 0, "execType": "jit"}}',
+        )
+    ),
+    *(
+        (content, "looks like a trtexec log; name the file of --exportProfile")
+        for content in (
+            b"[I] === Profile (10 iterations ) ===",
+            b"[03/02/2021-10:00:00] [I] a line\n[03/02/2021-10:00:00] [I] === Profile (1 iteration) ===",
+            b"&&&& RUNNING TensorRT.trtexec [TensorRT v100700] # trtexec --onnx=m.onnx",
+            b"== TensorRT ==\n\n&&&& RUNNING TensorRT.trtexec # trtexec --onnx=m.onnx",
+            b"[05/08/2024-14:05:12] [V] [TRT] Tactic: 0x0000000000003996 Time: 0.01 layer_3996",
+        )
     ),
     (
         b"-----  ------  \n Name    Self CPU %      Self CPU ",
@@ -156,6 +200,20 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (
         b"Time (%),Total Time (ns),Instances,Avg (ns)",
         f"looks like a table of Nsight Systems (nsys stats), {OTHER_PROFILER}",
+    ),
+    *(
+        (b'==PROF== Connected\n"ID"%b"Process ID"%b"Process Name"%b"Host Name"' % ((one,) * 3), NCU)
+        for one in (b",", b"\t")
+    ),
+    *(
+        (content, f"looks like a recording of ROCm's profiler (rocprof), {OTHER_PROFILER}")
+        for content in (
+            b'"Kind","Agent_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"',
+            b"Domain\tFunction\tProcess_Id\tThread_Id\tCorrelation_Id\tStart_Timestamp\tEnd_Timestamp",
+            b'"Name","Calls","TotalDurationNs","AverageNs","Percentage"',
+            b'{"rocprofiler-sdk-tool":[{"metadata":{}}]}',
+            b"SQLite format 3\0\x10\0 CREATE TABLE rocpd_string",
+        )
     ),
     (b"SQLite format 3\0\x10\0", "looks like an SQLite database, not a profile"),
     (b"PERFILE2\0", "looks like a recording of Linux perf, which has no operators"),
@@ -201,7 +259,7 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
 BY_SUFFIX = {
     ".nsys-rep": f"looks like a report of Nsight Systems (nsys), {OTHER_PROFILER}",
     ".qdrep": f"looks like a report of Nsight Systems (nsys), {OTHER_PROFILER}",
-    ".ncu-rep": f"looks like a report of Nsight Compute (ncu), {OTHER_PROFILER}",
+    ".ncu-rep": NCU,
 }
 
 
@@ -228,6 +286,105 @@ def test_unsupported_files_are_named_by_their_format(
     has_advice = "; " in reason and "it starts with" not in reason
     expected = reason if has_advice else f"{reason}; {SUPPORTED}"
     assert failure(path, pa.UnknownFormatError) == expected
+
+
+NEAR_MISSES = {
+    "a report of profile_analyze": [b'{"version": 1, "profile": {"name": "x"}}'],
+    "a table that profile_analyze": [
+        *(b"total device time: 5 ms", b"total computation of 3 layers", b"device time (ms): 5"),
+        *(b"epoch,time_s,loss\n", b"name,macs,params\n", b'{"measure":"length","unit":"m"}'),
+    ],
+    "a picture": [b"<?xml version='1.0'?><svgfont>", b"PNG", b"PDF-1.4"],
+    "a TensorRT list": [b'[{"model": "a", "latencyMs": 5}]'],
+    "facts about a TensorRT engine": [
+        *(b'{"model_options": {"temperature": 1}}', b'{"performance_summary": {"accuracy": 1}}'),
+        b'[{"gpu": 0, "ComputeCapability": "8.0"}]',
+    ],
+    "a summary of OpenVINO": [b'{"cmd_options": {"verbose": true}}'],
+    "counters of OpenVINO": [
+        b'[{"name": "a", "status": "EXECUTED"}]',
+        b'[{"exec_type": "batch", "status": "RUNNING"}]',
+    ],
+    "a JAX": [
+        b'{"traceEvents": [], "metadata": {"os": "x", "highres-ticks": true}}',
+        b'{"name": "/device:GPU:0"}',
+    ],
+    "a Paddle": [b'{"schemaVersion": "1.0", "config": {}}'],
+    "only the list": [b'[INFO] {"cat": "cpu_op"}', b'[{"cat": "cpu_option"}]'],
+    "a Chrome timeline": [b'{"keep": ["traceEvents"]}', b'[{"sample": "water", "ph": 7.2}]'],
+    "an onnx-tool": [b"Name,Type,Sparse Pattern,x\n1,2,Forward_MACs,"],
+    "a log of OpenVINO": [
+        b"[Step 1/3] Starting the build",
+        b"EXECUTED in order\nlayerType: Convolution",
+    ],
+    "a trtexec log": [
+        b"import trtexec\n# the line === Profile (10 iterations ) === begins the table",
+        b"# &&&& RUNNING TensorRT.trtexec begins a log",
+        b"[05/08/2024 14:05] [I] a line",
+    ],
+    "a table of key_averages": [b"------  \n Name  Self Contained"],
+    "an export of Nsight Systems": [b"SQLite format 3\0 CREATE TABLE runs"],
+    "a report of Nsight Systems": [b"see QDSTRM"],
+    "a table of Nsight Systems": [b"Time (%),Name"],
+    "a report of Nsight Compute": [b'"ID","Name","Process ID"'],
+    "a recording of ROCm": [
+        b"id,start_timestamp,end_timestamp\n",
+        b"Name,Calls,Total\n",
+        b"id,name\n1,Correlation_Id,Start_Timestamp",
+    ],
+    "an SQLite": [b"SQLite format"],
+    "a recording of Linux perf": [b"PERF"],
+    "a TensorFlow Lite": [b"the TFL3 format"],
+    "a TensorRT engine": [b"ftrt is a text"],
+    "a PyTorch model": [b"PK\x03\x04".ljust(30, b"\0") + b"mydata.pkl"],
+    "a Python pickle": [b"\x80\x06", b"\xe2\x80\x9d"],
+    "a file of arrays": [
+        b"NUMPY",
+        b"PK\x03\x04".ljust(30, b"\0") + b"a/b.npy",
+        b'12345678{"a": 1}',
+    ],
+    "a program": [b"MZ,intensity\n", b"ELF"],
+    "a page of HTML": [b"<!doctype svg>", b"<htmlx>"],
+    "a pointer of Git LFS": [b"version https://example.org/spec/v1"],
+    "a MegEngine model": [b"see mgv2", b"mgb4 is a board"],
+    "a gzip file": [b"\x1f\x8a"],
+    "a bzip2 file": [b"BZh9 is a name"],
+    "an xz file": [b"7zXZ"],
+    "a zip archive": [b"PK means Phil Katz"],
+    "a tar archive": [b"ustar"],
+    "JSON that was encoded twice": [b'"[node type]","[first]"', b'"{id}"'],
+    "a Python object": [b"['tis a log line", b"{'"],
+    "JSON, but": [
+        *(b'"a","b"\n"1","2"', b'"a"\t"b"', b'"a";"b"', b'"a" is a quote', b"12,34\n", b"12 ms"),
+        *(
+            b"null hypothesis",
+            b"true,false",
+            b"[[tool.mypy.overrides]]\nmodule",
+            b'["a.b"]\nkey = 1',
+        ),
+        *(b"[ ] a task", b"[12] Running", b"[1234] [I] a line", b"{} {} format", b"{a: 1}"),
+    ],
+}
+"""For each signature, by the start of its format: contents that it must not recognise."""
+
+
+@pytest.mark.parametrize("signature", UNSUPPORTED, ids=lambda one: one.format[:30])
+def test_similar_contents_are_not_recognised(signature: Recogniser) -> None:
+    (contents,) = [
+        found for start, found in NEAR_MISSES.items() if signature.format.startswith(start)
+    ]
+    assert contents
+    for content in contents:
+        assert not signature.recognises(content, "run.txt"), content
+
+
+def test_a_trtexec_log_is_recognised_before_its_table(tmp_path: Path) -> None:
+    tactic = b"[05/08/2024-14:05:12] [V] [TRT] Tactic: 0x0000000000000001 Time: 0.01 layer_1\n"
+    start = b"&&&& RUNNING TensorRT.trtexec [TensorRT v100700] # trtexec --onnx=m.onnx --verbose\n"
+    for content in (start + tactic * 40_000, tactic * 40_000):
+        path = write_bytes(tmp_path, content + b"[I] === Profile (2094 iterations ) ===\n")
+        reason = failure(path, pa.UnknownFormatError)
+        assert reason == "looks like a trtexec log; name the file of --exportProfile"
 
 
 PROGRAM = b"""import sys
