@@ -34,7 +34,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 RELIABILITY = Path(__file__).parent.parent / "docs" / "reliability.md"
-OTHER_FIXTURES = {"cases", "calls", "classifiers", "make", "onnx-tool", "reports", "runs"}
+OTHER_FIXTURES = {
+    "cases",
+    "calls",
+    "classifiers",
+    "hostile",
+    "make",
+    "onnx-tool",
+    "reports",
+    "runs",
+}
 """Folders with texts, or with files in formats that other folders have, too."""
 PARTS = 8 if IS_FULL else 2
 INPUTS = 2000 if IS_FULL else 30

@@ -349,6 +349,14 @@ def test_a_layer_that_ran_once_is_not_compared(tmp_path: Path) -> None:
     assert f"note: on both sides: {text}\n" in done.err
 
 
+def test_several_files_have_one_note_on_layers_that_ran_once(tmp_path: Path) -> None:
+    content = LAYER_RUN_ONCE.read_bytes().replace(b'"11598"', b'"1598"')
+    joined = pa.load_runs([LAYER_RUN_ONCE, write_bytes(tmp_path, content, "other.xml")])
+    assert [note for note in joined.notes if "left out" in note] == [
+        f"in each of 2 files: {LEFT_OUT.replace('11.6 ms', '6.60 ms')}"
+    ]
+
+
 def test_a_graph_of_which_no_inference_ran_says_so(tmp_path: Path) -> None:
     content = re.sub(
         rb'execTimeMcs="(?!11598)\d+"', b'execTimeMcs="not_executed"', LAYER_RUN_ONCE.read_bytes()
