@@ -9,6 +9,7 @@ from typing import Any, Final
 from profile_analyze.cli.extras import version_text
 from profile_analyze.cli.output import encoding_of_standard_output, show
 from profile_analyze.errors import QueryError
+from profile_analyze.model.visible import escaped_lines
 
 _GIVEN: Final = "_given"
 
@@ -131,4 +132,5 @@ def printed_text(option: str, value: str = "", arguments: argparse.Namespace | N
 
 def print_text(text: str, *, paged: bool = False) -> None:
     """Write text to standard output, or show it in a pager if it is long. Raises `OutputError`."""
-    show([text.encode(encoding_of_standard_output(), "backslashreplace")], paged=paged)
+    shown = escaped_lines(text, "\n")
+    show([shown.encode(encoding_of_standard_output(), "backslashreplace")], paged=paged)

@@ -12,8 +12,7 @@ from profile_analyze.cli.process import end_process
 from profile_analyze.cli.progress import Progress
 from profile_analyze.errors import OutputError, QueryError
 from profile_analyze.fleet import entry
-from profile_analyze.model.visible import visible
-from profile_analyze.report.base import Report
+from profile_analyze.report.base import Report, encoded
 from profile_analyze.report.output_formats import find_renderer, format_by_suffix
 from profile_analyze.report.sections import RelationSection
 from profile_analyze.units import counted
@@ -103,8 +102,8 @@ def exported(request: Request, sources: Sources, processes: int, engine: Engine 
     finally:
         progress.clear()
     added, files = counted(outcome.added, "profile"), counted(outcome.files, "profile")
-    text = f"{visible(request.export, 'utf-8')}: added {added}; now {files}\n"
-    show([text.encode(encoding_of_standard_output(), "backslashreplace")], paged=False)
+    text = f"{request.export}: added {added}; now {files}\n"
+    show(encoded([text], encoding_of_standard_output()), paged=False)
     return Report(notes=(*outcome.notes, *notes, *sources.notes))
 
 

@@ -6,6 +6,8 @@ import codecs
 from math import inf
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from profile_analyze.model.visible import escaped_lines
+from profile_analyze.report.colors import SEQUENCES
 from profile_analyze.report.facts import sections_of
 from profile_analyze.report.sections import Facts, Section, TableSection, Verdicts
 from profile_analyze.report.times import AUTO
@@ -144,10 +146,19 @@ class Renderer(Protocol):
         """Yield the report as bytes, in pieces, because it may be long."""
 
 
-def encoded(texts: Iterable[str], encoding: str) -> Iterator[bytes]:
-    """Yield the texts in `encoding`, with escapes for the characters that it lacks."""
+def encoded(
+    texts: Iterable[str], encoding: str, *, color: bool = False, line_end: str = "\n"
+) -> Iterator[bytes]:
+    """Yield the texts in `encoding`, with escapes for the characters that it lacks.
+
+    Every output format that is text passes through here, so that no name can control a terminal:
+    the only control characters are the characters of `line_end` and, with `color`, our colours.
+    Where escapes change the layout, renderers escape names earlier.
+    """
+    allowed = (*line_end, *(SEQUENCES if color else ()))
     # One encoder for all texts, because some encodings have a byte order mark or a shift state.
     encoder = codecs.getincrementalencoder(encoding)("backslashreplace")
     for text in texts:
-        for start in range(0, len(text), _CHUNK_LENGTH):
-            yield encoder.encode(text[start : start + _CHUNK_LENGTH])
+        length = len(text) if color else _CHUNK_LENGTH  # a chunk must not end inside a colour
+        for start in range(0, len(text), length):
+            yield encoder.encode(escaped_lines(text[start : start + length], allowed))

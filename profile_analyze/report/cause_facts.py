@@ -6,7 +6,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.compared_work import WORK_TOLERANCE
-from profile_analyze.model.visible import visible
 from profile_analyze.query.change_causes import CAUSES, PER_WORK, RESIDUAL, UNKNOWN_WORK
 from profile_analyze.report.facts import DETAIL, NUMBER, TEXT, Fact, list_schema, object_schema
 from profile_analyze.report.sentence_parts import in_brackets, signed_percent
@@ -91,7 +90,7 @@ def _cause_text(cause: Cause, times: Times) -> str:
     if cause.cause == RESIDUAL:
         return f"{text} ({cause.remark})"
     first = cause.largest[0]
-    name = visible(f"{first.name}{in_brackets(first.detail)}", "utf-8")
+    name = f"{first.name}{in_brackets(first.detail)}"
     if cause.operators == 1:
         return f"{text}{in_brackets(name)}"
     largest = f"{name} {times.text(first.difference_s, signed=True)}"

@@ -10,8 +10,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
-from profile_analyze.model.visible import visible
+from profile_analyze.model.visible import escaped, visible
 from profile_analyze.report.bar_chart import draw_times
 from profile_analyze.report.chart_texts import (
     first_rows,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
-    from matplotlib.text import Text
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
@@ -92,8 +92,17 @@ def picture(chart: Chart, suffix: str, time_unit: TimeUnit = AUTO) -> bytes:
             draw_work(figure, chart, time_unit)
         else:
             draw_times(figure, chart, time_unit)
+        _escape_texts(figure)
         figure.savefig(stream, format=suffix, metadata={"Date": None} if suffix == "svg" else None)
     return stream.getvalue()
+
+
+def _escape_texts(figure: Figure) -> None:
+    """Escape control characters in all texts, whichever chart drew them."""
+    for text in figure.findobj(Text):
+        shown = escaped(text.get_text(), but="\n")
+        if shown != text.get_text():
+            text.set_text(shown)
 
 
 def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:

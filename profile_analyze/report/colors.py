@@ -17,6 +17,9 @@ _BLUE_BACKGROUND: Final = "\x1b[44m"
 _RESET: Final = "\x1b[0m"
 _BAR_WIDTH: Final = 10
 
+SEQUENCES: Final = (_DIM, _RED, _GREEN, _YELLOW, _CYAN, _BLUE_BACKGROUND, _RESET)
+"""All control sequences that the package writes in texts."""
+
 _WORD_COLORS: Final = {
     "slower": _RED,
     "faster": _GREEN,

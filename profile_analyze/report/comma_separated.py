@@ -57,7 +57,7 @@ class CsvRenderer(ProgramRenderer):
                 "csv has one line of headers, and these tables have different columns; write one "
                 "table at a time, or name the columns"
             )
-        return encoded(_texts(report), "utf-8")
+        return encoded(_texts(report), "utf-8", line_end=_LINE_END)
 
 
 def _texts(report: Report) -> Iterator[str]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.compared_work import CHANGED
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
-from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import without_residue
 from profile_analyze.query.change_causes import CAUSES
 from profile_analyze.query.comparison_summary import COUNTED_VERDICTS
@@ -128,7 +127,7 @@ def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
     # between 0 and 1. Without a verdict, noise is unknown, and shares are shown.
     with_shares = change.verdict in (*CHANGED, None) and all(0 <= one.share <= 1 for one in clear)
     largest = "; ".join(_contribution_text(one, times, with_share=with_shares) for one in clear)
-    by = visible(", ".join(change.by), "utf-8")
+    by = ", ".join(change.by)
     remark = "" if change.medians_add_up else " (medians do not add up)"
     yield f"largest differences{_measured_remark(change)} by {by}{remark}: {largest}"
 
@@ -141,10 +140,7 @@ def _measured_remark(change: Change) -> str:
 def _contribution_text(contribution: Contribution, times: Times, *, with_share: bool) -> str:
     share = f", {percent(contribution.share)} of the difference" if with_share else ""
     difference = times.text(contribution.difference_s, signed=True)
-    return (
-        f"{visible(contribution.label, 'utf-8')} {difference}{share}"
-        f"{in_brackets(contribution.verdict or '')}"
-    )
+    return f"{contribution.label} {difference}{share}{in_brackets(contribution.verdict or '')}"
 
 
 def _changed_sentences(summary: Summary, times: Times) -> Iterator[str]:
@@ -156,7 +152,7 @@ def _changed_sentences(summary: Summary, times: Times) -> Iterator[str]:
         is_of_work = one.verdict in (MORE_WORK, LESS_WORK)
         work = f" with {three_digits(one.work_ratio)} times the work" if is_of_work else ""
         yield (
-            f"{one.verdict}: {visible(label, 'utf-8')} {difference}, "
+            f"{one.verdict}: {label} {difference}, "
             f"{three_digits(one.ratio)} times the baseline{work}{remark}"
         )
 

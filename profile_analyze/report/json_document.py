@@ -106,7 +106,7 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
     return {
         "condition": as_utf8(verdict.condition.text),
         "outcome": verdict.outcome,
-        "reason": gate_reason(verdict),
+        "reason": as_utf8(gate_reason(verdict)),
         "time_s": verdict.time_s,
         "base_time_s": verdict.base_s,
         "ratio": verdict.time_s / verdict.base_s if verdict.base_s > 0 else None,

@@ -49,7 +49,7 @@ def _elements(report: Report, display: Display) -> Iterator[str]:
     times = times_for(report.times_s, display.time_unit)
     sentences = [text for section in report.all_of(Sentences) for text in section.texts(times)]
     if sentences:
-        conclusions = _text("\n".join(sentences))
+        conclusions = "\n".join(map(_text, sentences))
         yield f"  <system-out>{conclusions}</system-out>\n"
     yield "</testsuite>\n"
 
@@ -75,4 +75,4 @@ def _attribute(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape("\n".join(visible(line, "utf-8") for line in text.split("\n")))
+    return escape(visible(text, "utf-8"))

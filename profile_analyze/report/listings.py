@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.model.visible import visible
 from profile_analyze.report.cells import Cells
 from profile_analyze.report.column_fitting import Removal
 from profile_analyze.units import NOT_AVAILABLE, percent
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from profile_analyze.query.inspection_listings import Listing
-    from profile_analyze.report.base import Display
     from profile_analyze.report.times import Times
 
 _SECONDS: Final = "s"
@@ -40,7 +38,7 @@ def listing_title(listing: Listing) -> str:
     return f"{listing.title} ({left_out} more)" if left_out else listing.title
 
 
-def listing_cells(listing: Listing, times: Times, display: Display) -> list[Cells]:
+def listing_cells(listing: Listing, times: Times) -> list[Cells]:
     """Return the columns of a listing, with numbers aligned on the right.
 
     The column `key` is left out if it has the same texts as the column of names.
@@ -48,7 +46,7 @@ def listing_cells(listing: Listing, times: Times, display: Display) -> list[Cell
     columns = [
         Cells(
             _header(name, unit, times),
-            [visible(_text(row[index], unit, times), display.encoding) for row in listing.rows],
+            [_text(row[index], unit, times) for row in listing.rows],
             is_number=bool(unit),
         )
         for index, (name, unit) in enumerate(listing.columns)

@@ -6,7 +6,6 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.terms import QUANTIZATION, SCALAR, STRUCTURE, UNUSED
-from profile_analyze.model.visible import visible
 from profile_analyze.report.sentence_parts import known_part, signed, signed_percent
 from profile_analyze.units import NOT_AVAILABLE, counted, scaled_text
 
@@ -56,7 +55,7 @@ def operators_text(summary: Summary, _: Times) -> str:
         "further operators only compute constants",
     )
     more = f"; {further}" if constant else ""
-    return visible(f"{model.operators}{of}{', '.join(parts)}{more}", "utf-8")
+    return f"{model.operators}{of}{', '.join(parts)}{more}"
 
 
 def params_text(summary: Summary, _: Times) -> str:
@@ -141,7 +140,7 @@ def peak_text(summary: Summary, _: Times) -> str:
     alive = [f"{_shortened(one.name)} {bytes_text(one.size)}" for one in model.alive[:_MOST_ALIVE]]
     more = len(model.alive) - len(alive)
     parts = ", ".join([*alive, *([f"{more} more"] if more else [])])
-    return visible(f"{text} at {_shortened(model.peak_operator)}: {parts}", "utf-8")
+    return f"{text} at {_shortened(model.peak_operator)}: {parts}"
 
 
 def _shortened(name: str) -> str:
@@ -155,7 +154,7 @@ def _shortened(name: str) -> str:
 def port_lines(label: str, ports: Sequence[Port]) -> Iterator[Line]:
     """Yield a line for each of the first inputs or outputs, and how many more there are."""
     for port in ports[:_MOST_PORTS]:
-        yield label, visible(" ".join(filter(None, (port.name, _sizes(port), port.dtype))), "utf-8")
+        yield label, " ".join(filter(None, (port.name, _sizes(port), port.dtype)))
     if len(ports) > _MOST_PORTS:
         yield label, f"{len(ports) - _MOST_PORTS} more"
 
@@ -171,9 +170,11 @@ def body_lines(summary: Summary, _: Times) -> Iterator[Line]:
     bodies = model_of(summary).facts.bodies
     for body in bodies[:_MOST_BODIES]:
         trips = "" if body.trip_count is None else f", executed {counted(body.trip_count, 'time')}"
-        path = visible(f"{body.operator}/{body.attribute}", "utf-8")
         operators = counted(body.operators, "operator")
-        yield "body", f"{path}: {operators}, {count_text(body.macs)} MACs{trips}"
+        yield (
+            "body",
+            f"{body.operator}/{body.attribute}: {operators}, {count_text(body.macs)} MACs{trips}",
+        )
     if len(bodies) > _MOST_BODIES:
         yield "body", f"{len(bodies) - _MOST_BODIES} more"
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
-from profile_analyze.model.visible import encodable
+from profile_analyze.model.visible import visible
 from profile_analyze.report.aligned_columns import (
     chosen_columns,
     excess_width,
@@ -15,7 +15,7 @@ from profile_analyze.report.aligned_columns import (
     with_narrow_headers,
 )
 from profile_analyze.report.base import encoded
-from profile_analyze.report.cells import ColumnTexts, draw_cells, times_in
+from profile_analyze.report.cells import ColumnTexts, draw_cells, times_in, visible_cells
 from profile_analyze.report.column_fitting import left_out_columns
 from profile_analyze.report.default_columns import filled_columns
 from profile_analyze.report.listings import (
@@ -128,7 +128,7 @@ class PeopleRenderer(ABC):
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
         """Yield the report as text that ends with a newline; see `Renderer.pieces`."""
-        return encoded(self._texts(report, display), display.encoding)
+        return encoded(self._texts(report, display), display.encoding, color=display.color)
 
     def column_texts(self, table: Table, names: Iterable[str], display: Display) -> ColumnTexts:
         """Return the texts of a table that shows the columns `names`."""
@@ -166,13 +166,12 @@ class PeopleRenderer(ABC):
     ) -> Iterator[Iterable[str]]:
         """Yield the texts of `sections`, which are all of one kind. Each text comes in pieces.
 
-        All facts together are one text, and so are all sentences. Characters that the display's
-        encoding lacks are escaped here. Tables escape these characters themselves, because escapes
-        change the width of columns.
+        All facts together are one text, and so are all sentences. They, titles and short tables are
+        escaped here, before they are fitted to the width of the display.
         """
 
         def shown(text: str) -> str:
-            return encodable(text, display.encoding)
+            return visible(text, display.encoding)
 
         lines = [line for one in sections if isinstance(one, Facts) for line in one.lines(times)]
         texts = [
@@ -194,12 +193,14 @@ class PeopleRenderer(ABC):
         if isinstance(section, ListSection):
             return [self._listing(section.listing, display)]
         times = self.times_of(relation_times(section.relation), display)
-        return self.relation(relation_cells(section.relation, times, display), display)
+        return self.relation(
+            visible_cells(relation_cells(section.relation, times), display), display
+        )
 
     def _listing(self, listing: Listing, display: Display) -> str:
         times = self.times_of(listing_times(listing), display)
-        title = encodable(listing_title(listing), display.encoding)
-        return self.titled(title, listing_cells(listing, times, display), display)
+        title = visible(listing_title(listing), display.encoding)
+        return self.titled(title, visible_cells(listing_cells(listing, times), display), display)
 
     def _verdicts(self, section: Verdicts, display: Display) -> Iterator[str]:
         """Yield a sentence on each condition of `--fail-if`."""

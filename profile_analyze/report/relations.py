@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.model.visible import visible
 from profile_analyze.report.cells import Cells
 from profile_analyze.report.column_fitting import fit_columns, left_out_columns
 from profile_analyze.units import NOT_AVAILABLE, SCALED, scaled_text, six_digits
@@ -26,15 +25,12 @@ def relation_times(relation: Relation) -> list[float]:
     return [value for values in times for value in values if value is not None]
 
 
-def relation_cells(relation: Relation, times: Times, display: Display) -> list[Cells]:
+def relation_cells(relation: Relation, times: Times) -> list[Cells]:
     """Return the columns of an SQL answer. Times and amounts have units, as in other tables."""
     return [
         Cells(
-            visible(_header(column, times), display.encoding),
-            [
-                visible(_text(value, column.unit, times), display.encoding)
-                for value in column.values
-            ],
+            _header(column, times),
+            [_text(value, column.unit, times) for value in column.values],
             is_number=column.is_number,
         )
         for column in relation.columns

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN
 from profile_analyze.model.terms import DEVICE_KINDS
-from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import (
     INTEGER,
     NUMBER,
@@ -65,7 +64,7 @@ def roofline_caption(summary: Summary) -> str:
 
 def _peaks_text(summary: Summary, _: Times) -> str:
     peaks = judgement_of(summary).peaks
-    name = visible(peaks.name, "utf-8")
+    name = peaks.name
     # If the user gave two rates, the name of the peaks already has the bandwidth.
     return name if peaks.source == AS_GIVEN else f"{name}, {decimal_rate(peaks.bandwidth)}"
 
@@ -119,7 +118,7 @@ def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
         if share >= _LEAST_SHARE
     ]
     if types:
-        listed = visible(", ".join(types), "utf-8")
+        listed = ", ".join(types)
         yield f"operators of unknown memory take the most time in these types: {listed}"
 
 

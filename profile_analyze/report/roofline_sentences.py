@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.peaks import AS_GIVEN, DEFAULT_DTYPE, TF32
 from profile_analyze.model.terms import HOST
-from profile_analyze.model.visible import visible
 from profile_analyze.report.sentence_parts import comparable_times
 from profile_analyze.units import counted, percent, short_time, small_percent
 
@@ -87,7 +86,7 @@ def peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
             "fastest operators; the hardware may allow more, or less if data was in caches"
         )
     elif judgement.peaks.source != AS_GIVEN:
-        yield f"peaks: {visible(judgement.peaks.source, 'utf-8')}"
+        yield f"peaks: {judgement.peaks.source}"
 
 
 def _gain_sentence(summary: Summary, times: Times) -> str:
@@ -181,7 +180,7 @@ def winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
         # Operators whose work or time is unknown are not judged.
         all_judged = winner.judged == winner.operators
         judged = "" if all_judged else f", {winner.judged} of them judged"
-        group = visible(_group_text(judgement.by, winner.keys), "utf-8")
+        group = _group_text(judgement.by, winner.keys)
         one = winner.operators == 1
         efficiency = small_percent(winner.efficiency)
         yield (

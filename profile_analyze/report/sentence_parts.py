@@ -6,7 +6,6 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import without_residue
 from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.report.times import ORIGINAL
@@ -113,13 +112,13 @@ def comparable_times(times: Times) -> Callable[[float], str]:
 def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return the verdict on one condition: the outcome, the condition, and the reason."""
     outcome = _OUTCOMES[verdict.outcome]
-    return f"{outcome}: {visible(verdict.condition.text, 'utf-8')}: {gate_reason(verdict, times)}"
+    return f"{outcome}: {verdict.condition.text}: {gate_reason(verdict, times)}"
 
 
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for a condition, and the reason for the verdict."""
     to_text = comparable_times(times)
-    reason = visible(verdict.reason, "utf-8")  # it may contain names from the profile
+    reason = verdict.reason
     if verdict.condition.is_of_work:
         measured = _amounts(verdict)
     elif verdict.condition.relative:
@@ -140,7 +139,7 @@ def _selected(
 
     `measured` is the metric of all operators that the condition selects by verdict.
     """
-    name = visible(f"{selected.name}{in_brackets(selected.detail)}", "utf-8")
+    name = f"{selected.name}{in_brackets(selected.detail)}"
     ratio = "" if isnan(selected.ratio) else f", {three_digits(selected.ratio)} times the baseline"
     more = counted(selected.operators - 1, "more operator")
     rest, of = ("", "its") if selected.operators == 1 else (f", and {more}", "together, their")

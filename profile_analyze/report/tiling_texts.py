@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.model.visible import visible
 from profile_analyze.report.model_texts import bytes_text, count_text, model_of
 from profile_analyze.units import NOT_AVAILABLE, counted, percent
 
@@ -73,7 +72,7 @@ def tiling_lines(summary: Summary, _: Times) -> Iterator[Line]:
         f"{bytes_text(tiling.untiled_memory)} unsplit, {bytes_text(tiling.tiled_memory)} in tiles, "
         f"{bytes_text(tiling.padded_memory)} in full tiles",
     )
-    at = "" if tiling.peak_operator is None else f" at {visible(tiling.peak_operator, 'utf-8')}"
+    at = "" if tiling.peak_operator is None else f" at {tiling.peak_operator}"
     yield (
         "largest tile",
         f"{bytes_text(tiling.tile_peak)}{at}; largest product {bytes_text(tiling.untiled_peak)}",

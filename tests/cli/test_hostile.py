@@ -146,6 +146,7 @@ CALLS: Final = {
     "groups": ("--aggregate-by", "name,type,device,input_dtype,parameters,param.mode,file"),
     "roofline": ("--peaks", "1T:1G", "--aggregate-by", "type"),
     "gate": ("--fail-if", "type=x: time > 1s", "--fail-if", "time > 1s"),
+    "inspect": ("--inspect", "0"),
 }
 
 
