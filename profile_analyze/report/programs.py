@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.relation import RelationColumn
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Need, Report
+
+_LARGEST_INTEGER: Final = 1 << 63
 
 
 class ProgramRenderer:
@@ -163,15 +165,20 @@ def json_ready(value: Any) -> Any:
 def program_values(table: Table, name: str) -> list[Any]:
     """Return one column as Python values. N/A is None, or NaN in a column of numbers.
 
-    In a column of counts, whole numbers become integers, and N/A is None.
+    In a column of counts, whole numbers of at most 64 bits become integers, and N/A is None.
     """
     values: list[Any] = table[name].tolist()
     if table.column(name).unit != "count":
         return values
     return [
-        None if value != value else int(value) if value == int(value) else value  # noqa: PLR0124  # NaN
+        None if value != value else int(value) if _is_whole(value) else value  # noqa: PLR0124  # NaN
         for value in values
     ]
+
+
+def _is_whole(value: float) -> bool:
+    # The package orjson writes no larger integers.
+    return abs(value) < _LARGEST_INTEGER and value == int(value)
 
 
 def json_values(table: Table, name: str) -> list[Any]:

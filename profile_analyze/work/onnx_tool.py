@@ -146,7 +146,8 @@ def macs_of(call: Call) -> float:
             return _PER_INPUT[call.type] * _elements(call.inputs[0])
         formula = _FORMULAS.get(call.type)
         return nan if formula is None else formula(call)
-    except (IndexError, KeyError):  # an input, dimension or attribute is missing
+    # An input, dimension or attribute is missing, or an attribute has a wrong type.
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         return nan
 
 

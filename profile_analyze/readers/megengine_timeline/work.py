@@ -131,7 +131,8 @@ def _parameters(arguments: bytes) -> Parameters:
 
 def _value(value: str | float) -> int | float | str:
     if not isinstance(value, str):
-        return str(value).lower() if isinstance(value, bool) else value
+        is_number = isinstance(value, float) or abs(value) < 1 << 63
+        return value if is_number and not isinstance(value, bool) else str(value).lower()
     if _INTEGER.fullmatch(value):
         return int(value)
     return float(value) if _NUMBER.fullmatch(value) else value

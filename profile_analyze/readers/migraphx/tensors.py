@@ -20,6 +20,7 @@ _BUFFER: Final = re.compile(r"(?:.*::)?(?:\w*allocate\w*|load)")
 """Operators that provide memory for the result of a kernel, or for its workspace."""
 _CONSTANT: Final = re.compile(r"hip::hip_copy_literal|@literal")
 _OUTPUT_NAME: Final = re.compile(r"(?:.*[:#])?(?:output|scratch)(?:_\d+)?")
+_MOST_DIGITS: Final = 18
 _MOST_PARTS: Final = 8
 """A name with more parts between commas is not rejoined."""
 _VIEW: Final = re.compile(
@@ -80,7 +81,8 @@ class Listing:
         if not writes_buffer(instruction.operator):
             return list(names)
         output = instruction.attribute("output_arg")
-        written = int(output) if output.isdecimal() else len(names) - 1
+        is_index = output.isdecimal() and len(output) <= _MOST_DIGITS
+        written = int(output) if is_index else len(names) - 1
         return [
             name
             for position, name in enumerate(names)

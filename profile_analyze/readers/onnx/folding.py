@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 LARGEST: Final = 4096
 """Tensors with more elements than this are not computed."""
 
+NUMBERS: Final = "biuf"
+"""The kinds of dtype in NumPy that are computed: booleans, integers and floats."""
 _DTYPES: Final = {
     1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
     9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64,
@@ -44,7 +46,9 @@ def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | No
     # A damaged Constant can have a number or a text where a tensor should be.
     if any(not isinstance(one, (np.ndarray, np.generic)) or one.size > LARGEST for one in outputs):
         return None
-    return [np.asarray(one) for one in outputs]
+    arrays = [np.asarray(one) for one in outputs]
+    # Attributes of wrong types can make arrays of Python objects.
+    return arrays if all(one.dtype.kind in NUMBERS for one in arrays) else None
 
 
 def _given(inputs: Inputs, position: int) -> Any:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ONNX_DOMAIN: Final = ""
 _ALIAS_OF_ONNX: Final = "ai.onnx"
+_LARGEST_OPSET: Final = (1 << 31) - 1  # `onnx` stores the version in 32 bits
 _NO_SYMBOL: Final = re.compile(r"[\W_]+|-\d+|none|null|nan|unk|unknown|undefined", re.IGNORECASE)
 """Texts that exporters write for a size without a name, such as `?`."""
 
@@ -53,7 +54,8 @@ def parse(source: Source, calls: OnnxCalls) -> Parsed:
         raise MalformedProfileError(
             source.name, "truncated or damaged: the protobuf of the ONNX model cannot be decoded"
         ) from None
-    _check_utf8((proto.producer_name, proto.producer_version), source.name)
+    texts = (proto.producer_name, proto.producer_version)
+    _check_utf8((*texts, *(one.domain for one in proto.opset_import)), source.name)
     for graph in (proto.graph, *proto.functions):
         _check_texts(graph, source.name)
     opsets = _opsets(proto, source.name)
@@ -89,8 +91,12 @@ def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
             raise MalformedProfileError(file, "is not an ONNX model: it imports no operator set")
         opsets = {ONNX_DOMAIN: 1}
     for domain, version in opsets.items():
+        if not 1 <= version <= _LARGEST_OPSET:
+            name = escaped(domain or _ALIAS_OF_ONNX)
+            reason = f"has version {version} of the operator set {name}, which no operator set has"
+            raise MalformedProfileError(file, reason)
         newest = onnx.defs.C.schema_version_map().get(domain, (1, version))[1]
-        if not 1 <= version <= newest:
+        if version > newest:
             raise MalformedProfileError(
                 file,
                 f"has version {version} of the operator set {domain or _ALIAS_OF_ONNX}; the "
@@ -195,7 +201,7 @@ def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> N
             _check_graph(body, file, visible)
         known.update(node.output)
     for value in graph.output:
-        if not any(value.name in names for names in visible):
+        if not value.name or not any(value.name in names for names in visible):
             reason = f"no node writes the output '{escaped(value.name)}' of the ONNX model"
             raise MalformedProfileError(file, reason)
 
@@ -210,7 +216,10 @@ def _check_texts(graph: Any, file: str) -> None:
         tensors += [attribute.t for attribute in node.attribute if attribute.HasField("t")]
         for _, body in bodies_of(node):
             _check_texts(body, file)
-    if isinstance(graph, GraphProto):
+    if not isinstance(graph, GraphProto):
+        texts += [graph.name, graph.domain, *graph.input, *graph.output]
+    else:
+        texts += [one.values.name for one in graph.sparse_initializer]
         values = (*graph.input, *graph.output, *graph.value_info)
         texts += [value.name for value in values]
         shapes = (value.type.tensor_type.shape for value in values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from onnx import AttributeProto, TensorProto, TypeProto, helper, numpy_helper
 
-from profile_analyze.readers.onnx.folding import LARGEST
+from profile_analyze.readers.onnx.folding import LARGEST, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,15 +87,19 @@ def small_array(tensor: TensorProto) -> Array | None:
     # A damaged tensor has too few bytes, or a dtype that does not exist.
     except (ValueError, TypeError, KeyError, IndexError):
         return None
-    return array if array.dtype.kind in "biuf" else None
+    return array if array.dtype.kind in NUMBERS else None
 
 
 def tensor_type(elem_type: int, sizes: Iterable[int | str | None] | None) -> TypeProto:
     """Return the type of a tensor."""
     if sizes is not None:
-        # A product of sizes in a damaged model may be too large for ONNX.
-        sizes = [None if isinstance(one, int) and one >= _TOO_LARGE else one for one in sizes]
+        sizes = [one if _is_size(one) else None for one in sizes]
     return helper.make_tensor_type_proto(elem_type, sizes)
+
+
+def _is_size(size: object) -> bool:
+    """Return whether ONNX can store a size: one of a damaged model may be a float, or too large."""
+    return isinstance(size, str) or (isinstance(size, int) and abs(size) < _TOO_LARGE)
 
 
 def elements_of(type_: TypeProto | None) -> TypeProto | None:

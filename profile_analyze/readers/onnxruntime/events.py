@@ -56,7 +56,7 @@ class Event(msgspec.Struct, gc=False):
     name: str
     ts: float
     dur: Annotated[float, msgspec.Meta(ge=0)]
-    tid: int = 0
+    tid: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = 0
     args: _Arguments | None = None
 
 

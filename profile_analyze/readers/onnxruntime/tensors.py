@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
@@ -18,7 +18,8 @@ DTYPES: Final = {
 }
 """The canonical names (`terms.DTYPES`) of dtypes that have another name in ONNX Runtime."""
 
-_decode: Final = msgspec.json.Decoder(list[dict[str, list[int]]]).decode
+_Size: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_decode: Final = msgspec.json.Decoder(list[dict[str, list[_Size]]]).decode
 
 
 def tensors_of(text: bytes) -> tuple[tuple[str, tuple[int, ...]], ...] | None:

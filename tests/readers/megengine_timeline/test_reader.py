@@ -388,6 +388,13 @@ def test_parameters_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:
     assert profile.operators.categorical("parameters").values()[0] == ()
 
 
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1])
+def test_a_parameter_over_64_bits_is_a_text(tmp_path: Path, number: int) -> None:
+    content = document(*op("ABS", 1, 10, 11, (12, 13), params={"mode": "?"}))
+    path = write_bytes(tmp_path, content.replace(b'"?"', str(number).encode()))
+    assert pa.load(path).operators.categorical("parameters").values()[0] == (("mode", str(number)),)
+
+
 def test_a_shape_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     content = document(*op("ABS", 1, 10, 11, (12, 13))).replace(b'"{2,3}"', b'"\xff"')
     done = run_command(path := write_bytes(tmp_path, content))

@@ -47,6 +47,12 @@ def test_hostile_names_of_parameters_are_read(name: str, tmp_path: Path) -> None
     assert found["@1"] == (None if name == "(" else ((2, 3),))
 
 
+def test_an_index_of_thousands_of_digits_is_ignored(tmp_path: Path) -> None:
+    call = f"gpu::code_object[symbol_name=relu_kernel,output_arg={'9' * 5000},](@0)"
+    content = report(f"@0 = @param:x -> {FLOAT}", f"@1 = {call} -> {FLOAT}")
+    assert rows(tmp_path, content, "name") == [("@0",), ("@1",)]
+
+
 @pytest.mark.parametrize(
     ("text", "operator", "arguments", "attributes"),
     [

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
-from profile_analyze.readers.onnx.safety.external_data import ModelFolder
+from profile_analyze.readers.onnx.safety import external_data
 from tests.conftest import FIXTURES, run_command
 from tests.readers.onnx.models import model, write_model
 
@@ -108,9 +108,8 @@ def test_a_file_that_becomes_a_pipe_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
-    module = "profile_analyze.readers.onnx.safety.external_data.state_of_file"
-    monkeypatch.setattr(module, lambda path: path)
-    assert ModelFolder(tmp_path).open("pipe") is None
+    monkeypatch.setattr(external_data, "state_of_file", lambda path: path)
+    assert external_data.ModelFolder(tmp_path).open("pipe") is None
 
 
 @pytest.mark.parametrize("location", ["a\0b", "x" * 5000, "/".join("x" * 5000), "", "."])

@@ -230,3 +230,64 @@ def test_where_no_process_can_be_forked_this_process_calls_onnx(
     assert values["y"].dims == (None, 3)
     broken = model("g (float[2] x) => (float[2] y) { y = Concat (x) }", HEAD).SerializeToString()
     assert read_model(Source.of_bytes("m", broken)).graph.values["y"].dims == (2,)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (
+            "foreign_opset",
+            "has version 1099511627776 of the operator set com.microsoft, which no operator set has",
+        ),
+        ("empty_output_name", "no node writes the output '' of the ONNX model"),
+    ],
+)
+def test_numbers_and_names_that_onnx_cannot_store_are_refused(name: str, reason: str) -> None:
+    file = str(HOSTILE / f"{name}.onnx")
+    assert error_of(file) == f"{file}: {reason}"
+
+
+@pytest.mark.parametrize("output_format", ["json", "jsonl", "csv"])
+def test_counts_over_64_bits_are_written_as_floats(output_format: str) -> None:
+    columns = ("--columns", "macs,params", "--format", output_format)
+    outcome = run_command(str(HOSTILE / "int_over_64_bits.onnx"), *columns)
+    assert (outcome.code, outcome.err) == (0, "")
+    row = {"csv": "\n%s,0\r\n", "json": '"rows":[[%s,0]]', "jsonl": '"macs":%s,"params":0}'}
+    assert row[output_format] % "1.2250165209153785e+40" in outcome.out
+
+
+@pytest.mark.parametrize("size", [1.5, [2, 3], "x", 2**63 - 1])
+def test_a_size_in_an_attribute_of_a_wrong_type_is_unknown(size: Any) -> None:
+    head = '<ir_version: 8, opset_import: ["" : 18, "com.microsoft" : 1]>'
+    proto = model(
+        """g (float[5, 2, 3] x, float[1, 3, 16] w, float[1, 4, 16] r) => (float[A, B, C, D] y)
+        { y = com.microsoft.DynamicQuantizeLSTM (x, w, r) }""",
+        head,
+    )
+    proto.graph.node[0].attribute.append(helper.make_attribute("hidden_size", size))
+    values = read_model(Source.of_bytes("m", proto.SerializeToString())).graph.values
+    hidden = size if isinstance(size, int) else None
+    assert values["y"].dims == (5, 1, 2, hidden)
+
+
+@pytest.mark.parametrize("end", [1.5, [1], b"\xff"])
+def test_an_attribute_of_a_wrong_type_makes_counts_of_onnx_tool_unknown(
+    tmp_path: Path, end: Any
+) -> None:
+    proto = model("g (float[2, 3] x, float[3, 4] w) => (float[2, 4] y) { y = Gemm (x, w) }")
+    proto.graph.node[0].attribute.append(helper.make_attribute("transB", end))
+    outcome = run_command(write_model(tmp_path, proto), "--columns", "onnx_tool_macs")
+    assert outcome.code == 0
+
+
+@pytest.mark.parametrize("place", ["operator set", "function"])
+def test_a_domain_that_is_not_utf8_is_refused(tmp_path: Path, place: str) -> None:
+    proto = model(RELU)
+    if place == "function":
+        proto.functions.add(name="f", domain="QQQQ")
+    else:
+        proto.opset_import.add(domain="QQQQ", version=1)
+    file = tmp_path / "m.onnx"
+    file.write_bytes(proto.SerializeToString().replace(b"QQQQ", b"Q\xffQQ"))
+    reason = "damaged: a name in the ONNX model is not UTF-8: b'Q\\xffQQ'"
+    assert error_of(str(file)) == f"{file}: {reason}"

@@ -11,7 +11,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.levels import at_level
-from tests.conftest import IS_FULL, PROFILES, run_command
+from tests.conftest import FIXTURES, IS_FULL, PROFILES, run_command
 from tests.readers.onnxruntime.events import STATISTICS, document, event, kernel, node, run
 from tests.readers.tiny_file import write_bytes
 
@@ -582,3 +582,22 @@ def test_a_dtype_that_is_not_utf8_makes_the_shapes_unknown(tmp_path: Path) -> No
     table, notes = shown(tmp_path, content, "--columns", "time,in_shapes,out_shapes")
     assert table.splitlines()[-1].split() == ["5.000", "N/A", "{2,3}"]
     assert "note: the computation of 1 operator (100.0% of the time) is unknown" in notes
+
+
+def test_a_thread_over_64_bits_is_refused() -> None:
+    file = str(FIXTURES / "hostile" / "onnxruntime-thread.json")
+    outcome = run_command(file)
+    reason = "at $[1].tid: expected `int` <= 9223372036854775807; profile again"
+    assert (outcome.code, outcome.out, outcome.err) == (
+        1,
+        "",
+        f"profile_analyze: error: {file}: {reason}\n",
+    )
+
+
+@pytest.mark.parametrize("size", [2**64, -(2**63) - 1])
+def test_a_size_over_64_bits_makes_the_shape_unknown(tmp_path: Path, size: int) -> None:
+    content = document(node("conv", "Conv", 12, 4, outs=[(1, size)]), run(10, 30))
+    file = write_bytes(tmp_path, content)
+    outcome = run_command(file, "--columns", "name,out_shapes", "--format", "csv")
+    assert (outcome.code, outcome.out) == (0, "name,out_shapes\r\nconv,\r\n")

@@ -42,8 +42,8 @@ class ModelFolder(NamedTuple):
         Return None if there is no such file, if it is not a regular file, or if it is outside of
         the folder, also through links.
         """
-        path = self._real_path(location)
-        if path is None or self.is_outside(location) or state_of_file(path) is None:
+        path = self._path_of_file(location)
+        if path is None:
             return None
         try:
             file = os.open(path, _FLAGS)
@@ -56,11 +56,8 @@ class ModelFolder(NamedTuple):
         return os.fdopen(file, "rb")
 
     def has(self, location: str) -> bool:
-        """Return whether `open` can open a file."""
-        stream = self.open(location)
-        if stream is not None:
-            stream.close()
-        return stream is not None
+        """Return whether `open` can open a file, without opening it."""
+        return self._path_of_file(location) is not None
 
     def exists(self, location: str) -> bool:
         """Return whether anything has this name, in the folder or outside."""
@@ -72,6 +69,12 @@ class ModelFolder(NamedTuple):
             return True
         path = self._real_path(location)
         return path is not None and not any(map(path.is_relative_to, self._real_folders()))
+
+    def _path_of_file(self, location: str) -> Path | None:
+        path = self._real_path(location)
+        if path is None or self.is_outside(location) or state_of_file(path) is None:
+            return None
+        return path
 
     def _real_folders(self) -> list[Path]:
         folders = [os.path.realpath(self.path)]
