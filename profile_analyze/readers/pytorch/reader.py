@@ -39,7 +39,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
             origin=Origin(
                 FORMAT,
                 None if metadata.schema_version is None else str(metadata.schema_version),
-                hardware=_hardware(trace, metadata),
+                hardware=None if device_use is None else _hardware(trace, metadata),
                 recorded=_iterations(found.repetitions),
             ),
             operators=operators_of(found.rows),
@@ -69,12 +69,17 @@ def _check(file: str, trace: Trace) -> None:
 
 
 def _hardware(trace: Trace, metadata: Metadata) -> str | None:
-    """Return the names of the devices that did work in the trace; None if no name is known."""
+    """Return the names of the devices that did work; None if no name is known.
+
+    If all devices have the same name, it does not matter which of them did the work: ROCm numbers
+    devices in another way in kernels than in the list of devices.
+    """
     streams = {*trace.events.work.thread}
     used = {
         str(process)
         for number, (process, _) in enumerate(trace.events.threads)
         if number in streams
     }
-    names = [one.name for one in metadata.devices if str(one.id) in used and one.name]
-    return ", ".join(dict.fromkeys(names)) or None
+    are_equal = len({one.name for one in metadata.devices}) == 1
+    names = [one.name for one in metadata.devices if are_equal or str(one.id) in used]
+    return ", ".join(dict.fromkeys(filter(None, names))) or None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -197,6 +199,33 @@ def test_only_devices_with_work_are_named() -> None:
     # The process of the host has the id 100, too.
     profile = read_profile(Source.of_bytes("x.json", content), ())
     assert profile.origin.hardware == "A100"
+
+
+@pytest.mark.parametrize(
+    ("names", "hardware"),
+    [
+        (["AMD Instinct MI300X"], "AMD Instinct MI300X"),
+        (["AMD Instinct MI300X"] * 8, "AMD Instinct MI300X"),
+        # Which of two devices worked is unknown: ROCm numbers the second one 3 in its kernels.
+        (["AMD Instinct MI210", "AMD Instinct MI300X"], None),
+        ([""], None),
+    ],
+)
+def test_the_name_that_all_devices_have_is_known(names: list[str], hardware: str | None) -> None:
+    devices = [{"id": number, "name": name} for number, name in enumerate(names)]
+    head = json.dumps({"schemaVersion": 1, "deviceProperties": devices})[1:-1]
+    work = {**kernel("k", 5, 2, 1), "pid": 9}
+    content = document(op("mm", 0, 9), call(1, 1), work, head=head)
+    profile = read_profile(Source.of_bytes("x.json", content), ())
+    assert profile.origin.hardware == hardware
+
+
+def test_peaks_of_the_device_are_found_although_rocm_numbers_it_in_another_way() -> None:
+    file = str(PROFILES.parent / "pytorch-small" / "rocm-device-id.json")
+    done = run_command(file, "--peaks", "auto", "--columns", "efficiency,name", "--notes", "none")
+    assert (done.code, done.err) == (0, "")
+    assert "peaks               MI300X, 5300 GB/s\n" in done.out
+    assert "efficiency  name\n     14.6%  aten::mm\n" in done.out
 
 
 def test_two_steps_of_one_process_with_equal_numbers_are_two_runs() -> None:
