@@ -35,10 +35,11 @@ from profile_analyze.model.notes import (
     NO_SCOPE,
     Importance,
     Note,
+    counted_and_share,
     operators_and_share,
     time_and_share,
 )
-from profile_analyze.model.numbers import quantile_of_runs, ratio, totals
+from profile_analyze.model.numbers import quantile_of_runs, ratio, total, totals
 from profile_analyze.model.owned_work import with_owned_work
 from profile_analyze.model.ownership import (
     Ownership,
@@ -58,6 +59,7 @@ from profile_analyze.model.terms import (
     TOP,
 )
 from profile_analyze.model.unowned_notes import notes_on_unowned
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,6 +192,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     notes = (
         *result.notes,
         *notes_on_unowned(profile, owned, level, result),
+        *_notes_on_graphs(profile),
         *(_notes_on_modules(profile, owned, own_s) if level == MODULE else ()),
     )
     return result.changed(level=level, notes=notes)
@@ -269,6 +272,33 @@ def _notes_on_modules(profile: Profile, owned: Ownership, own_s: Floats) -> Iter
     """Yield the notes on rows at level `module`. For the arguments see `_notes_on_time_between`."""
     yield from _notes_on_missing_modules(profile)
     yield from _notes_on_time_between(profile, owned, own_s)
+
+
+def _notes_on_graphs(profile: Profile) -> Iterator[Note]:
+    """Yield a note on launches of whole graphs: a row does not show the kernels of its graph."""
+    executions, name = profile.executions, profile.operators.name
+    is_launch = name.where("GraphLaunch" in one for one in name.categories)
+    if not is_launch.any():
+        return
+    launched_by = executions.launched_by
+    kernels = np.flatnonzero(
+        (launched_by >= 0)
+        & is_launch[executions.operator[launched_by]]
+        & is_at_level(profile, KERNEL)
+    )
+    launches = np.bincount(launched_by[kernels])
+    in_graphs = kernels[launches[launched_by[kernels]] > 1]
+    if not len(in_graphs):
+        return
+    graphs = int((launches > 1).sum())
+    all_s = total(executions.duration_s[is_at_level(profile, KERNEL)])
+    yield Note(
+        f"{counted(graphs, 'graph launch', 'graph launches')} "
+        f"{'holds' if graphs == 1 else 'hold'} {counted_and_share(len(in_graphs), 'kernel')}; "
+        "--level kernel shows them",
+        Importance.INCOMPLETE,
+        total(executions.duration_s[in_graphs]) / (all_s or np.nan),
+    )
 
 
 def _notes_on_missing_modules(profile: Profile) -> Iterator[Note]:

@@ -56,7 +56,7 @@ READERS: Final[tuple[Reader, ...]] = (
         "PyTorch trace",
         module="profile_analyze.readers.pytorch.reader",
         # Paddle writes schemaVersion as a text, PyTorch as a number.
-        pattern=rb'(?!.*"(span_index|highres-ticks)")\s*\{.*?'
+        pattern=rb'(?!.*"(span_index|highres-ticks|Ascend Hardware|async_npu)")\s*\{.*?'
         rb'("schemaVersion"\s*:\s*\d|"deviceProperties"|"distributedInfo"'
         rb'|"cat"\s*:\s*"(cpu_op|[kK]ernel|cuda_(runtime|driver)|Operator|Runtime|gpu_memcpy'
         rb'|user_annotation|python_function)")',

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from profile_analyze.readers.base import Reader
     from profile_analyze.readers.source import Source
 
+ASCEND: Final = (
+    "a profile of an Ascend NPU (torch_npu), which is not supported; open it in MindStudio Insight"
+)
+"""What a file of torch_npu looks like. Read as a PyTorch trace, which has the same events of
+operators, it would show host times as device times."""
+
 _LONG_HEAD: Final = 16 << 20
 """If no reader recognises the first 64 KiB, the readers get this many bytes. A file may begin with
 more than 64 KiB of metadata."""

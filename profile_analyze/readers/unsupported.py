@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from profile_analyze.readers.recognition import first_reader
+from profile_analyze.readers.recognition import ASCEND, first_reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +100,13 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature(
         "a Paddle profile",
         rb'\{(?=.*"traceEvents"\s*:).*("span_index"|"schemaVersion"\s*:\s*")',
+    ),
+    # torch_npu writes the times of operators as texts, PyTorch as numbers.
+    _Signature(
+        ASCEND,
+        rb'[\[{].*("name"\s*:\s*"Ascend Hardware"|"cat"\s*:\s*"async_npu")'
+        rb'|\[(?=.*"cat"\s*:\s*"cpu_op").*"ts"\s*:\s*"\d'
+        rb"|(Step Id|Device_id),.{0,400}(Accelerator Core|Task Type),",
     ),
     _Signature(
         "only the list traceEvents of a PyTorch trace; name the whole file that "

@@ -123,6 +123,11 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         "looks like a Chrome timeline of another program, or an empty one",
     ),
     (
+        b'[{"ph": "M", "args": {"name": "Ascend Hardware"}}]',
+        "looks like a profile of an Ascend NPU (torch_npu), which is not supported; open it in "
+        "MindStudio Insight",
+    ),
+    (
         b'[{"ph": "X", "cat": "cpu_op", "name": "aten::mm"}]',
         "looks like only the list traceEvents of a PyTorch trace; name the whole file that "
         "export_chrome_trace wrote",

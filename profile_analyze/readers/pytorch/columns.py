@@ -147,6 +147,8 @@ class Events:
         """The index of each thread or stream. The keys are its `pid` and `tid` in the file."""
         self.names: dict[Thread, str] = {}
         """The name of each thread that has one. The keys are its `pid` and `tid`."""
+        self.processes: set[str] = set()
+        """The names of processes."""
         self.host = HostColumns()
         self.host_facts: defaultdict[HostFacts, int] = _numbering()
         self._facts = {
@@ -270,6 +272,8 @@ class Events:
         for event in events:
             if event.name == "thread_name" and event.args is not None:
                 self.names[event.pid, event.tid] = _text(event.args.name)
+            elif event.name == "process_name" and event.args is not None:
+                self.processes.add(_text(event.args.name))
 
 
 def _known_ids(ids: tuple[int, ...], old_ids: tuple[int, ...]) -> tuple[int, ...]:

@@ -63,6 +63,8 @@ class Recorded(NamedTuple):
     executions: Executions
     tracks: tuple[Track, ...]
     runs: tuple[Run, ...]
+    outermost: Indices
+    """The executions of operators outside of all operators, as indices."""
     outside: Indices
     """The executions of outermost operators outside all steps, as indices; empty without steps."""
     repetitions: int
@@ -115,10 +117,11 @@ def recorded(events: Events, rank: int | None, *, is_of_cpu: bool) -> Recorded:
         **_allocated_bytes(events, timeline, len(start_ns)),
     )
     is_outermost = host.is_operator & (innermost_above(timeline.parent, host.is_operator) < 0)
+    outermost = np.flatnonzero(is_outermost)
     outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns, host.process))
     outermost_rows = row[: len(is_outermost)][is_outermost]
     repetitions = 1 if host.steps.numbers else _common_factor(outermost_rows)
-    return Recorded(rows, executions, tracks, host.steps.runs, outside, repetitions)
+    return Recorded(rows, executions, tracks, host.steps.runs, outermost, outside, repetitions)
 
 
 def _common_factor(rows: Indices) -> int:

@@ -8,13 +8,14 @@ import numpy as np
 
 from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.notes import Importance, Note, notes_with_share
+from profile_analyze.model.numbers import total
 from profile_analyze.model.regions import NO_STEPS, note_on_outside
-from profile_analyze.model.terms import KERNEL, OPERATOR
+from profile_analyze.model.terms import KERNEL, OPERATOR, RUNTIME
 from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.readers.pytorch.timeline import integers
 from profile_analyze.readers.pytorch.tracks import launches_kernel
 from profile_analyze.readers.pytorch.work import follows_from_shapes
-from profile_analyze.units import counted
+from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pytorch.executions import Recorded
     from profile_analyze.readers.pytorch.rows import Row
 
+_MOST_HOST_TIME: Final = 0.5
+"""If one kind of driver call takes at least this share of the host time, host times say which
+operators made these calls, rather than how long the operators themselves take."""
 _NO_SHAPES: Final = (
     "the computation of {} is unknown without shapes; record with record_shapes=True"
 )
@@ -36,6 +40,8 @@ def notes_on_trace(trace: Trace, found: Recorded, device_use: str | None) -> Ite
     yield from _notes_on_left_out(events)
     if trace.has_end:
         yield from _notes_on_lost_kernels(events, found)
+    if device_use is not None:
+        yield from _notes_on_driver_calls(events, found)
     if len(found.outside):
         yield note_on_outside(len(found.outside))
     if found.repetitions > 1:
@@ -109,6 +115,31 @@ def _notes_on_lost_kernels(events: Events, found: Recorded) -> Iterator[Note]:
             f"{lost} of {counted(int(is_launch.sum()), 'launch', 'launches')} {have} no kernel in "
             "the file; FLOPS and bandwidth leave out calls without a kernel",
             Importance.INCOMPLETE,
+        )
+
+
+def _notes_on_driver_calls(events: Events, found: Recorded) -> Iterator[Note]:
+    """Yield a note if one kind of driver call takes most of the host time of the operators.
+
+    No table of host times shows such a call. Calls that wait for the device do not count: the
+    summary shows the waits.
+    """
+    executions, first = found.executions, len(events.host)
+    calls = slice(first, first + len(events.calls))
+    is_inside = (executions.parent[calls] >= 0) & np.isnan(executions.thread_wait_s[calls])
+    is_inside &= np.array([row.level == RUNTIME for row in found.rows])[executions.operator[calls]]
+    names = integers(events.calls.facts)[is_inside]
+    if not len(names):
+        return
+    seconds = np.bincount(names, executions.duration_s[calls][is_inside])
+    most = int(np.argmax(seconds))
+    share = seconds[most] / (total(executions.duration_s[found.outermost]) or np.nan)
+    if share >= _MOST_HOST_TIME:
+        name, calls_of_name = [*events.call_names][most], int(np.count_nonzero(names == most))
+        yield Note(
+            f"{percent(share)} of the host time of operators is in {name} "
+            f"({counted(calls_of_name, 'call')})",
+            Importance.WRONG,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.errors import MalformedProfileError
+from profile_analyze.errors import MalformedProfileError, UnknownFormatError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.recorded import ITERATIONS, RecordedFact
@@ -15,6 +15,7 @@ from profile_analyze.readers.pytorch.metadata import metadata_of
 from profile_analyze.readers.pytorch.notes import notes_on_trace
 from profile_analyze.readers.pytorch.operators import operators_of
 from profile_analyze.readers.pytorch.tracks import use_of_device
+from profile_analyze.readers.recognition import ASCEND
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 FORMAT: Final = "PyTorch trace"
+_ASCEND: Final = "Ascend Hardware"
+"""The name of the process that stands for an NPU in traces of torch_npu."""
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:
@@ -60,8 +63,13 @@ def _iterations(repetitions: int) -> tuple[RecordedFact, ...]:
 
 
 def _check(file: str, trace: Trace) -> None:
-    """Raise `MalformedProfileError` if the trace has no host event, driver call or device work."""
+    """Raise an error if the trace has no host event, driver call or device work.
+
+    Also raise one if another library wrote the trace.
+    """
     events = trace.events
+    if _ASCEND in events.processes:  # far into the file, where no pattern looks for it
+        raise UnknownFormatError(file, f"looks like {ASCEND}")
     if not (len(events.host) or len(events.calls) or len(events.work)):
         raise MalformedProfileError(
             file, "has no operator and no kernel; record with activities=[ProfilerActivity.CPU]"
