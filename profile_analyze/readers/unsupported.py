@@ -104,8 +104,9 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     # torch_npu writes the times of operators as texts, PyTorch as numbers.
     _Signature(
         ASCEND,
-        rb'[\[{].*("name"\s*:\s*"Ascend Hardware"|"cat"\s*:\s*"async_npu")'
-        rb'|\[(?=.*"cat"\s*:\s*"cpu_op").*"ts"\s*:\s*"\d'
+        rb'(\[\s*\{|\{(?=.*"traceEvents"\s*:))'
+        rb'.*("name"\s*:\s*"Ascend Hardware"|"cat"\s*:\s*"async_npu")'
+        rb'|\[\s*\{(?=.*"cat"\s*:\s*"cpu_op").*"ts"\s*:\s*"\d'
         rb"|(Step Id|Device_id),.{0,400}(Accelerator Core|Task Type),",
     ),
     _Signature(

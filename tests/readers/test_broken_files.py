@@ -315,6 +315,10 @@ NEAR_MISSES = {
         b'{"name": "/device:GPU:0"}',
     ],
     "a Paddle": [b'{"schemaVersion": "1.0", "config": {}}'],
+    "a profile of an Ascend NPU": [
+        *(b'{"name": "Ascend Hardware"}', b'[INFO] {"name": "Ascend Hardware"}'),
+        *(b'[{"cat": "cpu_op", "ts": 12}]', b"Step Id,Loss\n1,2\n"),
+    ],
     "only the list": [b'[INFO] {"cat": "cpu_op"}', b'[{"cat": "cpu_option"}]'],
     "a Chrome timeline": [b'{"keep": ["traceEvents"]}', b'[{"sample": "water", "ph": 7.2}]'],
     "an onnx-tool": [b"Name,Type,Sparse Pattern,x\n1,2,Forward_MACs,"],
