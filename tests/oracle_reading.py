@@ -93,8 +93,8 @@ def _operator(id_: str, document: dict[str, Any], track_order: dict[str, list[st
 
 
 def _moved(type_: str, memory: float | None) -> float | None:
-    """Return the bytes that an operator moves: 0 for a constant, although the file has a size."""
-    return 0.0 if memory is not None and is_constant(type_) else memory
+    """Return the bytes that an operator moves: 0 for a constant, whatever the file has."""
+    return 0.0 if is_constant(type_) else memory
 
 
 def is_constant(type_: str) -> bool:

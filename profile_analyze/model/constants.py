@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
 
 CONSTANT_BYTES: Final = "constant_bytes"
-"""The optional column with the size of each operator that is a constant; NaN for all others."""
+"""The optional column with the size of each operator that is a constant: `UNKNOWN_SIZE` if the file
+lacks it, and NaN for operators that are not constants."""
+UNKNOWN_SIZE: Final = -1.0
 
 
 def memory_without_constants(
@@ -30,13 +32,17 @@ def memory_without_constants(
     constant moves no bytes when the network runs, so its memory becomes 0, with the source
     `derived`. All arrays have shape (operators,).
     """
-    # If the size of a constant is unknown, its memory stays N/A.
-    has_size = is_constant & ~np.isnan(memory)
+    sizes = np.where(np.isnan(memory), UNKNOWN_SIZE, memory)
     return (
-        np.where(has_size, 0.0, memory),
-        Categorical(has_size.astype(np.int32), (MEASURED, DERIVED)),
-        np.where(has_size, memory, np.nan),
+        np.where(is_constant, 0.0, memory),
+        Categorical(is_constant.astype(np.int32), (MEASURED, DERIVED)),
+        np.where(is_constant, sizes, np.nan),
     )
+
+
+def holds_constant(operators: Operators) -> NDArray[np.bool_]:
+    """Return whether each operator only holds a constant, shape (operators,)."""
+    return ~np.isnan(operators.numbers(CONSTANT_BYTES))
 
 
 @overload
@@ -44,7 +50,7 @@ def counting_constants(source: Profile) -> Profile: ...
 @overload
 def counting_constants(source: Comparison) -> Comparison: ...
 def counting_constants(source: Profile | Comparison) -> Profile | Comparison:
-    """Return a copy in which the memory of a constant is its size, as reported by the format."""
+    """Return a copy in which the memory of a constant is its size; N/A if the file lacks it."""
     if isinstance(source, Profile):
         return source.changed(operators=_counting_constants(source.operators))
     return replace(
@@ -55,13 +61,13 @@ def counting_constants(source: Profile | Comparison) -> Profile | Comparison:
 def _counting_constants(operators: Operators) -> Operators:
     sizes = operators.numbers(CONSTANT_BYTES)
     # In a comparison, an operator may be missing on this side. Its memory stays N/A.
-    has_size = ~np.isnan(sizes) & ~np.isnan(operators.memory)
+    changes = holds_constant(operators) & ~np.isnan(operators.memory)
     source = operators.memory_source
     source = Categorical(
-        np.where(has_size, len(source.categories), source.codes), (*source.categories, MEASURED)
+        np.where(changes, len(source.categories), source.codes), (*source.categories, MEASURED)
     )
     return replace(
         operators,
-        memory=np.where(has_size, sizes, operators.memory),
+        memory=np.where(changes, np.where(sizes < 0, np.nan, sizes), operators.memory),
         memory_source=Categorical.concatenated([source]),  # removes duplicate categories
     )

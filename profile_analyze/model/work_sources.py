@@ -9,7 +9,7 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.constants import CONSTANT_BYTES
+from profile_analyze.model.constants import holds_constant
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import BEST, DERIVED, DEVICE, HOST, MEASURED, UNKNOWN, WORK_SOURCES
 
@@ -54,7 +54,7 @@ def _chosen(
     own: NDArray[np.float64] = getattr(operators, amount)
     sources = operators.source_of(amount)
     own_is_derived = sources.where(source == DERIVED for source in sources.categories)
-    is_constant = ~np.isnan(operators.numbers(CONSTANT_BYTES)) & own_is_derived
+    is_constant = holds_constant(operators) & own_is_derived
     measured = np.where(own_is_derived & ~is_constant, np.nan, own)
     if choice == MEASURED:
         return measured, is_constant

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.constants import memory_without_constants
+from profile_analyze.model.constants import UNKNOWN_SIZE, memory_without_constants
 from profile_analyze.report.output_formats import OPERATORS, find_renderer
 from tests.conftest import FIXTURES, PROFILES, TABLE_FORMATS, run_command
 
@@ -18,9 +18,9 @@ def test_a_constant_moves_nothing_and_keeps_its_size() -> None:
     memory, source, sizes = memory_without_constants(
         np.array([8.0, 4.0, NAN, NAN]), np.array([False, True, True, False])
     )
-    np.testing.assert_array_equal(memory, [8, 0, NAN, NAN])
-    np.testing.assert_array_equal(sizes, [NAN, 4, NAN, NAN])
-    assert source.values().tolist() == ["measured", "derived", "measured", "measured"]
+    np.testing.assert_array_equal(memory, [8, 0, 0, NAN])
+    np.testing.assert_array_equal(sizes, [NAN, 4, UNKNOWN_SIZE, NAN])
+    assert source.values().tolist() == ["measured", "derived", "derived", "measured"]
 
 
 def memory_of(operators: pa.Operators) -> dict[str, tuple[float, str]]:
@@ -98,3 +98,34 @@ def test_the_causes_of_a_difference_do_not_depend_on_the_output_format() -> None
         ]
         * 2
     )
+
+
+WITHOUT_SIZES = str(PROFILES / "derived-nofootprint.json")
+"""A profile without footprints, so that the sizes of its constants are unknown."""
+
+
+@pytest.mark.parametrize("work", [(), ("--work", "measured"), ("--work", "derived")])
+def test_a_constant_of_unknown_size_moves_nothing(work: tuple[str, ...]) -> None:
+    arguments = ("--type", "ImmutableTensor", "-t", "1", "--notes", "none", "--format", "csv")
+    answer = run_command(WITHOUT_SIZES, *arguments, "--columns", "name,memory,memory_source", *work)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == "name,memory_bytes,memory_source\r\ndw.weight,0.0,derived\r\n"
+
+
+def test_constants_of_unknown_size_are_not_operators_of_unknown_memory() -> None:
+    answer = run_command(
+        *(WITHOUT_SIZES, "--peaks", "10TFLOPS:100GB/s", "--print-only", "summary"),
+        *("--format", "plain", "--notes", "none"),
+    )
+    assert (
+        "operators of unknown memory take the most time in these types: ConvolutionForward 82.4%, "
+        "Elemwise 4.9%, AxisAddRemove 0.7%\n"
+    ) in answer.out
+
+
+def test_the_original_formats_do_not_know_the_size_of_such_a_constant() -> None:
+    answer = run_command(WITHOUT_SIZES, "--type", "ImmutableTensor", "-t", "1")
+    row = next(line for line in answer.out.splitlines() if "dw.weight" in line)
+    assert [cell.strip() for cell in row.split("│")[4:8]] == ["N/A"] * 4
+    counted = pa.counting_constants(pa.load(WITHOUT_SIZES)).operators
+    assert memory_of(counted)["dw.weight"] == pytest.approx((NAN, "unknown"), nan_ok=True)

@@ -65,15 +65,14 @@ def read_operators(
     operators = list(chain.from_iterable(graph.operator.values() for graph in graphs))
     footprints_of_files, notes = _footprints(documents, wanted)
     footprints = list(chain.from_iterable(footprints_of_files))
+    types = Categorical.of(sections.field_values(operators, "type"))
+    constant = types.where(map(is_constant, types.categories))
     computation, computation_notes = _work(footprints, "computation", file_of)
     # The writer has no formula for some types of operator and writes 0 for them.
     computation[computation == 0] = np.nan
-    memory, memory_notes = _work(footprints, "memory", file_of)
+    memory, memory_notes = _work(footprints, "memory", file_of, constant)
     stale_work, stale_notes = _stale_work(footprints_of_files, graphs, file_of)
-    types = Categorical.of(sections.field_values(operators, "type"))
-    memory, memory_source, constant_bytes = memory_without_constants(
-        memory, types.where(map(is_constant, types.categories))
-    )
+    memory, memory_source, constant_bytes = memory_without_constants(memory, constant)
     return DecodedOperators(
         operators=Operators.of(
             key=_keys(list(chain.from_iterable(row_of))),
@@ -157,14 +156,20 @@ def _stale_work(
 
 
 def _work(
-    footprints: Iterable[sections.Footprint], field: str, file_of: NDArray[np.int64]
+    footprints: Iterable[sections.Footprint],
+    field: str,
+    file_of: NDArray[np.int64],
+    without_note: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.float64], Iterable[FileNote]]:
-    """Return `field` (computation or memory) of each operator, and notes on negative values."""
+    """Return `field` (computation or memory) of each operator, and notes on negative values.
+
+    Operators in `without_note` (shape: operators) get no note.
+    """
     amounts = sections.number_column(footprints, field)
     is_negative = amounts < 0
     amounts[is_negative] = np.nan
     notes = notes_on_operators(
-        is_negative,
+        is_negative if without_note is None else is_negative & ~without_note,
         file_of,
         lambda operators: f"the {field} of {operators} is N/A: in the file it is negative",
         Importance.INCOMPLETE,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from profile_analyze.readers.megengine.terms import category_of, dtype_of
+from profile_analyze.readers.megengine.terms import category_of, dtype_of, is_constant
 from profile_analyze.readers.megengine.work import Call, operation_of
 from profile_analyze.work.kinds import work_of
 from profile_analyze.work.operation import Work
@@ -74,6 +74,8 @@ def cost_of(facts: Facts) -> Cost:
 def _work(
     type_: str, in_shapes: Shapes | None, facts: Facts, parameters: Mapping[str, int | float | str]
 ) -> Work:
+    if is_constant(type_):
+        return Work(memory=0.0)
     out_shapes = _shapes(facts.outputs)
     if in_shapes is None or out_shapes is None or not out_shapes:
         return Work()

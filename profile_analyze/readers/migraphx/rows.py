@@ -6,6 +6,7 @@ import re
 from math import isnan, nan
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from profile_analyze.model.constants import UNKNOWN_SIZE
 from profile_analyze.model.terms import OTHER
 from profile_analyze.readers.migraphx.shapes import detailed_shapes
 from profile_analyze.readers.migraphx.tensors import Listing, Value, gives_constant, writes_buffer
@@ -52,8 +53,10 @@ class Row(NamedTuple):
     @property
     def constant_bytes(self) -> float:
         """The size in bytes of the instruction's result; NaN if the result is not a constant."""
-        is_constant = self.type is not None and gives_constant(self.type)
-        return sum(one.stored.bytes for one in self.outputs) if is_constant else nan
+        if self.type is None or not gives_constant(self.type):
+            return nan
+        size = sum(one.stored.bytes for one in self.outputs)
+        return UNKNOWN_SIZE if isnan(size) else size
 
 
 class Rows(NamedTuple):
