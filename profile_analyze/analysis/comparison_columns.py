@@ -137,12 +137,14 @@ COLUMNS: Final = (
     ),
     _of_runs(
         "ratio_low",
-        meaning="the lower end of the 95 % confidence interval of the ratio",
+        meaning="the lower end of the 95 % confidence interval of the ratio; N/A if "
+        "`--correct-drift` changed the ratio",
         worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
     ),
     _of_runs(
         "ratio_high",
-        meaning="the upper end of the 95 % confidence interval of the ratio",
+        meaning="the upper end of the 95 % confidence interval of the ratio; N/A if "
+        "`--correct-drift` changed the ratio",
         worked="by a rank-sum test; from {candidate_runs} and {baseline_runs}",
     ),
     _of_runs(

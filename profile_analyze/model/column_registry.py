@@ -180,7 +180,7 @@ _TENSORS: Final = (
     _key(
         "compute_dtype",
         meaning="the dtype that the operator computes in, with the same names for every runtime, "
-        "such as fp32",
+        "such as fp32; for most formats, from the first input",
         optional="compute_dtype",
         worked="from the dtypes that the file has for the operator",
     ),
@@ -193,7 +193,8 @@ _LOCATION: Final = (
     ),
     _execution_key(
         "track",
-        meaning="the tracks (streams, threads and the like) that the operator ran on",
+        meaning="the tracks (streams, threads and the like) that the operator ran on; rows grouped "
+        "by track have device times or host times, because a track is on one side",
     ),
     _execution_key(
         "stream",

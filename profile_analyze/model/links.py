@@ -29,7 +29,8 @@ _MOST: Final = 0.5
 def is_limited_by_link(profile: Profile) -> Flags:
     """Return whether a link, not a memory, limits each operator, shape (operators,).
 
-    Without a GPU, this is false for all operators: copies stay in the memory of the host.
+    Without a GPU, this is false for all operators: copies stay in the memory of the host. With a
+    GPU, it is true for all copies, even on a CPU: a copy may run on the device that receives it.
     """
     if not any(track.device_kind == GPU for track in profile.tracks):
         return np.zeros(len(profile), np.bool_)

@@ -59,7 +59,8 @@ COLUMNS: Final = (
         "share",
         "1",
         "time / total time of all operators of the profile; if the row has no time in some runs, "
-        "the total leaves out these runs",
+        "the total leaves out these runs; if rows are grouped by run, file, step, phase, track or "
+        "device, the total is the sum of all these rows",
         SAME,
         worked="{time} / {total_time}",
     ),

@@ -1,4 +1,4 @@
-"""The note on rows whose times do not add up to the total, because medians do not add up."""
+"""The notes on rows whose times do not add up to the total."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.large_arrays import blocks_of_rows, run_by_run
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import totals
-from profile_analyze.model.terms import LABEL
+from profile_analyze.model.terms import LABEL, is_run_key
 from profile_analyze.query.aggregates import DEFAULT_AGGREGATE
 from profile_analyze.units import percent
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.profile import Profile
     from profile_analyze.query.filters import Selection
     from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.rows import OperatorRows
 
 _TOLERATED: Final = 0.05
 """There is a note if the sum of the rows differs from the total by more than this share."""
+_ROUNDING: Final = 1e-9
 _STATISTICS: Final = {"median": "median", "min": "minimum", "max": "maximum"}
 """For each run statistic whose results do not add up, the noun for it."""
 
@@ -63,6 +65,30 @@ def row_sum_notes(
         f"{over}",
         Importance.CONTEXT,
     )
+
+
+def split_sum_notes(whole: Profile, operators: OperatorRows) -> Iterator[Note]:
+    """Yield a note if splitting the rows of `whole` makes their times add up to more.
+
+    An operator that ran on several tracks at once counts as long as on the slowest track. Split by
+    track or device, it has a row for each of them.
+    """
+    measure = operators.query.measure
+    keys = [key for key in operators.profile.split_by if not is_run_key(key)]
+    takes_longest = any(one.together == "max" for one in whole.tracks)
+    if not keys or not takes_longest or len(whole.tracks) < 2:
+        return
+    # Splitting by run or file changes the runs, so the sums are over all runs.
+    split_s, whole_s = (
+        float(np.nansum(one.totals_s(measure))) for one in (operators.profile, whole)
+    )
+    if whole_s > 0 and split_s > whole_s * (1 + _ROUNDING):
+        yield Note(
+            f"rows are split by {' and '.join(keys)}: operators that ran on several tracks at once "
+            f"count on each, so all rows add up to {percent(split_s / whole_s)} of the total; "
+            "shares are relative to this sum",
+            Importance.ANSWER,
+        )
 
 
 def _has_partial_row(times_s: NDArray[np.float64]) -> bool:

@@ -21,6 +21,7 @@ from profile_analyze.query.group_rows import GroupRows
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.notes import group_notes, notes_on, unjudged_group_notes
 from profile_analyze.query.order import Order
+from profile_analyze.query.row_sum_notes import split_sum_notes
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.shown_rows import ShownRows
 from profile_analyze.query.table import Table
@@ -46,7 +47,8 @@ def run(query: Query, source: Profile | Comparison) -> Table:
     if query.compared != (not isinstance(source, Profile)):
         wanted = "a comparison, from compare()" if query.compared else "a profile"
         raise QueryError(f"compared: this question needs {wanted}; got {source!r}")
-    operators = OperatorRows(_source_of_rows(source, query), query)
+    whole = _at_level(source, query)
+    operators = OperatorRows(_split(whole, query), query)
     profile = operators.profile
     selection = select(query, operators)
     rows: OperatorRows | GroupRows = operators
@@ -72,6 +74,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
             *profile.notes,
             *profile.notes_on_runs,
             *(() if isinstance(source, Profile) else source.notes),
+            *split_sum_notes(whole if isinstance(whole, Profile) else whole.profile, operators),
             *notes_on(operators, rows, shown, selection),
             *unjudged_group_notes(unjudged_groups),
             *(group_notes(rows, len(candidates)) if isinstance(rows, GroupRows) else ()),
@@ -111,20 +114,23 @@ def _in_order(
     return candidates
 
 
-def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Comparison:
-    """Return `source` at the level of `query`, with its operators split by the query's keys.
-
-    Raises `QueryError` if the profile has no such level.
-    """
+def _at_level(source: Profile | Comparison, query: Query) -> Profile | Comparison:
+    """Return `source` at the level of `query`. Raises `QueryError` if it has no such level."""
     if isinstance(source, Profile):
-        profile = at_level(source, query.level, keep_nested=True)
-        return split(_with_parts_of_labels(profile, query.split_by), query.split_by)
+        return at_level(source, query.level, keep_nested=True)
     level = source.profile.level or OPERATOR
     if query.level not in (None, level):
         raise QueryError(
             f"level: the comparison has rows of level {level}, not {query.level}; pass the level "
             "to compare()"
         )
+    return source
+
+
+def _split(source: Profile | Comparison, query: Query) -> Profile | Comparison:
+    """Return `source` with its operators split by the keys of `query`."""
+    if isinstance(source, Profile):
+        return split(_with_parts_of_labels(source, query.split_by), query.split_by)
     return source.split(query.split_by)
 
 

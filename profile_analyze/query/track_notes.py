@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.executions import distinct_names
+from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import total_by_track
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import over_runs
@@ -45,7 +46,20 @@ def track_notes(profile: Profile) -> Iterator[Note]:
     process, lines = _busiest_process(profile, times_s, rows_of)
     by_line = {line: float(medians_s[rows_of[line]].sum()) for line in lines}
     if len(by_line) > 1:
-        yield _note_on_lines(by_line, "" if len(by_line) == len(rows_of) else f" in {process}")
+        where = "" if len(by_line) == len(rows_of) else f" in {process}"
+        yield _note_on_lines(by_line, where, adds_up=_adds_up(profile, times_s))
+
+
+def _adds_up(profile: Profile, times_s: NDArray[np.float64]) -> bool:
+    """Return whether the device time is the sum of the times of the tracks.
+
+    It is less if an operator ran on several tracks at once, and only the slowest track counts.
+    `times_s` has shape (tracks, runs).
+    """
+    if all(track.together == "sum" for track in profile.tracks):
+        return True
+    total_s = float(np.nansum(profile.totals_s(TIME.name)))
+    return bool(total_s > float(np.nansum(times_s)) * (1 - 1e-9))
 
 
 def _busiest_process(
@@ -64,7 +78,7 @@ def _busiest_process(
     return profile.processes[profile.runs[run].process], lines
 
 
-def _note_on_lines(by_line: Mapping[Track, float], where: str) -> Note:
+def _note_on_lines(by_line: Mapping[Track, float], where: str, *, adds_up: bool) -> Note:
     """Return the note that the device time is of several lines. `by_line` has their seconds."""
     kinds = {track.kind for track in by_line}
     noun = kinds.pop() if len(kinds) == 1 else "track"
@@ -73,9 +87,12 @@ def _note_on_lines(by_line: Mapping[Track, float], where: str) -> Note:
         f"{short_time(by_line[line])} on {name}"
         for line, name in zip(lines, distinct_names(lines), strict=True)
     )
+    sums, rule = "is the sum of", ""
+    if not adds_up:
+        sums, rule = "is of", "; for an operator on several, only the slowest counts"
     return Note(
-        f"the device time is the sum of {counted(len(by_line), noun)}{where}, which may have run "
-        f"at the same time: {parts}",
+        f"the device time {sums} {counted(len(by_line), noun)}{where}, which may have run "
+        f"at the same time: {parts}{rule}",
         Importance.WRONG,
     )
 

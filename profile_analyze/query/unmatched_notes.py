@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 _NO_SUCH_VALUE: Final = "no operator has this value; "
+_EXCLUDES_NOTHING: Final = "excludes only N/A, because no operator has this value; "
+"""The same about `!=` and `!~`, which then select all operators with a known value."""
 _MOST_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
@@ -67,7 +69,9 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
                 operator = PATTERN_OF.get(condition.operator, condition.operator)
                 advice = did_you_mean([f"'{condition.column.name} {operator} {sizes}'"])
             advice += renaming_advice(operators.profile, condition.column.name)
-            yield Note(f"{condition.text}: {_NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+            is_negated = condition.operator.startswith("!")
+            found = _EXCLUDES_NOTHING if is_negated else _NO_SUCH_VALUE
+            yield Note(f"{condition.text}: {found}{advice}", Importance.ANSWER)
 
 
 def _advice_on_condition_with_pattern(condition: Condition, texts: Sequence[str]) -> str:

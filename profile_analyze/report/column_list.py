@@ -47,8 +47,9 @@ _CONVENTIONS: Final = """\
   the number of elements as computation.
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution.
-- The roofline does not judge operators that do no work, such as views and allocations. It does not
-  judge copies between a GPU and other devices either, because a link limits them.
+- The roofline does not judge operators that do no work, such as views and allocations. In a profile
+  with a GPU, it does not judge copies either, on whichever device they ran, because a link may
+  limit them.
 - The roofline does not judge operators of unknown memory. For operators that do more than move
   data, it also needs the computation, and the device's rate for their dtype.
 - The roofline does not judge operators whose work and times were recorded in different runs, with
@@ -64,9 +65,9 @@ _CONVENTIONS: Final = """\
   that have both values. With an aggregate other than sum or mean, the column is that aggregate of
   the operators' ratios.
 - In output, an aggregate other than sum is part of the column's name: `--aggregate max` shows
-  `time` as `device self time max`, and in csv, json, jsonl and parquet as `time_max_s`. The column
-  `time_max` is another number: the time in the slowest run. In conditions and orders, the name
-  stays `time`.
+  `time` as `device self time max`, and in csv, json, jsonl and parquet as `time_max_s`. A name that
+  already has its unit gets no second one: `input_bytes_max`. The column `time_max` is another
+  number: the time in the slowest run. In conditions and orders, the name stays `time`.
 """
 
 _FAMILIES: Final = """\

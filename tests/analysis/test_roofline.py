@@ -358,6 +358,19 @@ def test_operators_of_unknown_memory_are_counted() -> None:
     assert sum(share for _, share in judgement.memory_unknown) <= without + 1e-9
 
 
+@pytest.mark.parametrize(("others", "efficiency"), [((), 0.5), ((STREAM,), np.nan)])
+def test_copies_on_a_cpu_are_judged_unless_there_is_a_gpu(
+    others: tuple[Track, ...], efficiency: float
+) -> None:
+    profile = profile_of(
+        [{"name": "copy", "type": "Copy", "category": "copy", "memory": 100.0}],
+        [{"operator": 0, "track": 0, "duration_s": 2.0}],
+        tracks=(CPU, *others),
+    )
+    found = pa.run(pa.Query(peaks=PEAKS), profile)["efficiency"]
+    np.testing.assert_array_equal(found, [efficiency])
+
+
 def test_times_below_the_clock_are_not_judged() -> None:
     on_cpu = made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)
     on_threads = made('CompNode("multithread4:0" from "multithread4:0")', scale=1e-7)

@@ -517,9 +517,25 @@ def test_values_of_parameters_are_compared_by_their_type(
 @pytest.mark.parametrize("where", ["type == N/A", "type != null", "type ~ n/a"])
 def test_a_note_says_that_no_condition_on_texts_selects_na(where: str) -> None:
     result = pa.run(pa.Query(where=where), profile_of([Operator("a", "Conv", 1.0)]))
+    negated = "excludes only N/A, because " if "!" in where else ""
     assert result.notes[0] == (
-        f"{where}: no operator has this value; no condition selects N/A; --columns name,type -t 0 "
-        "shows which rows have N/A"
+        f"{where}: {negated}no operator has this value; no condition selects N/A; --columns "
+        "name,type -t 0 shows which rows have N/A"
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "advice"),
+    [
+        ("type != conv", "did you mean Conv?"),
+        ("type !~ conv", "case matters; did you mean (?i)conv?"),
+    ],
+)
+def test_a_negated_condition_without_a_match_excludes_only_na(where: str, advice: str) -> None:
+    result = pa.run(pa.Query(where=where), profile_of([Operator("a", "Conv", 1.0)]))
+    assert result["name"].tolist() == ["a"]
+    assert result.notes[0] == (
+        f"{where}: excludes only N/A, because no operator has this value; {advice}"
     )
 
 

@@ -195,6 +195,38 @@ def test_a_change_of_everything_is_shown_although_drift_is_corrected() -> None:
     assert [one.outcome for one in verdicts] == ["met", "met", "met", "passed"]
 
 
+def steady(factor: float, offset_s: float = 0.0) -> pa.Profile:
+    """Return four runs with equal times, except for the operator `varies`."""
+    times = {"a": [1.0] * 4, "b": [2.0] * 4, "c": [3.0] * 4, "varies": [5.0, 5.1, 5.2, 5.3]}
+    rows = [
+        {
+            "operator": operator,
+            "run": run,
+            "duration_s": factor * time_s + offset_s * (operator == 3),
+        }
+        for operator, of_runs in enumerate(times.values())
+        for run, time_s in enumerate(of_runs)
+    ]
+    return in_memory.profile_of(
+        [{"name": name} for name in times],
+        rows,
+        tracks=[in_memory.CPU],
+        runs=[pa.Run(run) for run in range(4)],
+        processes=[f"{factor}-{run}.json" for run in range(4)],
+    )
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_intervals_of_ratios_that_the_correction_changes_are_unknown(factor: float) -> None:
+    comparison = pa.compare(steady(1.0, 1e-6), steady(factor))
+    query = pa.Query(compared=True, order="+id")
+    measured, corrected = (pa.run(query, one) for one in (comparison, without_drift(comparison)))
+    for end in ("ratio_low", "ratio_high"):
+        expected = measured[end] if factor == 1.0 else np.full(4, nan)
+        assert not np.isnan(measured[end]).any()
+        np.testing.assert_array_equal(corrected[end], expected)
+
+
 def test_a_change_of_one_kind_is_no_drift() -> None:
     query = pa.Query(compared=True, by="type", order="+type")
     for factor, verdict in ((1.2, "slower"), (1 / 1.2, "faster")):
