@@ -24,7 +24,6 @@ CROWDED: Final[Mapping[str, int]] = {
     "cli": 53,
     "readers/pytorch": 35,
     "readers/onnx": 30,
-    "readers": 27,
 }
 """Folders with more modules. These numbers may only shrink."""
 MOST_LINES: Final = 600

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.cache_folder import cache_folder
 from profile_analyze.errors import OutputError, QueryError, system_reason
-from profile_analyze.readers.cache_files import cache_files, remove
+from profile_analyze.readers.cache.files import cache_files, remove
 from profile_analyze.units import counted, scaled
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The state of a file: its size and the time of its last change."""
+"""The state of a file: what is different after a change."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ if TYPE_CHECKING:
 
 
 class FileState(NamedTuple):
-    """The size of a file in bytes, and the time of its last change."""
+    """What the system knows of a file. If the content changes, some value changes."""
 
     size: int
+    """In bytes."""
+    modified_ns: int
     changed_ns: int
+    """When the content or the properties changed. Unlike `modified_ns`, no program can set it."""
+    inode: int
+    """The number of the file, which another file with this name does not have."""
 
 
 def state_of_file(path: str | PathLike[str]) -> FileState | None:
@@ -23,4 +28,6 @@ def state_of_file(path: str | PathLike[str]) -> FileState | None:
         status = os.stat(path)  # noqa: PTH116  # `Path` changes some names
     except (OSError, ValueError):  # `ValueError`: the name has a NUL character
         return None
-    return FileState(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return FileState(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)

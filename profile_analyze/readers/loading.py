@@ -178,7 +178,7 @@ def read_profile(source: Source, wanted: Collection[str]) -> Profile:
         if cache is None or source.file_size() < cache.smallest_compressed:
             return _decoded(source, wanted)
         # Imported here, because only large files need the cache.
-        from profile_analyze.readers.cache import through_cache
+        from profile_analyze.readers.cache.profiles import through_cache
 
         return through_cache(source, wanted, _decoded)
 

@@ -15,6 +15,9 @@ While a reader works, this module records its conditions:
 
 A kept profile answers a question only if all conditions still hold. If the reader never asked
 which columns are wanted, the kept profile answers questions about any columns.
+
+Kept files are signed with a key of the user and with their names. A file that is damaged, renamed
+or from someone else is as good as none.
 """
 
 from __future__ import annotations
@@ -30,16 +33,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import system_reason
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.readers.cache_files import cache_files, mark_used, remove, write
-from profile_analyze.readers.content import is_compressed
-from profile_analyze.readers.file_state import state_of_file
-from profile_analyze.readers.paths import absolute_path
-from profile_analyze.readers.profile_arrays import (
+from profile_analyze.readers.cache.arrays import (
+    SIGNATURE_SIZE,
     UNWRITABLE,
     pieces_of,
     read_document,
     read_profile,
+    signed,
 )
+from profile_analyze.readers.cache.files import SUFFIX, cache_files, mark_used, remove, write
+from profile_analyze.readers.cache.key import cache_key, new_cache_key
+from profile_analyze.readers.content import is_compressed
+from profile_analyze.readers.file_state import state_of_file
+from profile_analyze.readers.paths import absolute_path
+from profile_analyze.readers.regular_files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,7 +137,7 @@ def _state_of_this_package() -> list[Any]:
 
     Another version of the package may read a profile differently.
     """
-    files = sorted(Path(__file__).parents[1].rglob("*.py"))
+    files = sorted(Path(__file__).parents[2].rglob("*.py"))
     return [(file.name, state_of_file(file)) for file in files]
 
 
@@ -204,16 +211,25 @@ def _kept(
     folder: str, identity: _Identity, source: Source, wanted: Collection[str]
 ) -> Profile | None:
     """Return the kept profile whose conditions hold; None if no intact file has such a profile."""
+    key = cache_key(folder)
+    if key is None:
+        return None
     with suppress(OSError):
         for file in cache_files(folder, "-".join(identity)):
             # A damaged file may raise any error. The profile is then read again and kept anew.
-            with suppress(Exception), Path(file.path).open("rb") as stream:
-                document = read_document(stream)
+            with suppress(Exception), open_regular(file.path) as stream:
+                name = Path(file.path).name.removesuffix(SUFFIX)
+                document = read_document(stream, _key_of_file(key, name))
                 if _hold(document["conditions"], source, wanted):
                     profile = read_profile(stream, document)
                     mark_used(file.path)
                     return profile
     return None
+
+
+def _key_of_file(key: bytes, name: str) -> bytes:
+    """Return the key that signs the kept file `name`, so that no other file can take its name."""
+    return blake2b(name.encode(), key=key, digest_size=len(key)).digest()
 
 
 def _keep(cache: Cache, identity: _Identity, profile: Profile, conditions: Any) -> None:
@@ -222,7 +238,10 @@ def _keep(cache: Cache, identity: _Identity, profile: Profile, conditions: Any) 
     with suppress(*UNWRITABLE):
         pieces = pieces_of(profile, conditions)
         name = "-".join((*identity, _digest(conditions)))
-        write(cache.folder, name, pieces, cache.most)
+        if sum(map(len, pieces)) + SIGNATURE_SIZE > cache.most:
+            return
+        key = _key_of_file(new_cache_key(cache.folder), name)
+        write(cache.folder, name, signed(pieces, key), cache.most)
         of_path = cache_files(cache.folder, f"{identity.path}-")
         current = f"{identity.path}-{identity.state}-"
         remove(file for file in of_path if not Path(file.path).name.startswith(current))

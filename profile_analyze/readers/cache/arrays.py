@@ -1,14 +1,15 @@
 """Turns a profile into bytes and back: a MessagePack document, followed by the arrays.
 
 The bytes hold only numbers and texts. Unlike a pickle, they cannot run code when they are read.
+They are signed with a key: a size, a type or a value that is read was written by `pieces_of`.
 """
 
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -36,9 +37,12 @@ if TYPE_CHECKING:
     Array: TypeAlias = NDArray[Any]
 
 _MAGIC: Final = b"profile\n"
-_HEADER_SIZE: Final = len(_MAGIC) + 8 + 4
-"""The number of bytes of the header: 8 magic bytes, 8 bytes for the size of the document, and 4
-bytes for its checksum."""
+_DIGEST_SIZE: Final = 32
+_HEADER_SIZE: Final = len(_MAGIC) + 8 + _DIGEST_SIZE
+"""The number of bytes of the header: 8 magic bytes, 8 bytes for the size of the document, and its
+digest. A signature of the header follows. The document has the size and the digest of the arrays.
+"""
+SIGNATURE_SIZE: Final = 32
 _ALIGNMENT: Final = 64
 """Each array starts at a multiple of this number of bytes, counted from the first array."""
 UNWRITABLE: Final = (TypeError, UnicodeEncodeError, OverflowError)
@@ -61,34 +65,43 @@ _RECORDS: Final[Mapping[str, Any]] = {
 def pieces_of(profile: Profile, conditions: Any) -> list[bytes | memoryview]:
     """Return the bytes of a profile and of `conditions`: plain values that say when it is valid.
 
+    `signed` must sign the bytes before they are written.
+
     Raises one of `UNWRITABLE` if the profile has a value that the bytes cannot hold.
     """
     writer = _Writer()
     tree = writer.tree(profile)
     body = list(_aligned(writer.arrays))
-    checksum = 0
+    digest = sha256()
     for piece in body:
-        checksum = zlib.crc32(piece, checksum)
-    data = {"size": sum(map(len, body)), "checksum": checksum, "arrays": writer.descriptions}
+        digest.update(piece)
+    data = {"size": sum(map(len, body)), "digest": digest.digest(), "arrays": writer.descriptions}
     document = msgpack.encode({"conditions": conditions, "data": data, "profile": tree})
-    header = b"".join(
-        (_MAGIC, len(document).to_bytes(8, "little"), zlib.crc32(document).to_bytes(4, "little"))
-    )
+    header = _MAGIC + len(document).to_bytes(8, "little") + sha256(document).digest()
     return [header, document, *body]
 
 
-def read_document(stream: BufferedIOBase) -> Any:
+def signed(pieces: Sequence[bytes | memoryview], key: bytes) -> list[bytes | memoryview]:
+    """Return the pieces with their signature."""
+    header, *rest = pieces
+    return [header, _signature(header, key), *rest]
+
+
+def _signature(header: bytes | memoryview, key: bytes) -> bytes:
+    return blake2b(header, key=key, digest_size=SIGNATURE_SIZE).digest()
+
+
+def read_document(stream: BufferedIOBase, key: bytes) -> Any:
     """Return the document at the start of `stream`: a dict with the item `conditions`.
 
-    Raises `ValueError` if the bytes are damaged.
+    Raises `ValueError` if the bytes are damaged, or not signed with `key`.
     """
     header = stream.read(_HEADER_SIZE)
-    size = int.from_bytes(header[8:16], "little")
-    if len(header) < _HEADER_SIZE or header[:8] != _MAGIC or size > stream.seek(0, os.SEEK_END):
+    if stream.read(SIGNATURE_SIZE) != _signature(header, key):
         raise ValueError("no profile")
-    stream.seek(_HEADER_SIZE)
-    document = stream.read(size)
-    if zlib.crc32(document) != int.from_bytes(header[16:], "little"):
+    start = len(_MAGIC) + 8
+    document = stream.read(int.from_bytes(header[len(_MAGIC) : start], "little"))
+    if sha256(document).digest() != header[start:]:
         raise ValueError("the document is damaged")
     return msgpack.decode(document)
 
@@ -102,13 +115,13 @@ def read_profile(stream: BufferedIOBase, document: Any) -> Profile:
     # the system would kill this process.
     size = document["data"]["size"]
     start = stream.tell()
-    # Check the size before reserving memory: a damaged size may be huge.
+    # Check the size before reserving memory: the file may be cut.
     if size != stream.seek(0, os.SEEK_END) - start:
         raise ValueError("the arrays are damaged")
     stream.seek(start)
     data = np.empty(size, np.uint8)
     read = stream.readinto(data.data)
-    if read != len(data) or zlib.crc32(data.data) != document["data"]["checksum"]:
+    if read != len(data) or sha256(data.data).digest() != document["data"]["digest"]:
         raise ValueError("the arrays are damaged")
     arrays, start = [], 0
     for stored, dtype, count, length in document["data"]["arrays"]:

@@ -69,12 +69,12 @@ def write(folder: str, name: str, pieces: Sequence[bytes | memoryview], most: in
     """Write a file under a temporary name, then give it its final name. Raises `OSError`.
 
     First, remove the least recently used files, so that all files together have at most `most`
-    bytes. If the new file alone has more than `most` bytes, write and remove nothing.
+    bytes. If the new file alone has more than `most` bytes, write and remove nothing. The folder
+    must exist.
     """
     size = sum(map(len, pieces))
     if size > most:
         return
-    Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
     _make_room(folder, most - size)
     # No fsync is needed: if a power cut damages the file, its checksum shows the damage.
     handle, temporary = mkstemp(prefix=f"{name}.", suffix=_UNFINISHED, dir=folder)

@@ -1,0 +1,1 @@
+"""Decoded profiles of large files, kept in a folder."""
