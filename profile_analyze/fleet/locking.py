@@ -10,6 +10,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]  # a module on other systems
 
+from profile_analyze.readers.regular_files import open_or_create_regular
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -25,7 +27,7 @@ def locked(folder: Path) -> Iterator[None]:
     The system releases the lock if the process dies. On Windows, and on drives without locks, the
     `with` block runs at once.
     """
-    with (folder / LOCK).open("ab") as file:
+    with open_or_create_regular(folder / LOCK) as file:
         if fcntl is not None:
             with suppress(OSError):  # some network drives have no locks
                 fcntl.flock(file, fcntl.LOCK_EX)

@@ -7,6 +7,7 @@ them are complete. The parts stay hidden until the temporary folder gets another
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
@@ -189,7 +190,8 @@ def _remove_unfinished(data_set: Path) -> None:
     """Remove the unfinished exports of processes that died while they wrote."""
     for folder in data_set.glob(f"{_UNFINISHED}*"):
         with suppress(FileNotFoundError):  # another export has just ended
-            if time() - folder.stat().st_mtime > _LONGEST_WRITING_S:
+            status = folder.lstat()  # parts must not be moved to where a link leads
+            if stat.S_ISDIR(status.st_mode) and time() - status.st_mtime > _LONGEST_WRITING_S:
                 _remove_export(folder)
 
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from profile_analyze.fleet.arrow import CATEGORIES, FLAG, NUMBER, TEXT, indices_of
 from profile_analyze.fleet.stored_profiles import DECLARED
 from profile_analyze.fleet.times_table import TIMES_TABLE
+from profile_analyze.readers.regular_files import check_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -67,6 +68,8 @@ def read_table(
         raise TooLargeError(file.name)
     # Each request to a store takes long, so a single request gets the whole file.
     content = None if isinstance(file, Path) else file.read_bytes(size + 1)
+    if isinstance(file, Path):
+        check_regular(file)
     found = file.stat().st_size if isinstance(file, Path) else len(content or b"")
     if found != size:
         amount = f"{found} bytes instead of" if found < size else "more bytes than"

@@ -40,7 +40,9 @@ from profile_analyze.model.stored_times import CALLS, StoredTimes
 from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.readers.content import MAX_SIZE, too_large
 from profile_analyze.readers.paths import DATA_SET_MANIFEST
+from profile_analyze.readers.regular_files import open_regular
 from profile_analyze.readers.urls import is_http, is_url, remote_path
+from profile_analyze.units import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -62,6 +64,8 @@ this package cannot read."""
 PART_MANIFEST: Final = "_part.json"
 _USUAL_SIZE: Final = 1 << 20
 """Bytes. Hardly any manifest is larger."""
+_LARGEST_SIZE: Final = 1 << 26
+"""Bytes. No manifest is larger: a part has at most a thousand files."""
 _PART_NAME: Final = re.compile(r"part=[0-9]{6,}")
 _DAMAGE: Final = (
     *(pa.ArrowException, KeyError, ValueError, TypeError, IndexError, OverflowError),
@@ -112,7 +116,7 @@ def parts_of(
     The folders in `excluded` are left out.
 
     Raises `InputError` if this version cannot read the data set, or if a manifest has more than
-    `max_size` bytes. Raises `MalformedProfileError` if the data set is damaged.
+    `max_size` bytes or `_LARGEST_SIZE`. Raises `MalformedProfileError` if the data set is damaged.
     """
     return [part for part, is_hidden in _all_parts(data_set, excluded, max_size) if not is_hidden]
 
@@ -151,7 +155,7 @@ def _all_parts(
             if content is not None
         ]
     except TooLargeError as error:
-        raise InputError(data_set, f"{error} {too_large(max_size)}") from None
+        raise _too_large_manifest(data_set, str(error), max_size) from None
     except OSError as error:
         raise _unreadable(data_set, error) from None
     return [(part, part.manifest.hidden_by in names) for part in parts]
@@ -162,9 +166,11 @@ def _content_of_part(data_set: Folder, folder: Folder, max_size: int) -> bytes |
 
     An export that fails removes its hidden parts, even while another process lists the data set.
 
-    Raises `TooLargeError` and `OSError`.
+    Raises `TooLargeError` and `OSError`, and `MalformedProfileError` for a link.
     """
     try:
+        if isinstance(folder, Path) and folder.is_symlink():
+            raise damaged_part(str(data_set), folder.name, "is a link, not a folder")
         return _manifest(data_set, f"{folder.name}/{PART_MANIFEST}", max_size)
     except FileNotFoundError:
         if isinstance(folder, Path) and not os.path.lexists(folder):
@@ -176,18 +182,25 @@ def _manifest(data_set: Folder, name: str, max_size: int) -> bytes:
     """Return the content of a manifest. Raises `TooLargeError` and `OSError`."""
     file = data_set / name
     # Some fsspec drivers reserve memory for all requested bytes, so the first request is small.
-    most = min(_USUAL_SIZE, max_size)
+    largest = min(_LARGEST_SIZE, max_size)
+    most = min(_USUAL_SIZE, largest)
     while True:
         if isinstance(file, Path):
-            with file.open("rb") as stream:
+            with open_regular(file) as stream:
                 content = stream.read(most + 1)
         else:
             content = file.read_bytes(most + 1)
         if len(content) <= most:
             return content
-        if most == max_size:
+        if most == largest:
             raise TooLargeError(name)
-        most = min(4 * most, max_size)
+        most = min(4 * most, largest)
+
+
+def _too_large_manifest(data_set: str, name: str, max_size: int) -> InputError:
+    if max_size <= _LARGEST_SIZE:
+        return InputError(data_set, f"{name} {too_large(max_size)}")
+    return damaged_part(data_set, name, f"has more than {' '.join(scaled(_LARGEST_SIZE, 'byte'))}")
 
 
 def partial_of(part: Part, max_size: int = MAX_SIZE) -> Partial:

@@ -262,9 +262,10 @@ def test_a_part_that_is_removed_while_parts_are_listed_is_left_out(
     # A folder without a manifest, and a link to nothing, are damage.
     (data_set / "part=000002").mkdir()
     (data_set / "part=000004").symlink_to("nothing")
-    for name in ("part=000002", "part=000004"):
-        with pytest.raises(MalformedProfileError, match=rf"damaged: {name}/_part\.json: no such"):
+    for wrong in ("part=000002/_part.json: no such", "part=000004: is a link"):
+        with pytest.raises(MalformedProfileError, match=f"damaged: {wrong}"):
             parts_of(str(data_set))
+        name = wrong[: len("part=000002")]
         (data_set / name).rename(tmp_path / name)
 
 
