@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.column_registry import COLUMNS
     from profile_analyze.model.columns import Column
+    from profile_analyze.model.compared_constants import counting_constants
     from profile_analyze.model.comparison import Comparison, compare
-    from profile_analyze.model.constants import counting_constants
     from profile_analyze.model.executions import Executions, Run, Track
     from profile_analyze.model.iterations import without_first_runs
     from profile_analyze.model.labels import with_labels
@@ -88,7 +88,7 @@ _NAMES_IN_MODULE = {
     "model.column_registry": ("COLUMNS",),
     "model.columns": ("Column",),
     "model.comparison": ("Comparison", "compare"),
-    "model.constants": ("counting_constants",),
+    "model.compared_constants": ("counting_constants",),
     "model.work_sources": ("choose_work",),
     "model.executions": ("Executions", "Run", "Track"),
     "model.iterations": ("without_first_runs",),

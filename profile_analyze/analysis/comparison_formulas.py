@@ -43,8 +43,9 @@ _WORK: Final = ("computation", "macs", "params", "memory")
 
 
 def _comparison(rows: OperatorRows) -> Comparison:
-    assert rows.comparison is not None, "this column needs a comparison"
-    return rows.comparison
+    comparison: Comparison | None = rows.comparison
+    assert comparison is not None, "this column needs a comparison"
+    return comparison
 
 
 def _base(rows: OperatorRows) -> Floats:

@@ -21,7 +21,7 @@ from profile_analyze.cli.sources import (
 )
 from profile_analyze.cli.tables import exported, sql_report
 from profile_analyze.errors import QueryError
-from profile_analyze.model.constants import counting_constants
+from profile_analyze.model.compared_constants import counting_constants
 from profile_analyze.model.notes import by_importance, chosen_notes
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile

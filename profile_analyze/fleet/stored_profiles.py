@@ -42,9 +42,9 @@ from profile_analyze.fleet.profile_tables import (
 from profile_analyze.fleet.times_table import TIMES, TIMES_TABLE, FlatExecutions, times_of
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
-from profile_analyze.model.fused_layers import FUSED_NAMES
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.optional_names import FUSED_NAMES
 from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
 from profile_analyze.model.runs import IDENTITY, Partial
 from profile_analyze.model.terms import LABEL, LABEL_NAME

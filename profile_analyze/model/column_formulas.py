@@ -9,10 +9,10 @@ import numpy as np
 from profile_analyze.large_arrays import run_by_run
 from profile_analyze.model.before_model import without_nodes
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS, MESSAGE_AMOUNTS
+from profile_analyze.model.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS
 from profile_analyze.model.measuring import amounts, side_of
-from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
+from profile_analyze.model.optional_names import MESSAGE_AMOUNTS, ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.ranks import rank_spread, times_of_ranks
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import joined_values

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import DERIVED, MEASURED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.operators import Operators
 
 CONSTANT_BYTES: Final = "constant_bytes"
@@ -45,20 +43,8 @@ def holds_constant(operators: Operators) -> NDArray[np.bool_]:
     return ~np.isnan(operators.numbers(CONSTANT_BYTES))
 
 
-@overload
-def counting_constants(source: Profile) -> Profile: ...
-@overload
-def counting_constants(source: Comparison) -> Comparison: ...
-def counting_constants(source: Profile | Comparison) -> Profile | Comparison:
+def operators_counting_constants(operators: Operators) -> Operators:
     """Return a copy in which the memory of a constant is its size; N/A if the file lacks it."""
-    if isinstance(source, Profile):
-        return source.changed(operators=_counting_constants(source.operators))
-    return replace(
-        source, profile=counting_constants(source.profile), base=counting_constants(source.base)
-    )
-
-
-def _counting_constants(operators: Operators) -> Operators:
     sizes = operators.numbers(CONSTANT_BYTES)
     # In a comparison, an operator may be missing on this side. Its memory stays N/A.
     changes = holds_constant(operators) & ~np.isnan(operators.memory)

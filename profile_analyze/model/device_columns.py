@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from profile_analyze.model.columns import AGGREGATED, Column, RatioOfSums
+from profile_analyze.model.optional_names import MESSAGE_TEXTS
 
 _text = partial(Column, unit="", kind="text", is_key=True, worked="as in the file")
 _OF_EXECUTIONS: Final = "as in the file; N/A if the executions differ"
@@ -128,10 +129,7 @@ _RANKS: Final = (
 
 COLUMNS: Final = (*_KERNELS, *_COMMUNICATION, *_RANKS)
 
-MESSAGE_TEXTS: Final = ("collective", "group_size")
 DEVICE_TEXTS: Final = ("full_name", "launched_by", "grid", "block", *MESSAGE_TEXTS)
 """The names of the optional columns that are categorical."""
 DEVICE_NUMBERS: Final = ("registers", "shared_memory", "occupancy")
 """The names of the optional columns with numbers that do not add up over calls."""
-MESSAGE_AMOUNTS: Final = ("message_bytes", "bus_bytes")
-"""The names of the optional columns with amounts. Operators hold the mean amount per call."""

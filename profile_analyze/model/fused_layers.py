@@ -6,11 +6,12 @@ one by one. The fused layer would match only the convolution. The activation wou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from profile_analyze.model.notes import BASELINE, Importance, Note, operators_and_share
+from profile_analyze.model.optional_names import FUSED_NAMES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
     Indices = NDArray[np.int64]
-
-FUSED_NAMES: Final = "fused_names"
-"""The optional column with the names of all operators of the model that a fused layer runs."""
 
 
 def with_parts(

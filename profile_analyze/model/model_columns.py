@@ -225,9 +225,4 @@ _TILES: Final = (
 )
 
 COLUMNS: Final = (*_COSTS, *_ONNX_TOOL, *_SPARSITY, *_TILES)
-ONNX_TOOL_NAMES: Final = tuple(column.name for column in _ONNX_TOOL)
-SPARSITY_NAMES: Final = tuple(column.name for column in _SPARSITY)
 TILE_NAMES: Final = tuple(column.name for column in _TILES)
-TILE_AMOUNTS: Final = tuple(column.name for column in _TILES if column.timed)
-"""The columns on tiles whose values are multiplied by the calls in a run. In a fused operator, the
-values of all matrix products are added up."""

@@ -13,9 +13,9 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.delegation import delegating
-from profile_analyze.model.device_columns import MESSAGE_AMOUNTS, MESSAGE_TEXTS
 from profile_analyze.model.links import copies_column
 from profile_analyze.model.numbers import finite
+from profile_analyze.model.optional_names import MESSAGE_AMOUNTS, MESSAGE_TEXTS
 from profile_analyze.model.ownership import is_at_level
 from profile_analyze.model.terms import COMPUTE_DTYPE, DERIVED, KERNEL, MEASURED, OPERATOR
 

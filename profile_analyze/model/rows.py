@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.measures import Measure
     from profile_analyze.model.profile import Profile
 
@@ -105,8 +104,8 @@ class OperatorRows(Rows, Protocol):
         """The profile that has these operators."""
 
     @property
-    def comparison(self) -> Comparison | None:
-        """The comparison that has these operators; None if there is no baseline."""
+    def comparison(self) -> Any:
+        """The `Comparison` that has these operators; None if there is no baseline."""
 
     @property
     def measure(self) -> Measure:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.fused_layers import FUSED_NAMES
 from profile_analyze.model.measuring import run_counts_of
 from profile_analyze.model.notes import Beside, Importance, Note
+from profile_analyze.model.optional_names import FUSED_NAMES
 from profile_analyze.model.origins import FORMAT_SEPARATOR
 from profile_analyze.model.scope_notes import BY_NAME, mixed_scopes
 from profile_analyze.model.terms import KERNEL, LEVELS

@@ -13,10 +13,10 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.before_model import with_earlier_values
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.described_dtypes import notes_on_dtypes
-from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.model_graph import ModelGraph
 from profile_analyze.model.model_matching import NAME, ORDER, expected_of, matches_of
 from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, TILE_AMOUNTS
 from profile_analyze.model.terms import (
     ABSENT,
     DERIVED,

@@ -10,9 +10,10 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.analysis import comparison_formulas, roofline
-from profile_analyze.model import column_formulas
+from profile_analyze.model import column_formulas, model_columns
 from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column, RowKind, RunningSum
+from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, SPARSITY_NAMES, TILE_AMOUNTS
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.wording import heading, machine_name, value_text
 from profile_analyze.query.aggregates import find_aggregate
@@ -307,3 +308,13 @@ def test_names_for_programs_do_not_look_like_aggregates_of_other_columns() -> No
             assert column.export_name, f"{column.name} needs an export_name"
             checked.append(column.name)
     assert checked == ["time_min", "time_max", "time_median"]
+
+
+def test_shared_names_of_optional_columns_are_those_of_the_columns() -> None:
+    def names(prefix: str) -> tuple[str, ...]:
+        return tuple(column.name for column in CATALOG if column.name.startswith(prefix))
+
+    tiles = [column for column in model_columns.COLUMNS if column.name in model_columns.TILE_NAMES]
+    assert names("onnx_tool_") == ONNX_TOOL_NAMES
+    assert names("sparsity") == SPARSITY_NAMES
+    assert tuple(column.name for column in tiles if column.timed) == TILE_AMOUNTS

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.fused_layers import FUSED_NAMES
+from profile_analyze.model.optional_names import FUSED_NAMES
 from tests.conftest import PROFILES, run_command
 from tests.in_memory import CPU, profile_of
 from tests.model.comparisons import us

@@ -9,10 +9,10 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
-from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, SPARSITY_NAMES
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, SPARSITY_NAMES
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import ABSENT, CONTROL, CONVOLUTION, DERIVED, OTHER
 from profile_analyze.model.visible import escaped

@@ -9,8 +9,8 @@ import numpy as np
 from onnx import SparseTensorProto
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.model_columns import SPARSITY_NAMES
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.optional_names import SPARSITY_NAMES
 from profile_analyze.readers.onnx.weights import share_of_zeros
 from profile_analyze.readers.onnx.zeros import needs_unsupported_node, zeros_behind
 from profile_analyze.units import counted

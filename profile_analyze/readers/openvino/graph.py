@@ -10,9 +10,9 @@ from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
-from profile_analyze.model.fused_layers import FUSED_NAMES
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.optional_names import FUSED_NAMES
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
 from profile_analyze.model.terms import ABSENT, DERIVED, DTYPES, MEAN

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.model_columns import TILE_AMOUNTS
+from profile_analyze.model.optional_names import TILE_AMOUNTS
 from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.source import Source
 from tests.readers.onnx.models import model
