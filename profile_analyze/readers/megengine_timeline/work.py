@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -131,7 +131,7 @@ def _parameters(arguments: bytes) -> Parameters:
     )
 
 
-def _value(value: str | float) -> int | float | str:
+def _value(value: Any) -> int | float | str:
     if not isinstance(value, str):
         is_number = isinstance(value, float) or abs(value) < 1 << 63
         return value if is_number and not isinstance(value, bool) else str(value).lower()
