@@ -27,7 +27,7 @@ _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 """Characters that look like a hyphen. Word processors put them in place of one or two hyphens."""
 
 _NO_FILES: Final = (
-    (r".*::\w+:/", "URLs that are chained by :: are not read: copy the file out"),
+    (r".*(?:://.*::|::.*://)", "URLs that are chained by :: are not read: copy the file out"),
     (r"file://", "write the path without file://"),
     (r"\$$", "leave out the $ of the prompt"),
     (r"(help|version)$", "did you mean --{0}?"),

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from fsspec.asyn import reset_after_fork  # noqa: F401  # older versions lack it: see `remote_path`
 from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
 from fsspec.registry import known_implementations
 
 from profile_analyze.errors import InputError, without_secrets
@@ -31,6 +32,15 @@ _SHORTEST_PASSWORD: Final = 3
 """A shorter text is hidden only beside its user name, because it may occur in any word."""
 _LONGEST_REASON: Final = 200
 """A message shows at most this many characters of a driver's error."""
+
+_LOCAL_SCHEMES: Final = frozenset(
+    (
+        *("file", "local", "asynclocal", "async_wrapper", "asyncwrapper", "generic", "dir"),
+        *("reference", "zip", "tar", "libarchive", "git", "dvc", "dask"),
+        *("cached", "blockcache", "filecache", "simplecache"),
+    )
+)
+"""The schemes of drivers that open local files, or that pass requests on to another driver."""
 
 _LOGGERS: Final = (
     *("asyncio", "fsspec", "aiohttp", "s3fs", "aiobotocore", "botocore", "gcsfs", "google"),
@@ -79,7 +89,7 @@ class RemotePath:
     def open(self) -> OpenedFile:
         """Open the file for reading from its start to its end."""
         with _driver_errors(self.url):
-            fs, path = url_to_fs(self.url)
+            fs, path = _driver_of(self.url)
             # A web server may refuse requests for parts of a file, so one request gets the whole
             # file as a stream. Without a `size`, fsspec would first ask the server for it. The
             # value does not matter.
@@ -100,13 +110,13 @@ class RemotePath:
             with self.open().stream as stream:
                 return stream.read(most)
         with _driver_errors(self.url):
-            fs, path = url_to_fs(self.url)
+            fs, path = _driver_of(self.url)
             return bytes(fs.cat_file(path, start=0, end=most))
 
     def exists(self) -> bool:
         """Return whether there is such a file or folder."""
         with suppress(FileNotFoundError), _driver_errors(self.url):
-            fs, path = url_to_fs(self.url)
+            fs, path = _driver_of(self.url)
             return bool(fs.exists(path))
         return False
 
@@ -115,14 +125,14 @@ class RemotePath:
         if self.url.endswith("/"):
             return True
         with suppress(FileNotFoundError), _driver_errors(self.url):
-            fs, path = url_to_fs(self.url)
+            fs, path = _driver_of(self.url)
             return bool(fs.isdir(path))
         return False
 
     def entries(self) -> list[Entry]:
         """Return the files and folders in the folder, sorted by name."""
         with _driver_errors(self.url):
-            fs, path = url_to_fs(self.url)
+            fs, path = _driver_of(self.url)
             found = fs.ls(path, detail=True)
         return sorted(
             Entry(one["name"].rstrip("/").rpartition("/")[2], one["type"] == "directory")
@@ -138,10 +148,10 @@ class RemotePath:
         folder = re.split(r"[*?\[]", self.url, maxsplit=1)[0].rpartition("/")[0] + "/"
         found: dict[str, Any] = {}
         with suppress(FileNotFoundError), _driver_errors(self.url):
-            fs, path = url_to_fs(self.url)
+            fs, path = _driver_of(self.url)
             found = fs.glob(path, detail=True)
         # The driver returns paths without the scheme, user or host. The folder's URL has these.
-        start = len(url_to_fs(folder)[1].rstrip("/")) if found else 0
+        start = len(_driver_of(folder)[1].rstrip("/")) if found else 0
         files = [one for one, facts in found.items() if facts["type"] != "directory"]
         return sorted(url_in(folder, one[start:].lstrip("/")) for one in files)
 
@@ -169,12 +179,28 @@ class _RemoteStream(RawIOBase):
                 self._file.close()
 
 
+def _driver_of(url: str) -> tuple[Any, str]:
+    """Return the driver of a URL, and the path that the driver takes.
+
+    Raises `InputError` if the URL would open local files.
+    """
+    scheme = url.partition("://")[0].lower()
+    if "::" in url:
+        raise InputError(url, "URLs with :: are not read, because fsspec takes :: for a chain")
+    if scheme in _LOCAL_SCHEMES:
+        raise InputError(url, f"{scheme}:// opens files of this machine; name the file itself")
+    fs, path = url_to_fs(url)
+    if isinstance(fs, LocalFileSystem):
+        raise InputError(url, f"{scheme}:// opens files of this machine; name the file itself")
+    return fs, path
+
+
 @contextmanager
 def _driver_errors(url: str) -> Iterator[None]:
     """If a driver fails in the block, raise one of the two errors that `RemotePath` names."""
     try:
         yield
-    except MemoryError:  # the caller has a message of its own
+    except (MemoryError, InputError):  # they have messages of their own
         raise
     except Exception as error:  # drivers raise errors of their own packages
         # For some other failures, the driver of web servers also reports a missing file. The real

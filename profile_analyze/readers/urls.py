@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from profile_analyze.readers.remote import RemotePath
 
 # A scheme has two letters or more: `C://run.json` is a path of Windows. Local files need no URL.
-# fsspec chains several URLs with `::`. Chains are not supported, because folders and patterns in
-# chains would need rules of their own.
-_URL: Final = r"(?!(?:file|local)://)(?!.*::\w+:/)[A-Za-z][A-Za-z0-9+.-]+://"
+# fsspec takes `::` for a chain of URLs. A chain can open any local file, as `zip://a::/b.zip` does.
+# An address of IPv6 also has `::`; `RemotePath` refuses it, too.
+_ADDRESS: Final = r"(?:[^/:@]*(?::[^/:@]*)?@)?\[[0-9A-Fa-f:.]*\]"
+_URL: Final = rf"(?!(?:file|local)://)[A-Za-z][A-Za-z0-9+.-]+://(?:{_ADDRESS})?(?!.*::)"
 _HTTP: Final = r"(?i:https?)://"
 
 

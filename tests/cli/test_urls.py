@@ -228,6 +228,22 @@ def test_damaged_data_sets_at_urls_are_errors(tmp_path: Path) -> None:
             "copy the file out",
         ),
         (
+            "zip://a.json::/etc/a.zip",
+            1,
+            "zip://a.json::/etc/a.zip: no such file; URLs that are chained by :: are not read: "
+            "copy the file out",
+        ),
+        (
+            "https://[::1]:1/a.json",
+            1,
+            "https://[::1]:1/a.json: URLs with :: are not read, because fsspec takes :: for a chain",
+        ),
+        (
+            "zip:///etc/a.zip",
+            1,
+            "zip:///etc/a.zip: zip:// opens files of this machine; name the file itself",
+        ),
+        (
             "@memory://none",
             1,
             "@memory://none: the list cannot be read: no such file",

@@ -12,16 +12,17 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from fsspec.registry import known_implementations
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.registry import known_implementations, register_implementation
 from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
-from profile_analyze.errors import without_secrets
+from profile_analyze.errors import InputError, without_secrets
 from profile_analyze.readers import many
 from profile_analyze.readers.content import display_name
 from profile_analyze.readers.paths import Inputs, absolute_path, inputs_in
-from profile_analyze.readers.remote import RemotePath
+from profile_analyze.readers.remote import _LOCAL_SCHEMES, RemotePath
 from profile_analyze.readers.source import Cache, Source
 from profile_analyze.readers.urls import folder_of, is_pattern, is_url, survives_fork, url_in
 from tests.conftest import FIXTURES, PROFILES, examples
@@ -57,6 +58,10 @@ def runs() -> Iterator[None]:
         ("local:///run.json", False),
         ("simplecache::s3://bucket/run.json", False),
         ("zip://run.json::s3://bucket/runs.zip", False),
+        ("zip://run.json::/home/runs.zip", False),
+        ("dir://run.json::/home", False),
+        ("s3://[::1]::/home", False),
+        ("s3://a::b/run.json", False),
         ("://run.json", False),
         ("3s://run.json", False),
         ("s3:/bucket/run.json", False),
@@ -404,3 +409,38 @@ def test_profiles_at_urls_are_not_cached(tmp_path: Path) -> None:
         assert not any(tmp_path.iterdir())
         pa.load(PROFILES / "tiny.json", cache=Cache(str(tmp_path), smallest=1))
         assert any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "zip://x.json::{}",
+            "dir://x.json::{}",
+            "simplecache::file://{}",
+            "tar://::{}",
+            "s3://a::{}",
+        ),
+        *(f"{scheme}://{{}}" for scheme in sorted(_LOCAL_SCHEMES)),
+        *("FILE://{}", "alias://{}"),
+    ],
+)
+def test_no_url_opens_a_local_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    opened = []
+    path = tmp_path / "x.json"
+    path.write_bytes(TINY)
+    register_implementation("alias", LocalFileSystem, clobber=True)
+    monkeypatch.setattr("fsspec.implementations.local.LocalFileSystem._open", opened.append)
+    for ask in (
+        lambda one: one.open(),
+        lambda one: one.read_bytes(100),
+        lambda one: one.entries(),
+        lambda one: one.exists(),
+        lambda one: one.is_dir(),
+        lambda one: (one / "x::file:///etc/passwd").read_bytes(100),
+    ):
+        with pytest.raises(InputError, match=r"with ::|files of this machine|no driver"):
+            ask(RemotePath(url.format(path)))
+    assert opened == []
