@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.operators import Scope
+    from profile_analyze.model.operators import Parameters, Scope
     from profile_analyze.readers.pytorch.work import Described
 
     Indices: TypeAlias = NDArray[np.int64]
@@ -39,6 +39,20 @@ _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 """The address of an object in the name of a function. Without it, equal calls share a row."""
 _CODES: Final = 1 << 31
 """Larger than any index of a scope, name or fact: `a * _CODES + b` differs for each pair."""
+
+
+_FLAGS: Final = ("False", "True")
+_VARIANTS: Final = frozenset(
+    (
+        *("is_causal", "custom_mask_type", "mask_type", "window_size", "dropout_p"),
+        *("window_size_left", "window_size_right", "train", "training", "mode", "algorithm"),
+        *("kernel_size", "stride", "padding", "dilation", "output_padding", "groups"),
+        *("dim", "dims", "ord", "reduction", "rounding_mode", "approximate", "attr"),
+        *("interpolation_mode", "padding_mode", "memory_format", "dtype", "out_dtype"),
+    )
+)
+"""Parameters with few values that decide how an operator works: which elements it reads, or which
+algorithm it uses. Some versions of torch write flags as 0 or 1, so some flags are here, too."""
 
 
 class Row(NamedTuple):
@@ -132,7 +146,19 @@ def _identity(kind: HostKind, found: Described | None) -> tuple[object, ...]:
         return (kind.level, kind.name)
     # NaN differs from itself, so numbers are compared as texts.
     work = (str(found.work.computation), str(found.work.memory))
-    return (kind.level, kind.name, found.in_shapes, found.input_dtypes, *work)
+    return (kind.level, kind.name, found.in_shapes, found.input_dtypes, *work, _variant(found))
+
+
+def _variant(found: Described) -> Parameters:
+    """Return the parameters that decide how an operator works: flags, and those in `_VARIANTS`.
+
+    Other parameters, such as a learning rate or an index, may differ in each call.
+    """
+    return tuple(
+        (name, value)
+        for name, value in found.parameters or ()
+        if name in _VARIANTS or value in _FLAGS
+    )
 
 
 def call_rows(
