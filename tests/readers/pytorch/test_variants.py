@@ -20,7 +20,10 @@ def test_causal_and_full_attention_have_a_row_each() -> None:
         FILE, "--aggregate-by", "param.is_causal", *columns, "--print-only", "device",
         "--format", "csv",
     )  # fmt: skip
-    assert done.out == "param.is_causal,calls,time_s\nFalse,1.0,0.0005\nTrue,1.0,0.00025\n"
+    assert (
+        done.out.replace("\r\n", "\n")
+        == "param.is_causal,calls,time_s\nFalse,1.0,0.0005\nTrue,1.0,0.00025\n"
+    )
     assert run_command(FILE).err == ""  # two different calls are no two iterations
 
 
