@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import floats
-from profile_analyze.model.operators import Operators
+from profile_analyze.model.operators import Operators, graphs_column
 from profile_analyze.model.terms import CONTROL, DERIVED, KERNEL, MEASURED, RUNTIME
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.pytorch.device_facts import columns_of_facts
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import OptionalValues
     from profile_analyze.readers.pytorch.rows import Row
     from profile_analyze.readers.pytorch.work import Described
+
+_GRAPH_LAUNCHES: Final = ("cudaGraphLaunch", "cuGraphLaunch", "hipGraphLaunch")
+"""The calls that launch a recorded graph of kernels."""
 
 
 def operators_of(rows: Sequence[Row]) -> Operators:
@@ -53,6 +56,7 @@ def operators_of(rows: Sequence[Row]) -> Operators:
             },
             "macs": _numbers(rows, lambda found: found.work.macs),
             **_kernel_columns(rows),
+            **graphs_column(row.name.startswith(_GRAPH_LAUNCHES) for row in rows),
         },
     )
 
