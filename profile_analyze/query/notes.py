@@ -297,8 +297,6 @@ def _order_notes(
     # One row needs no order. If the profile has no times, the function `run` replaces the default
     # order, so no note is needed.
     is_static = rows.profile.origin.times == ABSENT
-    if query.has_default_order and query.compared and isnan(operators.total_s):
-        return  # another note says that the profile has no times to compare
     if len(selection.operators) < 2 or (query.has_default_order and is_static):
         return
     if isnan(operators.total_s) and MEASURES[query.measure].field == "first_kernel":
@@ -306,6 +304,8 @@ def _order_notes(
     for order in query.parsed_order:
         values = rows[order.column.name]
         unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
+        if unknown.all() and query.has_default_order and query.compared:
+            return  # another note says which side has no times to compare
         if unknown.all():
             advice = "" if np.isnan(rows["time"]).all() else "; --order-by time ranks them"
             if is_static:

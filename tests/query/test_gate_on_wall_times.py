@@ -94,6 +94,8 @@ def test_absolute_limits_need_no_baseline_and_filters_do_not_matter() -> None:
     )
     assert verdict("wall > 4s", SLOW) == expected
     assert verdict("wall > 4s", SLOW, name="none such", where="calls > 5") == expected
+    changed = verdict("wall > +5%", SLOW, FAST, where="verdict == slower")
+    assert changed == verdict("wall > +5%", SLOW, FAST)
 
 
 def test_processes_count_once() -> None:

@@ -186,6 +186,19 @@ def test_few_nodes_beside_a_graph_show_no_other_model(tmp_path: Path, cpu: str) 
     assert "these are different models" in " ".join(found["notes"])
 
 
+def test_graphs_do_not_count_as_operators_without_a_match(tmp_path: Path) -> None:
+    """One of six operators matches, but the other five of one side are graphs."""
+    lines, of_base = [node("conv", "Conv", 0, 600)], [node("conv", "Conv", 0, 600)]
+    for n in range(5):
+        lines.append(graph("OpenVINO", f"OpenVINO-EP-subgraph_{n}", 600 + 50 * n, 50))
+        of_base.append(node(f"relu{n}", "Relu", 600 + 50 * n, 50))
+    files = tmp_path / "new.json", tmp_path / "base.json"
+    for file, events in zip(files, (lines, of_base), strict=True):
+        file.write_bytes(document(*events, run(0, 900)))
+    new, base = map(pa.load, map(str, files))
+    assert pa.compare(new, base).mismatch is None
+
+
 def test_an_unknown_device_time_makes_no_difference(tensorrt: str, cpu: str) -> None:
     """The provider's times are host times. They say nothing about the time of the device."""
     for new, base in ((tensorrt, cpu), (cpu, tensorrt)):
@@ -195,6 +208,9 @@ def test_an_unknown_device_time_makes_no_difference(tensorrt: str, cpu: str) -> 
         assert [summary[name] for name in numbers] == [None] * 5
         assert (summary["causes"], summary["largest_differences"]) == ([], [])
         assert summary["verdicts"] == {"N/A": 3}
+        text = " ".join(found["notes"])
+        assert "absolute_difference" not in text
+        assert "without a verdict" not in text
         (table,) = found["tables"]
         names = [column["name"] for column in table["columns"]]
         for row in table["rows"]:
