@@ -9,8 +9,9 @@ import re
 from math import inf, isfinite, isinf, isnan
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.advice.names import LONGEST_ADVISED, did_you_mean
+from profile_analyze.advice.words import UNIT_WORDS
 from profile_analyze.errors import QuantityError
-from profile_analyze.suggestions import LONGEST_ADVISED, UNIT_WORDS, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -61,7 +61,7 @@ def test_a_plain_call_imports_only_the_packages_and_modules_that_it_needs() -> N
         "analysis.roofline_columns",
     }
     assert imported.isdisjoint(
-        {"cli.option_advice", "cli.several_files", "model.comparison", "model.runs", "query.gate"}
+        {"advice.options", "cli.several_files", "model.comparison", "model.runs", "query.gate"}
     )
 
 

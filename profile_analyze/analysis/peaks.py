@@ -7,14 +7,10 @@ from math import inf
 from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.advice.names import did_you_mean, likely_names, similar_names
+from profile_analyze.advice.words import DTYPE_WORDS
 from profile_analyze.analysis.devices import CONFIDENCES, DEVICES, DTYPES, Device
-from profile_analyze.analysis.rates_advice import (
-    advice_on_numbers,
-    advice_on_rates,
-    two_rates_advice,
-)
 from profile_analyze.errors import PeaksError, QuantityError
-from profile_analyze.suggestions import DTYPE_WORDS, did_you_mean, likely_names, similar_names
 from profile_analyze.units import parse_quantity
 
 if TYPE_CHECKING:
@@ -126,8 +122,6 @@ def parse_peaks(spec: str) -> Peaks:
     """
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
-    if advice := advice_on_rates(spec):
-        raise PeaksError(advice)
     first, colon, second = (part.strip() for part in spec.partition(":"))
     if colon and not (_starts_with_letter(first) and _starts_with_letter(second)):
         return _two_rates(spec, first, second)
@@ -233,7 +227,7 @@ def missing_rate_advice(peaks: Peaks, dtype: str) -> str:
     if dtype not in DTYPES:
         return ""
     rates = f"FLOPS:{peaks.bandwidth / 1e9:.9g}G"
-    return f"; {two_rates_advice(rates, f'the FLO/s in {dtype}')}"
+    return f"; two rates apply to every dtype: --peaks {rates} with the FLO/s in {dtype}"
 
 
 _CPU_WORDS: Final = frozenset(
@@ -260,8 +254,12 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
         names = as_typed([device.name for device in found])
         raise PeaksError(f"{name!r} is ambiguous; write {', '.join(names[:-1])} or {names[-1]}")
     is_in_a_name = any(name.strip() in words_of(one) for one, _ in named)  # such as 4090
-    advice = "" if is_in_a_name else advice_on_numbers(name)
-    raise PeaksError(advice or f"there is no device {name!r}; {_suggestion(name, named)}")
+    if name[:1].isdigit() and not is_in_a_name:
+        raise PeaksError(
+            f"{name!r} is neither a device nor two rates; write FLO/s and bytes per second, with a "
+            "colon between them, as in 19.5T:1555G, or a device that --peaks list shows"
+        )
+    raise PeaksError(f"there is no device {name!r}; {_suggestion(name, named)}")
 
 
 def names_of_devices(name: str) -> Sequence[str]:

@@ -6,6 +6,7 @@ import os
 from math import inf
 from typing import TYPE_CHECKING
 
+from profile_analyze.advice.names import did_you_mean, similar_texts
 from profile_analyze.analysis.synchronisation import without_synchronisation
 from profile_analyze.errors import QueryError
 from profile_analyze.model.regions import regions_of, with_step_region
@@ -13,7 +14,6 @@ from profile_analyze.model.windows import only_steps, within_times
 from profile_analyze.model.with_model import with_model
 from profile_analyze.model.work_sources import choose_work
 from profile_analyze.readers.companions import descriptions_of
-from profile_analyze.suggestions import did_you_mean, similar_texts
 
 if TYPE_CHECKING:
     from profile_analyze.cli.part import Part

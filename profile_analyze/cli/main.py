@@ -7,11 +7,11 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.advice.files import advice_on_quotes
 from profile_analyze.cli.default_options import color_with_defaults, parse_with_defaults
 from profile_analyze.cli.messages import say
 from profile_analyze.cli.parser import PROGRAM
 from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY
-from profile_analyze.cli.typographic_quotes import advice_on_quotes
 from profile_analyze.errors import ProfileAnalyzeError, QueryError
 from profile_analyze.report.sections import Verdicts
 

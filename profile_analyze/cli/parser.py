@@ -83,7 +83,7 @@ class Parser(argparse.ArgumentParser):
         """Reject a value that is not a choice. The message is the same in every Python version."""
         choices = [*map(str, action.choices or ())]
         if choices and value not in choices:
-            advice = _option_advice().advice_on_choice(value, choices, action.help or "")
+            advice = _wrong_options().advice_on_choice(value, choices)
             one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
 
@@ -164,8 +164,6 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     command_parser.paged = NO_PAGER not in argv
     written = _with_negative_values([*map(_without_abbreviation, argv)])
     _check_form(written)
-    if not all(map(_is_complete, written)):
-        _option_advice().check_abbreviations(written)
     # `defaults` belong to this call. They are not set in the parser, because all calls share it.
     values = argparse.Namespace(**defaults or {})
     try:
@@ -177,7 +175,7 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
             raise error.__context__ from None
         raise
     if unknown:
-        _option_advice().check_unknown(unknown, written)
+        _wrong_options().check_unknown(unknown, written)
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if arguments.clear_cache:
         print_text(printed_text("--clear-cache", arguments=arguments))
@@ -192,17 +190,12 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     return arguments
 
 
-def _is_complete(argument: str) -> bool:
-    """Return whether the argument is a complete long option, or no long option."""
-    return not argument.startswith("--") or argument.partition("=")[0] in OPTION_OF
-
-
-def _option_advice() -> ModuleType:
+def _wrong_options() -> ModuleType:
     """Return the module that gives advice on wrong options."""
-    # Imported here, because only wrong options need it, and it reads all columns and devices.
-    from profile_analyze.cli import option_advice
+    # Imported here, because only wrong options need it, and it reads all columns.
+    from profile_analyze.cli import wrong_options
 
-    return option_advice
+    return wrong_options
 
 
 def color_choice(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.column_words import meant_column
+from profile_analyze.advice.names import LONGEST_ADVISED
+from profile_analyze.advice.words import meant_column
 from profile_analyze.errors import UnknownColumnError
 from profile_analyze.query.catalog import column_of_heading, find_column
 from profile_analyze.report.facts import GROUP_NAMES, fact_group
-from profile_analyze.suggestions import LONGEST_ADVISED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.column_words import meant_column
+from profile_analyze.advice.names import plain_name, suggestion
+from profile_analyze.advice.words import meant_column
 from profile_analyze.fleet.sql_tables import COLUMNS, DECLARED
 from profile_analyze.model.wording import machine_name
-from profile_analyze.suggestions import plain_name, suggestion
 
 if TYPE_CHECKING:
     import duckdb

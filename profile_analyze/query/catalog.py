@@ -15,8 +15,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.advice.names import LONGEST_ADVISED, did_you_mean, likely_names, plain_name
+from profile_analyze.advice.words import advice_on_absent_column, meant_column
 from profile_analyze.analysis import comparison_columns, roofline_columns
-from profile_analyze.column_words import advice_on_absent_column, meant_column
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import (
@@ -32,7 +33,6 @@ from profile_analyze.query.aggregates import aggregate_column, canonical_name, f
 from profile_analyze.query.label_columns import is_label, label_column
 from profile_analyze.query.parameter_columns import PARAMETER, parameter_column
 from profile_analyze.query.patterns import compile_pattern
-from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, likely_names, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -13,24 +13,21 @@ from math import inf, isnan, nan
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.model.natural_order import natural_sort_key
-from profile_analyze.query.catalog import CATALOG, check_needs, find_column
-from profile_analyze.query.condition_advice import (
+from profile_analyze.advice.conditions import (
+    PATTERN_OF,
     REPEAT,
     advice_on_condition,
     advice_on_factor,
-    advice_on_half_range,
-    advice_on_missing_text,
+    advice_on_missing,
     advice_on_operator,
     advice_on_or,
-    advice_on_unit,
-    advice_on_value,
-    missing_value,
 )
+from profile_analyze.advice.names import LONGEST_ADVISED
+from profile_analyze.errors import QuantityError, QueryError
+from profile_analyze.model.natural_order import natural_sort_key
+from profile_analyze.query.catalog import CATALOG, check_needs, find_column
 from profile_analyze.query.patterns import compile_pattern, finds
-from profile_analyze.suggestions import LONGEST_ADVISED
-from profile_analyze.units import SCALED, parse_quantity, percent
+from profile_analyze.units import EXAMPLES, SCALED, parse_quantity, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -62,6 +59,7 @@ _OPPOSITES: Final = {"==": "!=", "!=": "==", "~": "!~", "!~": "~"}
 _NAME: Final = r"param\.[^\s=!<>~]+|scope/\w+|[A-Za-z_][\w.]*"
 _SYMBOLS: Final = "=!<>~\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{NOT EQUAL TO}"
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
+_NUMBERS: Final = frozenset(column.name for column in CATALOG if column.kind == "number")
 _FURTHER_CONDITION: Final = (
     rf"(?P<separator>\s(?:and|or)\s|&&?|\|\|?|[,;])\s*(?P<name>{_NAME})\s*"
     rf"(?P<operator>[{_SYMBOLS}]+)\s*(?P<value>.*)"
@@ -89,22 +87,20 @@ class Condition(NamedTuple):
         # Any sequence of operator characters matches, so that a message can name a wrong operator.
         match = re.fullmatch(rf"\s*({names})\s*([{_SYMBOLS}]+)\s*(.*)", text.rstrip(), re.DOTALL)
         if match is None:
-            raise QueryError(f"'{text}' is not a condition; {advice_on_condition(text)}")
+            raise QueryError(f"'{text}' is not a condition; {advice_on_condition(text, _NUMBERS)}")
         name, operator, value = match.groups()
         with _error_position(match.start(1), text):
             column = find_column(name, kind.labels)
             _check_column(column, kind)
-        advice = advice_on_value(name, operator, value, is_number=column.kind == "number")
         with _error_position(match.start(3), text):
-            if advice:
+            if column.kind == "number" and (advice := advice_on_missing(name, value)):
                 raise QueryError(advice)
-        with _error_position(match.start(3), text):
-            _check_single_condition(name, operator, value)
+            _check_single_condition(column, operator, value)
         with _error_position(match.start(2), text):
             _check_operator(column, operator, value)
         with _error_position(match.start(3), text):
             if not value:
-                raise QueryError(missing_value(column, operator))
+                raise QueryError(_missing_value(column, operator))
             value = _unquoted(value)
             bound = _parse_bound(column, operator, value)
         return cls(text.strip(), column, operator, value, bound)
@@ -218,11 +214,9 @@ def _parse_bound(column: Column, operator: str, value: str) -> float:
         return nan
     try:
         bound = parse_quantity(value, "" if column.shown_as == "count" else column.unit)
-    except QuantityError as error:
+    except QuantityError:
         if column.kind == "mixed" and operator in _TEXT_OPERATORS:
             return nan
-        if advice := advice_on_unit(column, operator, value):
-            raise QuantityError(f"{error}; {advice}") from None
         raise
     # A user who writes `share > 5` almost certainly means 5 %. As 500 %, it would match nothing.
     if column.name == _SHARE and bound > 1 and not value.endswith("%"):
@@ -292,27 +286,31 @@ def _check_operator(column: Column, operator: str, value: str) -> None:
         raise QueryError(f"{operator} is for numbers; {column.name} is a text")
     if operator in _TEXT_OPERATORS:
         raise QueryError(f"{operator} is for texts; {column.name} is a number")
-    if on_missing := advice_on_missing_text(column.name, value):
-        raise QueryError(on_missing)
     advice = advice_on_operator(column.name, operator, value, operators)
     known = f"{column.name} has {' '.join(operators)}"
     raise QueryError(f"there is no operator {operator!r}; {advice or known}")
 
 
-def _check_single_condition(name: str, operator: str, value: str) -> None:
+def _missing_value(column: Column, operator: str) -> str:
+    """Return the message about a condition that ends after its operator."""
+    name = column.export_name if column.is_label else column.name
+    text = "v2" if column.is_label else "conv"
+    example = EXAMPLES[column.unit] if column.kind == "number" else text
+    is_whole_text = column.kind != "number" and operator in PATTERN_OF
+    empty = '; "" is an empty text' if is_whole_text else ""
+    return f"a value is missing after {operator}, such as '{name} {operator} {example}'{empty}"
+
+
+def _check_single_condition(column: Column, operator: str, value: str) -> None:
     """Raise `QueryError` if `value` contains a second condition, as in `1ms and share > 5%`."""
     may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
     if may_be_any_text or len(value) > LONGEST_ADVISED:
         return
-    if advice := advice_on_half_range(name, operator, value):
-        raise QueryError(advice)
     match = re.search(_FURTHER_CONDITION, value, re.IGNORECASE | re.DOTALL)
     if match is None or match["name"] not in _COLUMN_NAMES:
         return
     if match["separator"].strip().lower() in ("or", "||", "|"):
-        first = (name, operator, value[: match.start()])
-        second = (match["name"], match["operator"], match["value"])
-        raise QueryError(advice_on_or(first, second))
+        raise QueryError(advice_on_or(column.name, is_text=column.kind != "number"))
     raise QueryError(f"there is another condition; {REPEAT}: all must hold")
 
 

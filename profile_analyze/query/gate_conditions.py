@@ -17,25 +17,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.analysis.comparison_columns import OUTCOMES
-from profile_analyze.analysis.comparison_formulas import ALL_VERDICTS
-from profile_analyze.errors import QueryError
-from profile_analyze.model.columns import DEFAULT_ORDER
-from profile_analyze.query.condition_advice import REPEAT
-from profile_analyze.query.gate_advice import (
+from profile_analyze.advice.conditions import REPEAT
+from profile_analyze.advice.gates import (
     ANY_SLOWER,
     COVERING_ALL,
-    TOTAL,
-    WALL,
     advice_on_form,
     advice_on_inverted,
     advice_on_metric,
     advice_on_subject,
     threshold_of,
+    with_signs,
 )
+from profile_analyze.analysis.comparison_columns import OUTCOMES
+from profile_analyze.analysis.comparison_formulas import ALL_VERDICTS
+from profile_analyze.errors import QueryError
+from profile_analyze.model.columns import DEFAULT_ORDER
+from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.gate_limits import parse_limit
-from profile_analyze.query.limit_advice import with_signs
-from profile_analyze.query.unmatched_notes import advice_on_escaped_pipe, matches_none
+from profile_analyze.query.unmatched_notes import matches_none
 from profile_analyze.query.work_gate import WORK_METRICS
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate_limits import LimitUnit
     from profile_analyze.query.question import Query
 
+TOTAL, WALL = COVERING_ALL
+_COLUMNS: Final = frozenset(column.name for column in CATALOG)
 _MEASURES: Final[Mapping[str, str]] = {
     TOTAL: "time",
     WALL: "time",
@@ -146,7 +147,7 @@ class FailCondition(NamedTuple):
             advice = with_signs(advice_on_form(text, _METRICS))
             raise QueryError(f"fail-if: {text!r} is not a condition; {advice}")
         if match["metric"] not in _METRICS:
-            advice = with_signs(advice_on_metric(text, match["metric"], _METRICS))
+            advice = with_signs(advice_on_metric(text, match["metric"], _METRICS, _COLUMNS))
             raise QueryError(f"fail-if: {text!r}: {advice}")
         if match["operator"] not in (">", "<"):
             raise QueryError(
@@ -155,7 +156,9 @@ class FailCondition(NamedTuple):
         parts = match["sign"], match["limit"], WORK_METRICS.get(match["metric"], "s")
         limit, limit_unit = parse_limit(text, *parts, compared=query.compared)
         subject = subject.strip()
-        if subject and (advice := advice_on_subject(subject, match["metric"], rest, _METRICS)):
+        if subject and (
+            advice := advice_on_subject(subject, match["metric"], rest, _METRICS, _COLUMNS)
+        ):
             raise QueryError(f"fail-if: {text!r}: {advice}")
         subject = _with_equality(subject)
         above = match["operator"] == ">"
@@ -183,10 +186,9 @@ class FailCondition(NamedTuple):
         for one in conditions_on_verdicts(about):
             if matches_none(one, ALL_VERDICTS):
                 option = f"--where {one.text!r}: " if one in of_where else ""
-                meant = advice_on_escaped_pipe(one, ALL_VERDICTS)
                 raise QueryError(
                     f"where: {option}there is no verdict {one.value!r}; the verdicts are "
-                    f"{', '.join(ALL_VERDICTS)}{meant and f'; {meant}'}"
+                    f"{', '.join(ALL_VERDICTS)}"
                 )
         if self.is_of_work and self.relative:  # noise does not change work
             return

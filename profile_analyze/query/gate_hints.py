@@ -8,8 +8,7 @@ import numpy as np
 
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.numbers import median
-from profile_analyze.query.gate_advice import TOTAL, WALL
-from profile_analyze.query.gate_conditions import NO_FILTERS, conditions_on_verdicts
+from profile_analyze.query.gate_conditions import NO_FILTERS, TOTAL, WALL, conditions_on_verdicts
 from profile_analyze.query.missing_times import missing_times_of, untimed_clause
 from profile_analyze.query.run import run
 from profile_analyze.query.run_times import walls_s

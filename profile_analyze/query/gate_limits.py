@@ -6,9 +6,8 @@ import re
 from math import isinf
 from typing import Final, Literal, TypeAlias
 
+from profile_analyze.advice.gates import ANOTHER_CONDITION, advice_on_limit, advice_on_ratio
 from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.query.gate_advice import ANOTHER_CONDITION, repeat_for
-from profile_analyze.query.limit_advice import advice_on_limit, advice_on_ratio
 from profile_analyze.units import parse_quantity
 
 _LARGEST_FACTOR: Final = 2
@@ -29,15 +28,10 @@ def parse_limit(
     `compared` says whether there is a baseline, which decides what a bare number probably means.
     Raises `QueryError` for a wrong limit.
     """
-    if re.search(r"\s(and|or)\s|[&|]", limit, re.IGNORECASE):
+    if re.search(r"\s(and|or)\s|[&|]|[,;]\s*\w[^,;]*[<>]", limit, re.IGNORECASE):
         raise QueryError(f"fail-if: {text!r}: {ANOTHER_CONDITION}")
-    if not sign and (match := re.fullmatch(r"(\d+\.?\d*)\s*[xX\N{MULTIPLICATION SIGN}]", limit)):
-        advice = advice_on_ratio(float(match[1])) or "write +5% for 5% more, -5% for 5% less"
-        raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
-    if re.search(r"[,;]\s*\w[^,;]*[<>]", limit):
-        raise QueryError(f"fail-if: {text!r}: {repeat_for(re.split(r'[,;]', text))}")
-    if advice := advice_on_limit(sign, limit.strip()):
-        raise QueryError(f"fail-if: {text!r}: {advice}")
+    if advice := advice_on_limit(limit.strip()):
+        raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? {advice}")
     try:
         if limit.endswith("%"):
             return _parse_share(text, sign, limit), "of baseline"

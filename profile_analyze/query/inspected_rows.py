@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from profile_analyze.advice.names import LONGEST_ADVISED, did_you_mean, similar_texts
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.terms import DEVICE
-from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_texts
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.advice.names import did_you_mean, similar_texts
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
@@ -28,7 +29,6 @@ from profile_analyze.query.unmatched_notes import (
     unmatched_value_notes,
     wildcard_notes,
 )
-from profile_analyze.suggestions import did_you_mean, similar_texts
 from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.advice.names import did_you_mean
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.suggestions import did_you_mean
 from profile_analyze.units import (
     SCALED,
     base_unit_name,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from profile_analyze.column_words import meant_column
+from profile_analyze.advice.names import did_you_mean
+from profile_analyze.advice.words import meant_column
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.query.catalog import (
     NO_BLANKS,
@@ -16,7 +17,6 @@ from profile_analyze.query.catalog import (
     orderable_names,
     with_need,
 )
-from profile_analyze.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from profile_analyze.model.columns import Column, RowKind

@@ -7,8 +7,8 @@ import warnings
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.advice.names import LONGEST_ADVISED, did_you_mean
 from profile_analyze.errors import PatternError
-from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

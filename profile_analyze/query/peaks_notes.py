@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from profile_analyze.advice.names import did_you_mean
 from profile_analyze.analysis.devices import DEVICES
 from profile_analyze.analysis.peaks import AS_GIVEN, PLAUSIBLE_RIDGES, STABLE_DOUBT
-from profile_analyze.analysis.rates_advice import swapped
 from profile_analyze.analysis.reported_devices import peaks_of_reported
 from profile_analyze.errors import PeaksError
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import CPU, DEVICE, GPU
 from profile_analyze.query.peaks_advice import cpu_peaks_advice
 from profile_analyze.query.time_shares import share_of
-from profile_analyze.suggestions import did_you_mean
 from profile_analyze.units import counted, decimal_rate, percent, scaled
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _swapped_rates_notes(peaks: Peaks) -> Iterator[Note]:
     """Yield a note if the two rates that the user gave are probably swapped."""
     least, _ = PLAUSIBLE_RIDGES
     is_unusual = peaks.source == AS_GIVEN and peaks.ridge() < least
-    if is_unusual and (better := swapped(peaks.name)):
+    if is_unusual and (better := _swapped(peaks.name)):
         yield Note(
             f"{' '.join(scaled(peaks.rate(None), 'FLO/s'))} with {decimal_rate(peaks.bandwidth)} "
             f"is unusual: devices can compute at least {least} FLO in the time that a byte takes, "
@@ -99,6 +99,12 @@ def _swapped_rates_notes(peaks: Peaks) -> Iterator[Note]:
             Importance.WRONG,
             share=1.0,
         )
+
+
+def _swapped(spec: str) -> str:
+    """Return two rates in the opposite order, such as `1555G:19.5T`; empty if a rate has a unit."""
+    match = re.fullmatch(r"\s*([\d.]+[kKMGTP]?)\s*:\s*([\d.]+[kKMGTP]?)\s*", spec)
+    return f"{match[2]}:{match[1]}" if match else ""
 
 
 def _other_device_notes(hardware: str | None, peaks: Peaks) -> Iterator[Note]:

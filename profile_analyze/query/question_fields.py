@@ -9,6 +9,8 @@ from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.advice.names import LONGEST_ADVISED, did_you_mean, suggestion
+from profile_analyze.advice.words import AGGREGATE_WORDS
 from profile_analyze.errors import PatternError, QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.model.measures import MEASURES
@@ -38,14 +40,6 @@ from profile_analyze.query.catalog import (
     split_names,
 )
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
-from profile_analyze.suggestions import (
-    AGGREGATE_WORDS,
-    KEY_WORDS,
-    LONGEST_ADVISED,
-    did_you_mean,
-    plain_name,
-    suggestion,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -134,8 +128,7 @@ def _group_key_column(text: str, kind: RowKind) -> Column:
     except PatternError as error:
         raise PatternError(f"by: {error}") from None
     except UnknownColumnError:
-        advice = missing_part(text) or KEY_WORDS.get(plain_name(text), "")
-        advice = advice or _meant_part(text) or likely_columns(text, keys)
+        advice = missing_part(text) or _meant_part(text) or likely_columns(text, keys)
     # Not `repr`, which doubles the backslashes of a pattern.
     one_of = f"'{text}' is not one of {', '.join(keys)}, scope/N, param.NAME, name~REGEX"
     raise QueryError(f"by: '{text}' is not a group key; {advice}" if advice else f"by: {one_of}")

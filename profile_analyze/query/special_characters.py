@@ -6,10 +6,10 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.advice.names import LONGEST_ADVISED, did_you_mean
 from profile_analyze.errors import PatternError
 from profile_analyze.query.catalog import split_names
 from profile_analyze.query.patterns import ANY_CASE, SUGGESTION_LIMIT_S, finds
-from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,11 +6,17 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.advice.conditions import PATTERN_OF, advice_on_missing
+from profile_analyze.advice.names import (
+    LONGEST_ADVISED,
+    MOST_SIMILAR_TEXTS,
+    did_you_mean,
+    similar_texts,
+)
 from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import PartOf
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.query.condition_advice import PATTERN_OF, advice_on_missing_text
 from profile_analyze.query.patterns import (
     ANY_CASE,
     SUGGESTION_LIMIT_S,
@@ -22,12 +28,6 @@ from profile_analyze.query.special_characters import (
     advice_on_special,
     as_pattern,
     meant_literally,
-)
-from profile_analyze.suggestions import (
-    LONGEST_ADVISED,
-    MOST_SIMILAR_TEXTS,
-    did_you_mean,
-    similar_texts,
 )
 from profile_analyze.units import counted
 
@@ -58,7 +58,7 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         values = distinct(operators[condition.column.name])
         if values and matches_none(condition, values):
             texts = list(map(condition.column.as_text, values))
-            advice = advice_on_missing_text(condition.column.name, condition.value) or (
+            advice = advice_on_missing(condition.column.name, condition.value) or (
                 _advice_on_condition_with_pattern(condition, texts)
                 if "~" in condition.operator
                 else _advice_on_whole_text(condition, texts)

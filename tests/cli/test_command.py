@@ -197,25 +197,6 @@ def test_a_message_that_says_what_to_write_does_not_refer_to_the_help() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("parts", "advice"),
-    [
-        (
-            "summary,device",
-            "leave the option out: without it, summary and device are shown; see profile-analyze "
-            "--help",
-        ),
-        ("device, host", "write --show-host instead, which shows summary, device and host"),
-        ("summary,summary", "did you mean summary?"),
-    ],
-)
-def test_several_parts_need_no_option(parts: str, advice: str) -> None:
-    assert run_command(TINY, "--print-only", parts).err == (
-        f"profile_analyze: error: argument --print-only: invalid choice: '{parts}' (choose from "
-        f"summary, device, host); {advice}\n"
-    )
-
-
 @pytest.mark.parametrize("option", ["--print-only", "--top-end-key", "--format", "--color"])
 def test_a_wrong_choice_is_reported_in_one_line(option: str) -> None:
     outcome = run_command(TINY, option, "bogus")

@@ -262,11 +262,6 @@ def test_unknown_verdicts_are_errors(subject: str) -> None:
     )
 
 
-def test_a_verdict_copied_from_a_table_in_markdown_gets_a_suggestion() -> None:
-    with pytest.raises(pa.QueryError, match=r"removed; did you mean 'verdict ~ slower\|more'[?]$"):
-        pa.FailCondition.parse(r"verdict ~ slower\|more: time > 0s", pa.Query(compared=True))
-
-
 @pytest.mark.parametrize(
     ("text", "column"),
     [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.suggestions import similar_texts
+from profile_analyze.advice.names import similar_texts
 from tests.conftest import FIXTURES, run_command
 from tests.small import Operator, written
 

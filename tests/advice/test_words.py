@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
-from profile_analyze import column_words
-from profile_analyze.column_words import meant_column
+from profile_analyze.advice import words
+from profile_analyze.advice.words import meant_column
 from profile_analyze.query.catalog import CATALOG, find_column
 from tests.conftest import PROFILES, run_command
 
@@ -18,7 +18,7 @@ WORDS = {
     # PyTorch: key_averages() in code and as a table
     "time": ("self_cuda_time", "self_cuda_time_total", "Self CUDA", "self_device_time_total"),
     "device_time": ("cuda_time", "CUDA total", "CUDA time avg", "kernel_time", "gpu_time_ms"),
-    "self": ("self_cpu_time", "Self CPU", "self_cpu_ms"),
+    "self": ("self_cpu_time", "Self CPU", "self_cpu_ms", "self_cpu_time_total"),
     "host_time": ("cpu_time", "CPU total", "CPU time avg", "cpuTime"),
     "share": ("Self CPU %", "Self CUDA %", "CPU total %", "Time (%)", "percentage", "%", "pct"),
     "calls": ("# of Calls", "ncalls", "num_calls", "Instances", "times called"),
@@ -38,7 +38,7 @@ WORDS = {
 TIMES = (
     *("duration", "dur", "latency", "avg", "Avg", "mean_ms", "Avg (ns)", "Med (ns)", "us", "ms"),
     *("Total Time (ns)", "averageMs", "medianMs", "timeMs", "realTime", "avg ms", "tottime"),
-    *("self_cpu_time_total", "latency_us", "exec_time", "seconds", "mean", "median"),
+    *("latency_us", "exec_time", "seconds", "mean", "median"),
 )
 
 
@@ -72,18 +72,14 @@ def test_the_hint_is_the_same_in_every_option() -> None:
     [
         (
             "start_time",
-            "no column says when an operator ran, but --inspect NAME does; --from and --to select "
-            "a part of the profile",
+            "--inspect NAME shows when an operator ran; --from and --to select a part of the profile",
         ),
         (
             "p99",
-            "percentiles exist only for groups, as in --aggregate-by type --columns type,time.p90",
+            "groups have percentiles: --aggregate-by type --columns type,time.p90",
         ),
-        (
-            "wall_time",
-            "a wall time is of a whole run, so the summary has it, not a table of operators",
-        ),
-        ("fps", "rates of the whole program are in the summary, if the profile has them"),
+        ("wall_time", "the summary has the wall time of a run"),
+        ("fps", "the summary has rates, if the profile has them"),
     ],
 )
 def test_words_without_a_column_get_advice(word: str, advice: str) -> None:
@@ -92,7 +88,7 @@ def test_words_without_a_column_get_advice(word: str, advice: str) -> None:
 
 
 def test_each_pattern_of_words_has_a_column_that_exists() -> None:
-    meant = {column for _, column in column_words._FAMILIES}
+    meant = {column for _, column in words._FAMILIES}
     assert meant - {column.name for column in CATALOG} == set()
 
 

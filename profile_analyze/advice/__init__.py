@@ -1,0 +1,1 @@
+"""What a user probably meant by a wrong name, option, condition or file."""
