@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from itertools import combinations
+from math import sqrt
 from typing import TYPE_CHECKING, Any, Final, cast
 from warnings import catch_warnings, simplefilter
 
@@ -24,7 +26,6 @@ from profile_analyze.report.chart_texts import (
     sides,
     title,
 )
-from profile_analyze.report.label_places import LabelPlaces
 from profile_analyze.report.roofs import SLOPE_COLOR, colors_of_rows, draw_roofs, used_rates
 from profile_analyze.report.short_names import ELLIPSIS, alike_names, in_lines, short_names
 from profile_analyze.report.text_layout import shortened_in_middle
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
+    from matplotlib.text import Annotation
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
@@ -49,6 +51,16 @@ _MOST_NUMBERS: Final = 10
 _MOST_WITHOUT_DOT: Final = 3
 """How many rows without a dot are in the list at most. See `_longer_without_dot`."""
 _MAX_VECTOR_DOTS: Final = 2000  # more dots become a bitmap, which keeps files small
+_NUMBER: Final[dict[str, Any]] = {
+    "textcoords": "offset points",
+    "fontsize": 9,
+    "va": "center",
+    "bbox": {"boxstyle": "square,pad=0", "color": "white", "alpha": 0.6, "linewidth": 0},
+}
+_LEAST_SIZE_WITH_NUMBER: Final = 150.0
+"""A number would hide a smaller dot, so it is beside it."""
+_NUMBER_GAP: Final = 3.0
+"""The least space around a number at a dot, in pixels."""
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 16.0
 _NAME_WIDTH: Final = 36
@@ -121,11 +133,10 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
     dots = np.column_stack([table["intensity"][drawn], table["flops"][drawn]])
     base_dots = _baseline_dots(table, drawn)
     all_dots = np.concatenate([dots, base_dots[~np.isnan(base_dots[:, 1])]])
-    roofs = draw_roofs(axes, used_rates(table), peaks, *all_dots.T.tolist())
-    colors = colors_of_rows(table, drawn)
+    draw_roofs(axes, used_rates(table), peaks, *all_dots.T.tolist())
     longest = max(times.tolist(), default=0.0) or 1.0  # there may be no dots
     sizes = np.maximum(_SMALLEST_DOT, _LARGEST_DOT * times / longest)
-    _draw_dots(axes, table, drawn, dots, sizes, colors)
+    _draw_dots(axes, table, drawn, dots, sizes)
     if len(all_dots) > len(dots):
         _draw_baseline(axes, dots, base_dots)
     axes.set_xlabel("intensity (FLO/byte)")
@@ -135,15 +146,11 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
         _draw_legend(axes)
     longest_first = np.argsort(-times, kind="stable")[:_MOST_NUMBERS]
     names = _draw_list(axes, table, drawn[longest_first], time_unit)
-    # The layout must be final before labels are placed, because their positions are in pixels.
+    # The layout must be final before texts are compared, because their extents are in pixels.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     _fit_list(names)
-    all_sizes = [*sizes, *[_BASELINE_SIZE] * (len(all_dots) - len(dots))]
-    places = LabelPlaces(axes, [*roofs.values()], all_dots, np.array(all_sizes))
-    for text, roof in roofs.items():
-        places.label_roof(text, roof)
-    places.label_dots(longest_first.tolist(), colors)
+    _draw_numbers(axes, dots[longest_first], sizes[longest_first])
 
 
 def _longest(table: Table, rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
@@ -219,9 +226,7 @@ def _types_with_colors(
     return series
 
 
-def _draw_dots(
-    axes: Axes, table: Table, drawn: NDArray[np.int64], dots: Any, sizes: Any, roof_colors: Any
-) -> None:
+def _draw_dots(axes: Axes, table: Table, drawn: NDArray[np.int64], dots: Any, sizes: Any) -> None:
     """Draw the dots. Their areas show the times, and their colours show the operator types.
 
     Their edges have the colours of their flat roofs. Rows that are not judged have hollow dots.
@@ -232,7 +237,8 @@ def _draw_dots(
         types = np.array(["rows"] * len(dots), object)
     series = _types_with_colors(types, table["time"][drawn])
     hollow = np.isnan(table["efficiency"][drawn])
-    edges = np.array(["white" if color == SLOPE_COLOR else color for color in roof_colors], object)
+    colors = colors_of_rows(table, drawn)
+    edges = np.array(["white" if color == SLOPE_COLOR else color for color in colors], object)
     largest_first = np.argsort(-sizes, kind="stable")  # large dots do not hide small ones
     names = short_names([text for _, text, _ in series], [_LEGEND_WIDTH] * len(series))
     for (rows, _, color), text in zip(series, names, strict=True):
@@ -259,6 +265,31 @@ def _draw_legend(axes: Axes) -> None:
         handle.set_sizes([30.0])
         if len(handle.get_facecolor()):
             handle.set_edgecolor("white")
+
+
+def _draw_numbers(axes: Axes, dots: NDArray[np.float64], sizes_pt2: NDArray[np.float64]) -> None:
+    """Write the numbers from 1 on: in large dots, or to the right of small ones.
+
+    Dots whose numbers would overlap share a text, such as `3, 5`, at the first of them.
+    """
+    labels = []
+    for number, (dot, size) in enumerate(zip(dots.tolist(), sizes_pt2.tolist(), strict=True), 1):
+        is_large = size >= _LEAST_SIZE_WITH_NUMBER
+        offset, side = (0.0, "center") if is_large else (sqrt(size) / 2 + 2, "left")
+        labels.append(axes.annotate(str(number), dot, (offset, 0), ha=side, **_NUMBER))
+    while pair := _overlapping(labels):
+        first, other = pair
+        numbers = ", ".join(text.get_text() for text in pair).split(", ")
+        first.set_text(", ".join(sorted(numbers, key=int)))
+        other.remove()
+        labels.remove(other)
+
+
+def _overlapping(labels: Sequence[Annotation]) -> tuple[Annotation, Annotation] | None:
+    """Return the first two labels that overlap or are so near that they look like one."""
+    boxes = [label.get_window_extent().padded(_NUMBER_GAP) for label in labels]
+    pairs = combinations(zip(labels, boxes, strict=True), 2)
+    return next(((one, other) for (one, a), (other, b) in pairs if a.overlaps(b)), None)
 
 
 def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: TimeUnit) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import cycle
+from math import log
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 
 SLOPE_COLOR: Final = "0.25"
 _COLORS: Final = ("navy", "darkred", "darkgreen", "darkorange", "purple", "teal")
-"""The colours of several flat roofs. The edges and numbers of dots have the colours of roofs."""
+"""The colours of several flat roofs. The edges of dots have the colours of roofs."""
 _LINE: Final[dict[str, Any]] = {"linewidth": 1.4, "zorder": 0.95}  # behind the dots
+_TEXT: Final[dict[str, Any]] = {"textcoords": "offset points", "fontsize": 9}
+_LEAST_GAP: Final = 0.05
+"""Of the height of the axes: the texts of roofs that are less apart are beside each other."""
+_TEXT_WIDTH: Final = 0.24
+"""Of the width of the axes: the space for the text of a roof."""
 
 
 def used_rates(table: Table) -> dict[str, float]:
@@ -48,28 +53,41 @@ def used_rates(table: Table) -> dict[str, float]:
 
 def draw_roofs(
     axes: Axes, rates: Mapping[str, float], peaks: Peaks, x: list[float], y: list[float]
-) -> dict[str, Line2D]:
+) -> None:
     """Draw the slope of the bandwidth and the roof of each rate. `x` and `y` locate all dots.
 
-    Returns the lines by their texts, such as `fp32 67.00 TFLOPS`. Dtypes of the same rate share a
-    line.
+    Each has its text, such as `fp32 67.00 TFLOPS`. Dtypes of the same rate share a line.
     """
-    # Both axes show all dots and all ridges, with margins for the labels.
+    # Both axes show all dots and all ridges, with margins for the texts.
     ridges = [peaks.ridge(dtype) for dtype in rates]
     top = max(rates.values())
-    left, right = min([*x, *ridges]) / 4, max([*x, *ridges]) * 8
+    left, right = min([*x, *ridges]) / 4, max([*x, *ridges]) * 12
     lowest, highest = min([*y, left * peaks.bandwidth]), max([*y, top])
     axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(lowest / 3, highest * 4))
-    (slope,) = axes.plot(
-        [left, max(ridges)], [left * peaks.bandwidth, top], color=SLOPE_COLOR, **_LINE
+    start = (left, left * peaks.bandwidth)
+    axes.plot([left, max(ridges)], [start[1], top], color=SLOPE_COLOR, **_LINE)
+    axes.annotate(
+        decimal_rate(peaks.bandwidth), start, (3, -3), color=SLOPE_COLOR, va="top", **_TEXT
     )
-    roofs = {decimal_rate(peaks.bandwidth): slope}
     for rate, color in roof_colors(rates).items():
-        (line,) = axes.plot([rate / peaks.bandwidth, right], [rate, rate], color=color, **_LINE)
-        dtypes = [dtype for dtype, one in rates.items() if one == rate and dtype != ANY_DTYPE]
-        roofs[" ".join([", ".join(dtypes), *scaled(rate, "FLO/s")]).strip()] = line
+        axes.plot([rate / peaks.bandwidth, right], [rate, rate], color=color, **_LINE)
+    _write_rates(axes, rates)
     _format_ticks(axes)
-    return roofs
+
+
+def _write_rates(axes: Axes, rates: Mapping[str, float]) -> None:
+    """Write the text of each flat roof above its right end, or farther left."""
+    low, high = axes.get_ylim()
+    before, end = 0.0, 1.0
+    for rate, color in sorted(roof_colors(rates).items()):
+        is_near = before and log(rate / before) < _LEAST_GAP * log(high / low)
+        before, end = rate, end - _TEXT_WIDTH if is_near else 1.0
+        dtypes = [dtype for dtype, one in rates.items() if one == rate and dtype != ANY_DTYPE]
+        text = " ".join([", ".join(dtypes), *scaled(rate, "FLO/s")]).strip()
+        axes.annotate(
+            text, (end, rate), (-3, 3), axes.get_yaxis_transform(),
+            color=color, ha="right", va="bottom", **_TEXT,
+        )  # fmt: skip
 
 
 def roof_colors(rates: Mapping[str, float]) -> dict[float, str]:

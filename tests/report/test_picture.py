@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -15,10 +15,12 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import profile_analyze as pa
+from profile_analyze.analysis.peaks import Peaks
 from profile_analyze.cli.plot import picture_of
 from profile_analyze.model.executions import Run
 from profile_analyze.model.notes import Importance, Note
@@ -26,6 +28,7 @@ from profile_analyze.report.bar_chart import by_style, draw_times
 from profile_analyze.report.chart_texts import notes_of_picture
 from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
+from profile_analyze.report.roofs import draw_roofs
 from profile_analyze.report.sections import Chart
 from profile_analyze.report.text_layout import text_width
 from tests.conftest import PROFILES, run_command, some_of
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
     from matplotlib.patches import Rectangle
+    from matplotlib.text import Annotation
 
     from profile_analyze.report.times import TimeUnit
 
@@ -129,8 +133,9 @@ def test_each_rate_that_operators_use_has_a_roof_with_its_name(
     assert [line[0][1] for line in roofs] == [*expected.values()]
     np.testing.assert_allclose([line[0][1] / line[0][0] for line in roofs], bandwidth)
     # A roof with a name has the text `fp32 19.50 TFLOPS`, and one without a name `100.00 GFLOPS`.
-    labels = [text.get_text().rsplit(" ", 2)[0] for text in axes.texts[2 : len(roofs) + 2]]
-    assert [label for label in labels if not label[:1].isdigit()] == [*filter(None, expected)]
+    labels = [text.get_text().rsplit(" ", 2)[0] for text in axes.texts[1 : len(roofs) + 1]]
+    named = sorted(filter(None, expected), key=lambda name: expected[name])
+    assert [label for label in labels if not label[:1].isdigit()] == named
 
 
 def test_long_rows_without_a_dot_are_in_the_list() -> None:
@@ -215,7 +220,7 @@ def test_dots_without_a_roof_are_hollow(
 @pytest.mark.slowest
 def test_the_ten_largest_dots_have_numbers_that_do_not_overlap() -> None:
     result, axes = roofline(pa.Query(peaks=PEAKS), layout="constrained")
-    names, bandwidth, rate, *numbers = axes.texts
+    bandwidth, rate, names, *numbers = axes.texts
     assert names.get_text().splitlines()[:4] == [
         "1  conv(l.7.RELU[0],f\N{HORIZONTAL ELLIPSIS}2773]@2774)[3443]",
         "     8.782 ms, 8.5%",
@@ -224,20 +229,89 @@ def test_the_ten_largest_dots_have_numbers_that_do_not_overlap() -> None:
     ]
     lines = names.get_text().splitlines()[::2]
     assert [line.split()[1][:14] for line in lines] == [name[:14] for name in result["name"][:10]]
-    assert [number.get_text() for number in numbers] == [str(n) for n in range(1, 11)]
+    assert [text.get_text() for text in numbers] == ["1, 3, 4", "2, 5, 7", "6", "8", "9, 10"]
     assert Text.get_window_extent(names).x0 > axes.get_window_extent().x1
-    boxes = [Text.get_window_extent(text) for text in (bandwidth, rate, *numbers)]
-    for index, box in enumerate(boxes):
-        assert not any(box.overlaps(other) for other in boxes[index + 1 :])
+    boxes = [text.get_window_extent() for text in (bandwidth, rate, *numbers)]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    for box in boxes:
         assert axes.get_window_extent().contains(box.x0, box.y0)
         assert axes.get_window_extent().contains(box.x1, box.y1)
+
+
+def test_each_number_is_at_its_dot_and_hides_no_small_one() -> None:
+    works = [(2.0, 5e9, 2.0), (0.2, 1e9, 1e-3), (0.2, 1e9, 1e-4)]
+    axes = roofline_of_dots(works)
+    *_, large, small = cast("Sequence[Annotation]", axes.texts)
+    assert (large.get_text(), small.get_text()) == ("1", "2, 3")
+    small_x, _ = axes.transData.transform((0.2, 1e9))
+    box = large.get_window_extent()
+    middle = [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2]
+    np.testing.assert_allclose(middle, axes.transData.transform((2.0, 5e9)), atol=1)
+    assert 3 < small.get_window_extent().x0 - small_x < 9
+    (dots,) = cast("Sequence[PathCollection]", axes.collections)
+    assert small.xy == pytest.approx(tuple(np.asarray(dots.get_offsets())[1]))
+
+
+def test_texts_of_near_roofs_are_beside_each_other() -> None:
+    rates = {"fp32": 60e12, "bf16": 62e12, "fp16": 64e12, "int8": 200e12}
+    axes = Figure(figsize=(11, 7)).add_subplot()
+    draw_roofs(axes, rates, Peaks("made up", (*rates.items(),), 1e12, "tests"), [1.0], [1e12])
+    slope, *texts = axes.texts
+    assert slope.get_text() == "1000 GB/s"
+    assert [text.get_text().split()[0] for text in texts] == ["fp32", "bf16", "fp16", "int8"]
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert texts[3].get_window_extent().x1 == pytest.approx(texts[0].get_window_extent().x1)
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "has_colors"), [(["fp32", "bf16", "bf16"], True), (["bf16"] * 3, False)]
+)
+def test_edges_of_dots_have_the_colour_of_their_flat_roof(
+    dtypes: list[str], *, has_colors: bool
+) -> None:
+    works = [(50.0, 3e13, 3.0), (650.0, 9e13, 2.0), (10.0, 1e12, 1.0)]
+    axes = roofline_of_dots(works, "h200-sxm", dtypes)
+    slope, *flat = [to_hex(str(line.get_color())) for line in axes.lines]
+    rates = [float(np.asarray(line.get_ydata())[0]) for line in axes.lines[1:]]
+    assert len(set(flat)) == (2 if has_colors else 1)
+    assert (slope not in flat) == has_colors
+    colors = {to_hex(str(text.get_color())) for text in axes.texts[: len(flat) + 1]}
+    assert colors == {slope, *flat}
+    # The last dot is limited by the slope; without fp32, the first one is, too.
+    of_rate = dict(zip(rates, flat, strict=True))
+    white = to_hex("white")
+    expected = [of_rate[67e12], of_rate[989e12], white] if has_colors else [white] * 3
+    (dots,) = axes.collections
+    edges = [to_hex(tuple(color)) for color in np.asarray(dots.get_edgecolor()).tolist()]
+    assert edges == expected
+
+
+def roofline_of_dots(
+    works: Sequence[tuple[float, float, float]],
+    peaks: str = "100G:20G",
+    dtypes: Sequence[str] | None = None,
+) -> Axes:
+    """Return the roofline of operators with these intensities, FLO/s and seconds."""
+    profile = profile_of(
+        [
+            {"name": str(n), "computation": flops * time, "memory": flops * time / intensity}
+            for n, (intensity, flops, time) in enumerate(works)
+        ],
+        [{"operator": n, "duration_s": time} for n, (_, _, time) in enumerate(works)],
+        columns={"optional": {"compute_dtype": pa.Categorical.of(dtypes or [None] * len(works))}},
+    )
+    figure = Figure(figsize=(11, 7))
+    table = pa.run(pa.Query(peaks=pa.parse_peaks(peaks)), profile)
+    draw_roofline(figure, Chart("roofline", table))
+    return figure.axes[0]
 
 
 def test_a_long_list_below_a_high_title_fits_into_the_picture() -> None:
     result, axes = roofline(pa.Query(peaks=PEAKS))
     figure = Figure(figsize=(11, 6.5), layout="constrained")
     draw_roofline(figure, Chart("roofline", result, "many words " * 250))
-    ours, usual = figure.axes[0].texts[0], axes.texts[0]
+    ours, usual = figure.axes[0].texts[2], axes.texts[2]
     assert ours.get_text() == usual.get_text()
     assert 3 < float(ours.get_fontsize()) < float(usual.get_fontsize()) == 8
     assert ours.get_window_extent().y0 > 0
