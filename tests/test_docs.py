@@ -277,7 +277,7 @@ NOT_IN_ONE_STRING = {
     "FILE: damaged gzip: ...",
     "FILE: at PATH: expected `object`, got `array`",
     "FILE: inconsistent: operators: computation has 3 values for 97 rows; and 2 more",
-    "left out 3 kernels, 2.00 ms (12.0% of the time), that no operator launched; --level kernel "
+    "left out 3 kernels, 2.00 ms (12.0% of the time), whose launch is not in the file; --level kernel "
     "has them",
 }
 

@@ -272,15 +272,18 @@ def _divided(profile: Profile, factors_of: Mapping[str, Floats | None]) -> Profi
 
 
 def _divided_runs(profile: Profile, factors_of: Mapping[str, Floats | None]) -> tuple[Run, ...]:
-    """Return the runs of the profile, with each wall time divided by the factor of its run.
+    """Return the runs of the profile, with each time divided by the factor of its run.
 
-    The factors are those of the side whose operators take longer in total, because
+    The factors of wall times are those of the side whose operators take longer in total, because
     `query.run_times` compares wall times with this side, unless it used several threads.
     """
     longer = max(_MEASURES.values(), key=lambda measure: np.nan_to_num(profile.total_s(measure)))
-    factors = factors_of[longer]
-    if factors is None:
-        return profile.runs
-    walls_s = ratio(np.array([run.wall_s for run in profile.runs]), factors).tolist()
-    runs = zip(profile.runs, walls_s, strict=True)
-    return tuple(run._replace(wall_s=wall_s) for run, wall_s in runs)
+    runs = profile.runs
+    for name, measure in (("wall_s", longer), ("busy_s", _MEASURES[DEVICE])):
+        factors = factors_of[measure]
+        if factors is not None:
+            times_s = ratio(np.array([getattr(run, name) for run in runs]), factors).tolist()
+            runs = tuple(
+                run._replace(**{name: time_s}) for run, time_s in zip(runs, times_s, strict=True)
+            )
+    return runs

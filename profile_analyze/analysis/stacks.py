@@ -19,7 +19,7 @@ from profile_analyze.model.ancestors import depths, innermost_above
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.ownership import nested_targets, without_nested
-from profile_analyze.model.terms import KERNEL, MODULE, RUNTIME
+from profile_analyze.model.terms import EARLIER, KERNEL, MODULE, RUNTIME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,9 +46,12 @@ def stacks_of(profile: Profile, side: Side, counts: Flags) -> dict[Stack, float]
 
     An execution counts if it ran on a track of `side`, and if its element in `counts`, shape
     (executions,), is true. Its self time leaves out the executions inside it on the same track.
-    Unknown times do not count. Stacks without time are left out.
+    Unknown times, and work from before the recording, do not count. Stacks without time are left
+    out.
     """
-    is_on_side = on_side(profile, side)
+    level = profile.operators.level
+    is_recorded = level.where(one != EARLIER for one in level.categories)
+    is_on_side = on_side(profile, side) & is_recorded[profile.executions.operator]
     self_s = _self_times(profile, is_on_side)
     chosen = np.flatnonzero(is_on_side & counts & (self_s > 0))  # false for NaN
     contexts, context = _contexts(profile)

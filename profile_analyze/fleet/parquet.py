@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from profile_analyze.fleet.arrow import CATEGORIES, FLAG, NUMBER, TEXT, indices_of
+from profile_analyze.fleet.profile_tables import ADDED
 from profile_analyze.fleet.stored_profiles import DECLARED
 from profile_analyze.fleet.times_table import TIMES_TABLE
 from profile_analyze.readers.regular_files import check_regular
@@ -98,7 +99,7 @@ def _check_types(name: str, schema: pa.Schema) -> None:
     Optional columns and labels are not declared. They can have any of the types in `_KINDS`.
     """
     declared = {field.name: field for field in DECLARED[name]}
-    missing = declared.keys() - {*schema.names}
+    missing = declared.keys() - {*schema.names} - ADDED
     if missing:
         raise ValueError(f"{name}.parquet has no column {min(missing)}")
     for field in schema:

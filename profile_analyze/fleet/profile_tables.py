@@ -86,6 +86,7 @@ RUNS: Final = (
     Field("step", COUNT, "the number that the file gives the run, such as the training step"),
     Field("label", TEXT, "the name that the file gives the run"),
     Field("wall_s", NUMBER, "the time from the start to the end of the run", "s"),
+    Field("busy_s", NUMBER, "how long the busiest device worked in the run", "s"),
     Field(
         "is_copy",
         FLAG,
@@ -93,6 +94,8 @@ RUNS: Final = (
         "data sets",
     ),
 )
+ADDED: Final = frozenset({"busy_s"})
+"""The columns that data sets of earlier versions lack. Their values are then N/A."""
 ORIGIN: Final = (
     Field("format", TEXT, "the format of the files"),
     Field("version", TEXT, "the version of the format or of the runtime"),
@@ -198,8 +201,11 @@ def runs_of(table: pa.Table) -> tuple[Run, ...]:
         "step": _values(table, "step"),
         "label": _values(table, "label"),
         "wall_s": numbers_of(table, "wall_s").tolist(),
+        "busy_s": [float("nan")] * len(table),
         "is_copy": _values(table, "is_copy"),
     }
+    if "busy_s" in table.column_names:
+        columns["busy_s"] = numbers_of(table, "busy_s").tolist()
     rows = [*zip(*(columns[name] for name in Run._fields), strict=True)]
     return tuple(msgspec.convert(rows, list[Run]))
 

@@ -18,6 +18,7 @@ from profile_analyze.model.terms import (
     DEVICE,
     DEVICE_KINDS,
     EACH,
+    EARLIER,
     FRAME,
     HOST,
     KERNEL,
@@ -93,7 +94,7 @@ def _check_categories(profile: Profile) -> Iterator[str]:
     operators = profile.operators
     for name, known in (
         ("category", CATEGORIES),
-        ("level", (OPERATOR, MODULE, KERNEL, RUNTIME, FRAME)),
+        ("level", (OPERATOR, MODULE, KERNEL, EARLIER, RUNTIME, FRAME)),
         ("computation_source", (MEASURED, DERIVED)),
         ("memory_source", (MEASURED, DERIVED)),
     ):
@@ -166,8 +167,10 @@ def _check_runs(profile: Profile) -> Iterator[str]:
         if not 0 <= run.process < processes:
             has = counted(processes, "process", "processes")
             yield f"runs: run {index} refers to process {run.process}, but the profile has {has}"
-    if _is_negative_or_infinite(np.array([run.wall_s for run in profile.runs], np.float64)):
-        yield "runs: wall_s is negative or infinite"
+    for name in ("wall_s", "busy_s"):
+        times_s = np.array([getattr(run, name) for run in profile.runs], np.float64)
+        if _is_negative_or_infinite(times_s):
+            yield f"runs: {name} is negative or infinite"
 
 
 def _check_optional_tables(profile: Profile) -> Iterator[str]:

@@ -10,7 +10,7 @@ from profile_analyze.model.iteration_counts import factor_of_calls
 from profile_analyze.model.matching_evidence import evidence_of, factor_of_computation
 from profile_analyze.model.notes import BASELINE, Importance, Note
 from profile_analyze.model.numbers import over_runs, ratio, totals_of_chosen
-from profile_analyze.model.origins import FORMAT_SEPARATOR
+from profile_analyze.model.profile import FORMAT_SEPARATOR
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.units import counted, percent, small_percent, three_digits
 

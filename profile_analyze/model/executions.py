@@ -89,6 +89,9 @@ class Run(NamedTuple):
     """The name of the run in the file. It has nothing to do with `Profile.labels`."""
     wall_s: float = float("nan")
     """The seconds from start to end; NaN if the file does not say."""
+    busy_s: float = float("nan")
+    """The seconds in which the busiest device worked, on any stream; NaN if the file does not
+    say."""
     is_copy: bool = False
     """Whether the process is a copy of an earlier process. Statistics leave copies out."""
 

@@ -175,6 +175,9 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         if level == TOP
         else own_s,
     }
+    sums = _owned_sums(executions, owner)
+    if "thread_wait_s" in sums:  # a call may end after the operator around it
+        sums["thread_wait_s"] = np.minimum(sums["thread_wait_s"], times["duration_s"])
     shown = executions.changed(
         **times,
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
@@ -182,7 +185,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         **_untimed_calls(executions, is_row & ~is_timed),
         phase=_filled_from_owner(executions.phase, owner),
         kernel=_kernel_names(profile),
-        **_owned_sums(executions, owner),
+        **sums,
         # The times already account for nested executions, so the result is flat.
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),

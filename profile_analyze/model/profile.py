@@ -20,11 +20,11 @@ from profile_analyze.model.measuring import (
     total_by_track,
 )
 from profile_analyze.model.numbers import Spread, over_runs, ratio, totals, totals_of_chosen
-from profile_analyze.model.terms import ABSENT, DEVICE, EACH, HOST, TABLES
+from profile_analyze.model.terms import ABSENT, DEVICE, EACH, HOST, MEAN, TABLES
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+FORMAT_SEPARATOR: Final = ", "
+"""The text between the formats of a joined profile."""
 
 _FIELDS_OF_DIGESTS: Final = frozenset({"executions", "runs", "processes"})
 """The fields that digests are computed from."""
@@ -67,6 +70,25 @@ class Origin(NamedTuple):
     operators apart. Empty if the runtime keeps the names."""
     recorded: tuple[RecordedFact, ...] = ()
     """Numbers about the whole program, such as its latencies. The tables do not have them."""
+
+
+def common_origin(origins: Sequence[Origin]) -> Origin:
+    """Return the origin of a joined profile. Facts that differ between files are left out."""
+    first = origins[0]
+    if len(origins) == 1:
+        return first
+    same = {
+        name: value
+        for name, value in first._asdict().items()
+        if all(getattr(origin, name) == value for origin in origins)
+    }
+    formats = FORMAT_SEPARATOR.join(dict.fromkeys(origin.format for origin in origins))
+    kinds = {origin.times for origin in origins}
+    # A single file of means is enough for the joined times to count as means.
+    times = MEAN if MEAN in kinds else EACH if EACH in kinds else first.times
+    # Likewise, a single synchronised file is enough for the joined times to count as synchronised.
+    synchronised = any(origin.synchronised for origin in origins)
+    return Origin(**{**same, "format": formats, "times": times, "synchronised": synchronised})
 
 
 # `eq=False`: comparing two arrays gives an array, so a generated `__eq__` would fail.

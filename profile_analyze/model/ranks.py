@@ -115,13 +115,14 @@ def _check(files: Sequence[str], ranks: Sequence[int | None]) -> None:
 
 
 def _joined_run(runs: Sequence[Run]) -> Run:
-    """Return one run for the `runs` of all ranks, with the longest of their wall times."""
+    """Return one run for the `runs` of all ranks, with the longest of their times."""
     steps, labels = {run.step for run in runs}, {run.label for run in runs}
     walls = [run.wall_s for run in runs]
     return Run(
         step=steps.pop() if len(steps) == 1 else None,
         label=labels.pop() if len(labels) == 1 else None,
         wall_s=float(np.max(walls)),  # NaN if a wall time is unknown
+        busy_s=float(np.max([run.busy_s for run in runs])),
     )
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.ancestors import innermost_above, outermost
+from profile_analyze.model.busy import busiest, device_of_tracks, is_work, steps_with_work
 from profile_analyze.model.executions import Run
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.numbers import total
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.executions import Executions
     from profile_analyze.model.profile import Profile
 
     Flags: TypeAlias = NDArray[np.bool_]
@@ -66,7 +66,7 @@ def with_step_region(profile: Profile, name: str) -> Profile:
     if missing or not members:
         raise QueryError(_unknown_region(profile, name, missing))
     check_starts(profile, "step_region")
-    run, runs, is_outside = _iterations(profile.executions, members, regions, name)
+    run, runs, is_outside = _iterations(profile, members, regions, name)
     notes = [note for note in profile.notes if _OUTSIDE_STEPS not in note and NO_STEPS not in note]
     return profile.changed(
         origin=profile.origin._replace(recorded=()),  # such as `iterations` of the old runs
@@ -104,23 +104,22 @@ def _regions_called(profile: Profile, name: str) -> Flags:
 
 
 def _iterations(
-    executions: Executions,
-    members: Mapping[tuple[int, int], Indices],
-    is_region: Flags,
-    name: str,
+    profile: Profile, members: Mapping[tuple[int, int], Indices], is_region: Flags, name: str
 ) -> tuple[Indices, list[Run], Flags]:
     """Return the run of each execution, all runs, and whether each execution is outside of regions.
 
     `members` has the executions of each (process, rank), grouped by process.
     """
+    executions = profile.executions
     launched_by = executions.launched_by.astype(np.int64)
     # Work on a device has the start of the host call that launched it.
     starts = executions.start_s[outermost(np.arange(len(executions)), launched_by)]
+    work = _work_of(profile)
     run = np.zeros(len(executions), np.int64)
     is_outside = np.zeros(len(executions), np.bool_)
     runs: list[Run] = []
     for process, ranks in groupby(members, key=itemgetter(0)):
-        walls = np.empty(0)
+        walls, busy = np.empty(0), np.empty(0)
         for owner in ranks:  # each rank separately, because the clocks of ranks differ
             rows = members[owner]
             own = rows[is_region[rows]]
@@ -132,9 +131,59 @@ def _iterations(
             run[rows] = index + len(runs)
             # The wall time of a run is unknown if executions outside of its region belong to it.
             outside = np.bincount(index[is_outside[rows]], minlength=len(own))
-            walls = _longer(walls, np.where(outside > 0, np.nan, durations))
-        runs += [Run(process, number, name, wall) for number, wall in enumerate(walls.tolist(), 1)]
+            step = np.where(is_outside[rows], -1, index)
+            walls_s, busy_s = _times_of_steps(work, rows, step, begins, durations)
+            walls = _longer(walls, np.where(outside > 0, np.nan, walls_s))
+            busy = _longer(busy, busy_s)
+        new = [Run(process, number, name, wall) for number, wall in enumerate(walls.tolist(), 1)]
+        if work.is_complete:
+            new = [one._replace(busy_s=s) for one, s in zip(new, busy.tolist(), strict=True)]
+        runs += new
     return run, runs, is_outside
+
+
+class _Work(NamedTuple):
+    """The work on devices. All columns have shape (executions,)."""
+
+    is_work: Flags
+    is_launched: Flags
+    """Whether the launch is in the file."""
+    device: Indices
+    starts: Floats
+    ends: Floats
+    is_complete: bool
+    """Whether the profile says how long devices worked."""
+
+
+def _work_of(profile: Profile) -> _Work:
+    executions = profile.executions
+    return _Work(
+        is_work(profile),
+        executions.launched_by >= 0,
+        device_of_tracks(profile)[executions.track],
+        executions.start_s,
+        executions.start_s + executions.duration_s,
+        not np.isnan([run.busy_s for run in profile.runs]).any(),
+    )
+
+
+def _times_of_steps(
+    work: _Work, rows: Indices, step: Indices, begins: Floats, durations: Floats
+) -> tuple[Floats, Floats]:
+    """Return the wall time of each step, and how long the busiest device worked in it.
+
+    `rows` are the executions of one rank, and `step` has the step of each, or -1. `begins` and
+    `durations` are the times of the steps on the host.
+    """
+    ends = begins + durations
+    chosen = np.flatnonzero(work.is_work[rows])
+    of_steps = chosen[work.is_launched[rows[chosen]] & (step[chosen] >= 0)]
+    first, last = steps_with_work(begins, ends, step[of_steps], work.ends[rows[of_steps]])
+    is_changed = (first != begins) | (last != ends)
+    walls_s = np.where(is_changed, last - first, durations)  # the exact duration, if possible
+    kernels = rows[chosen]
+    busy_s = busiest(first, last, work.device[kernels], work.starts[kernels], work.ends[kernels])
+    return walls_s, busy_s
 
 
 def _longer(walls: Floats, others: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from profile_analyze.model.measuring import run_counts_of
 from profile_analyze.model.notes import Beside, Importance, Note
 from profile_analyze.model.optional_names import FUSED_NAMES
-from profile_analyze.model.origins import FORMAT_SEPARATOR
+from profile_analyze.model.profile import FORMAT_SEPARATOR
 from profile_analyze.model.scope_notes import BY_NAME, mixed_scopes
 from profile_analyze.model.terms import KERNEL, LEVELS
 from profile_analyze.units import counted

@@ -18,8 +18,7 @@ from profile_analyze.model.labels import label_columns, labels_of_processes
 from profile_analyze.model.measuring import run_counts_of
 from profile_analyze.model.numbers import first_of_each
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.origins import common_origin
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.profile import Origin, Profile, common_origin
 from profile_analyze.model.ranks import as_one_job
 from profile_analyze.model.run_copies import digests_of, with_copies_marked
 from profile_analyze.model.run_notes import (

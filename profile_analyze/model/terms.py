@@ -61,6 +61,9 @@ MODULE: Final = "module"
 RUNTIME: Final = "runtime"
 """The level of calls into the driver, such as launches. Questions cannot ask for this level,
 because the time of a call belongs to the operator that made the call."""
+EARLIER: Final = "earlier"
+"""The level of work on a device that was launched before the recording. Questions cannot ask for
+this level, because the work belongs to no run. It only counts as time in which a device worked."""
 FRAME: Final = "frame"
 """The level of Python functions. Questions cannot ask for this level either. Only stacks show
 Python functions, and a reader leaves them out unless `FRAMES` is wanted."""

@@ -48,22 +48,33 @@ def notes_on_unowned(
     whole_s = total(np.array([*shown.totals_s("time"), *left_out_s]))
     for kind, is_kind in left_out.items():
         for on_host in (False, True):
-            times_s = duration_s[is_kind & (on_device != on_host)]
-            if len(times_s):
+            chosen = np.flatnonzero(is_kind & (on_device != on_host))
+            if len(chosen):
+                times_s = duration_s[chosen]
                 share = nan if on_host else float(ratio(np.array(total(times_s)), whole_s))
-                text = _text(kind, times_s, level, len(profile.runs), on_host=on_host)
+                why = _why(kind, level, is_launched=bool((owned.parent[chosen] >= 0).any()))
+                text = _text(kind, times_s, why, len(profile.runs), on_host=on_host)
                 yield Note(text, Importance.INCOMPLETE, share)
 
 
-def _text(kind: str, times_s: NDArray[np.float64], level: str, runs: int, *, on_host: bool) -> str:
+def _text(kind: str, times_s: NDArray[np.float64], why: str, runs: int, *, on_host: bool) -> str:
     """Return the text of a note on executions of a kind, with the times `times_s` on one side."""
     noun, advice = _KINDS[kind]
     in_runs = f" in {runs} runs" if runs > 1 else ""
     time_s = total(times_s)
     time = time_per_run(time_s, runs, " of host time") if on_host else time_and_share(time_s, runs)
+    return f"left out {counted(len(times_s), noun)}{in_runs}, {time}, {why}; {advice}"
+
+
+def _why(kind: str, level: str, *, is_launched: bool) -> str:
+    """Return why executions of a kind have no owner at a level.
+
+    `is_launched` says whether the file has the launch of any of them.
+    """
     owner = OPERATOR if level == TOP else level
-    why = f"no {owner} launched" if kind == KERNEL else f"ran outside of all {owner}s"
-    return f"left out {counted(len(times_s), noun)}{in_runs}, {time}, that {why}; {advice}"
+    if kind != KERNEL:
+        return f"that ran outside of all {owner}s"
+    return f"that no {owner} launched" if is_launched else "whose launch is not in the file"
 
 
 def _without_owner(profile: Profile, owned: Ownership, kind: str) -> NDArray[np.bool_]:

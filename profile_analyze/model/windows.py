@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.busy import device_of_tracks, is_work, worked_in
 from profile_analyze.model.executions import OWNED
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.numbers import total
-from profile_analyze.model.terms import DEVICE, EACH, KERNEL, OPERATOR
+from profile_analyze.model.terms import DEVICE, EACH, EARLIER, KERNEL, OPERATOR
 from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
@@ -65,8 +66,13 @@ def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) ->
         *_notes(profile, clipped, starts, is_inside, is_clipped, _window_text(from_s, to_s)),
         *_notes_on_partial_runs(partial),
     )
+    # Work from before the recording is part of no run, so cutting it leaves runs whole.
+    is_whole = (is_inside & ~is_clipped) | _is_of(profile, EARLIER)
     return _kept(
-        profile.changed(executions=clipped, notes=notes), is_inside, is_inside & ~is_clipped
+        profile.changed(executions=clipped, notes=notes),
+        is_inside,
+        is_whole,
+        busy_s=_busy_s(profile, starts, ends, (from_s, to_s)),
     )
 
 
@@ -86,7 +92,7 @@ def _partial_runs(profile: Profile, is_inside: Flags, is_clipped: Flags) -> _Par
     surround several runs.
     """
     executions = profile.executions
-    is_counted = _is_operator_or_kernel(profile) & ~np.isnan(executions.start_s)
+    is_counted = _is_of(profile, OPERATOR, KERNEL) & ~np.isnan(executions.start_s)
     is_cut, has_inside = (np.zeros(len(profile.runs), np.bool_) for _ in range(2))
     is_cut[executions.run[is_counted & (~is_inside | is_clipped)]] = True
     has_inside[executions.run[is_inside]] = True
@@ -97,11 +103,29 @@ def _partial_runs(profile: Profile, is_inside: Flags, is_clipped: Flags) -> _Par
     return _PartialRuns(partial & has_whole, partial & ~has_whole & has_several)
 
 
-def _is_operator_or_kernel(profile: Profile) -> Flags:
-    """Return whether each execution is of an operator or a kernel, shape (executions,)."""
+def _is_of(profile: Profile, *levels: str) -> Flags:
+    """Return whether the operator of each execution has one of the levels, shape (executions,)."""
     level = profile.operators.level
-    is_either = level.where(one in (OPERATOR, KERNEL) for one in level.categories)
-    return np.asarray(is_either[profile.executions.operator])
+    has_level = level.where(one in levels for one in level.categories)
+    return np.asarray(has_level[profile.executions.operator])
+
+
+def _busy_s(profile: Profile, starts: Floats, ends: Floats, window: tuple[float, float]) -> Floats:
+    """Return how long the busiest device worked in the window, for the process of each run.
+
+    Shape (runs,), in seconds; NaN if unknown. `starts` and `ends` count in seconds from the first
+    execution, like the times in `window`.
+    """
+    process = np.array([run.process for run in profile.runs], np.int64)
+    most = np.zeros(len(profile.processes))
+    most[process[np.isnan([run.busy_s for run in profile.runs])]] = np.nan
+    work, tracks = np.flatnonzero(is_work(profile)), len(profile.tracks)
+    device = device_of_tracks(profile)[profile.executions.track[work]]
+    device += process[profile.executions.run[work]] * tracks
+    first, last = np.array([window[0]]), np.array([min(window[1], float(np.nanmax(ends)))])
+    for number, worked in worked_in(first, last, device, starts[work], ends[work]):
+        most[number // tracks] = np.maximum(most[number // tracks], worked[0])
+    return most[process]
 
 
 def only_steps(profile: Profile, first: int, last: int) -> Profile:
@@ -192,21 +216,28 @@ def _clipped(
         self_s=np.where(is_clipped, np.minimum(executions.self_s, duration_s), executions.self_s),
         first_kernel_s=np.where(is_clipped, first_kernel, executions.first_kernel_s),
         submitted_s=submitted_s,
-        # An execution that only waits also does so inside the window. For any other execution, the
-        # file does not say how much of the wait is inside.
+        # An execution that only waits, or never waits, also does so inside the window. For any
+        # other execution, the file does not say how much of the wait is inside.
         thread_wait_s=np.where(
             is_clipped,
-            np.where(executions.thread_wait_s == executions.duration_s, duration_s, np.nan),
+            np.select(
+                [executions.thread_wait_s == 0, executions.thread_wait_s == executions.duration_s],
+                [0.0, duration_s],
+                np.nan,
+            ),
             executions.thread_wait_s,
         ),
     )
 
 
-def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
+def _kept(
+    profile: Profile, is_inside: Flags, is_whole: Flags, *, busy_s: Floats | None = None
+) -> Profile:
     """Return the profile with only the executions inside, their outer executions, and their runs.
 
     Unused operators are left out. `is_whole` says which executions are inside from start to end.
-    The wall time of a run is NaN unless all its executions are whole.
+    The wall time of a run is NaN unless all its executions are whole. In runs that are not whole,
+    the busiest device worked for `busy_s`, shape (runs,).
     """
     executions, run, is_kept = _with_outer(profile.executions, is_inside)
     is_used = np.zeros(len(profile.runs), np.bool_)
@@ -216,7 +247,11 @@ def _kept(profile: Profile, is_inside: Flags, is_whole: Flags) -> Profile:
     is_cut[profile.executions.run[~is_whole]] = True
     runs = tuple(
         # The file says how long a run took, but not how much of this time is inside the window.
-        profile.runs[index]._replace(wall_s=np.nan) if is_cut[index] else profile.runs[index]
+        profile.runs[index]._replace(
+            wall_s=np.nan, busy_s=np.nan if busy_s is None else float(busy_s[index])
+        )
+        if is_cut[index]
+        else profile.runs[index]
         for index in np.flatnonzero(is_used).tolist()
     )
     rows = np.flatnonzero(is_kept)
@@ -268,7 +303,7 @@ def _notes(
     window: str,
 ) -> Iterator[Note]:
     """Yield notes on how many executions are inside, are clipped, or have no start time."""
-    is_counted = _is_operator_or_kernel(profile)
+    is_counted = _is_of(profile, OPERATOR, KERNEL)
     inside, cut = (int((chosen & is_counted).sum()) for chosen in (is_inside, is_clipped))
     yield Note(
         f"only what happened {window}: {inside} of {counted(int(is_counted.sum()), 'execution')}",

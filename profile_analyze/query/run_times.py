@@ -17,6 +17,7 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import (
     QUANTILES,
     finite,
+    median,
     quantile_of_runs,
     ratio,
 )
@@ -56,24 +57,27 @@ def walls_s(profile: Profile) -> Floats:
 def host_waits_s(profile: Profile) -> Floats:
     """Return how long threads of the host only waited in each run, shape (runs,); NaN if unknown.
 
-    Such waits, for example in `cudaDeviceSynchronize`, are part of the host time, but not work.
+    Such waits, for example in `cudaDeviceSynchronize`, are part of the host time, but not work. If
+    the profile knows of any waits, runs without waits have 0. No wait is longer than the host time.
     """
     nothing = np.full(len(profile.runs), np.nan)
     # Reading executions takes long. Profiles that store times separately have no such waits.
     if profile.stored_times is not None or is_constant(profile.executions.thread_wait_s):
         return nothing
-    if np.isnan(profile.totals_s("host_time")).all():
+    host_s, waits_s = profile.totals_s("host_time"), profile.totals_s("thread_wait")
+    if np.isnan(host_s).all() or np.isnan(waits_s).all():
         return nothing
-    return profile.totals_s("thread_wait")
+    return np.minimum(np.nan_to_num(waits_s), host_s)
 
 
 def outside_s(profile: Profile) -> Floats:
     """Return the seconds of each run that no operator explains, shape (runs,).
 
-    This is the time of the run minus the total time of its operators. If operators have times on
-    the host and on the device, the longer total is used, because host and device work at the same
-    time. A side cannot be used if its operators may overlap in time. The result is N/A for a run in
-    three cases:
+    This is the time of the run minus the total time of its operators, without waits. If operators
+    have times on the host and on the device, the longer total is used, because host and device work
+    at the same time. If it is known how long the device worked, this time is used instead of the
+    total on the device. A side cannot be used if its operators may overlap in time. The result is
+    N/A for a run in three cases:
 
     - The time of the run is unknown.
     - Neither side can be used.
@@ -86,13 +90,27 @@ def outside_s(profile: Profile) -> Floats:
     return np.where(inside_s > walls * _ROUNDING, np.nan, outside)
 
 
+def known_busy_s(profile: Profile) -> Floats:
+    """Return how long the busiest device worked in each run, shape (runs,); NaN if unknown."""
+    return np.array([run.busy_s for run in profile.runs], np.float64)
+
+
+def worked_s(profile: Profile) -> Floats:
+    """Return how long the device worked in each run, shape (runs,); NaN if unknown.
+
+    If the profile does not say so, this is the time of all operators.
+    """
+    busy_s = known_busy_s(profile)
+    return profile.totals_s("time") if np.isnan(busy_s).all() else busy_s
+
+
 class _Inside(NamedTuple):
     """The total time of the operators in each run: see `outside_s`. Shapes are (runs,)."""
 
     total_s: Floats
     """N/A for a run in which neither side can be used."""
     is_on_host: NDArray[np.bool_]
-    """Whether the time is the host time of the operators, not their device time."""
+    """Whether the time is the host time of the operators, not that of the device."""
 
 
 def _inside(profile: Profile) -> _Inside:
@@ -103,11 +121,21 @@ def _inside(profile: Profile) -> _Inside:
     unknown = np.full(len(profile.runs), np.nan)
     if np.isnan(walls_s(profile)).all():
         return _Inside(unknown, np.zeros(len(unknown), np.bool_))
-    sides: tuple[tuple[Side, str], ...] = ((HOST, "host_time"), (DEVICE, "time"))
-    host_s, device_s = (
-        np.where(_runs_with_one_line(profile, side), profile.totals_s(measure), np.nan)
-        for side, measure in sides
+    sides: tuple[tuple[Side, Floats], ...] = (
+        (HOST, profile.totals_s("host_time")),
+        (DEVICE, worked_s(profile)),
     )
+    host_s, device_s = (
+        np.where(_runs_with_one_line(profile, side), times_s, np.nan) for side, times_s in sides
+    )
+    host_s = host_s - np.nan_to_num(host_waits_s(profile))
+    busy_s = known_busy_s(profile)
+    if not np.isnan(busy_s).any():
+        # Operators between two runs count in one of them, so host times may be longer than the run.
+        is_on_host = not (np.isnan(host_s) | (host_s > walls_s(profile) * _ROUNDING)).any()
+        is_on_host = is_on_host and median(host_s[np.newaxis]) > median(busy_s[np.newaxis])
+        inside_s = host_s if is_on_host else busy_s
+        return _Inside(inside_s, np.full(len(inside_s), is_on_host))
     inside_s = np.fmax(host_s, device_s)
     return _Inside(inside_s, inside_s == host_s)
 
@@ -119,14 +147,16 @@ class TypicalRun(NamedTuple):
     outside_s: float = np.nan
     """The time of the run that no operator explains."""
     explained_on: Side | None = None
-    """Which times of the operators are compared with the run: host times or device times. None if
-    the profile has times on one side only, or if the runs differ in this."""
+    """Which times are compared with the run: the host times of operators, or the time in which the
+    device worked. None if the profile has times on one side only, or if the runs differ in this."""
     measured_apart: bool = False
     """Whether the operators take longer than the run, because they were measured one by one, or in
     another run."""
     ran_outside: bool = False
     """Whether the operators take longer than the run, because some ran before or after the run.
     Work between two steps of a trace counts in one of the steps."""
+    busy_s: float = np.nan
+    """How long the busiest device worked; NaN if it is unknown."""
 
 
 def typical_run(profile: Profile, statistic: str, unit: SampleUnit | None = None) -> TypicalRun:
@@ -144,11 +174,12 @@ def typical_run(profile: Profile, statistic: str, unit: SampleUnit | None = None
         return TypicalRun()
     inside = _inside(profile)
     takes_longer = inside.total_s > walls * _ROUNDING
-    times = np.stack([walls, outside_s(profile), takes_longer, inside.is_on_host])
+    busy_s = known_busy_s(profile)
+    times = np.stack([walls, outside_s(profile), takes_longer, inside.is_on_host, busy_s])
     if unit is not None:
         of_units = [times[:, runs] for runs in runs_of_units(profile.runs, unit)]
         times = np.stack([_of_typical_run(one, "median") for one in of_units], axis=1)
-    wall_s, outside, longer, on_host = _of_typical_run(times, statistic).tolist()
+    wall_s, outside, longer, on_host, busy = _of_typical_run(times, statistic).tolist()
     # Start times are from a timeline of the run itself, so operators that take longer than the run
     # must have run outside of it. Either all executions of a runtime have start times, or none has.
     ran_outside = longer > 0 and not np.isnan(profile.executions.start_s).all()
@@ -161,19 +192,22 @@ def typical_run(profile: Profile, statistic: str, unit: SampleUnit | None = None
         explained_on,
         longer > 0 and not ran_outside,
         bool(ran_outside),
+        busy,
     )
 
 
 def _has_both_sides(profile: Profile) -> bool:
     """Return whether the profile has host times and device times."""
+    if not np.isnan(known_busy_s(profile)).all():
+        return True
     totals_s = (profile.totals_s(measure) for measure in ("time", "host_time"))
     return all(not np.isnan(one).all() for one in totals_s)
 
 
 def _of_typical_run(times: Floats, statistic: str) -> Floats:
-    """Return the means of `times`, shape (4, runs), over the runs that the statistic chooses.
+    """Return the means of `times`, shape (5, runs), over the runs that the statistic chooses.
 
-    The first row orders the runs. The result has the shape (4,); a mean that is not finite is N/A.
+    The first row orders the runs. The result has the shape (5,); a mean that is not finite is N/A.
     """
     chosen = np.argsort(times[0], kind="stable")
     if statistic in QUANTILES:

@@ -9,22 +9,24 @@ import numpy as np
 
 from profile_analyze.model.iterations import by_unit, copies_in
 from profile_analyze.model.levels import at_level
+from profile_analyze.model.measuring import total_by_track
 from profile_analyze.model.notes import BASELINE, Importance, Note
 from profile_analyze.model.numbers import Spread, any_known, median, over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
+from profile_analyze.model.ranks import ranks_of
 from profile_analyze.model.splitting import split
-from profile_analyze.model.terms import ABSENT, COPY, DEVICE, RUN_KEYS
+from profile_analyze.model.terms import ABSENT, COPY, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.filters import filter_by_type_name_and_dtype
 from profile_analyze.query.mean_notes import notes_on_means
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run_times import (
-    LEAST_WAITS,
     host_waits_s,
     outlier_notes,
     typical_run,
     walls_s,
     warm_up_notes,
+    worked_s,
 )
 from profile_analyze.query.track_notes import track_notes
 from profile_analyze.query.unequal_runs import unequal_runs_notes, with_device_times
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.model_summary import ModelSummary
 
 _BUSY_HOST: Final = 2.0
-"""If the host takes more than this multiple of the device time, the device probably waits."""
+"""If the host works for more than this multiple of the device, the device probably waits."""
 _BUSY: Final = 0.5
 """A device does not wait for the host if it is busy for at least this share of a run."""
 
@@ -79,11 +81,17 @@ class Summary(NamedTuple):
     wall_s: float = np.nan
     """Seconds from the start of a run to its end; NaN if the file does not say."""
     outside_s: float = np.nan
-    """Seconds of a run that no operator explains, such as overhead of the runtime."""
+    """Seconds of a run that no operator explains, such as overhead of the runtime, or in which the
+    device was idle: see `explained_on`."""
     explained: float = np.nan
-    """The share of a run that the operators explain."""
+    """The rest of the run, as a share."""
     explained_on: Side | None = None
-    """Which times explain the run, if the profile has both host times and device times."""
+    """What `outside_s` leaves out: the times of operators on the host, or the time in which the
+    device worked. None if the profile has times on one side only."""
+    busy_s: float = np.nan
+    """Seconds of a run in which the busiest device worked; NaN if the file does not say."""
+    devices: int = 1
+    """How many devices worked."""
     level: str | None = None
     """The level of the rows; None for operators of a format without levels."""
     measured_apart: bool = False
@@ -232,7 +240,13 @@ def _wall_times(profile: Profile, query: Query, unit: SampleUnit | None) -> dict
     """Return the fields of `Summary` on the time of a whole run."""
     typical = typical_run(profile, query.run_statistic, unit)
     explained = 1 - float(ratio(np.array([typical.outside_s]), typical.wall_s)[0])
-    return {**typical._asdict(), "explained": explained, "level": profile.level}
+    devices = {(one.rank, one.device) for one in profile.tracks if one.side == DEVICE}
+    return {
+        **typical._asdict(),
+        "explained": explained,
+        "devices": len(devices),
+        "level": profile.level,
+    }
 
 
 def _copy_time(profile: Profile, query: Query) -> CopyTime:
@@ -274,7 +288,7 @@ def _notes(profile: Profile, unsplit: Profile, operators: int, *, judges: bool) 
             Importance.INCOMPLETE,
         )
     yield from track_notes(profile)
-    yield from _notes_on_busy_host(profile, judges=judges)
+    yield from _notes_on_busy_host(unsplit, judges=judges)
     for side, measure in (("device", "time"), ("host", "host_time")):
         is_unknown = np.isnan(profile.totals_s(measure))
         # If the sum of known times overflows, the total is N/A.
@@ -290,24 +304,36 @@ def _notes(profile: Profile, unsplit: Profile, operators: int, *, judges: bool) 
 def _notes_on_busy_host(profile: Profile, *, judges: bool) -> Iterator[Note]:
     """Yield a note if the host works far longer than the device, which then waits for the host.
 
-    Waits of the host are no work. If they matter, the note says that it leaves them out. Faster
-    operators hardly shorten such a run, so the note is about all of the device time. It matters
-    most if the user asks how much faster operators could be: see `judges` in `_notes`.
+    Waits of the host are no work. Faster operators hardly shorten such a run, so the note is about
+    all of the device time. It matters most if the user asks how much faster operators could be: see
+    `judges` in `_notes`. A damaged file may lack kernels, so it has no note.
     """
-    host_s, device_s = profile.totals_s("host_time"), profile.totals_s("time")
-    work_s = host_s - np.nan_to_num(host_waits_s(profile))
-    multiple = median(ratio(work_s, device_s)[np.newaxis])
-    # Several threads may work at the same time. If so, the host can take longer than a busy device.
-    is_busy = (device_s >= _BUSY * walls_s(profile)).any()
-    if multiple > _BUSY_HOST and not is_busy:
-        has_waits = np.nansum(work_s) < (1 - LEAST_WAITS) * np.nansum(host_s)
-        without_waits = ", without waits," if has_waits else ""
+    if any(note.importance == Importance.DAMAGED for note in profile.notes):
+        return
+    device_s = worked_s(profile)
+    host_s = profile.totals_s("host_time") - np.nan_to_num(host_waits_s(profile))
+    hosts = max(len(ranks_of(profile)), 1)
+    multiple = median(ratio(host_s / hosts, device_s)[np.newaxis])
+    if multiple > _BUSY_HOST and not (device_s >= _BUSY * _least_walls_s(profile)).any():
         yield Note(
-            f"the host time{without_waits} is {multiple:.1f} times the device time, so the device "
-            "probably waits for the host; --show-host shows the host times",
+            f"the host works {multiple:.1f} times as long as the device, so the device probably "
+            "waits for the host; --show-host shows the host times",
             Importance.ANSWER if judges else Importance.WRONG,
             share=1.0,
         )
+
+
+def _least_walls_s(profile: Profile) -> NDArray[np.float64]:
+    """Return the seconds that each run took at least, shape (runs,).
+
+    If the wall time is unknown, this is the time of the busiest thread. Several threads may work at
+    the same time, so all of them together can take longer than a busy device.
+    """
+    walls = walls_s(profile)
+    if not np.isnan(walls).any():
+        return walls
+    threads_s = total_by_track(profile, HOST)
+    return np.where(np.isnan(walls), np.fmax.reduce(threads_s, initial=0.0), walls)
 
 
 def _notes_on_times(

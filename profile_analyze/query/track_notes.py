@@ -10,9 +10,10 @@ from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import total_by_track
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import over_runs
+from profile_analyze.model.numbers import median, over_runs
 from profile_analyze.model.ranks import notes_on_incomplete_runs
 from profile_analyze.model.terms import DEVICE
+from profile_analyze.query.run_times import known_busy_s
 from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _MOST_RANKS: Final = 4
+_ROUNDING: Final = 0.001
+"""Times of streams that add up to the time of the device, up to this share, do not overlap."""
 
 
 def track_notes(profile: Profile) -> Iterator[Note]:
@@ -45,9 +48,10 @@ def track_notes(profile: Profile) -> Iterator[Note]:
         return
     process, lines = _busiest_process(profile, times_s, rows_of)
     by_line = {line: float(medians_s[rows_of[line]].sum()) for line in lines}
-    if len(by_line) > 1:
+    if len(by_line) > 1 and not _never_overlap(profile):
         where = "" if len(by_line) == len(rows_of) else f" in {process}"
-        yield _note_on_lines(by_line, where, adds_up=_adds_up(profile, times_s))
+        busy_s = median(known_busy_s(profile)[np.newaxis])
+        yield _note_on_lines(by_line, where, busy_s, adds_up=_adds_up(profile, times_s))
 
 
 def _adds_up(profile: Profile, times_s: NDArray[np.float64]) -> bool:
@@ -60,6 +64,12 @@ def _adds_up(profile: Profile, times_s: NDArray[np.float64]) -> bool:
         return True
     total_s = float(np.nansum(profile.totals_s(TIME.name)))
     return bool(total_s > float(np.nansum(times_s)) * (1 - 1e-9))
+
+
+def _never_overlap(profile: Profile) -> bool:
+    """Return whether all work of the device ran one after another, so that its times add up."""
+    sums_s, busy_s = profile.totals_s(TIME.name), known_busy_s(profile)
+    return bool((np.abs(sums_s - busy_s) <= _ROUNDING * busy_s).all())
 
 
 def _busiest_process(
@@ -78,8 +88,13 @@ def _busiest_process(
     return profile.processes[profile.runs[run].process], lines
 
 
-def _note_on_lines(by_line: Mapping[Track, float], where: str, *, adds_up: bool) -> Note:
-    """Return the note that the device time is of several lines. `by_line` has their seconds."""
+def _note_on_lines(
+    by_line: Mapping[Track, float], where: str, busy_s: float, *, adds_up: bool
+) -> Note:
+    """Return the note that the device time is of several lines. `by_line` has their seconds.
+
+    `busy_s` is the time in which the busiest device worked; NaN if it is unknown.
+    """
     kinds = {track.kind for track in by_line}
     noun = kinds.pop() if len(kinds) == 1 else "track"
     lines = sorted(by_line, key=lambda line: line.name)
@@ -87,12 +102,15 @@ def _note_on_lines(by_line: Mapping[Track, float], where: str, *, adds_up: bool)
         f"{short_time(by_line[line])} on {name}"
         for line, name in zip(lines, distinct_names(lines), strict=True)
     )
+    overlap = ", which may have run at the same time"
+    if not np.isnan(busy_s):
+        busiest = "device" if len({line.device for line in lines}) == 1 else "busiest device"
+        overlap = f", while the {busiest} worked for {short_time(busy_s)}"
     sums, rule = "is the sum of", ""
     if not adds_up:
         sums, rule = "is of", "; for an operator on several, only the slowest counts"
     return Note(
-        f"the device time {sums} {counted(len(by_line), noun)}{where}, which may have run "
-        f"at the same time: {parts}{rule}",
+        f"the device time {sums} {counted(len(by_line), noun)}{where}{overlap}: {parts}{rule}",
         Importance.WRONG,
     )
 

@@ -150,8 +150,7 @@ def _on_host_s(summary: Summary) -> float:
     """
     if summary.explained_on != HOST:
         return 0.0
-    waits_s = 0.0 if isnan(summary.thread_wait_s) else summary.thread_wait_s
-    return summary.wall_s - summary.outside_s - waits_s
+    return summary.wall_s - summary.outside_s
 
 
 def dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:

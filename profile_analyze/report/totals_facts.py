@@ -65,9 +65,11 @@ def _wall_text(summary: Summary, times: Times) -> str:
     rows = _ROWS_OF_LEVELS.get(summary.level, "operators")
     parts = f"{rows}: {share}, outside of them: {rest}"
     if summary.explained_on == HOST:
-        parts = f"{rows} on the host: {share}, outside of them: {rest}"
+        waits = "waiting or " if summary.thread_wait_s > 0 else ""
+        parts = f"{rows} on the host: {share}, {waits}outside of them: {rest}"
     if summary.explained_on == DEVICE:
-        parts = f"device busy: {share}, idle: {rest}"
+        which = "device" if summary.devices == 1 else "busiest device"
+        parts = f"{which} busy: {share}, idle: {rest}"
     return f"{wall} ({_in_such_a_run(summary)}{parts})"
 
 
@@ -75,12 +77,14 @@ def _in_such_a_run(summary: Summary) -> str:
     """Return `in such a run, ` if both totals are far from the operators' time in the typical run.
 
     The totals and the typical run are then of very different runs: see `TypicalRun`. Totals that
-    add up several runs differ for another reason, and say so themselves.
+    add up several runs differ for another reason, and say so themselves. The time in which the
+    device worked is not a total of operators.
     """
-    if summary.runs_per_total > 1:
+    if summary.runs_per_total > 1 or (summary.explained_on == DEVICE and summary.busy_s > 0):
         return ""
     inside_s = summary.wall_s - summary.outside_s
-    totals_s = (summary.device_time_s, summary.host_time_s)
+    waits_s = 0.0 if isnan(summary.thread_wait_s) else summary.thread_wait_s
+    totals_s = (summary.device_time_s, summary.host_time_s - waits_s)
     is_close = any(isclose(inside_s, total_s, rel_tol=_CLOSE) for total_s in totals_s)
     return "" if is_close else "in such a run, "
 
@@ -171,22 +175,22 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "outside_operators_s",
-            "How much of the wall time no operator explains; null if operators may have run at the "
-            "same time.",
+            "How much of the wall time is outside of operators on the host, or without work of the "
+            "device (`explained_on` says which); null if operators may have run at the same time.",
             lambda summary: summary.outside_s,
             shown_with="wall_time_s",
         ),
         Fact(
             "explained",
-            "The share of the wall time that the operators explain.",
+            "The rest of the wall time, as a share of it.",
             lambda summary: summary.explained,
             shown_with="wall_time_s",
         ),
         Fact(
             "explained_on",
-            "Which times of the operators explain the wall time: those on the host or on the "
-            "device. Null if `explained` is null, if the profile has times on one side only, or if "
-            "its runs differ.",
+            "What `explained` is a share of the wall time of: the times of operators on the host "
+            "without waits, or the time in which the busiest device worked. Null if `explained` is "
+            "null, if the profile has times on one side only, or if its runs differ.",
             lambda summary: summary.explained_on,
             {"enum": [HOST, DEVICE, None]},
             shown_with="wall_time_s",

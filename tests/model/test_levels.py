@@ -86,7 +86,7 @@ def test_kernels_that_nothing_launched_have_a_note() -> None:
     )
     shown = at_level(profile)
     assert shown.notes == (
-        "left out 1 kernel, 500 ms (100.0% of the time), that no operator launched; --level kernel has them",
+        "left out 1 kernel, 500 ms (100.0% of the time), whose launch is not in the file; --level kernel has them",
     )
     assert at_level(profile, "kernel").total_s() == 0.5
 

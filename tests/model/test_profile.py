@@ -61,7 +61,7 @@ ROW = np.zeros(1, np.int32)
         ),
         (
             {"operators": replace(nested().operators, level=Categorical.constant("top", 7))},
-            "operators: level 'top' is unknown; known values: operator, module, kernel, runtime, frame",
+            "operators: level 'top' is unknown; known values: operator, module, kernel, earlier, runtime, frame",
         ),
         (
             {"operators": replace(nested().operators, name=Categorical.missing(7))},

@@ -93,7 +93,7 @@ def test_each_execution_of_a_region_becomes_a_run() -> None:
     assert found.check() == ()
     assert found.runs == (
         Run(0, 1, "batch", wall_s=UNKNOWN),  # has an operator outside of its region
-        Run(0, 2, "batch", wall_s=3.0),
+        Run(0, 2, "batch", wall_s=0.0),  # ends before the last kernel of the run before it
     )
     assert found.executions.run.tolist() == [1, 1, 0, 0, 0, 0, 0, 1, 0]
     rows = at_level(found)

@@ -186,7 +186,7 @@ def test_a_mean_wall_time_that_is_too_large_is_not_available() -> None:
 
 
 BUSY_HOST = (
-    "the host time is 2.5 times the device time, so the device probably waits for the host; "
+    "the host works 2.5 times as long as the device, so the device probably waits for the host; "
     "--show-host shows the host times"
 )
 

@@ -109,7 +109,7 @@ def test_all_rows_are_written_unless_the_call_selects_some() -> None:
 
 def test_a_note_on_what_a_level_leaves_out_is_only_for_selected_rows() -> None:
     gpu = str(FIXTURES / "pytorch" / "gpu.json")
-    left_out = "left out 1 kernel in 2 runs, 1.50 us per run on average (0.9% of the time), that no operator launched"
+    left_out = "left out 1 kernel in 2 runs, 1.50 us per run on average (0.9% of the time), whose launch is not in the file"
     whole = run_command(gpu, "--format", "collapsed", "--notes", "all")
     assert "kernel_of_nobody 3\n" in whole.out
     assert left_out not in whole.err

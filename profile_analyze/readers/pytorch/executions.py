@@ -32,9 +32,9 @@ from profile_analyze.readers.pytorch.rows import (
     work_rows,
 )
 from profile_analyze.readers.pytorch.scopes import scopes_of
-from profile_analyze.readers.pytorch.steps import steps_of
+from profile_analyze.readers.pytorch.steps import Work, steps_of
 from profile_analyze.readers.pytorch.timeline import integers, timeline_of, waits
-from profile_analyze.readers.pytorch.tracks import processes_of, tracks_of
+from profile_analyze.readers.pytorch.tracks import launches_kernel, processes_of, tracks_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pytorch.columns import Events
     from profile_analyze.readers.pytorch.rows import Row
     from profile_analyze.readers.pytorch.steps import Steps
-    from profile_analyze.readers.pytorch.timeline import Timeline
+    from profile_analyze.readers.pytorch.timeline import Clipped, Timeline
 
     Indices: TypeAlias = NDArray[np.int64]
     Flags: TypeAlias = NDArray[np.bool_]
@@ -70,6 +70,9 @@ class Recorded(NamedTuple):
     repetitions: int
     """The greatest common divisor of the numbers of calls of the outermost operators. It is 1 in a
     trace with steps."""
+    clipped: Clipped
+    lost_launches: tuple[int, int]
+    """How many launches have no kernel in the file, and how many launches there are."""
 
 
 class _Host(NamedTuple):
@@ -95,8 +98,9 @@ def recorded(events: Events, rank: int | None, *, is_of_cpu: bool) -> Recorded:
     host = _host(events, timeline)
     launching = _launching_hosts(timeline)
     operator = np.append(at_or_above(timeline.parent, host.is_operator), -1)
-    rows, row = _rows(events, timeline, host, launching, operator)
-    run = _runs(timeline, host, processes_of(events), launching, operator[launching])
+    work = _work(timeline, host, processes_of(events), launching, operator[launching])
+    is_earlier = _is_earlier(work)
+    rows, row = _rows(events, timeline, host, launching, operator, is_earlier)
     of_hosts, of_calls, of_work = timeline.host, timeline.calls, timeline.work
     start_ns = np.concatenate([one.start_ns for one in (of_hosts, of_calls, of_work)])
     end_ns = np.concatenate([one.end_ns for one in (of_hosts, of_calls, of_work)])
@@ -104,7 +108,7 @@ def recorded(events: Events, rank: int | None, *, is_of_cpu: bool) -> Recorded:
     executions = Executions.of(
         row,
         (end_ns - start_ns) / _NS_PER_S,
-        run=run,
+        run=_runs(timeline, host, processes_of(events), work),
         track=track,
         start_s=start_ns / _NS_PER_S,
         submitted_s=_submitted_s(timeline, len(start_ns)),
@@ -121,7 +125,19 @@ def recorded(events: Events, rank: int | None, *, is_of_cpu: bool) -> Recorded:
     outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns, host.process))
     outermost_rows = row[: len(is_outermost)][is_outermost]
     repetitions = 1 if host.steps.numbers else _common_factor(outermost_rows)
-    return Recorded(rows, executions, tracks, host.steps.runs, outermost, outside, repetitions)
+    lost = _lost_launches(events, timeline)
+    runs, clipped = host.steps.runs_with(work), timeline.clipped
+    return Recorded(rows, executions, tracks, runs, outermost, outside, repetitions, clipped, lost)
+
+
+def _lost_launches(events: Events, timeline: Timeline) -> tuple[int, int]:
+    """Return how many launches have no kernel in the file, and how many launches there are."""
+    if not (integers(events.work.correlation) > 0).any():
+        return 0, 0  # no kernel says which call launched it
+    is_launch = launches_kernel(events) & (integers(events.calls.correlation) > 0)
+    has_work = np.zeros(len(is_launch) + 1, np.bool_)
+    has_work[timeline.launching_call] = True
+    return int((is_launch & ~has_work[:-1]).sum()), int(is_launch.sum())
 
 
 def _common_factor(rows: Indices) -> int:
@@ -210,13 +226,18 @@ def _launching_hosts(timeline: Timeline) -> Indices:
 
 
 def _rows(
-    events: Events, timeline: Timeline, host: _Host, launching: Indices, operator: Indices
+    events: Events,
+    timeline: Timeline,
+    host: _Host,
+    launching: Indices,
+    operator: Indices,
+    is_earlier: Flags,
 ) -> tuple[list[Row], Indices]:
     """Return all rows, and the row of each execution.
 
     `launching` has the host event that launched each piece of work, or -1. For each host event,
     `operator` has the event itself if it is an operator, else the innermost operator around it, or
-    -1. An extra last entry is -1.
+    -1. An extra last entry is -1. `is_earlier` says which work was launched before the recording.
     """
     inner_scope = np.append(host.inner_scope, -1)
     facts = [*events.host_facts]
@@ -236,6 +257,7 @@ def _rows(
         launchers,
         inner_scope[launching],
         host.scopes,
+        is_earlier,
     )
     amounts = mean_amounts(events, of_work.row, len(of_work.rows))
     kernels = [row._replace(amounts=one) for row, one in zip(of_work.rows, amounts, strict=True)]
@@ -244,32 +266,62 @@ def _rows(
     return rows, np.concatenate([of_hosts.row, of_calls.row + first_call, of_work.row + first_work])
 
 
-def _runs(
+def _work(
     timeline: Timeline, host: _Host, processes: Indices, launching: Indices, operator: Indices
-) -> Indices:
-    """Return the run of each execution.
+) -> Work:
+    """Return when and where work ran, and what launched it.
 
-    Work belongs to the run of the operator that launched it, even if the operator started in an
-    earlier run than the driver call. Outside all operators, the driver call decides. Without a
-    driver call, the host event decides. If the launch is unknown, the start of the work decides.
+    The operator that launched the work decides, even if it started in an earlier run than the
+    driver call. Outside all operators, the driver call decides. Without a driver call, the host
+    event decides.
 
     `processes` has the number of the process of each thread. `launching` has the host event that
     launched each piece of work, or -1. `operator` has the innermost operator at or around this host
     event, or -1.
     """
-    steps, calls, work = host.steps, timeline.calls, timeline.work
-    of_hosts = steps.runs_at(timeline.host.start_ns, host.process)
-    of_calls = steps.runs_at(calls.start_ns, processes[calls.thread])
-    call = timeline.launching_call
-    # A stream has no process: its `pid` in the file is a device.
-    at_start = steps.runs_at(work.start_ns, np.full(len(work.start_ns), -1))
-    by_host = np.append(of_hosts, 0)
-    of_work = np.select(
-        [operator >= 0, call >= 0, launching >= 0],
-        [by_host[operator], np.append(of_calls, 0)[call], by_host[launching]],
-        at_start,
+    work, call = timeline.work, timeline.launching_call
+    starts, process = (np.append(one, -1) for one in (timeline.host.start_ns, host.process))
+    call_starts = np.append(timeline.calls.start_ns, -1)
+    call_processes = np.append(processes[timeline.calls.thread], -1)
+    known = [operator >= 0, call >= 0, launching >= 0]
+    return Work(
+        processes[work.thread],
+        work.start_ns,
+        work.end_ns,
+        np.select(known, [starts[operator], call_starts[call], starts[launching]], work.start_ns),
+        np.select(known, [process[operator], call_processes[call], process[launching]], -1),
     )
-    return np.concatenate([of_hosts, of_calls, of_work])
+
+
+def _is_earlier(work: Work) -> Flags:
+    """Return which work was launched before the recording, shape (events,).
+
+    Its launch is not in the file, and it started before all work of its device whose launch is.
+    """
+    is_launched = work.process >= 0
+    device = work.device[is_launched]
+    first_ns = np.full(int(work.device.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first_ns, device, work.start_ns[is_launched])
+    has_launches = np.bincount(device, minlength=len(first_ns)) > 0
+    is_before = has_launches[work.device] & (work.start_ns < first_ns[work.device])
+    return np.asarray(is_before & ~is_launched)
+
+
+def _runs(timeline: Timeline, host: _Host, processes: Indices, work: Work) -> Indices:
+    """Return the run of each execution. Work belongs to the run that launched it.
+
+    If the launch is unknown, the start of the work decides. `processes` has the number of the
+    process of each thread.
+    """
+    steps, calls = host.steps, timeline.calls
+    return np.concatenate(
+        [
+            steps.runs_at(timeline.host.start_ns, host.process),
+            steps.runs_at(calls.start_ns, processes[calls.thread]),
+            # Work without a launch has no process: the `pid` of a stream in the file is a device.
+            steps.runs_at(work.launched_ns, work.process),
+        ]
+    )
 
 
 def _submitted_s(timeline: Timeline, size: int) -> NDArray[np.float64]:

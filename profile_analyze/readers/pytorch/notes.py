@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.ancestors import innermost_above
-from profile_analyze.model.notes import Importance, Note, notes_with_share
-from profile_analyze.model.numbers import total
+from profile_analyze.model.notes import Importance, Note, notes_with_share, time_and_share
+from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.regions import NO_STEPS, note_on_outside
 from profile_analyze.model.terms import KERNEL, OPERATOR, RUNTIME
 from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.readers.pytorch.timeline import integers
-from profile_analyze.readers.pytorch.tracks import launches_kernel
 from profile_analyze.readers.pytorch.work import follows_from_shapes
-from profile_analyze.units import counted, percent
+from profile_analyze.units import counted, percent, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +38,8 @@ def notes_on_trace(trace: Trace, found: Recorded, device_use: str | None) -> Ite
     yield from _notes_on_missing_work(trace, device_use)
     yield from _notes_on_left_out(events)
     if trace.has_end:
-        yield from _notes_on_lost_kernels(events, found)
+        yield from _notes_on_lost_kernels(found)
+    yield from _notes_on_work(found)
     if device_use is not None:
         yield from _notes_on_driver_calls(events, found)
     if len(found.outside):
@@ -100,21 +100,39 @@ def _notes_on_missing_work(trace: Trace, device_use: str | None) -> Iterator[Not
         )
 
 
-def _notes_on_lost_kernels(events: Events, found: Recorded) -> Iterator[Note]:
+def _notes_on_lost_kernels(found: Recorded) -> Iterator[Note]:
     """Yield a note if some launches of kernels have no kernel in the file."""
-    if not (integers(events.work.correlation) > 0).any():
-        return  # no kernel says which call launched it
-    is_launch = launches_kernel(events) & (integers(events.calls.correlation) > 0)
-    has_work = np.zeros(len(found.executions) + 1, np.bool_)
-    has_work[found.executions.launched_by] = True
-    first = len(events.host)
-    lost = int((is_launch & ~has_work[first : first + len(is_launch)]).sum())
+    lost, launches = found.lost_launches
     if lost:
         have = "has" if lost == 1 else "have"
         yield Note(
-            f"{lost} of {counted(int(is_launch.sum()), 'launch', 'launches')} {have} no kernel in "
+            f"{lost} of {counted(launches, 'launch', 'launches')} {have} no kernel in "
             "the file; FLOPS and bandwidth leave out calls without a kernel",
             Importance.INCOMPLETE,
+        )
+
+
+def _notes_on_work(found: Recorded) -> Iterator[Note]:
+    """Yield notes on work from before the recording, and on work with impossible durations."""
+    executions = found.executions
+    is_earlier = np.array([row.is_earlier for row in found.rows], np.bool_)[executions.operator]
+    if is_earlier.any():
+        of_work = np.array([row.level == KERNEL for row in found.rows], np.bool_)
+        earlier_s = total(executions.duration_s[is_earlier])
+        whole_s = total(executions.duration_s[of_work[executions.operator]])
+        yield Note(
+            f"left out {counted(int(is_earlier.sum()), 'kernel')}, {time_and_share(earlier_s, 1)}, "
+            "that ran before the first kernel whose launch is in the file: they were launched "
+            "before the recording",
+            Importance.INCOMPLETE,
+            float(ratio(np.array(earlier_s), whole_s)),
+        )
+    if found.clipped.kernels:
+        yield Note(
+            f"shortened {counted(found.clipped.kernels, 'kernel')} by "
+            f"{short_time(found.clipped.excess_s)} in total: a kernel cannot overlap the next "
+            "kernel of its stream",
+            Importance.WRONG,
         )
 
 
@@ -126,7 +144,7 @@ def _notes_on_driver_calls(events: Events, found: Recorded) -> Iterator[Note]:
     """
     executions, first = found.executions, len(events.host)
     calls = slice(first, first + len(events.calls))
-    is_inside = (executions.parent[calls] >= 0) & np.isnan(executions.thread_wait_s[calls])
+    is_inside = (executions.parent[calls] >= 0) & ~(executions.thread_wait_s[calls] > 0)
     is_inside &= np.array([row.level == RUNTIME for row in found.rows])[executions.operator[calls]]
     names = integers(events.calls.facts)[is_inside]
     if not len(names):

@@ -10,7 +10,7 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators, graphs_column
-from profile_analyze.model.terms import CONTROL, DERIVED, KERNEL, MEASURED, RUNTIME
+from profile_analyze.model.terms import CONTROL, DERIVED, EARLIER, KERNEL, MEASURED, RUNTIME
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.pytorch.device_facts import columns_of_facts
 from profile_analyze.readers.pytorch.kernel_names import kernel_category, short_name
@@ -34,7 +34,7 @@ def operators_of(rows: Sequence[Row]) -> Operators:
         name=Categorical.of(names),
         type=Categorical.of([_type(row, name) for row, name in zip(rows, names, strict=True)]),
         category=Categorical.of([_category(row) for row in rows]),
-        level=Categorical.of([row.level for row in rows]),
+        level=Categorical.of([EARLIER if row.is_earlier else row.level for row in rows]),
         scope=Categorical.of([row.scope for row in rows]),
         computation=_numbers(rows, lambda found: found.work.computation),
         memory=np.where(
@@ -88,6 +88,8 @@ def _path(row: Row, name: str) -> str:
     An operator has the same key in other traces, too.
     """
     launched_by = () if row.launched_by is None else (row.launched_by,)
+    if row.is_earlier:  # keeps the keys of other rows as in other traces
+        launched_by = (EARLIER,)
     shapes = row.described.in_shapes if row.described is not None else None
     text = "" if shapes is None else f"({', '.join('x'.join(map(str, one)) for one in shapes)})"
     if row.level == KERNEL and name != row.name:  # add a hash: short names can be equal

@@ -69,6 +69,8 @@ class Row(NamedTuple):
     """The name of the operator or driver call that launched a kernel; None if it is unknown."""
     amounts: Amounts = Amounts()
     """The mean numbers of bytes that an execution of a kernel moves."""
+    is_earlier: bool = False
+    """Whether a kernel was launched before the recording."""
 
 
 class HostKind(NamedTuple):
@@ -184,12 +186,14 @@ def work_rows(
     launchers: Named,
     scope: Indices,
     scopes: Sequence[Scope],
+    is_earlier: NDArray[np.bool_],
 ) -> Assigned:
     """Return the rows of the work on devices.
 
     Work with the same name has one row for each pair of a scope and a launcher. `fact` has indices
     in `facts`, shape (events,). `launchers` has the name of the launcher of each event, which is an
-    operator or a driver call.
+    operator or a driver call. Work in `is_earlier` was launched before the recording, and has rows
+    of its own.
     """
     names: dict[tuple[str, str], int] = {}
     name = np.array(
@@ -198,7 +202,7 @@ def work_rows(
     # Equal names get equal codes.
     by_name = {text: code for code, text in enumerate(launchers.names)}
     codes = np.array([*(by_name[text] for text in launchers.names), -1], np.int64)
-    launcher = codes[launchers.code]
+    launcher = np.where(is_earlier, -2, codes[launchers.code])
     pair, _ = numbered(name[fact] * _CODES + launcher)
     row, first = numbered(pair * _CODES + scope)
     _, examples = numbered(row * _CODES + fact)
@@ -213,6 +217,7 @@ def work_rows(
             Row(
                 KERNEL, one.name, one.category, _scope(scopes, scope[index]),
                 device_facts=tuple(facts_of[number]), launched_by=launched_by,
+                is_earlier=bool(is_earlier[index]),
             )
         )  # fmt: skip
     return Assigned(row, rows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from profile_analyze.model.busy import busiest, steps_with_work
 from profile_analyze.model.executions import Run
 
 if TYPE_CHECKING:
@@ -25,6 +26,19 @@ STEPS: Final = "ProfilerStep*"
 _NS_PER_S: Final = 1e9
 
 
+class Work(NamedTuple):
+    """The work on devices. All columns have shape (events,)."""
+
+    device: Indices
+    """The number of the device."""
+    start_ns: Indices
+    end_ns: Indices
+    launched_ns: Indices
+    """When the operator or the driver call that launched the work started."""
+    process: Indices
+    """The number of the process that launched the work; -1 if the launch is not in the file."""
+
+
 class Steps(NamedTuple):
     """The steps of a trace, in the order of their starts. The arrays have shape (steps,)."""
 
@@ -37,19 +51,48 @@ class Steps(NamedTuple):
     numbers: tuple[int | None, ...]
     """The number in the name of the steps of each run, such as 3 for `ProfilerStep#3`."""
 
-    @property
-    def runs(self) -> tuple[Run, ...]:
-        """The runs with their wall times. A trace without steps is one run without a wall time."""
+    def runs_with(self, work: Work) -> tuple[Run, ...]:
+        """Return the runs with their times. A trace without steps is one run without a wall time.
+
+        `work` is all work on devices. In a trace without work, it is unknown how long devices
+        worked.
+        """
+        device, start_ns, end_ns, launched_ns, process = work
         if not self.numbers:
-            return (Run(),)
-        starts = np.full(len(self.numbers), self.start_ns.max())
-        ends = np.full(len(self.numbers), self.end_ns.min())
-        np.minimum.at(starts, self.run, self.start_ns)
-        np.maximum.at(ends, self.run, self.end_ns)
+            if not len(device):
+                return (Run(),)
+            whole = np.array([start_ns.min()]), np.array([end_ns.max()])
+            return (Run(busy_s=int(busiest(*whole, device, start_ns, end_ns)[0]) / _NS_PER_S),)
+        is_inside = (process >= 0) & ~self.are_outside(launched_ns, process)
+        step = self._steps_at(launched_ns, process)
+        first, last = self._with_work(step[is_inside], end_ns[is_inside])
+        starts = np.full(len(self.numbers), first.max())
+        ends = np.full(len(self.numbers), last.min())
+        np.minimum.at(starts, self.run, first)
+        np.maximum.at(ends, self.run, last)
         walls = ((ends - starts) / _NS_PER_S).tolist()
+        busy = np.full(len(walls), np.nan)
+        if len(device):
+            busy = busiest(starts, ends, device, start_ns, end_ns) / _NS_PER_S
         return tuple(
-            Run(0, number, wall_s=wall) for number, wall in zip(self.numbers, walls, strict=True)
+            Run(0, number, wall_s=wall, busy_s=one)
+            for number, wall, one in zip(self.numbers, walls, busy.tolist(), strict=True)
         )
+
+    def _with_work(self, step: Indices, end_ns: Indices) -> tuple[Indices, Indices]:
+        """Return when each step begins and ends, with the work that it launched.
+
+        `step` has the step that launched each piece of work, and `end_ns` has its end.
+        """
+        first, last = self.start_ns.copy(), self.end_ns.copy()
+        for one in {*self.process.tolist()}:
+            steps = np.flatnonzero(self.process == one)
+            chosen = self.process[step] == one
+            position = np.searchsorted(steps, step[chosen])
+            first[steps], last[steps] = steps_with_work(
+                first[steps], last[steps], position, end_ns[chosen]
+            )
+        return first, last
 
     def runs_at(self, times_ns: Indices, process: Indices) -> Indices:
         """Return the run of each time, shape (times,); 0 in a trace without steps.

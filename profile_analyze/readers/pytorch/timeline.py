@@ -5,6 +5,7 @@ The docstring of the package defines host events, driver calls and work.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,9 +24,17 @@ if TYPE_CHECKING:
 
 _NS_PER_US: Final = 1000
 _NS_PER_S: Final = 1e9
-_WAIT: Final = "Synchronize"
-"""Driver calls with this text in their names do nothing but wait for the device. Examples are
-`cudaStreamSynchronize` and `hipDeviceSynchronize`."""
+_BLOCKS: Final = re.compile(r"Synchronize|^[a-z]+Memcpy(?!.*Async)")
+"""The names of driver calls that wait for the device contain this pattern. Examples are
+`cudaStreamSynchronize`, `hipMemcpyWithStream` and `cuMemcpyDtoH_v2`."""
+_MAY_BLOCK: Final = re.compile(r"^[a-z]+Memcpy.*Async")
+"""These copies wait for the device if the memory of the host is pageable."""
+_ROUNDING_NS: Final = 1000
+"""Because times are rounded, work may seem to overlap by up to this time."""
+_MOST_OVERLAP_NS: Final = 30_000
+_MOST_OVERLAP: Final = 0.1
+"""Work of one stream may overlap by this share of the shorter piece, such as a kernel that starts
+while the kernel before it ends (programmatic dependent launch)."""
 
 
 class Spans(NamedTuple):
@@ -36,6 +45,14 @@ class Spans(NamedTuple):
     end_ns: Indices
     thread: Indices
     """The index in `Events.threads`."""
+
+
+class Clipped(NamedTuple):
+    """The work that seems to run longer than the stream allows."""
+
+    kernels: int
+    excess_s: float
+    """The time that was removed from the durations."""
 
 
 class Timeline(NamedTuple):
@@ -58,6 +75,7 @@ class Timeline(NamedTuple):
     """The host event that launched each piece of work without a known `launching_call`, or -1."""
     allocating: Indices
     """The innermost host event around each allocation, or -1."""
+    clipped: Clipped
 
 
 def timeline_of(events: Events) -> Timeline:
@@ -65,6 +83,7 @@ def timeline_of(events: Events) -> Timeline:
     kinds = (events.host, events.calls, events.work)
     first_us = min((min(kind.start_us) for kind in kinds if len(kind)), default=0.0)
     host, calls, work = (_spans(kind, first_us) for kind in kinds)
+    work, clipped_work = _without_overlaps(work, integers(events.work.correlation))
     if any(one.kind == FUNCTION_EVENT for one in events.host_facts):
         host = _with_shorter_functions(events, host)
     parent = _parents(host)
@@ -78,26 +97,80 @@ def timeline_of(events: Events) -> Timeline:
         call,
         np.where(call >= 0, -1, _launching_hosts(events, host, work)),
         around(host, parent, integers(events.allocations.thread), _allocated_ns(events, first_us)),
+        clipped_work,
     )
 
 
 def waits(events: Events, timeline: Timeline) -> dict[str, NDArray[np.float64]]:
-    """Return the column `thread_wait_s` of executions; nothing for a trace without waits.
+    """Return the column `thread_wait_s` of executions; nothing for a trace without driver calls.
 
-    Driver calls that only wait have their duration. All other executions have NaN: the file does
-    not say, for example, how long a copy waited. Executions are in this order: host events, driver
-    calls, work.
+    A driver call that blocks waits from its start to its end. All other driver calls and host
+    events have 0, and work has NaN. Executions are in this order: host events, driver calls, work.
     """
-    is_wait = np.array([_WAIT in name for name in events.call_names], np.bool_)
-    is_wait = is_wait[integers(events.calls.facts)]
-    if not is_wait.any():
+    if not len(events.calls):
         return {}
     durations_s = (timeline.calls.end_ns - timeline.calls.start_ns) / _NS_PER_S
-    of_hosts, of_work = (
-        np.full(len(one.start_ns), np.nan) for one in (timeline.host, timeline.work)
-    )
-    of_calls = np.where(is_wait, durations_s, np.nan)
+    of_calls = np.where(_blocks(events, timeline), durations_s, 0.0)
+    of_hosts = np.zeros(len(timeline.host.start_ns))
+    of_work = np.full(len(timeline.work.start_ns), np.nan)
     return {"thread_wait_s": np.concatenate([of_hosts, of_calls, of_work])}
+
+
+def _blocks(events: Events, timeline: Timeline) -> NDArray[np.bool_]:
+    """Return which driver calls block until a device has done some work, shape (calls,).
+
+    An asynchronous copy blocks if its call ends when the copy has ended, or later.
+    """
+    facts = integers(events.calls.facts)
+    blocks, may_block = (
+        np.array([pattern.search(name) is not None for name in events.call_names], np.bool_)[facts]
+        for pattern in (_BLOCKS, _MAY_BLOCK)
+    )
+    call, ends_ns = timeline.launching_call, timeline.calls.end_ns
+    known = call >= 0
+    last_ns = np.full(len(ends_ns), -1)
+    np.maximum.at(last_ns, call[known], timeline.work.end_ns[known])
+    return blocks | (may_block & (last_ns >= 0) & (ends_ns >= last_ns))
+
+
+def _without_overlaps(work: Spans, correlation: Indices) -> tuple[Spans, Clipped]:
+    """End each piece of work at the start of the next launch of its stream if they overlap by much.
+
+    One stream runs one launch after another, so such an end is wrong. The kernels of one graph have
+    the same correlation, and may run at the same time.
+    """
+    rows = _by_stream(work)
+    if len(rows) < 2:
+        return work, Clipped(0, 0.0)
+    starts, ends = work.start_ns[rows], work.end_ns[rows]
+    stream, launch = work.thread[rows], correlation[rows]
+    # `last` has the last piece of each launch, and `following` the first piece after the launch.
+    is_last = (stream[1:] != stream[:-1]) | (launch[1:] != launch[:-1]) | (launch[1:] <= 0)
+    last = np.append(np.flatnonzero(is_last), len(rows) - 1)
+    following = np.repeat(last + 1, np.diff(last, prepend=-1)) % len(rows)
+    overlap = np.minimum(ends, ends[following]) - starts[following]
+    shorter = np.minimum(ends - starts, (ends - starts)[following])
+    is_wrong = (stream == stream[following]) & (following > np.arange(len(rows)))
+    is_wrong &= overlap > _ROUNDING_NS
+    is_wrong &= (overlap > _MOST_OVERLAP_NS) | (overlap > _MOST_OVERLAP * shorter)
+    clipped_ends = work.end_ns.copy()
+    clipped_ends[rows[is_wrong]] = starts[following[is_wrong]]
+    excess_s = int((work.end_ns - clipped_ends).sum()) / _NS_PER_S
+    return work._replace(end_ns=clipped_ends), Clipped(int(is_wrong.sum()), excess_s)
+
+
+def _by_stream(work: Spans) -> Indices:
+    """Return the pieces of work that took time, sorted by stream, then start, then end."""
+    rows = np.flatnonzero(work.end_ns > work.start_ns)
+    # NumPy sorts 16-bit numbers several times as fast as 64-bit numbers.
+    stream = work.thread[rows]
+    small = stream.astype(np.int16) if stream.max(initial=0) < 1 << 15 else stream
+    rows = rows[np.argsort(small, kind="stable")]
+    stream, starts, ends = work.thread[rows], work.start_ns[rows], work.end_ns[rows]
+    is_later = (starts[1:] > starts[:-1]) | ((starts[1:] == starts[:-1]) & (ends[1:] >= ends[:-1]))
+    if (is_later | (stream[1:] != stream[:-1])).all():
+        return rows
+    return rows[np.lexsort((ends, starts, stream))]
 
 
 def integers(values: array[int]) -> Indices:

@@ -284,7 +284,7 @@ def test_kernels_without_an_operator_are_left_out_with_a_note(tmp_path: Path) ->
     lost = [one for one in kernel if one["tid"] == DEVICE]
     _, notes = shown(tmp_path, document(*ADD, *lost), "--notes", "all")
     assert notes == (
-        "note: left out 1 kernel, 5.00 us (33.3% of the time), that no operator launched; --level "
+        "note: left out 1 kernel, 5.00 us (33.3% of the time), whose launch is not in the file; --level "
         "kernel has them\n"
     )
 

@@ -247,7 +247,7 @@ def test_kernels_are_the_device_time_of_the_node_that_launched_them(tmp_path: Pa
     assert notes == (
         "note: the computation of 1 operator (100.0% of the time) is unknown without shapes; add "
         "--model model.onnx, or record with ONNX Runtime 1.14 or later\n"
-        "note: left out 1 kernel, 1.00 us (9.1% of the time), that no operator launched; --level "
+        "note: left out 1 kernel, 1.00 us (9.1% of the time), whose launch is not in the file; --level "
         "kernel has them\n"
     )
 
@@ -421,7 +421,7 @@ def test_one_unescaped_name_shows_that_no_name_is_escaped(tmp_path: Path) -> Non
     assert times == [(r"C:\fast", pytest.approx(1e-6))]
     _, notes = shown(tmp_path, proof, "--notes", "all")
     assert "note: read 3 names with quotes, backslashes or bytes that JSON forbids, the" in notes
-    assert "that no operator launched" not in notes
+    assert "whose launch is not in the file" not in notes
 
 
 @pytest.mark.parametrize("indent", [None, 1])

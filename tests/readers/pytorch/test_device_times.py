@@ -1,0 +1,316 @@
+"""How long steps take, how long devices work in them, and how long the host only waits."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import profile_analyze as pa
+from profile_analyze.model.busy import busiest
+from profile_analyze.model.levels import at_level
+from profile_analyze.model.regions import with_step_region
+from profile_analyze.readers.loading import read_profile
+from profile_analyze.readers.source import Source
+from tests.conftest import PROFILES, examples, run_command
+from tests.readers.pytorch.events import call, document, event, kernel, op
+
+if TYPE_CHECKING:
+    from tests.readers.pytorch.events import Event
+
+FOLDER = PROFILES.parent / "pytorch-small"
+
+
+def totals(name: str, *options: str) -> dict[str, Any]:
+    """Return the totals that the command prints as JSON, times in microseconds."""
+    done = run_command(str(FOLDER / f"{name}.json"), "--format", "json", *options)
+    assert done.code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)["summary"]
+    return {
+        key.removesuffix("_s"): round(value * 1e6, 3)
+        if key.endswith("_s") and isinstance(value, float)
+        else value
+        for key, value in found.items()
+    }
+
+
+def chosen(found: dict[str, Any], *names: str) -> tuple[Any, ...]:
+    return tuple(found[name] for name in names)
+
+
+def read(*events: Event) -> pa.Profile:
+    return read_profile(Source.of_bytes("x.json", document(*events)), ())
+
+
+def stream(number: int, one: Event, *, device: int = 0) -> Event:
+    """Return a piece of work on another stream or device."""
+    return {**one, "pid": device, "tid": number}
+
+
+def step(number: int, start: int, length: int) -> Event:
+    return event("user_annotation", f"ProfilerStep#{number}", start, length)
+
+
+def walls_and_busy(profile: pa.Profile) -> list[tuple[float, float]]:
+    return [(round(run.wall_s * 1e6, 3), round(run.busy_s * 1e6, 3)) for run in profile.runs]
+
+
+@pytest.mark.parametrize("statistic", ["median", "mean", "min", "max"])
+def test_no_wait_is_longer_than_the_host_time(statistic: str) -> None:
+    """One of three steps has a wait: the median of the waits is 0."""
+    found = totals("sync-after-the-steps", "--run-stat", statistic)
+    expected = {
+        "median": (200, 0),
+        "mean": (3533.333, 3333.333),
+        "min": (200, 0),
+        "max": (10200, 10000),
+    }
+    assert chosen(found, "host_time", "thread_wait") == expected[statistic]
+    assert chosen(found, "wall_time", "outside_operators", "explained_on") == (900, 300, "device")
+
+
+def test_a_row_waits_for_no_longer_than_it_takes() -> None:
+    """A row with a wait in one of three steps: its median is of all three."""
+    events = [
+        one
+        for number, wait in enumerate((5, 5, 90))
+        for one in (
+            step(number, 100 * number, 100),
+            op("aten::item", 100 * number, 95),
+            event("cuda_runtime", "cudaMemcpyAsync", 100 * number + 1, 3, correlation=number + 1),
+            *([event("cuda_runtime", "cudaStreamSynchronize", 205, wait)] if wait > 5 else []),
+            kernel("copy", 100 * number + 50, 5, number + 1),
+        )
+    ]
+    rows = at_level(read(*events))
+    waits = (rows.measured("thread_wait") * 1e6).round(3).tolist()
+    assert waits == [[0, 0, 90]]
+    table = pa.run(pa.Query(by=("name",)), rows)
+    assert [(row["name"], row["thread_wait"]) for row in table.rows] == [("aten::item", 0.0)]
+
+
+@pytest.mark.parametrize(("name", "wait"), [("item-cuda", 7960), ("item-rocm", 7980)])
+def test_a_blocking_copy_is_a_wait(name: str, wait: int) -> None:
+    found = totals(name)
+    assert chosen(found, "device_time", "host_time", "thread_wait") == (1005, 8050, wait)
+    assert "probably waits" not in run_command(str(FOLDER / f"{name}.json")).err
+
+
+@pytest.mark.parametrize(
+    ("name", "copy_ends", "wait"),
+    [
+        ("cudaMemcpy", None, 30),
+        ("hipMemcpy", None, 30),
+        ("cudaMemcpy2D", None, 30),
+        ("cuMemcpyDtoH_v2", None, 30),
+        ("hipMemcpyWithStream", None, 30),
+        ("hipDeviceSynchronize", None, 30),
+        ("cuStreamSynchronize", None, 30),
+        ("cudaMemcpyAsync", 40, 30),  # the memory of the host is pageable
+        ("cuMemcpyHtoDAsync_v2", 39, 30),
+        ("cudaMemcpyAsync", 41, 0),
+        ("cudaMemcpyAsync", None, 0),  # the copy is not in the file
+        ("cudaLaunchKernel", 39, 0),
+        ("cudaGraphAddMemcpyNode", None, 0),
+        ("cudaMemsetAsync", 39, 0),
+        ("cudaMalloc", None, 0),
+    ],
+)
+def test_calls_that_block_are_waits(name: str, copy_ends: int | None, wait: int) -> None:
+    copies = [] if copy_ends is None else [kernel("copy", copy_ends - 5, 5, 1)]
+    profile = read(event("cuda_runtime", name, 10, 30, correlation=1), *copies)
+    assert np.nansum(profile.executions.thread_wait_s) * 1e6 == pytest.approx(wait)
+
+
+@pytest.mark.parametrize("level", ["operator", "module", "top", "kernel"])
+def test_how_long_the_device_worked_does_not_depend_on_the_level(level: str) -> None:
+    found = totals("backward-outside-of-modules", *(() if level == "top" else ("--level", level)))
+    assert chosen(found, "wall_time", "outside_operators", "explained_on") == (6720, 270, "device")
+    done = run_command(str(FOLDER / "backward-outside-of-modules.json"), "--notes", "all")
+    assert "probably waits" not in done.err
+
+
+def test_a_device_with_much_work_on_several_streams_waits_for_the_host() -> None:
+    """Two streams work at the same time, so they work for 10 us, not for 20 us."""
+    launches = (op("mm", 0, 31), call(1, 1), call(3, 2))
+    kernels = [stream(number, kernel("gemm", 40, 10, number)) for number in (1, 2)]
+    notes = pa.summarise(read(*launches, *kernels)).notes
+    assert [str(note) for note in notes] == [
+        "the device time is the sum of 2 streams, while the device worked for 10.0 us: 10.0 us on "
+        "stream 1, 10.0 us on stream 2",
+        "the host works 3.1 times as long as the device, so the device probably waits for the "
+        "host; --show-host shows the host times",
+    ]
+
+
+def test_one_busy_device_of_two_does_not_wait_for_the_host() -> None:
+    launches = (step(1, 0, 100), op("mm", 0, 90), call(1, 1), call(3, 2))
+    first, second = (stream(7, kernel("gemm", 10, 5, number), device=number) for number in (1, 2))
+    assert "probably waits" in str(pa.summarise(read(*launches, first, second)).notes)
+    busy = {**second, "dur": 80}
+    assert "probably waits" not in str(pa.summarise(read(*launches, first, busy)).notes)
+    assert walls_and_busy(read(*launches, first, busy)) == [(100, 80)]
+
+
+def test_two_threads_of_the_host_may_work_for_longer_than_a_busy_device() -> None:
+    """The trace has no steps. Each thread works for 50 us, the device for 40 of 50 us."""
+    threads = [{**op("mm", 0, 50), "tid": thread} for thread in (1, 2)]
+    profile = read(*threads, {**call(1, 1), "tid": 1}, kernel("gemm", 10, 40, 1))
+    assert "probably waits" not in str(pa.summarise(profile).notes)
+
+
+def test_a_cut_file_does_not_say_that_the_device_waits() -> None:
+    whole = document(op("mm", 0, 90), call(1, 1), kernel("gemm", 10, 5, 1), kernel("b", 20, 9, 2))
+    for end, waits in ((len(whole), True), (whole.rindex(b"{"), False)):
+        profile = read_profile(Source.of_bytes("x.json", whole[:end]), ())
+        assert ("probably waits" in str(pa.summarise(profile).notes)) == waits
+
+
+def test_a_step_ends_with_its_last_kernel_and_begins_after_the_step_before() -> None:
+    found = totals("host-ahead")
+    assert chosen(found, "wall_time", "outside_operators", "explained_on") == (1000, 0, "device")
+    assert chosen(found, "host_time", "thread_wait") == (60, 0)
+    profile = pa.load(str(FOLDER / "host-ahead.json"))
+    assert walls_and_busy(profile) == [(2000, 1000), (1000, 1000), (1000, 1000)]
+    # At a step and after the first step, times are as in the whole recording.
+    assert totals("host-ahead", "--step", "6")["wall_time"] == 1000
+    assert totals("host-ahead", "--skip-runs", "1")["wall_time"] == 1000
+    # Other steps are cut, so nobody knows how long they take.
+    assert totals("host-ahead", "--from", "1.5ms", "--to", "2.5ms")["wall_time"] is None
+
+
+def test_steps_are_compared_with_their_kernels() -> None:
+    files = [str(FOLDER / f"{name}.json") for name in ("host-ahead", "sync-in-each-step")]
+    done = run_command(files[0], "--compare", files[1], "--print-only", "summary")
+    lines = dict(line.split("  ", 1) for line in done.out.splitlines() if "  " in line)
+    assert lines["wall time of a run"].strip() == "1.000 ms (device busy: 100.0%, idle: 0 ms)"
+    assert lines["baseline wall time"].strip() == "1.090 ms"
+    assert "a whole run takes" not in done.out + done.err
+
+
+def test_regions_take_as_long_as_their_kernels() -> None:
+    """The same times as with steps of the profiler, which begin and end at the same times."""
+    whole = json.loads((FOLDER / "host-ahead.json").read_bytes())
+    events = [one for one in whole["traceEvents"] if one["name"] != "cudaDeviceSynchronize"]
+    steps = read(*events)
+    named = [
+        {**one, "name": "batch"} if one["name"].startswith("ProfilerStep") else one
+        for one in events
+    ]
+    regions = with_step_region(read(*named), "batch")
+    assert walls_and_busy(regions) == walls_and_busy(steps)
+    assert walls_and_busy(regions) == [(2000, 1000), (1000, 1000), (1000, 1000)]
+
+
+def test_work_launched_between_two_steps_makes_no_step_longer() -> None:
+    profile = read(
+        *(step(1, 0, 50), op("a", 0, 9), call(1, 1), op("b", 60, 9), call(61, 2)),
+        *(step(2, 100, 50), op("a", 100, 9), call(101, 3)),
+        *(kernel("k", 20, 50, 1), kernel("k", 70, 20, 2), kernel("k", 120, 10, 3)),
+    )
+    assert walls_and_busy(profile) == [(70, 50), (50, 10)]
+
+
+def test_a_kernel_without_a_launch_keeps_the_device_busy() -> None:
+    found = totals("kernel-without-launch")
+    assert chosen(found, "wall_time", "outside_operators") == (2000, 200)
+    assert found["device_time"] == 600
+    done = run_command(str(FOLDER / "kernel-without-launch.json"), "--format", "plain")
+    assert "2.000 ms (device busy: 90.0%, idle: 0.200 ms)\n" in done.out
+    assert done.err == (
+        "note: left out 1 kernel, 1.20 ms (66.7% of the time), whose launch is not in the file; "
+        "--level kernel has them\n"
+    )
+
+
+OLDER = (
+    *(kernel("old", 10, 30, 91), stream(9, kernel("old", 20, 40, 92))),
+    *(step(1, 0, 100), op("mm", 1, 9), call(5, 1), kernel("gemm", 70, 20, 1)),
+    kernel("lost", 95, 5, 93),
+)
+"""Two kernels that were launched before the recording, and one whose launch was lost."""
+
+
+@pytest.mark.parametrize("level", ["operator", "kernel"])
+def test_work_launched_before_the_recording_is_of_no_operator(level: str) -> None:
+    profile = read(*OLDER)
+    assert profile.check() == ()
+    rows = at_level(profile, level)
+    expected = {"operator": {"mm": 20}, "kernel": {"gemm": 20, "lost": 5}}
+    times = (rows.measured("time")[:, 0] * 1e6).round(3).tolist()
+    assert dict(zip(rows.operators.name.values(), times, strict=True)) == expected[level]
+    assert walls_and_busy(profile) == [(100, 75)]
+    assert (
+        "left out 2 kernels, 70.0 us (73.7% of the time), that ran before the first kernel whose "
+        "launch is in the file: they were launched before the recording"
+    ) in map(str, rows.notes)
+
+
+def test_windows_and_regions_count_work_launched_before_the_recording() -> None:
+    profile = read(*OLDER, event("user_annotation", "batch", 0, 100))
+    assert walls_and_busy(with_step_region(profile, "batch")) == [(100, 75)]
+    window = pa.within_times(profile, 0.0, 75e-6)
+    assert [round(run.busy_s * 1e6, 3) for run in window.runs] == [55]
+
+
+def test_a_kernel_that_overlaps_the_next_of_its_stream_is_shortened() -> None:
+    found = totals("kernel-too-long")
+    assert chosen(found, "device_time", "wall_time", "outside_operators") == (1000, 2000, 1000)
+    done = run_command(str(FOLDER / "kernel-too-long.json"))
+    assert done.err == (
+        "note: shortened 1 kernel by 1.60 s in total: a kernel cannot overlap the next kernel of "
+        "its stream\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "durations"),
+    [
+        ((0, 100, 1), (95, 100, 2), (100, 100)),  # 5 us of 100 us
+        ((0, 100, 1), (85, 100, 2), (85, 100)),
+        ((0, 1000, 1), (975, 1000, 2), (1000, 1000)),
+        ((0, 1000, 1), (965, 1000, 2), (965, 1000)),  # 35 us
+        ((0, 100, 1), (50, 2, 2), (50, 2)),  # the second is inside the first
+        ((0, 4, 1), (3, 4, 2), (4, 4)),  # a rounding error
+        ((0, 100, 1), (50, 100, 1), (100, 100)),  # two branches of a graph
+        ((0, 100, 0), (50, 100, 0), (50, 100)),  # unknown launches
+        ((0, 100, 1), (50, 0, 2), (100, 0)),
+    ],
+)
+def test_only_large_overlaps_are_shortened(
+    first: tuple[int, int, int], second: tuple[int, int, int], durations: tuple[int, int]
+) -> None:
+    kernels = [kernel("k", *one) for one in (first, second)]
+    for order in (kernels, kernels[::-1]):
+        found = read(op("mm", 0, 5), *order).executions.duration_s[1:] * 1e6
+        expected = durations if order is kernels else durations[::-1]
+        assert found.round(3).tolist() == [*expected]
+    other_stream = read(op("mm", 0, 5), kernels[0], stream(8, kernels[1])).executions
+    assert (other_stream.duration_s[1:] * 1e6).round(3).tolist() == [first[1], second[1]]
+
+
+WORK = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(0, 9)), max_size=9)
+
+
+@examples(150)
+@given(WORK, st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20)), min_size=1, max_size=3))
+def test_the_busiest_device_equals_a_count_of_all_moments(
+    work: list[tuple[int, int, int]], windows: list[tuple[int, int]]
+) -> None:
+    device, begins, lengths = np.array(work, np.int64).reshape(-1, 3).T
+    first, size = np.array(windows, np.int64).T
+    expected = [
+        max(
+            sum(
+                any(one == number and start <= at < start + length for one, start, length in work)
+                for at in range(begin, begin + long)
+            )
+            for number in range(3)
+        )
+        for begin, long in windows
+    ]
+    assert busiest(first, first + size, device, begins, begins + lengths).tolist() == expected
