@@ -1,4 +1,4 @@
-"""Applies the options that select a part of a profile, correct its times, or add data to it."""
+"""Applies the options that select a part of a profile or add data to it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from profile_analyze.advice.names import did_you_mean, similar_texts
-from profile_analyze.analysis.synchronisation import without_synchronisation
 from profile_analyze.errors import QueryError
 from profile_analyze.model.regions import regions_of, with_step_region
 from profile_analyze.model.windows import only_steps, within_times
@@ -51,12 +50,10 @@ def _with_step_region(profile: Profile, name: str) -> Profile:
 
 
 def adjusted(request: Request, profile: Profile, model: Profile | None) -> Profile:
-    """Correct times, add the data of `model`, and choose the source of computation and memory.
+    """Add the data of `model`, and choose the source of computation and memory.
 
-    Each of these changes is made only if the request has its option.
+    Each is done only if the request has its option.
     """
-    if request.correct_sync:
-        profile = without_synchronisation(profile)
     if model is not None:
         profile = with_model(profile, model, instead=_other_descriptions(profile, model))
     return profile if request.work is None else choose_work(profile, request.work)

@@ -69,13 +69,6 @@ RUNS: Final = OptionGroup(
             "slow the whole run was. In a comparison, this changes only the times in tables: the "
             "summary, all verdicts and --fail-if use the times as measured",
         ),
-        Option.of(
-            "--correct-sync",
-            action="store_true",
-            help="if the runtime waited for the end of each operator, remove this wait from the "
-            "times: subtract the same time from each call, so that all calls add up to the "
-            "wall time of a run",
-        ),
     ),
 )
 

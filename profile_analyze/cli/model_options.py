@@ -29,7 +29,6 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
         ("--run-stat", query.run_statistic != Query().run_statistic),
         ("--copy-time", request.shows_copy_time),
         ("--correct-drift", request.correct_drift),
-        ("--correct-sync", request.correct_sync),
         ("--top-end-key kern", query.measure in ("wait", "host_wait")),
         ("--print-only host", request.asked_side == "host"),
         ("--show-host", len(request.sides) > 1),

@@ -327,7 +327,6 @@ def _check_stacks(arguments: argparse.Namespace) -> None:
         ("--print-only summary", arguments.print_only == "summary"),
         ("--top-end-key kern", arguments.top_end_key == "kern"),
         ("--correct-drift", arguments.correct_drift),
-        ("--correct-sync", arguments.correct_sync),
     ):
         if given:
             raise QueryError(

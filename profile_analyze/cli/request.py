@@ -75,7 +75,6 @@ class Request(NamedTuple):
     """The part of the profile to analyse."""
     match: str
     correct_drift: bool
-    correct_sync: bool
     queries: Mapping[Side, Query]
     """The query of each side."""
     measure_peaks: Callable[[], Peaks] | None
@@ -144,7 +143,7 @@ class Request(NamedTuple):
 
 _AS_GIVEN: Final = (
     *("work", "inspect", "engine", "skip_bad", "skip_runs", "match", "max_size"),
-    *("correct_drift", "correct_sync", "force", "plot", "write_model"),
+    *("correct_drift", "force", "plot", "write_model"),
     *("export", "sql", "sql_timeout"),
 )
 """The fields of `Request` whose options have the same name and value."""

@@ -153,9 +153,9 @@ def load_file(request: Request, file: str, wanted: frozenset[str], progress: Pro
 
 
 def prepared(request: Request, profile: Profile, model: Profile | None) -> Profile:
-    """Select the part, the runs and the level, and apply the options on times and work."""
+    """Select the part, the runs and the level, and apply the options on work."""
     is_whole = request.part == WHOLE
-    if is_whole and request.work is None and model is None and not request.correct_sync:
+    if is_whole and request.work is None and model is None:
         return _at_level(request, profile)
     # Imported here, because only calls with one of these options need it.
     from profile_analyze.cli.adjustments import adjusted, part_of

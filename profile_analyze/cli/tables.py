@@ -38,8 +38,7 @@ _OF_SQL: Final = frozenset(
         *_OF_BOTH,
         *("--sql", "--sql-timeout", "--level", "--work", "--skip-runs"),
         *("--from", "--to", "--step", "--step-region"),
-        *("--correct-drift", "--correct-sync"),
-        *("--input-shape", "--dim", "--model", "--split-matmul"),
+        *("--correct-drift", "--input-shape", "--dim", "--model", "--split-matmul"),
         *("--format", "--confluence", "--output", "--force", "--time-unit"),
     )
 )

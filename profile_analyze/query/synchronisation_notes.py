@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.analysis.synchronisation import waits_s
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import ratio
-from profile_analyze.units import short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,14 +18,11 @@ if TYPE_CHECKING:
 def synchronisation_notes(profile: Profile) -> Iterator[Note]:
     """Yield a note on how much the wait adds to the times. The rows must be of one level."""
     text = "the runtime waited for each operator before the next, so times include that wait"
-    each_s = waits_s(profile)
-    most_s = float(np.fmax.reduce(each_s, initial=0.0))
-    if most_s > 0:
-        walls_s = np.array([run.wall_s for run in profile.runs])
-        factor = float(np.nanmax(ratio(profile.totals_s("time"), walls_s)))
+    walls_s = np.array([run.wall_s for run in profile.runs])
+    factor = float(np.fmax.reduce(ratio(profile.totals_s("time"), walls_s), initial=0.0))
+    if factor > 1:
         yield Note(
-            f"{text}: all operators together take {factor:.3g} times as long as a whole run; "
-            f"--correct-sync subtracts {short_time(most_s)} from each call",
+            f"{text}: all operators together take {factor:.3g} times as long as a whole run",
             Importance.WRONG,
         )
     else:

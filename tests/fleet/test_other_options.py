@@ -19,7 +19,7 @@ ALWAYS_ALLOWED = {
 ALLOWED_WITH_SQL = ALWAYS_ALLOWED | {
     *("--sql", "--sql-timeout", "--level", "--work", "--skip-runs", "--force"),
     *("--from", "--to", "--step", "--step-region", "--input-shape", "--dim", "--model"),
-    *("--split-matmul", "--correct-drift", "--correct-sync", "--time-unit"),
+    *("--split-matmul", "--correct-drift", "--time-unit"),
     *("--format", "--confluence", "--output"),
 }
 PRINTING = {"--help", "--version", "--print-completion", "--clear-cache"}

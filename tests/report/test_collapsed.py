@@ -136,7 +136,6 @@ def test_host_stacks_are_written_if_only_the_host_is_printed(tmp_path: Path) -> 
         (("--print-only", "summary"), "--print-only summary"),
         (("--top-end-key", "kern"), "--top-end-key kern"),
         (("--correct-drift",), "--correct-drift"),
-        (("--correct-sync",), "--correct-sync"),
     ],
 )
 def test_options_that_do_not_apply_are_refused(options: tuple[str, ...], option: str) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.analysis.synchronisation import without_synchronisation
 from tests import in_memory
 from tests.conftest import FIXTURES, TABLE_FORMATS, without_version
 from tests.report.json_schema import check_report
@@ -51,7 +50,6 @@ REPORTS: Mapping[str, Callable[[], pa.Report]] = {
     "static_by_type": lambda: answer(in_memory.static(), by="type"),
     "averages": lambda: answer(in_memory.averages()),
     "synchronised": lambda: answer(in_memory.synchronised()),
-    "synchronised_corrected": lambda: answer(without_synchronisation(in_memory.synchronised())),
     "nested_operator": lambda: answer(in_memory.nested()),
     "nested_operator_host": lambda: answer(in_memory.nested(), measure="host_time"),
     "nested_top": lambda: answer(in_memory.nested(), level="top"),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.analysis.synchronisation import waits_s
 from profile_analyze.readers.migraphx.instruction import parsed
 from profile_analyze.readers.migraphx.shapes import Shape, shapes_of
 from tests.conftest import FIXTURES, IS_FULL, run_command
@@ -214,8 +213,6 @@ def test_a_group_without_calls_counts_as_one_call(tmp_path: Path) -> None:
         "the number of calls of 1 operator (40.0% of the time) is unknown, because the file says "
         "0; each counts as one call"
     ) in profile.notes
-    # All operators together take 0.5 us longer than the run, which 4 calls share.
-    assert waits_s(profile).tolist() == [pytest.approx(0.125e-6)]
 
 
 @pytest.mark.parametrize("time", ["nan", "-nan", "inf", "-1", "1e9999"])

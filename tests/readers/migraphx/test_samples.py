@@ -61,8 +61,7 @@ def test_an_answer_shows_what_the_report_says_about_whole_runs() -> None:
     )
     assert done.err == (
         "note: the runtime waited for each operator before the next, so times include that wait: "
-        "all operators together take 1.43 times as long as a whole run; --correct-sync subtracts "
-        "4.08 us from each call\n"
+        "all operators together take 1.43 times as long as a whole run\n"
         "note: times are means over several inferences; how much they vary is not known\n"
     )
 
@@ -163,16 +162,3 @@ def test_what_the_runtime_printed_is_in_the_json() -> None:
     )
     assert document["summary"]["wall_time_s"] == pytest.approx(60.9e-6)
     assert document["summary"]["outside_operators_s"] is None
-
-
-def test_correction_subtracts_the_wait_from_each_call() -> None:
-    done = run_command(str(FOLDER / "current.txt"), "--correct-sync", "-t", "2", "--notes", "all")
-    assert done.out.splitlines()[-2:] == [
-        "               37.920  62.3%  48.39 GFLOPS  1.93 GiB/s  gpu::code_object::mlir_convolution_add_relu  @7",
-        "                8.420  13.8%   3.89 GFLOPS  9.06 GiB/s  gpu::pooling                                 @9",
-    ]
-    assert done.err == (
-        "note: times are corrected for synchronisation: a wait of 4.08 us is subtracted from each "
-        "call; 14 operators took less than the wait and count as 0\n"
-        "note: times are means over several inferences; how much they vary is not known\n"
-    )
