@@ -20,6 +20,8 @@ from tests.conftest import PROFILES, examples, run_command
 from tests.readers.pytorch.events import call, document, event, kernel, op
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.readers.pytorch.events import Event
 
 FOLDER = PROFILES.parent / "pytorch-small"
@@ -93,6 +95,17 @@ def test_a_row_waits_for_no_longer_than_it_takes() -> None:
     assert [(row["name"], row["thread_wait"]) for row in table.rows] == [("aten::item", 0.0)]
 
 
+def test_a_file_without_driver_calls_has_no_waits_beside_files_with_waits(tmp_path: Path) -> None:
+    """The median of the host times is of a file without waits, and so is that of the waits."""
+    sync = event("cuda_runtime", "cudaDeviceSynchronize", 10, 90)
+    for number, calls in enumerate(((sync,), (), ())):
+        content = document(op("mm", 0, 5), *calls, kernel("gemm", 6, 3, 1))
+        (tmp_path / f"{number}.json").write_bytes(content)
+    done = run_command(str(tmp_path), "--format", "json")
+    found = json.loads(done.out)["summary"]
+    assert (round(found["host_time_s"] * 1e6), found["thread_wait_s"]) == (5, 0)
+
+
 @pytest.mark.parametrize(("name", "wait"), [("item-cuda", 7960), ("item-rocm", 7980)])
 def test_a_blocking_copy_is_a_wait(name: str, wait: int) -> None:
     found = totals(name)
@@ -145,6 +158,11 @@ def test_a_device_with_much_work_on_several_streams_waits_for_the_host() -> None
         "the host works 3.1 times as long as the device, so the device probably waits for the "
         "host; --show-host shows the host times",
     ]
+
+
+def test_streams_that_never_work_at_the_same_time_have_no_note() -> None:
+    notes = pa.summarise(pa.load(str(FOLDER / "host-ahead.json"))).notes
+    assert "sum of 2 streams" not in str(notes)
 
 
 def test_one_busy_device_of_two_does_not_wait_for_the_host() -> None:
@@ -291,6 +309,12 @@ def test_only_large_overlaps_are_shortened(
         assert found.round(3).tolist() == [*expected]
     other_stream = read(op("mm", 0, 5), kernels[0], stream(8, kernels[1])).executions
     assert (other_stream.duration_s[1:] * 1e6).round(3).tolist() == [first[1], second[1]]
+
+
+def test_work_inside_other_work_counts_once() -> None:
+    begins, ends = np.array([0, 1, 5, 20]), np.array([10, 2, 6, 22])
+    window = np.array([0, 3]), np.array([30, 21])
+    assert busiest(*window, np.zeros(4, np.int64), begins, ends).tolist() == [12, 8]
 
 
 WORK = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(0, 9)), max_size=9)
