@@ -31,7 +31,7 @@ _CLOSE: Final = 0.1
 
 def _host_time_text(summary: Summary, times: Times) -> str:
     waits = ""
-    if summary.thread_wait_s >= LEAST_WAITS * summary.host_time_s:
+    if summary.thread_wait_s > 0 and summary.thread_wait_s >= LEAST_WAITS * summary.host_time_s:
         waits = f"waiting: {times.total(summary.thread_wait_s)}"
     return _total_text(summary, summary.host_time_s, times, waits)
 

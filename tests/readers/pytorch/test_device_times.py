@@ -201,6 +201,11 @@ def test_a_step_ends_with_its_last_kernel_and_begins_after_the_step_before() -> 
     assert totals("host-ahead", "--from", "1.5ms", "--to", "2.5ms")["wall_time"] is None
 
 
+def test_no_wait_is_not_shown() -> None:
+    done = run_command(str(FOLDER / "host-ahead.json"), "--from", "1.5ms", "--to", "3.5ms")
+    assert "total host time    0 us\n" in done.out
+
+
 def test_steps_are_compared_with_their_kernels() -> None:
     files = [str(FOLDER / f"{name}.json") for name in ("host-ahead", "sync-in-each-step")]
     done = run_command(files[0], "--compare", files[1], "--print-only", "summary")
