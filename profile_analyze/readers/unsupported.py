@@ -51,12 +51,6 @@ _OWN_TABLES: Final = {
 }
 _OWN_TABLE: Final = b"|".join(_OWN_TABLES.values())
 
-# Parts of a pattern for the first bytes of JSON, which may end anywhere.
-_STRING: Final = rb'"(?:[^"\\\n]|\\.)*(?:"|$)'
-_SCALAR: Final = rb"(?:%b|null|true|false|-?\d+(?:\.\d*)?(?:[eE][-+]?\d*)?)\s*" % _STRING
-_END: Final = rb"[\]}]\s*(?:[,\]]|$)"
-_OBJECT: Final = rb"\{\s*(?:%b\s*(?::|$)|%b)" % (_STRING, _END)
-
 _FRAMEWORK: Final = (
     "which is not supported; record with the profiler of the framework, such as torch.profiler"
 )
@@ -68,23 +62,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb'\{\s*"version"\s*:\s*\d+\s*,\s*"profile"\s*:\s*(null|\{\s*"(source|format)")',
     ),
     _Signature("a table that profile_analyze printed; name the profile it is about", _OWN_TABLE),
-    _Signature("a picture, not a profile", rb"(<[?!][^>]*>\s*)*<svg\b|\x89PNG\r\n|%PDF-"),
-    _Signature(
-        "a TensorRT list of inference times (trtexec --exportTimes), which has no layers; name the "
-        "file of --exportProfile",
-        rb'\[\s*\{[^}]*"(startEnqMs|startInMs|computeMs)"\s*:',
-    ),
-    _Signature(
-        "facts about a TensorRT engine (trt-engine-explorer), without layers; name the file of "
-        "--exportProfile",
-        rb'\{\s*"(model_options"\s*:\s*\{\s*"Format|performance_summary"\s*:\s*\{\s*"Throughput)"'
-        rb'|\[\s*\{\s*"Name"[^}]*"ComputeCapability"\s*:\s*\[',
-    ),
-    _Signature(
-        "a summary of OpenVINO's benchmark_app, without layers; name the file of -exec_graph_path "
-        "or of -report_type detailed_counters",
-        rb'\{\s*"cmd_options"\s*:.*"configuration_setup"\s*:',
-    ),
     _Signature(
         "counters of OpenVINO that a program wrote (get_profiling_info); write the execution "
         "graph, too: ov.serialize(compiled_model.get_runtime_model(), 'graph.xml')",
@@ -96,11 +73,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb'\{(?=.*"traceEvents"\s*:).*("metadata"\s*:\s*\{\s*"highres-ticks"'
         rb'|"args"\s*:\s*\{\s*"name"\s*:\s*"/(host|device):)',
     ),
-    # Paddle writes schemaVersion as a text, PyTorch as a number.
-    _Signature(
-        "a Paddle profile",
-        rb'\{(?=.*"traceEvents"\s*:).*("span_index"|"schemaVersion"\s*:\s*")',
-    ),
     # torch_npu writes the times of operators as texts, PyTorch as numbers.
     _Signature(
         ASCEND,
@@ -110,17 +82,8 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb"|(Step Id|Device_id),.{0,400}(Accelerator Core|Task Type),",
     ),
     _Signature(
-        "only the list traceEvents of a PyTorch trace; name the whole file that "
-        "export_chrome_trace wrote",
-        rb'\[\s*\{.*"cat"\s*:\s*"(cpu_op|user_annotation|cuda_runtime)"',
-    ),
-    _Signature(
-        "a Chrome timeline of another program, or an empty one",
+        "a Chrome timeline of an unknown program, or an empty one",
         rb'\{(?=\s*").*"traceEvents"\s*:\s*\[|\[\s*\{[^}]*"ph"\s*:\s*"',
-    ),
-    _Signature(
-        "an onnx-tool table; name the ONNX model that it describes",
-        rb"Name,Type,(Sparse Pattern,[^\n]*)?Forward_(MACs|FLOPs),",
     ),
     _Signature(
         "a log of OpenVINO's benchmark_app; name the file of -exec_graph_path or -report_type",
@@ -128,11 +91,12 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb"\[Step \d+/11\] |(.*\n)?[^\n]*\b(EXECUTED|NOT_RUN|OPTIMIZED_OUT) +layerType: ",
     ),
     _Signature(
-        "a trtexec log; name the file of --exportProfile",
+        "a trtexec log or list of times (--exportTimes); name the file of --exportProfile",
         # The table may come after megabytes. Each line may begin with a time and a letter.
         rb"(.*\n)?(&&&& [A-Z]+ TensorRT\.trtexec\b"
         rb"|(\[[^\]\n]{1,40}\] ){0,3}=== Profile \(\d+ iterations? ?\) ===)"
-        rb"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] \[[A-Z]\] ",
+        rb"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] \[[A-Z]\] "
+        rb'|\[\s*\{[^}]*"(startEnqMs|startInMs|computeMs)"\s*:',
     ),
     _Signature(
         "a table of key_averages() (PyTorch), which has only sums; name the trace that "
@@ -140,17 +104,10 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb"-{4}[- ]{0,4000}\s+Name\s+Self C(PU|UDA)\b",
     ),
     _Signature(
-        f"an export of Nsight Systems (nsys), {_FRAMEWORK}",
-        rb"SQLite format 3\0.*(CUPTI_ACTIVITY|TARGET_INFO_)",
-    ),
-    _Signature(
-        f"a report of Nsight Systems (nsys), {_FRAMEWORK}",
-        rb"QDSTRM|NVIDIA Tegra Profiler",
+        f"a file of Nsight Systems (nsys), {_FRAMEWORK}",
+        rb"SQLite format 3\0.*(CUPTI_ACTIVITY|TARGET_INFO_)|QDSTRM|NVIDIA Tegra Profiler"
+        rb'|"?Time ?\(%\)"?,"?Total Time \(ns\)',
         (".nsys-rep", ".qdrep", ".qdstrm"),
-    ),
-    _Signature(
-        f"a table of Nsight Systems (nsys stats), {_FRAMEWORK}",
-        rb'"?Time ?\(%\)"?,"?Total Time \(ns\)',
     ),
     _Signature(
         f"a report of Nsight Compute (ncu), {_FRAMEWORK}",
@@ -163,8 +120,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb'|"?Name"?[,\t]"?Calls"?[,\t]"?TotalDurationNs\b|\{\s*"rocprofiler-sdk-tool"\s*:'
         rb"|SQLite format 3\0.*\brocpd_",
     ),
-    _Signature("an SQLite database, not a profile", rb"SQLite format 3\0"),
-    _Signature("a recording of Linux perf, which has no operators", rb"PERFILE2"),
     _Signature(
         "a TensorFlow Lite model, not a profile; run it with benchmark_model "
         "--enable_op_profiling=true",
@@ -180,11 +135,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     _Signature("a Python pickle, not a profile", rb"\x80[\x02-\x05]"),
     _Signature(
-        "a file of arrays, not a profile",
-        rb'\x89HDF\r\n|\x93NUMPY|.{5}\0\0\0\{"|PK\x03\x04.{26}[^/]{1,99}\.npy',
-    ),
-    _Signature("a program or a library, not a profile", rb"\x7fELF|MZ.\0"),
-    _Signature(
         "a page of HTML, not a profile; download the file itself",
         rb"\s*<(![dD][oO][cC][tT][yY][pP][eE] [hH][tT][mM][lL]|[hH][tT][mM][lL])\b",
     ),
@@ -192,30 +142,10 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         "a pointer of Git LFS, not the file itself; run git lfs pull",
         rb"version https://git-lfs\.github\.com",
     ),
+    # The magic of a tar header is at offset 257. The first layer of gzip is already gone.
     _Signature(
-        "a MegEngine model, not a profile; run it with load_and_run --profile run.json",
-        rb".{0,15}\0mgv[0-9]|mgb[0-9]{3}",
-    ),
-    # `Source` has already decompressed the outer gzip layer.
-    _Signature("a gzip file inside another; unpack it once", rb"\x1f\x8b"),
-    _Signature("a bzip2 file; unpack it first", rb"BZh[1-9](1AY|\x17rE)"),
-    _Signature("an xz file; unpack it first", rb"\xfd7zXZ"),
-    _Signature("a zip archive; unpack it first", rb"PK\x03\x04"),
-    # the magic of a tar header is at offset 257
-    _Signature("a tar archive; unpack it first", rb".{257}ustar"),
-    _Signature(
-        "JSON that was encoded twice; write the object, not its text",
-        rb'"\s*[\[{](\s|\\[nrt]|[\[{])*\\"',
-    ),
-    _Signature(
-        "a Python object that was written as text; write it with json.dump",
-        rb"[\[{]\s*(\{\s*)?'[^'\n]*'\s*[:,\]}]",
-    ),
-    _Signature(
-        "JSON, but not like a profile",
-        # A text or a number alone is the whole file, because a table may begin with one. In a list,
-        # a comma or the end follows, because a log may begin with [2026-03-08 11:26:14].
-        rb"%b|%b$|(\[\s*)+(%b|%b|%b(,|%b|$)|$)" % (_OBJECT, _SCALAR, _OBJECT, _END, _SCALAR, _END),
+        "an archive or a compressed file; unpack it first",
+        rb"PK\x03\x04|.{257}ustar|\x1f\x8b|BZh[1-9](1AY|\x17rE)|\xfd7zXZ",
     ),
 )
 """All unsupported formats, in the order in which they are tried."""

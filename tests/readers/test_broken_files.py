@@ -43,6 +43,7 @@ OWN_TABLES = [
 OTHER_PROFILER = (
     "which is not supported; record with the profiler of the framework, such as torch.profiler"
 )
+NSYS = f"looks like a file of Nsight Systems (nsys), {OTHER_PROFILER}"
 NCU = f"looks like a report of Nsight Compute (ncu), {OTHER_PROFILER}"
 NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"", "is empty; the program that should have written it may have died"),
@@ -62,83 +63,34 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         "starts with 'log'",
     ),
     (b'log\n{"a": 1}', """is in no known format: it starts with 'log\\n{"a": 1}'"""),
-    *(
-        (content, "looks like JSON, but not like a profile")
-        for content in (b"[1.5, 2]", b"[1.0e-05, 3]", b"[-2E+3]", b"[12", b"[1.", b"[1.5e-\n")
-    ),
     (b"\x00\x01\x02", "is in no known format: it starts with '\\x00\\x01\\x02'"),
-    (b"[]", "looks like JSON, but not like a profile"),
-    (b"{}", "looks like JSON, but not like a profile"),
+    (b"{}", "is in no known format: it starts with '{}'"),
     (OWN_REPORT, "looks like a report of profile_analyze, not a profile"),
     *((table, OWN_TABLE) for table in OWN_TABLES),
-    (
-        b'<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg width="1">',
-        "looks like a picture, not a profile",
-    ),
-    (b"\x89PNG\r\n", "looks like a picture, not a profile"),
-    (b"%PDF-1.4", "looks like a picture, not a profile"),
     (b"a; b", "is in no known format: it starts with 'a; b'"),
     (b"total loss 0.3", "is in no known format: it starts with 'total loss 0'"),
     (b"| name | time |", "is in no known format: it starts with '| name | tim'"),
-    *(
-        (content, "looks like JSON, but not like a profile")
-        for content in (
-            *(b'"text"', b'"a \\" b"\n', b'"never closed', b"null", b"false\n", b"-12"),
-            *(b'{"a": 1}', b'{"a', b"{ }", b'{"a": 1}\n{"a": 2}', b'[["a", 1], []]', b"[[]]"),
-            *(b'["a"]', b'["a", 2]', b"[null, 1]", b"[{}]", b"[[[", b'[ {"a" : 1} ]'),
-        )
-    ),
     (b"[project]\nname = 1", "is in no known format: it starts with '[project]\\nna'"),
-    (
-        gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0),
-        "looks like a gzip file inside another; unpack it once",
-    ),
-    (b"BZh91AY&SY", "looks like a bzip2 file; unpack it first"),
-    (b"\xfd7zXZ\x00", "looks like an xz file; unpack it first"),
-    (b"PK\x03\x04", "looks like a zip archive; unpack it first"),
-    (b"run.json".ljust(257, b"\0") + b"ustar", "looks like a tar archive; unpack it first"),
-    (
-        b'[{ "startEnqMs" : 1 }',
-        "looks like a TensorRT list of inference times (trtexec --exportTimes), which has no "
-        "layers; name the file of --exportProfile",
-    ),
     *(
-        (
-            content,
-            "looks like facts about a TensorRT engine (trt-engine-explorer), without layers; name "
-            "the file of --exportProfile",
-        )
+        (content, "looks like an archive or a compressed file; unpack it first")
         for content in (
-            b'{"model_options": {"Format": "ONNX"}',
-            b'{"performance_summary": {"Throughput": 2829.15',
-            b'[{"Name": "NVIDIA A100", "ComputeCapability": [8, 0]',
+            gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0),
+            *(b"BZh91AY&SY", b"\xfd7zXZ\x00", b"PK\x03\x04"),
+            b"run.json".ljust(257, b"\0") + b"ustar",
         )
     ),
     (
         b'{"traceEvents": [{"ph": "X"}]}',
-        "looks like a Chrome timeline of another program, or an empty one",
+        "looks like a Chrome timeline of an unknown program, or an empty one",
     ),
     (
         b'[{"name": "a", "ph": "X"}]',
-        "looks like a Chrome timeline of another program, or an empty one",
+        "looks like a Chrome timeline of an unknown program, or an empty one",
     ),
     (
         b'[{"ph": "M", "args": {"name": "Ascend Hardware"}}]',
         "looks like a profile of an Ascend NPU (torch_npu), which is not supported; open it in "
         "MindStudio Insight",
-    ),
-    (
-        b'[{"ph": "X", "cat": "cpu_op", "name": "aten::mm"}]',
-        "looks like only the list traceEvents of a PyTorch trace; name the whole file that "
-        "export_chrome_trace wrote",
-    ),
-    (
-        b'"{\\"traceEvents\\": []}"',
-        "looks like JSON that was encoded twice; write the object, not its text",
-    ),
-    *(
-        (content, "looks like a Python object that was written as text; write it with json.dump")
-        for content in (b"{'traceEvents': []}", b"[{'name': 'conv'}]")
     ),
     *(
         (b'{%b"traceEvents": [%b]}' % parts, "looks like a JAX or TensorFlow (XLA) trace")
@@ -146,16 +98,6 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
             (b'"metadata":{"highres-ticks":true},', b""),
             (b"", b'{"ph": "M", "name": "process_name", "args": {"name": "/device:TPU:0"}}'),
         )
-    ),
-    (b'{"schemaVersion": "1.0.2", "traceEvents": []}', "looks like a Paddle profile"),
-    (
-        b'{"cmd_options": {"-m": "a.xml"}, "configuration_setup": {}}',
-        "looks like a summary of OpenVINO's benchmark_app, without layers; name the file of "
-        "-exec_graph_path or of -report_type detailed_counters",
-    ),
-    (
-        b"Name,Type,Forward_MACs,x",
-        "looks like an onnx-tool table; name the ONNX model that it describes",
     ),
     *(
         (
@@ -183,13 +125,18 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         )
     ),
     *(
-        (content, "looks like a trtexec log; name the file of --exportProfile")
+        (
+            content,
+            "looks like a trtexec log or list of times (--exportTimes); name the file of "
+            "--exportProfile",
+        )
         for content in (
             b"[I] === Profile (10 iterations ) ===",
             b"[03/02/2021-10:00:00] [I] a line\n[03/02/2021-10:00:00] [I] === Profile (1 iteration) ===",
             b"&&&& RUNNING TensorRT.trtexec [TensorRT v100700] # trtexec --onnx=m.onnx",
             b"== TensorRT ==\n\n&&&& RUNNING TensorRT.trtexec # trtexec --onnx=m.onnx",
             b"[05/08/2024-14:05:12] [V] [TRT] Tactic: 0x0000000000003996 Time: 0.01 layer_3996",
+            b'[{ "startEnqMs" : 1 }',
         )
     ),
     (
@@ -197,14 +144,12 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         "looks like a table of key_averages() (PyTorch), which has only sums; name the trace that "
         "export_chrome_trace wrote",
     ),
-    (
-        b"SQLite format 3\0\x10\0 CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER)",
-        f"looks like an export of Nsight Systems (nsys), {OTHER_PROFILER}",
-    ),
-    (b"QDSTRM\0\1", f"looks like a report of Nsight Systems (nsys), {OTHER_PROFILER}"),
-    (
-        b"Time (%),Total Time (ns),Instances,Avg (ns)",
-        f"looks like a table of Nsight Systems (nsys stats), {OTHER_PROFILER}",
+    *(
+        (content, NSYS)
+        for content in (
+            b"SQLite format 3\0\x10\0 CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER)",
+            *(b"QDSTRM\0\1", b"Time (%),Total Time (ns),Instances,Avg (ns)"),
+        )
     ),
     *(
         (b'==PROF== Connected\n"ID"%b"Process ID"%b"Process Name"%b"Host Name"' % ((one,) * 3), NCU)
@@ -220,8 +165,6 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
             b"SQLite format 3\0\x10\0 CREATE TABLE rocpd_string",
         )
     ),
-    (b"SQLite format 3\0\x10\0", "looks like an SQLite database, not a profile"),
-    (b"PERFILE2\0", "looks like a recording of Linux perf, which has no operators"),
     (
         b"\x1c\0\0\0TFL3",
         "looks like a TensorFlow Lite model, not a profile; run it with benchmark_model "
@@ -237,10 +180,6 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         "looks like a PyTorch model, not a profile; run it under torch.profiler",
     ),
     (b"\x80\x04\x95", "looks like a Python pickle, not a profile"),
-    (b"\x93NUMPY\x01\0", "looks like a file of arrays, not a profile"),
-    (b'\x1e\0\0\0\0\0\0\0{"__metadata__":{}}', "looks like a file of arrays, not a profile"),
-    (b"PK\x03\x04".ljust(30, b"\0") + b"x.npy", "looks like a file of arrays, not a profile"),
-    (b"\x7fELF\2", "looks like a program or a library, not a profile"),
     (
         b"\n<!doctype html>",
         "looks like a page of HTML, not a profile; download the file itself",
@@ -248,10 +187,6 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (
         b"version https://git-lfs.github.com/spec/v1\noid sha256:0",
         "looks like a pointer of Git LFS, not the file itself; run git lfs pull",
-    ),
-    (
-        b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2",
-        "looks like a MegEngine model, not a profile; run it with load_and_run --profile run.json",
     ),
     ("{}".encode("utf-16"), "is text in UTF-16, as PowerShell's > writes it; convert it to UTF-8"),
     (
@@ -262,8 +197,8 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
 
 
 BY_SUFFIX = {
-    ".nsys-rep": f"looks like a report of Nsight Systems (nsys), {OTHER_PROFILER}",
-    ".qdrep": f"looks like a report of Nsight Systems (nsys), {OTHER_PROFILER}",
+    ".nsys-rep": NSYS,
+    ".qdrep": NSYS,
     ".ncu-rep": NCU,
 }
 
@@ -299,13 +234,6 @@ NEAR_MISSES = {
         *(b"total device time: 5 ms", b"total computation of 3 layers", b"device time (ms): 5"),
         *(b"epoch,time_s,loss\n", b"name,macs,params\n", b'{"measure":"length","unit":"m"}'),
     ],
-    "a picture": [b"<?xml version='1.0'?><svgfont>", b"PNG", b"PDF-1.4"],
-    "a TensorRT list": [b'[{"model": "a", "latencyMs": 5}]'],
-    "facts about a TensorRT engine": [
-        *(b'{"model_options": {"temperature": 1}}', b'{"performance_summary": {"accuracy": 1}}'),
-        b'[{"gpu": 0, "ComputeCapability": "8.0"}]',
-    ],
-    "a summary of OpenVINO": [b'{"cmd_options": {"verbose": true}}'],
     "counters of OpenVINO": [
         b'[{"name": "a", "status": "EXECUTED"}]',
         b'[{"exec_type": "batch", "status": "RUNNING"}]',
@@ -314,14 +242,11 @@ NEAR_MISSES = {
         b'{"traceEvents": [], "metadata": {"os": "x", "highres-ticks": true}}',
         b'{"name": "/device:GPU:0"}',
     ],
-    "a Paddle": [b'{"schemaVersion": "1.0", "config": {}}'],
     "a profile of an Ascend NPU": [
         *(b'{"name": "Ascend Hardware"}', b'[INFO] {"name": "Ascend Hardware"}'),
         *(b'[{"cat": "cpu_op", "ts": 12}]', b"Step Id,Loss\n1,2\n"),
     ],
-    "only the list": [b'[INFO] {"cat": "cpu_op"}', b'[{"cat": "cpu_option"}]'],
     "a Chrome timeline": [b'{"keep": ["traceEvents"]}', b'[{"sample": "water", "ph": 7.2}]'],
-    "an onnx-tool": [b"Name,Type,Sparse Pattern,x\n1,2,Forward_MACs,"],
     "a log of OpenVINO": [
         b"[Step 1/3] Starting the build",
         b"EXECUTED in order\nlayerType: Convolution",
@@ -330,48 +255,26 @@ NEAR_MISSES = {
         b"import trtexec\n# the line === Profile (10 iterations ) === begins the table",
         b"# &&&& RUNNING TensorRT.trtexec begins a log",
         b"[05/08/2024 14:05] [I] a line",
+        b'[{"model": "a", "latencyMs": 5}]',
     ],
     "a table of key_averages": [b"------  \n Name  Self Contained"],
-    "an export of Nsight Systems": [b"SQLite format 3\0 CREATE TABLE runs"],
-    "a report of Nsight Systems": [b"see QDSTRM"],
-    "a table of Nsight Systems": [b"Time (%),Name"],
+    "a file of Nsight Systems": [
+        *(b"SQLite format 3\0 CREATE TABLE runs", b"see QDSTRM", b"Time (%),Name"),
+    ],
     "a report of Nsight Compute": [b'"ID","Name","Process ID"'],
     "a recording of ROCm": [
         b"id,start_timestamp,end_timestamp\n",
         b"Name,Calls,Total\n",
         b"id,name\n1,Correlation_Id,Start_Timestamp",
     ],
-    "an SQLite": [b"SQLite format"],
-    "a recording of Linux perf": [b"PERF"],
     "a TensorFlow Lite": [b"the TFL3 format"],
     "a TensorRT engine": [b"ftrt is a text"],
     "a PyTorch model": [b"PK\x03\x04".ljust(30, b"\0") + b"mydata.pkl"],
     "a Python pickle": [b"\x80\x06", b"\xe2\x80\x9d"],
-    "a file of arrays": [
-        b"NUMPY",
-        b"PK\x03\x04".ljust(30, b"\0") + b"a/b.npy",
-        b'12345678{"a": 1}',
-    ],
-    "a program": [b"MZ,intensity\n", b"ELF"],
     "a page of HTML": [b"<!doctype svg>", b"<htmlx>"],
     "a pointer of Git LFS": [b"version https://example.org/spec/v1"],
-    "a MegEngine model": [b"see mgv2", b"mgb4 is a board"],
-    "a gzip file": [b"\x1f\x8a"],
-    "a bzip2 file": [b"BZh9 is a name"],
-    "an xz file": [b"7zXZ"],
-    "a zip archive": [b"PK means Phil Katz"],
-    "a tar archive": [b"ustar"],
-    "JSON that was encoded twice": [b'"[node type]","[first]"', b'"{id}"'],
-    "a Python object": [b"['tis a log line", b"{'"],
-    "JSON, but": [
-        *(b'"a","b"\n"1","2"', b'"a"\t"b"', b'"a";"b"', b'"a" is a quote', b"12,34\n", b"12 ms"),
-        *(
-            b"null hypothesis",
-            b"true,false",
-            b"[[tool.mypy.overrides]]\nmodule",
-            b'["a.b"]\nkey = 1',
-        ),
-        *(b"[ ] a task", b"[12] Running", b"[1234] [I] a line", b"{} {} format", b"{a: 1}"),
+    "an archive": [
+        *(b"\x1f\x8a", b"BZh9 is a name", b"7zXZ", b"PK means Phil Katz", b"ustar"),
     ],
 }
 """For each signature, by the start of its format: contents that it must not recognise."""
@@ -393,7 +296,10 @@ def test_a_trtexec_log_is_recognised_before_its_table(tmp_path: Path) -> None:
     for content in (start + tactic * 40_000, tactic * 40_000):
         path = write_bytes(tmp_path, content + b"[I] === Profile (2094 iterations ) ===\n")
         reason = failure(path, pa.UnknownFormatError)
-        assert reason == "looks like a trtexec log; name the file of --exportProfile"
+        assert (
+            reason
+            == "looks like a trtexec log or list of times (--exportTimes); name the file of --exportProfile"
+        )
 
 
 PROGRAM = b"""import sys

@@ -68,6 +68,6 @@ def test_the_table_has_every_file_of_a_folder(
     assert capsys.readouterr().out.splitlines() == [
         "file            format                  operators    time (ms)  equal sums by type",
         "a/loop.json.gz  ONNX Runtime profile            9     0.767000  9 of 9",
-        "b.json                                                          looks like JSON, "
-        "but not like a profile",
+        "b.json                                                          is in no known "
+        "format: it starts with '{}'",
     ]

@@ -157,8 +157,8 @@ def test_messages_name_all_supported_formats(tmp_path: Path) -> None:
     assert (outcome.code, outcome.out) == (1, "")
     formats = SUPPORTED.replace("formats: ", "formats: made-up text, ")
     assert outcome.err == (
-        f"profile_analyze: error: {file}: looks like a Chrome timeline of another program, or an "
-        f"empty one; {formats}\n"
+        f"profile_analyze: error: {file}: looks like a Chrome timeline of an unknown program, or "
+        f"an empty one; {formats}\n"
     )
 
 

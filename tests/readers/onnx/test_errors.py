@@ -168,12 +168,12 @@ def test_without_the_onnx_package_the_error_names_the_extra(
             b"version https://git-lfs",
             "is in no known format: it starts with 'version http'",
         ),
-        ("m.onnx", b"[1]", "looks like JSON, but not like a profile; "),
+        ("m.onnx", b"[1]", "is in no known format: it starts with '[1]'; "),
         ("m.onnx", b"", "is empty; "),
         ("m.json", b"\x08\x08\x3a\x05", "truncated or damaged: "),
         ("m.json", b"\x42\x02\x10\x0d", "is not an ONNX model: it has no graph"),
         ("m.ONNX", b"\x3a\x05", "truncated or damaged: "),
-        ("m.json", b"BZh91AY", "looks like a bzip2 file"),
+        ("m.json", b"BZh91AY", "looks like an archive or a compressed file"),
     ],
 )
 def test_models_are_recognised_by_bytes_and_name(
