@@ -30,7 +30,7 @@ from tests.readers.same_profiles import difference
 from tests.remote_files import FaultyFiles, faulty, in_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from profile_analyze.readers.many import ReadFiles
 
@@ -428,19 +428,20 @@ def test_profiles_at_urls_are_not_cached(tmp_path: Path) -> None:
 def test_no_url_opens_a_local_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    opened = []
+    opened: list[object] = []
     path = tmp_path / "x.json"
     path.write_bytes(TINY)
     register_implementation("alias", LocalFileSystem, clobber=True)
     monkeypatch.setattr("fsspec.implementations.local.LocalFileSystem._open", opened.append)
-    for ask in (
+    ways: tuple[Callable[[RemotePath], object], ...] = (
         lambda one: one.open(),
         lambda one: one.read_bytes(100),
         lambda one: one.entries(),
         lambda one: one.exists(),
         lambda one: one.is_dir(),
         lambda one: (one / "x::file:///etc/passwd").read_bytes(100),
-    ):
+    )
+    for ask in ways:
         with pytest.raises(InputError, match=r"with ::|files of this machine|no driver"):
             ask(RemotePath(url.format(path)))
     assert opened == []
