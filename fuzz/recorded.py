@@ -34,6 +34,12 @@ _EXPECTED: Final = ("models/*.json", "pytorch/*.averages.json")
 _LARGEST: Final = 200_000
 """The largest size of a recorded file in bytes. Larger files would take too long."""
 _WORD: Final = re.compile(rb"[\w.+-]+")
+_NUMBER: Final = re.compile(rb"(?<![\w.+@#-])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])")
+_LARGE: Final = (
+    *("1e305", "1e300", "9e307", "1.7e308", "-1e305", "-1.7e308", "5e-324", "1e-320"),
+    *("9223372036854775807", "18446744073709551616", "0"),
+)
+"""Numbers whose sums, ratios and squares leave the range of floats."""
 _WORDS: Final = (
     *("0", "-1", "1e400", "-0.0", "nan", "inf", "9" * 30, "1.5", "1e-320", "", "None"),
     *(2**31, 2**63, -(2**63) - 1),
@@ -65,13 +71,24 @@ def recorded_file(random: Random, *, is_valid: bool) -> bytes:
         return data
     if kind < 0.2:
         return with_wrong_bytes(random, data)
-    if kind < 0.6:
+    if kind < 0.5:
         return with_wrong_words(random, data)
+    if kind < 0.7:
+        return with_large_numbers(random, data)
     try:
         document: Any = json.loads(data)
     except ValueError:
         return with_wrong_words(random, data)
     return to_json(random, with_wrong_values(random, document))
+
+
+def with_large_numbers(random: Random, data: bytes) -> bytes:
+    """Return `data` with some of its numbers replaced by numbers near the limits of floats."""
+    share = random.choice((0.01, 0.1, 0.5))
+    large = [random.choice(_LARGE).encode() for _ in range(random.choice((1, 2)))]
+    return _NUMBER.sub(
+        lambda found: random.choice(large) if random.random() < share else found[0], data
+    )
 
 
 def with_wrong_words(random: Random, data: bytes) -> bytes:

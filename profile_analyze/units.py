@@ -224,14 +224,14 @@ def scaled(value: float, unit: str, *, as_original: bool = False) -> tuple[str, 
     """Return `value` with two decimals, and its unit with a suitable prefix.
 
     `unit` is FLO, FLO/s or count (prefixes of 1000), byte or byte/s (prefixes of 1024). 231211008
-    FLO gives `("231.21", "MFLO")`, NaN gives `("N/A", "FLO")`. A value too large for all prefixes
-    is written with a power of ten.
+    FLO gives `("231.21", "MFLO")`, a value that is not finite gives `("N/A", "FLO")`. A value too
+    large for all prefixes is written with a power of ten.
 
     The prefix is chosen after rounding: 999999 FLO is `1.00 MFLO`. With `as_original`, the prefix
     is chosen before rounding, as in MegEngine's own tool: `1000.00 KFLO`.
     """
     factor, plain, prefixed = SCALED[unit]
-    if isnan(value):
+    if not isfinite(value):
         return NOT_AVAILABLE, plain
     rest = value
     for prefix in _PREFIXES:
@@ -272,8 +272,8 @@ def time_in(time_s: float, unit: str) -> float:
 
 
 def seconds(value: float) -> str:
-    """Return seconds with three significant digits: `0.00878`, `9e-05`; N/A for NaN."""
-    return NOT_AVAILABLE if isnan(value) else f"{value:.3}"
+    """Return seconds with three significant digits: `0.00878`, `9e-05`; N/A if not finite."""
+    return f"{value:.3}" if isfinite(value) else NOT_AVAILABLE
 
 
 def short_time(time_s: float, digits: int = 3) -> str:
@@ -292,6 +292,8 @@ def short_time(time_s: float, digits: int = 3) -> str:
 
 def decimal_rate(value: float) -> str:
     """Return bytes per second as text in GB/s (1e9 bytes), as in data sheets: `1555 GB/s`."""
+    if not isfinite(value):
+        return NOT_AVAILABLE
     # The inner format rounds to four digits. The outer format avoids a power of ten.
     return f"{float(f'{value / 1e9:.4g}'):g} GB/s"
 
@@ -318,13 +320,13 @@ def p_text(p_value: float) -> str:
 
 
 def six_digits(value: float) -> str:
-    """Return a number with six significant digits: `0.103739`, `0`; N/A for NaN."""
-    return NOT_AVAILABLE if isnan(value) else f"{value:g}"
+    """Return a number with six significant digits: `0.103739`, `0`; N/A if not finite."""
+    return f"{value:g}" if isfinite(value) else NOT_AVAILABLE
 
 
 def seconds_fixed(value: float) -> str:
-    """Return seconds with four decimals: `0.0138`; N/A for NaN."""
-    return NOT_AVAILABLE if isnan(value) else f"{value:.4f}"
+    """Return seconds with four decimals: `0.0138`; N/A if not finite."""
+    return f"{value:.4f}" if isfinite(value) else NOT_AVAILABLE
 
 
 def percent(fraction: float) -> str:

@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -32,6 +33,8 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
     An interrupt ends the process with `EXIT_INTERRUPTED`, without a traceback.
     """
     sys.unraisablehook = _interrupt_again
+    if not sys.warnoptions:  # neither -W nor PYTHONWARNINGS asks for them
+        warnings.simplefilter("ignore")  # warnings of packages are for programmers
     # Imports and decoding make many objects and hardly any reference cycles. Garbage collection
     # would take a twentieth of a short call and free nothing. The process ends after one answer.
     gc.disable()

@@ -111,18 +111,19 @@ def by_unit(
 def runs_of_units(runs: tuple[Run, ...], unit: SampleUnit) -> list[NDArray[np.int64]]:
     """Return the indices of the runs of each unit, without copies, in order of first appearance."""
     of_units: dict[int, list[int]] = {}
-    for index, run in enumerate(runs):
-        if not run.is_copy:
+    for index, (run, is_copy) in enumerate(zip(runs, _copies(runs), strict=True)):
+        if not is_copy:
             of_units.setdefault(run.process if unit == "process" else index, []).append(index)
     return [np.array(indices, np.int64) for indices in of_units.values()]
 
 
 def unit_names(profile: Profile, unit: SampleUnit) -> list[str]:
     """Return a name for each unit of `by_unit`: its file, or the number and the file of a run."""
+    runs = profile.runs
     originals = [
         (run.process, index)
-        for run, index in zip(profile.runs, indices_in_process(profile.runs), strict=True)
-        if not run.is_copy
+        for run, index, is_copy in zip(runs, indices_in_process(runs), _copies(runs), strict=True)
+        if not is_copy
     ]
     file_of = profile.processes
     # Several processes may have the same name: URLs are shown without their queries.
@@ -137,13 +138,19 @@ def unit_names(profile: Profile, unit: SampleUnit) -> list[str]:
 
 def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:
     """Return the number of processes or iterations in `runs`, without copies."""
-    originals = [run for run in runs if not run.is_copy]
+    originals = [run for run, is_copy in zip(runs, _copies(runs), strict=True) if not is_copy]
     return len(originals) if unit == "iteration" else len({run.process for run in originals})
 
 
 def copies_in(runs: tuple[Run, ...]) -> int:
     """Return how many processes in `runs` are copies of other processes."""
-    return len({run.process for run in runs if run.is_copy})
+    return len({run.process for run, is_copy in zip(runs, _copies(runs), strict=True) if is_copy})
+
+
+def _copies(runs: tuple[Run, ...]) -> list[bool]:
+    """Return which runs are copies of other runs. A copy counts if no original is left."""
+    copies = [run.is_copy for run in runs]
+    return [False] * len(runs) if all(copies) else copies
 
 
 def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:

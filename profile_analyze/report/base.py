@@ -159,6 +159,7 @@ def encoded(
     # One encoder for all texts, because some encodings have a byte order mark or a shift state.
     encoder = codecs.getincrementalencoder(encoding)("backslashreplace")
     for text in texts:
-        length = len(text) if color else _CHUNK_LENGTH  # a chunk must not end inside a colour
+        # A chunk must not end inside a colour.
+        length = (len(text) or 1) if color else _CHUNK_LENGTH
         for start in range(0, len(text), length):
             yield encoder.encode(escaped_lines(text[start : start + length], allowed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, isfinite, isnan, log10
+from math import ceil, isfinite, log10
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from profile_analyze.model.wording import without_residue
@@ -54,7 +54,7 @@ class Times(NamedTuple):
         A time that would be rounded to 0 is shown as `<0.001`. A difference gets more decimals
         instead, such as `-0.0003`. Differences below the finest resolution are 0.
         """
-        if isnan(time_s):
+        if not isfinite(time_s):
             return NOT_AVAILABLE
         if signed:
             time_s = without_residue(time_s, "s")

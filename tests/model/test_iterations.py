@@ -43,6 +43,14 @@ def test_the_first_runs_of_each_process_are_skipped() -> None:
     assert str(caught.value) == "skip_runs: 4 leaves no run of a.json, which has 4 runs"
 
 
+def test_a_copy_counts_if_its_original_is_left_out() -> None:
+    runs = (Run(1, is_copy=True), Run(2, is_copy=True))
+    values = np.array([[3.0, 4.0]])
+    assert by_unit(values, runs, "process").tolist() == [[3.0, 4.0]]
+    assert (units_in(runs, "process"), units_in((Run(0), *runs), "process")) == (2, 1)
+    assert by_unit(np.array([[1.0, 3.0, 4.0]]), (Run(0), *runs), "process").tolist() == [[1.0]]
+
+
 def _process(file: str, runs_of_operators: dict[str, list[int]]) -> Profile:
     """Return a process of three runs, with the runs that execute each operator."""
     return profile_of(

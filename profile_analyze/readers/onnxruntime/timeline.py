@@ -52,7 +52,8 @@ def _containing(start_us: Floats, runs: Times, candidates: Indices) -> Indices:
     The result is -1 if there is no such run, or if the run ended before the start.
     """
     run_start_us = column(runs.start_us)[candidates]
-    run_end_us = run_start_us + column(runs.duration_us)[candidates] + _ROUNDING_US
+    with np.errstate(over="ignore"):  # a time may be near the largest float
+        run_end_us = run_start_us + column(runs.duration_us)[candidates] + _ROUNDING_US
     index = np.searchsorted(run_start_us, start_us, side="right") - 1
     is_inside = (index >= 0) & (start_us <= run_end_us[index])
     return np.where(is_inside, candidates[index], _NONE)
@@ -85,7 +86,8 @@ def _enclosing(
     The rows must be in order of their start.
     """
     starts = start_us[rows].tolist()
-    ends = (start_us[rows] + duration_us[rows]).tolist()
+    with np.errstate(over="ignore"):  # a time may be near the largest float
+        ends = (start_us[rows] + duration_us[rows]).tolist()
     result = []
     around: list[_Span] = []  # the executions that have not ended, the outermost first
     for row, start, end in zip(rows, starts, ends, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -158,7 +159,7 @@ def _notes_on_totals(report: Report) -> Iterator[Note]:
                     "the file ends before the total, so layers may be missing; copy it again",
                     Importance.DAMAGED,
                 )
-        elif abs(found_ms - section.total_ms) > rounding_ms:
+        elif inf > abs(found_ms - section.total_ms) > rounding_ms:
             yield Note(
                 f"the layers add up to {found_ms:.3f} ms, but the file states a total of "
                 f"{section.total_ms:.3f} ms: layers are missing or were changed",

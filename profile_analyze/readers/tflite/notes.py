@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -107,7 +108,7 @@ def _note_on_first_run(rows: list[Row]) -> Iterator[Note]:
     once = [row for row in rows if row.parent < 0 and row.calls == 1 and row.first_s == row.first_s]
     first_s = sum(row.first_s for row in once)
     mean_s = sum(row.duration_s for row in once)
-    if mean_s > 0 and first_s > _SLOW_START * mean_s:
+    if mean_s > 0 and inf > first_s / mean_s > _SLOW_START:
         yield Note(
             f"the means include the first run, which took {first_s / mean_s:.1f} times the mean",
             Importance.CONTEXT,

@@ -1,0 +1,104 @@
+"""Numbers near the limits of floats: no warning, no nan and no inf reaches a user."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fuzz.campaign import check_call
+from fuzz.cases import Case
+from fuzz.recorded import recorded_file, with_large_numbers
+from fuzz.running import run_case
+from tests.conftest import FIXTURES, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPTIONS = (
+    (),
+    ("--format", "json", "-t", "0"),
+    ("--format", "markdown", "--notes", "all", "--peaks", "1T:1G"),
+    ("--aggregate-by", "type", "--aggregate", "mean,p90,std", "--notes", "all"),
+    ("--correct-sync", "--show-host", "--notes", "all"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_huge_times_of_every_runtime(seed: int) -> None:
+    random = Random(seed)
+    data = recorded_file(random, is_valid=True)
+    files = {name: with_large_numbers(random, data) for name in ("run.json", "base.json")}
+    compared = ("--compare", "base.json") if seed % 2 else ()
+    options = OPTIONS[seed % len(OPTIONS)]
+    chosen = options[1] if "--format" in options else "table"
+    case = Case(files, ("run.json", *compared, *options), chosen)
+    assert list(check_call(case, run_case(case))) == []
+
+
+OPENVINO = """layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)
+a;Status.EXECUTED;Convolution;jit_f32;1.7e305;1.000
+b;Status.EXECUTED;Convolution;jit_f32;9e307;1.000
+c;Status.EXECUTED;Convolution;jit_f32;1.5e308;1.000
+Total;;;;3.000;3.000
+"""
+TFLITE = """count=50 first=1 curr=2 min=1 max=3 avg=7100 std=1
+Operator-wise Profiling Info for Regular Benchmark Runs:
+============================== Run Order ==============================
+\t[node type]\t[first]\t[avg ms]\t[%]\t[cdf%]\t[mem KB]\t[times called]\t[Name]
+\tADD\t1.7e308\t0.1\t50.0%\t50.0%\t0.0\t1\t[a]:0
+\tMUL\t1e307\t1e-5\t50.0%\t100.0%\t0.0\t1\t[b]:1
+
+============================== Top by Computation Time ==============================
+"""
+ONNXRUNTIME = json.dumps(
+    [
+        {"cat": "Session", "name": "model_run", "ts": 1.5e308, "dur": 1.5e308, "ph": "X"},
+        *(
+            {
+                "cat": "Node",
+                "name": f"{name}_kernel_time",
+                "ts": start,
+                "dur": 1.5e308,
+                "ph": "X",
+                "args": {"op_name": "Conv", "provider": "CPUExecutionProvider", "node_index": name},
+            }
+            for name, start in (("1", 1.6e308), ("0", 1.5e308))
+        ),
+    ]
+)
+
+
+@pytest.mark.parametrize("text", [OPENVINO, TFLITE, ONNXRUNTIME], ids=["openvino", "tflite", "ort"])
+def test_sums_and_ratios_that_overflow_are_not_in_sentences(text: str, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text(text)
+    outcome = run_command(str(tmp_path / "run"), "--format", "plain", "--notes", "all")
+    assert outcome.code == 0
+    assert not {"nan", "inf", "-inf"} & {*(outcome.out + outcome.err).split()}
+
+
+def test_the_wait_in_huge_times_has_no_ratio() -> None:
+    outcome = run_command(str(FIXTURES / "hostile" / "migraphx-huge-time.txt"))
+    assert outcome.code == 0
+    assert outcome.err.startswith(
+        "note: the runtime waited for each operator before the next, so times include that wait: "
+        "--correct-sync subtracts 1.00e+305 s from each call\n"
+    )
+
+
+def test_a_process_shows_no_warnings_of_packages() -> None:
+    code = (
+        "import warnings\n"
+        "from profile_analyze.cli.process import run_process\n"
+        "run_process(lambda: warnings.warn('overflow', RuntimeWarning) or 0)"
+    )
+    for options, shown in (((), False), (("-W", "always"), True)):
+        done = subprocess.run(
+            [sys.executable, *options, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert ("overflow" in done.stderr) == shown
