@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Need, Report
 
 _LARGEST_INTEGER: Final = 1 << 63
+_BITS_OF_FLOATS: Final = 1024
+"""Integers of fewer bits can be converted to floats."""
 
 
 class ProgramRenderer:
@@ -154,9 +156,14 @@ def as_utf8(text: str) -> str:
 
 
 def json_ready(value: Any) -> Any:
-    """Return `value` with `as_utf8` applied to all texts, and with tuples as lists."""
+    """Return `value` with `as_utf8` applied to all texts, and with tuples as lists.
+
+    Integers over 64 bits become floats, which orjson can write.
+    """
     if isinstance(value, str):
         return as_utf8(value)
+    if isinstance(value, int) and abs(value) >= _LARGEST_INTEGER:
+        return float(value) if value.bit_length() < _BITS_OF_FLOATS else None
     if isinstance(value, dict):
         return {json_ready(name): json_ready(one) for name, one in value.items()}
     return list(map(json_ready, value)) if isinstance(value, list | tuple) else value
@@ -192,8 +199,12 @@ def json_values(table: Table, name: str) -> list[Any]:
 
 
 def to_json(value: Any) -> str:
-    """Return `value` as JSON: NaN as null, control characters escaped."""
-    return escaped_in_json(orjson.dumps(value).decode())
+    """Return `value` as JSON: NaN as null, control characters escaped, large integers as floats."""
+    try:
+        content = orjson.dumps(value)
+    except TypeError:  # an integer over 64 bits, or a text that is not UTF-8
+        content = orjson.dumps(json_ready(value))
+    return escaped_in_json(content.decode())
 
 
 def number_texts(values: list[Any], *, missing: str) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from math import nan
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -14,12 +15,15 @@ from fuzz.campaign import check_call
 from fuzz.cases import Case
 from fuzz.recorded import recorded_file, with_large_numbers
 from fuzz.running import run_case
+from profile_analyze.readers.loading import read_profile
+from profile_analyze.readers.source import Source
+from profile_analyze.report.programs import to_json
 from tests.conftest import FIXTURES, run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-OPTIONS = (
+OPTIONS: Final[tuple[tuple[str, ...], ...]] = (
     (),
     ("--format", "json", "-t", "0"),
     ("--format", "markdown", "--notes", "all", "--peaks", "1T:1G"),
@@ -41,6 +45,7 @@ def test_huge_times_of_every_runtime(seed: int) -> None:
     assert list(check_call(case, run_case(case))) == []
 
 
+EVENT = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "pid": 1, "tid": 1}
 OPENVINO = """layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)
 a;Status.EXECUTED;Convolution;jit_f32;1.7e305;1.000
 b;Status.EXECUTED;Convolution;jit_f32;9e307;1.000
@@ -89,6 +94,19 @@ def test_the_wait_in_huge_times_has_no_ratio() -> None:
         "note: the runtime waited for each operator before the next, so times include that wait: "
         "--correct-sync subtracts 1.00e+305 s from each call\n"
     )
+
+
+def test_integers_over_64_bits_are_floats_in_json() -> None:
+    assert to_json([2**70, -(2**64), 10**5000, 1, True, nan]) == (
+        "[1.1805916207174113e+21,-1.8446744073709552e+19,null,1,true,null]"
+    )
+
+
+@pytest.mark.parametrize("rank", [2**63, -1])
+def test_a_rank_that_no_job_has_is_unknown(rank: int) -> None:
+    data = {"schemaVersion": 1, "distributedInfo": {"rank": rank}, "traceEvents": [EVENT]}
+    profile = read_profile(Source.of_bytes("x.json", json.dumps(data).encode()), ())
+    assert [track.rank for track in profile.tracks] == [None]
 
 
 def test_a_process_shows_no_warnings_of_packages() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -10,6 +10,9 @@ from profile_analyze.readers.json_errors import DECODING_ERRORS
 
 if TYPE_CHECKING:
     from profile_analyze.readers.pytorch.decoding import Trace
+
+
+_LARGEST_RANK: Final = (1 << 31) - 1
 
 
 class DeviceProperties(msgspec.Struct):
@@ -22,6 +25,11 @@ class DeviceProperties(msgspec.Struct):
 class _Distributed(msgspec.Struct):
     rank: int | None = None
     backend: str = ""
+
+    def __post_init__(self) -> None:
+        """Drop a rank that no job has."""
+        if self.rank is not None and not 0 <= self.rank <= _LARGEST_RANK:
+            self.rank = None
 
 
 class Metadata(msgspec.Struct):
