@@ -22,16 +22,18 @@ _VALUE_FIRST: Final = (
 )
 _BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<high>{_QUANTITY})"
 _WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
-_MISSING: Final = ("null", "none", "nan", "n/a")
+_MISSING: Final = ("null", "n/a")
+_MISSING_NUMBERS: Final = (*_MISSING, "none", "nan")
+"""Texts may be `None`: the name of a type, or the value of a parameter."""
 _LIKE: Final = {"contains": "%{}%", "startswith": "{}%", "endswith": "%{}"}
 """Words before a part of a text, with the pattern of SQL that means the same."""
 PATTERN_OF: Final = {"==": "~", "!=": "!~"}
 """For each operator on whole texts, the corresponding operator on patterns."""
 
 
-def advice_on_missing(name: str, value: str) -> str:
+def advice_on_missing(name: str, value: str, *, is_text: bool = False) -> str:
     """Return the message about a condition if `value` means N/A; empty for other values."""
-    if value.strip("'\"").lower() not in _MISSING:
+    if value.strip("'\"").lower() not in (_MISSING if is_text else _MISSING_NUMBERS):
         return ""
     columns = ",".join(dict.fromkeys(("name", name)))
     return f"no condition selects N/A; --columns {columns} -t 0 shows which rows have N/A"
@@ -122,5 +124,8 @@ def _with_operator(name: str, words: str, value: str, numbers: Collection[str]) 
 
 
 def as_pattern(text: str) -> str:
-    """Return a pattern that finds `text`. Blanks and dots stay, so that people can read it."""
-    return re.sub(r"[\\()\[\]{}+*?|^$]", r"\\\g<0>", text)
+    """Return a pattern that finds `text`. Blanks and dots stay, so that people can read it.
+
+    Commas are escaped, because they separate group keys.
+    """
+    return re.sub(r"[\\()\[\]{}+*?|^$,]", r"\\\g<0>", text)

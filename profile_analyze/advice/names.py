@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ def similar_names(
 def similar_texts(text: str, known: Iterable[str]) -> list[str]:
     """Return up to `MOST_SIMILAR_TEXTS` known texts that `text` may stand for.
 
-    Case, hyphens and underscores are ignored: `Conv2D` stands for `CONV_2D`. The first rule that
-    finds a text decides: texts that are equal to `text`, that contain it, that are spelt similarly.
-    Of the texts that contain it, those come first that begin with it, or that end with it after
-    `::`, as `aten::mm` ends with `mm`.
+    Case, hyphens, underscores and brackets are ignored: `Conv2D` stands for `CONV_2D`, `(1, 64)`
+    for `{1,64}`. The first rule that finds a text decides: texts that are equal to `text`, that
+    contain it, that are spelt similarly. Of the texts that contain it, those come first that begin
+    with it, or that end with it after `::`, as `aten::mm` ends with `mm`.
     """
     wanted = _letters(text)
     if not wanted:
@@ -53,8 +54,8 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
 
 
 def _letters(text: str) -> str:
-    """Return `text` in lower case, without hyphens and underscores."""
-    return text.lower().replace("-", "").replace("_", "")
+    """Return `text` in lower case, without hyphens, underscores, brackets, blanks after commas."""
+    return re.sub(r"[-_()\[\]{}]|(?<=,)\s+", "", text.lower())
 
 
 def likely_names(

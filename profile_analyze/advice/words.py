@@ -99,12 +99,9 @@ SUBCOMMANDS: Final[Mapping[str, str]] = {
 CHOICE_WORDS: Final[Mapping[str, str]] = {
     "md": "markdown",
     **dict.fromkeys(("ndjson", "jsonlines"), "jsonl"),
-    "xml": "junit",
     **dict.fromkeys(("folded", "flamegraph", "speedscope", "stacks"), "collapsed"),
     **dict.fromkeys(("excel", "xlsx"), "csv"),
     **dict.fromkeys(("text", "txt", "simple"), "plain"),
-    **dict.fromkeys(("box", "grid"), "table"),
-    **dict.fromkeys(("jira", "confluence"), "wiki"),
     **dict.fromkeys(("run", "runs", "step", "steps"), "iteration"),
     **dict.fromkeys(("op", "layer"), "operator"),
     **dict.fromkeys(("layers", "scope"), "module"),
@@ -204,7 +201,6 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("p", "pvalue", "significance"), "p_value"),
     **dict.fromkeys(("utilization", "mfu", "percent_of_peak"), "efficiency"),
     **dict.fromkeys(("bottleneck", "limit"), "bound"),
-    "roof": "attainable",
     **dict.fromkeys(("cumulative", "cumtime"), "cumulative_time"),
     **dict.fromkeys(("cdf", "cdf%"), "cumulative_share"),
 }

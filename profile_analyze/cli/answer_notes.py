@@ -12,7 +12,7 @@ from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import HOST, is_run_key
 from profile_analyze.query.other_side_notes import other_side_notes
 from profile_analyze.query.run import run
-from profile_analyze.query.unmatched_notes import wildcard_notes
+from profile_analyze.query.unmatched import wildcard_notes
 from profile_analyze.report.output_formats import (
     OPERATORS,
     OUTPUT_FORMATS,

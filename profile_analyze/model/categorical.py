@@ -132,6 +132,14 @@ class Categorical(Generic[T]):
         return values[self.codes]
 
 
+def distinct(values: Categorical[T] | NDArray[Any]) -> list[Any]:
+    """Return the distinct known values of a column, in order of first appearance."""
+    if isinstance(values, Categorical):
+        codes = dict.fromkeys(values.codes.tolist())
+        return [values.categories[code] for code in codes if code >= 0]
+    return list(dict.fromkeys(values.tolist()))
+
+
 def _unpickled(codes: NDArray[np.int64], size: int | None, categories: Any) -> Categorical[Any]:
     return Categorical(unpacked(codes, size), categories)
 

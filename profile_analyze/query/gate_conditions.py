@@ -34,7 +34,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.gate_limits import parse_limit
-from profile_analyze.query.unmatched_notes import matches_none
+from profile_analyze.query.unmatched import matches_none
 from profile_analyze.query.work_gate import WORK_METRICS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from profile_analyze.query.gate_conditions import NO_FILTERS, TOTAL, WALL, condi
 from profile_analyze.query.missing_times import missing_times_of, untimed_clause
 from profile_analyze.query.run import run
 from profile_analyze.query.run_times import walls_s
-from profile_analyze.query.unmatched_notes import advice_on_last_condition
+from profile_analyze.query.unmatched import advice_on_last_condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.categorical import Categorical, distinct
 from profile_analyze.model.columns import FirstOf, PartOf
 from profile_analyze.model.notes import NO_SCOPE, Importance, Note, operators_and_share
 from profile_analyze.query.catalog import find_column
-from profile_analyze.query.special_characters import advice_on_special
 from profile_analyze.query.time_shares import share_of
-from profile_analyze.query.unmatched_notes import (
+from profile_analyze.query.unmatched import (
     advice_on_pattern,
-    distinct,
     examples_of,
     renaming_advice,
 )
@@ -51,9 +49,7 @@ def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note
             texts = list(map(as_text, distinct(operators[rule.column])))
             if texts:
                 before = f"{rule.column}~"
-                advice = advice_on_special(rule.pattern, texts, before) or advice_on_pattern(
-                    rule.pattern, texts, before=before
-                )
+                advice = advice_on_pattern(rule.pattern, texts, before)
                 if renaming := renaming_advice(operators.profile, rule.column):
                     advice += renaming
                 elif rule.column == "name" and advice == examples_of(texts):

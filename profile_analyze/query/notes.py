@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.advice.names import did_you_mean, similar_texts
-from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.categorical import Categorical, distinct
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import ABSENT, HOST, LABEL, LEVELS, is_run_key
@@ -17,15 +17,15 @@ from profile_analyze.model.wording import heading
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.group_key_notes import group_key_notes
 from profile_analyze.query.missing_times import advice_on_missing_times, untimed_clause
-from profile_analyze.query.number_notes import number_notes, time_range_notes
 from profile_analyze.query.parameter_columns import PARAMETER
 from profile_analyze.query.row_sum_notes import row_sum_notes
 from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
-from profile_analyze.query.unmatched_notes import (
-    distinct,
+from profile_analyze.query.unmatched import (
     meant_pattern,
     name_pattern_notes,
+    number_notes,
+    time_limits,
     unmatched_value_notes,
     wildcard_notes,
 )
@@ -76,7 +76,7 @@ def notes_on(
         *number_notes(query.conditions, operators, selection.candidates),
         *_parameter_notes(query, profile),
         *_empty_answer_notes(query, profile, selection),
-        *time_range_notes(query, operators, selection),
+        *number_notes(time_limits(query), operators, operators.recorded),
         *_measure_notes(query, operators, selection),
         *_roofline_notes(query, operators, shown),
         *_order_notes(query, operators, rows, selection),
@@ -135,9 +135,9 @@ def _level_with_type(name: str, profile: Profile) -> str:
 
 def _type_suggestion(name: str, known: Sequence[str], profile: Profile) -> str:
     """Return what to write instead of an unknown type. `known` are the types at this level."""
-    if any(part.strip() in known for part in name.split(",")):
+    if "," in name:
         return "repeat --type for each type"
-    if pattern := meant_pattern(name.replace(r"\|", "|"), known):
+    if pattern := meant_pattern(name, known):
         condition = f"--where 'type ~ {pattern}'"
         return f"--type takes a whole name; {did_you_mean([condition])}"
     near = similar_texts(name, known)

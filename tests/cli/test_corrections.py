@@ -443,14 +443,17 @@ def test_w8_a_note_says_if_shapes_changed_between_runs() -> None:
 def test_w9_a_note_says_that_a_pattern_matches_no_name() -> None:
     note = (
         "note: none of 91 operators with a device time matches\n"
-        "note: the pattern '{}' must match from the start of a name, and case matters; {}\n"
+        "note: the pattern '{}' matches no name; {}\n"
     )
     for pattern, hint in [
-        ("CONV", "(?i).*CONV matches 37 names"),
-        ("zz|RELU", ".*(?:zz|RELU) matches 39 names"),
+        ("CONV", "case matters; did you mean '(?i)CONV'?"),
+        (
+            "zz|RELU",
+            "it must match from the start of a name; did you mean '.*(?:zz|RELU)'?",
+        ),
         (
             "nothing",
-            ".*nothing matches no name either; there are FUSE_ADD_RELU(const{1,128,1,1}[2250],ADD"
+            "there are FUSE_ADD_RELU(const{1,128,1,1}[2250],ADD"
             "..., const{1,128,1,1}[2250], ADD(l.2.RELU[1],conv[2241])[3360] and 94 more",
         ),
     ]:
@@ -473,12 +476,10 @@ def test_w10_a_note_says_that_no_operator_has_the_type() -> None:
         "did you mean ConvolutionForward?", "did you mean ConvolutionForward or PoolingForward?"
     )
     assert rows_of("resnet18", "--type", "ConvForward", err=spelt) == []
-    for types, pattern in (("conv,pool", "(?i)conv|pool"), ("Conv, Elemwise2", "Conv|Elemwise2")):
-        several = near.replace("conv:", f"{types}:").replace(
-            "did you mean ConvolutionForward?",
-            f"--type takes a whole name; did you mean --where 'type ~ {pattern}'?",
-        )
-        assert rows_of("resnet18", "--type", types, err=several) == []
+    several = near.replace("conv:", "conv,pool:").replace(
+        "did you mean ConvolutionForward?", "repeat --type for each type"
+    )
+    assert rows_of("resnet18", "--type", "conv,pool", err=several) == []
     by_count = near.replace(
         "type conv: the profile has no such operator; did you mean ConvolutionForward?",
         "type Q: the profile has no such operator; the most frequent are ImmutableTensor, "

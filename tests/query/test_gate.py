@@ -251,7 +251,7 @@ ABSOLUTE = "; the baseline is beyond this limit, too; to limit the change, write
 NO_HOST = "no operator matches: host_time is N/A for all operators"
 NO_WAIT = "wait is N/A for {}: the profile has no times to first kernel; limit device_time instead"
 NO_POOL = "no operator matches; there is only Conv"
-NO_CONV = "no operator matches; case matters; did you mean (?i)CONV?"
+NO_CONV = "no operator matches; case matters; did you mean 'name ~ (?i)CONV'?"
 RECORD = "; record at least 4 profiles, better 8, each by its own process, and name them all"
 RECORD_BOTH = (
     "; record at least 4 profiles on each side, better 8, each by its own process, "

@@ -324,4 +324,4 @@ def test_wildcards_have_a_note_only_if_an_operator_matches(metric: str) -> None:
     assert note in run_command(*call, f"name ~ RELU*: {metric}").err
     outcome = run_command(*call, f"name ~ RELU*fuse: {metric}")
     assert note not in outcome.err
-    assert outcome.out.endswith("no operator matches; did you mean RELU.*fuse?\n")
+    assert outcome.out.endswith("did you mean 'name ~ RELU.*fuse'?\n")

@@ -107,8 +107,7 @@ def test_a_pattern_that_matches_no_name_of_an_optimised_model_has_a_note() -> No
         ),
         (
             ("--opr-name", "fire"),
-            "note: the pattern 'fire' must match from the start of a name, and case matters; .*fire "
-            f"matches no name either; {why}",
+            f"note: the pattern 'fire' matches no name; {why}",
         ),
     ):
         assert expected in run_command(file, *arguments, "-t", "1").err
