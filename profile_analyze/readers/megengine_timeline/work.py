@@ -133,8 +133,8 @@ def _parameters(arguments: bytes) -> Parameters:
 
 def _value(value: Any) -> int | float | str:
     if not isinstance(value, str):
-        is_number = isinstance(value, float) or abs(value) < 1 << 63
-        return value if is_number and not isinstance(value, bool) else str(value).lower()
+        is_too_large = isinstance(value, int) and abs(value) >= 1 << 63
+        return str(value).lower() if isinstance(value, bool) or is_too_large else value
     if _INTEGER.fullmatch(value):
         return int(value)
     return float(value) if _NUMBER.fullmatch(value) else value
