@@ -224,6 +224,11 @@ class Profile:
             return np.zeros(len(self), np.bool_)
         return np.asarray(self.operators.scope.codes >= 0)
 
+    def never_run(self) -> NDArray[np.bool_]:
+        """Return whether a run never executes each operator of a model, shape (operators,)."""
+        scopes = frozenset(() if self.model is None else self.model.never_run)
+        return self.operators.scope.where(one in scopes for one in self.operators.scope.categories)
+
     def totals_s(self, measure: str) -> NDArray[np.float64]:
         """Return the total of a measure in each run, shape (runs,); NaN if no time is known."""
         return self._once(f"total {measure}", lambda: frozen(totals(self.measured(measure))))

@@ -43,6 +43,8 @@ class BodyWork(NamedTuple):
     """The multiply-adds of one execution, without bodies nested inside; NaN is N/A."""
     trip_count: int | None
     """How often one call of the operator executes the body; None if it is unknown."""
+    executions: int | None = None
+    """How often a run of the model executes the body; None if it is unknown."""
 
 
 class StaticModel(NamedTuple):
@@ -52,6 +54,8 @@ class StaticModel(NamedTuple):
     outputs: tuple[Port, ...]
     initializers: Stored = Stored(0, 0.0, 0.0)
     bodies: tuple[BodyWork, ...] = ()
+    never_run: tuple[tuple[str, ...], ...] = ()
+    """The scopes of the operators that a run never executes."""
     macs_executed: float = nan
     """The multiply-adds of one run. Each body counts as often as the run executes it. NaN if a
     number is unknown."""

@@ -141,14 +141,17 @@ def model_summary(profile: Profile, comparison: Comparison | None = None) -> Mod
         memory=total(profile.operators.memory[outside]),
         base=None if comparison is None else _base_work(comparison, outside),
         tiling=tiling_summary(profile, outside),
-        notes=(_note_on_bodies(inside),) if inside else (),
+        notes=(_note_on_bodies(inside, int(profile.never_run().sum())),) if inside else (),
     )
 
 
-def _note_on_bodies(inside: int) -> Note:
+def _note_on_bodies(inside: int, idle: int) -> Note:
+    never = (
+        f"; {idle} of these {'operator' if idle == 1 else 'operators'} never run" if idle else ""
+    )
     return Note(
         f"totals leave out {counted(inside, 'operator')} in bodies of If, Loop or Scan; their "
-        "rows show the work of one execution of the body",
+        f"rows show the work of one execution of the body{never}",
         Importance.CONTEXT,
     )
 

@@ -61,6 +61,8 @@ def run(query: Query, source: Profile | Comparison) -> Table:
         matching, unjudged_groups = meeting_all(evaluated, np.ones(len(rows.sizes), np.bool_))
         candidates = np.flatnonzero(matching)
     in_order = _in_order(_orders(query, profile), rows, candidates)
+    if query.has_default_order and isinstance(rows, OperatorRows):
+        in_order = _idle_last(profile, in_order)
     shown = ShownRows(rows, in_order[: query.top or None])
     return Table(
         query=query,
@@ -102,6 +104,12 @@ def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
     if query.has_default_order and query.compared:
         return (*query.parsed_order, Order(find_column("time")))
     return query.parsed_order
+
+
+def _idle_last(profile: Profile, in_order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Move the operators of a model that a run never executes to the end."""
+    never_runs = profile.never_run()[in_order]
+    return np.concatenate((in_order[~never_runs], in_order[never_runs]))
 
 
 def _in_order(

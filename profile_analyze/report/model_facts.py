@@ -215,7 +215,8 @@ _WORK_FACTS: Final = (
     ),
     Fact(
         "bodies",
-        "The graphs inside operators such as If and Loop, each with the MACs of one execution.",
+        "The graphs inside operators such as If and Loop, each with the MACs of one execution, "
+        "and how often one call of the operator (trip_count) and a run (executions) execute it.",
         lambda summary: list(map(_body_record, model_of(summary).facts.bodies)),
         list_schema(
             {
@@ -224,6 +225,7 @@ _WORK_FACTS: Final = (
                 "operators": INTEGER,
                 "macs": NUMBER,
                 "trip_count": {"type": ["integer", "null"]},
+                "executions": {"type": ["integer", "null"]},
             }
         ),
         lines=body_lines,

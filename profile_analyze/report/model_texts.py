@@ -169,7 +169,7 @@ def body_lines(summary: Summary, _: Times) -> Iterator[Line]:
     """Yield a line for each of the first bodies, and how many more there are."""
     bodies = model_of(summary).facts.bodies
     for body in bodies[:_MOST_BODIES]:
-        trips = "" if body.trip_count is None else f", executed {counted(body.trip_count, 'time')}"
+        trips = "" if body.executions is None else f", executed {counted(body.executions, 'time')}"
         operators = counted(body.operators, "operator")
         yield (
             "body",

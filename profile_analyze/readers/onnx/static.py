@@ -30,11 +30,13 @@ def static_model(graph: Graph, rows: Sequence[PlacedNode], macs: Sequence[float]
             of_constants += 0.0 if 0 in factors else prod(factors)
         else:
             by_scope[placed.scope] = by_scope.get(placed.scope, 0.0) + row_macs
+    bodies = list(_bodies(graph, (), by_scope))
     return StaticModel(
         inputs=tuple(_port(graph.values[name]) for name in graph.inputs),
         outputs=tuple(_port(graph.values[name]) for name in graph.outputs),
         initializers=_stored(graph),
-        bodies=tuple(_bodies(graph, (), by_scope)),
+        bodies=tuple(body for _, body in bodies),
+        never_run=tuple(scope for scope, body in bodies if body.executions == 0),
         macs_executed=_executed(graph, (), by_scope),
         constant_operators=sum(placed.node.is_constant for placed in rows),
         macs_of_constant_operators=of_constants,
@@ -77,18 +79,30 @@ def _stored(graph: Graph) -> Stored:
     return Stored(*map(sum, zip(*parts, strict=True)))
 
 
-def _bodies(graph: Graph, scope: _Scope, by_scope: Mapping[_Scope, float]) -> Iterator[BodyWork]:
+def _bodies(
+    graph: Graph, scope: _Scope, by_scope: Mapping[_Scope, float], executions: int | None = 1
+) -> Iterator[tuple[_Scope, BodyWork]]:
+    """Yield each body with its scope. A run executes `graph` as often as `executions` says."""
     for node in graph.nodes:
         for body in node.bodies:
             inside = (*scope, node.name, body.attribute)
-            yield BodyWork(
+            of_body = _product(executions, body.trip_count)
+            work = BodyWork(
                 "/".join((*scope, node.name)),
                 body.attribute,
                 len(body.graph.nodes),
                 by_scope.get(inside, 0.0),
                 body.trip_count,
+                of_body,
             )
-            yield from _bodies(body.graph, inside, by_scope)
+            yield inside, work
+            yield from _bodies(body.graph, inside, by_scope, of_body)
+
+
+def _product(executions: int | None, trips: int | None) -> int | None:
+    if 0 in (executions, trips):
+        return 0
+    return None if executions is None or trips is None else executions * trips
 
 
 def _executed(graph: Graph, scope: _Scope, by_scope: Mapping[_Scope, float]) -> float:

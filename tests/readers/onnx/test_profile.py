@@ -155,7 +155,7 @@ def test_operators_in_bodies_have_rows_and_a_scope() -> None:
         ("z", None, 32.0, 0.0),
     ]
     summary = summary_of(made)
-    assert summary.facts.bodies == (("loop", "body", 1, 32.0, 5),)
+    assert summary.facts.bodies == (("loop", "body", 1, 32.0, 5, 5),)
     assert (summary.macs, summary.facts.macs_executed) == (32.0, 32.0 + 5 * 32.0)
     assert np.isnan(summary_of(loop(None)).facts.macs_executed)
 

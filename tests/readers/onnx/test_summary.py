@@ -153,3 +153,63 @@ def test_conditions_leave_out_bodies_as_the_totals_do(
         "total memory traffic  0.00 byte",
         verdict,
     )
+
+
+NESTED = """g (float[2, 3] x, float[3, 4] w, bool u) => (float[2, 4] y)
+<bool c = {0}, bool d = {1}, int64 n = {5}> {
+    [outer] y = If (c) <
+        then_branch = t () => (float[2, 4] p) {
+            [inner] p = If (d) <
+                then_branch = tt () => (float[2, 4] q) { [deep] q = MatMul (x, w) },
+                else_branch = te () => (float[2, 4] r) { [other] r = MatMul (x, w) }
+            >
+            [open] o = If (u) <
+                then_branch = ut () => (float[2, 4] a) { [may] a = MatMul (x, w) },
+                else_branch = ue () => (float[2, 4] b) { [be] b = MatMul (x, w) }
+            >
+        },
+        else_branch = e () => (float[2, 4] s) {
+            [loop] s = Loop (n, , x) <body = l (int64 i, bool k, float[2, 3] m)
+                => (bool k2, float[2, 3] m2) {
+                k2 = Identity (k)
+                m2 = Identity (m)
+                [again] v = If (d) <
+                    then_branch = lt () => (float[2, 4] f) { [taken] f = Gemm (x, w) },
+                    else_branch = le () => (float[2, 4] h) { [left] h = MatMul (x, w) }
+                >
+            }>
+        }
+    >
+}"""
+
+
+def test_a_body_is_executed_as_often_as_all_bodies_around_it(tmp_path: Path) -> None:
+    file = write_model(tmp_path, model(NESTED))
+    outcome = run_command(file, "--format", "json", "-t", "0", "--columns", "name,macs")
+    facts: dict[str, Any] = json.loads(outcome.out)
+    bodies = {
+        f"{body['operator']}/{body['attribute']}": (body["trip_count"], body["executions"])
+        for body in facts["summary"]["model"]["bodies"]
+    }
+    assert bodies == {
+        "outer/then_branch": (0, 0),
+        "outer/then_branch/inner/then_branch": (1, 0),
+        "outer/then_branch/inner/else_branch": (0, 0),
+        "outer/then_branch/open/then_branch": (None, 0),
+        "outer/then_branch/open/else_branch": (None, 0),
+        "outer/else_branch": (1, 1),
+        "outer/else_branch/loop/body": (5, 5),
+        "outer/else_branch/loop/body/again/then_branch": (1, 5),
+        "outer/else_branch/loop/body/again/else_branch": (0, 0),
+    }
+    assert facts["summary"]["model"]["macs_executed"] == 5 * 24
+    (rows,) = (table["rows"] for table in facts["tables"])
+    assert [row[0] for row in rows if row[1]] == ["taken", "deep", "other", "may", "be", "left"]
+    note = "totals leave out 12 operators in bodies of If, Loop or Scan; their rows show the work "
+    assert facts["notes"] == [f"{note}of one execution of the body; 7 of these operators never run"]
+    text = run_command(file, "--print-only", "summary").out
+    line = "outer/then_branch/inner/then_branch: 1 operator, 24 MACs, executed 0 times"
+    assert line in text
+    assert "loop/body/again/then_branch: 1 operator, 24 MACs, executed 5 times" in text
+    ordered = run_command(file, "--order-by", "macs", "--columns", "name", "--format", "csv")
+    assert ordered.out.splitlines()[1] == "deep"  # an order of the user is kept
