@@ -34,6 +34,9 @@ ONE_KIND: Final = (CONVOLUTION, MATMUL, ATTENTION, SOFTMAX, POOLING)
 """In these categories, operators of different types count as one kind, such as MatMul and Gemm."""
 _FUSED: Final = (ELEMENTWISE, NORMALIZATION)
 """The categories of nodes that runtimes fuse into the operator before them."""
+_REMOVED: Final = ("Identity", "Dropout")
+"""The types of nodes that compute nothing, so that runtimes remove them. Some exporters write many:
+Paddle writes an Identity after each Add."""
 
 _BETWEEN_NAMES: Final = r"\s*[+,;&|]+\s*|\s+"
 """The separators between names, as in `conv1 + relu1` and `fused conv1`."""
@@ -160,19 +163,21 @@ class NodeNames:
         """Return the chain of nodes whose last node writes a tensor; empty without such a chain.
 
         The tensor is called `name` or a prefix of `name`. The chain begins with a node for which
-        `is_kind` is true. Each later node has a category in `_FUSED`, and reads only constants and
-        the output of the node before it. If there are later nodes, the first node has a category
-        in `ONE_KIND`.
+        `is_kind` is true. Each later node has a category in `_FUSED` or a type in `_REMOVED`, and
+        reads only constants and the output of the node before it. If there are later nodes, the
+        first node has a category in `ONE_KIND`, or the later nodes all have a type in `_REMOVED`.
         """
         names = (name, *_prefixes(name))
         last = next((self._writer_of[one] for one in names if one in self._writer_of), None)
         group: list[int] = []
         while last is not None:
             group.insert(0, last)
-            category = self.facts[last].category
+            type_, category = self.facts[last].type, self.facts[last].category
             if is_kind(last):
-                return [tuple(group)] if len(group) == 1 or category in ONE_KIND else []
-            last = self._graph.node_before(last) if category in _FUSED else None
+                computed = [one for one in group if self.facts[one].type not in _REMOVED]
+                return [tuple(group)] if len(computed) <= 1 or category in ONE_KIND else []
+            is_passed = category in _FUSED or type_ in _REMOVED
+            last = self._graph.node_before(last) if is_passed else None
         return []
 
 

@@ -7,12 +7,15 @@ from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING
 
+import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 import profile_analyze as pa
 from tests.conftest import ROOT, run_command
+from tests.readers.onnx.models import model, write_model
+from tests.readers.onnxruntime.events import document, node, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +24,7 @@ PROFILE = "tests/fixtures/profiles/smallcnn.json"
 MODEL = "tests/fixtures/classifiers/smallcnn.onnx"
 OTHER = "tests/fixtures/classifiers/classifier.onnx"
 TENSORRT = "tests/fixtures/tensorrt/net.profile.json"
+PADDED = (1, 16, 8, 8)
 MATCHED = (
     f"{MODEL}: 6 operators matched by name, 2 by order, 11 operators (6.0% of the time) not matched"
 )
@@ -360,3 +364,45 @@ def test_no_note_reports_data_as_missing_that_the_model_adds(
 ) -> None:
     outcome = run_command(profile, "--model", model, "--print-only", "summary", "--notes", "all")
     assert outcome.err == expected
+
+
+def test_convolutions_with_padded_channels_get_the_work_of_the_model(tmp_path: Path) -> None:
+    """The exporter writes an Identity after each Add, as Paddle does.
+
+    The runtime pads 12 channels to 16, fuses bias and Relu, removes each Identity, and fuses the
+    Pad into the second convolution.
+    """
+    proto = model(
+        """g (float[1, 3, 8, 8] x) => (float[1, 12, 8, 8] y) {
+            [Conv_0] c0 = Conv <pads = [1, 1, 1, 1]> (x, w0)
+            [Add_0] a0 = Add (c0, b) [Identity_0] i0 = Identity (a0) [Relu_0] r0 = Relu (i0)
+            [Pad_0] p0 = Pad (r0, pads)
+            [Conv_1] c1 = Conv (p0, w1)
+            [Add_1] a1 = Add (c1, b) [Identity_1] i1 = Identity (a1) [Relu_1] r1 = Relu (i1)
+            [Dropout_0] d1 = Dropout (r1) [Identity_2] y = Identity (d1)
+        }"""
+    )
+    arrays = {
+        "w0": np.ones((12, 3, 3, 3), np.float32),
+        "w1": np.ones((12, 12, 2, 2), np.float32),
+        "b": np.ones((1, 12, 1, 1), np.float32),
+        "pads": np.array([0, 0, 0, 0, 0, 0, 1, 1], np.int64),
+    }
+    for name, array in arrays.items():
+        proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    lines = (
+        node("r0_nchwc", "Conv", 10, 20, ins=[(1, 3, 8, 8), (16, 3, 3, 3), (16,)], outs=[PADDED]),
+        node("y_nchwc", "Conv", 30, 30, ins=[PADDED, (16, 16, 2, 2), (16,)], outs=[PADDED]),
+        node("ReorderOutput", "ReorderOutput", 60, 5, ins=[PADDED], outs=[(1, 12, 8, 8)]),
+    )
+    profile = tmp_path / "run.json"
+    profile.write_bytes(document(*lines, run(0, 70)))
+    columns = ("--columns", "name,macs,param.nodes", "--format", "csv", "--order-by", "+id")
+    alone = run_command(str(profile), *columns[:1], "name,macs", *columns[2:])
+    assert alone.out.splitlines()[1:] == ["ReorderOutput,0", "r0_nchwc,27648", "y_nchwc,65536"]
+    outcome = run_command(str(profile), "--model", write_model(tmp_path, proto), *columns)
+    assert outcome.out.splitlines()[1:] == [
+        "ReorderOutput,0,",
+        "r0_nchwc,20736,Conv_0 + Add_0 + Identity_0 + Relu_0",
+        "y_nchwc,36864,Conv_1 + Add_1 + Identity_1 + Relu_1 + Dropout_0 + Identity_2",
+    ]
