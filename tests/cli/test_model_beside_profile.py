@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
@@ -382,7 +382,7 @@ def test_convolutions_with_padded_channels_get_the_work_of_the_model(tmp_path: P
             [Dropout_0] d1 = Dropout (r1) [Identity_2] y = Identity (d1)
         }"""
     )
-    arrays = {
+    arrays: dict[str, Any] = {
         "w0": np.ones((12, 3, 3, 3), np.float32),
         "w1": np.ones((12, 12, 2, 2), np.float32),
         "b": np.ones((1, 12, 1, 1), np.float32),
