@@ -756,7 +756,7 @@ def test_an_unknown_suffix_is_refused() -> None:
         (
             "smallcnn",
             ["--where", "time > 99"],
-            "time > 99: 99 means 99 s, which no operator meets; did you mean time > "
+            "time > 99: 99 means 99 s, which no operator meets; did you mean "
             "99us?; none of 32 operators with a device time matches",
         ),
         (
