@@ -74,7 +74,8 @@ def test_an_explanation_uses_the_total_of_the_label() -> None:
     out, _ = output_of("--explain=share", "--aggregate-by=date", "--order-by=+time")
     assert out == (
         "share: time / total time of all operators of the profile; if the row has no time in some "
-        "runs, the total leaves out these runs\n"
+        "runs, the total leaves out these runs; if rows are grouped by run, file, step, phase, track "
+        "or device, the total is the sum of all these rows\n"
         "The first row of this answer is 2026-11-02 (2 operators):\n"
         "  share = time / total time = 121.000 us / 121.000 us = 100.0%\n"
         "  time = 121.000 us: sum of time in the group\n"

@@ -258,9 +258,6 @@ def test_the_total_of_a_comp_node_that_overflows_is_not_available(tmp_path: Path
         "gpu0": pytest.approx(nan, nan_ok=True),
         "gpu1": 1,
     }
-    note = (
-        "is the sum of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on "
-        "gpu1\n"
-    )
+    note = "is of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on gpu1; "
     assert note in run_command(path).err
     assert run_command(path, path).code == 0  # a warning of NumPy would be an error
