@@ -205,7 +205,7 @@ def show(pieces: Iterable[bytes], *, paged: bool) -> None:
     # Imported here, because only output to a terminal needs a pager.
     from profile_analyze.cli.pager import show_in_pager_if_long
 
-    show_in_pager_if_long(pieces, size.lines)
+    show_in_pager_if_long(pieces, size.lines, write_standard_output)
 
 
 def write_standard_output(pieces: Iterable[bytes]) -> None:

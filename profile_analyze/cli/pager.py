@@ -8,12 +8,12 @@ import sys
 from contextlib import suppress
 from itertools import chain
 from subprocess import PIPE, Popen
-from typing import TYPE_CHECKING, Final
-
-from profile_analyze.cli.output import write_standard_output
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    Writer: TypeAlias = Callable[[Iterable[bytes]], None]
 
 # -R shows colours, -S does not wrap long lines, -F ends at once if everything fits, -X leaves the
 # text on the terminal.
@@ -25,14 +25,14 @@ _NO_PAGER: Final = ("cat", "")
 """Values of PAGER that switch the pager off."""
 
 
-def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
-    """Write to standard output, through a pager if the text has at least `lines` lines.
+def show_in_pager_if_long(pieces: Iterable[bytes], lines: int, write: Writer) -> None:
+    """Show a text in a pager if it has at least `lines` lines. Otherwise, `write` it.
 
-    Raises `OutputError`. An interrupt before everything is written raises `KeyboardInterrupt`.
+    An interrupt before everything is written raises `KeyboardInterrupt`.
     """
     command = _command()
     if not command:
-        write_standard_output(pieces)
+        write(pieces)
         return
     remaining = iter(pieces)
     first: list[bytes] = []
@@ -41,9 +41,9 @@ def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
         first.append(piece)
         written += piece.count(b"\n")
         if written >= lines:  # the prompt of the shell takes a line, too
-            _page(command, chain(first, remaining))
+            _page(command, chain(first, remaining), write)
             return
-    write_standard_output(chain(first, remaining))
+    write(chain(first, remaining))
 
 
 def _command() -> list[str]:
@@ -60,14 +60,14 @@ def _command() -> list[str]:
     return []
 
 
-def _page(command: list[str], pieces: Iterable[bytes]) -> None:
+def _page(command: list[str], pieces: Iterable[bytes], write: Writer) -> None:
     # less takes options from the variable LESS. A value that the user has set takes precedence.
     environment = {"LESS": f"{_LESS_OPTIONS} {_LESS_PROMPT}"} | os.environ
     sys.stdout.flush()
     try:
         pager = Popen(command, stdin=PIPE, env=environment)
     except (OSError, ValueError):  # there is no such program, or its name is wrong
-        write_standard_output(pieces)
+        write(pieces)
         return
     assert pager.stdin is not None
     try:
