@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
-    from profile_analyze.readers.many import Engine
+    from profile_analyze.readers.base import Engine
 
 
 class _Side(NamedTuple):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
-    from profile_analyze.readers.many import Engine
+    from profile_analyze.readers.base import Engine
 
 _OF_BOTH: Final = (
     *("--max-size", "--skip-bad", "--cache", "--no-cache", "--engine"),

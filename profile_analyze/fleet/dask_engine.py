@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    from profile_analyze.readers.many import Paths, ReadFiles
+    from profile_analyze.readers.base import Paths, ReadFiles
 
 _VERSION: Final = "profile_analyze.version:VERSION"
 _CONNECT_S: Final = 10

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
     from profile_analyze.model.runs import RunJoiner
-    from profile_analyze.readers.many import Paths, ReadFiles, Step
+    from profile_analyze.readers.base import Paths, ReadFiles, Step
     from profile_analyze.readers.pool import PartResult
 
 _PARTS_PER_THREAD: Final = 4

@@ -1,18 +1,30 @@
-"""The interface of readers. A reader turns the bytes of one input format into a `Profile`."""
+"""The interfaces of readers and of pools. A reader turns the bytes of an input into a `Profile`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from os import PathLike
+    from typing import TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from profile_analyze.errors import InputError
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.runs import RunJoiner
     from profile_analyze.readers.source import Source
+
+    Paths: TypeAlias = Sequence[str | PathLike[str]]
+    # Files are read in steps. A step has the number of its files, and the errors of the files that
+    # cannot be read.
+    Step: TypeAlias = tuple[int, tuple[InputError, ...]]
+    # A function that starts to read files in several processes. It may leave the reading to this
+    # process instead, and then returns None.
+    Engine: TypeAlias = "Callable[[Paths, ReadFiles], Pool | None]"
 
 
 class Recogniser(Protocol):
@@ -76,3 +88,23 @@ class BatchReader(Protocol):
         Return None if the sources cannot be read together, for example because one is damaged.
         The caller then reads them one by one, and `Reader.read` says what is wrong.
         """
+
+
+class ReadFiles(Protocol):
+    """Reads files in order, and adds them to `joiner`.
+
+    Relative paths are relative to the folder `within`, or else to the current folder.
+    """
+
+    def __call__(self, joiner: RunJoiner, paths: Paths, /, *, within: str = "") -> Iterator[Step]:
+        """Read some of the files in each step."""
+
+
+class Pool(Protocol):
+    """Processes that read files. The files are divided into parts."""
+
+    def merge_into(self, joiner: RunJoiner) -> Iterator[Step]:
+        """Merge the partial results into `joiner`, in the order of the files."""
+
+    def shut_down(self) -> None:
+        """End all work, even if files are still being read."""

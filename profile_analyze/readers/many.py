@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
 from profile_analyze.gc_pause import gc_paused
@@ -19,40 +19,11 @@ from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from os import PathLike
-    from typing import TypeAlias
 
     from profile_analyze.model.profile import Profile
+    from profile_analyze.readers.base import Engine, Paths, Pool, ReadFiles, Step
     from profile_analyze.readers.loading import CacheFolder
     from profile_analyze.readers.model_inputs import ModelInputs
-
-    Paths: TypeAlias = Sequence[str | PathLike[str]]
-    # Files are read in steps. A step has the number of its files, and the errors of the files that
-    # cannot be read.
-    Step: TypeAlias = tuple[int, tuple[InputError, ...]]
-    # A function that starts to read files in several processes. It may leave the reading to this
-    # process instead, and then returns None.
-    Engine: TypeAlias = "Callable[[Paths, ReadFiles], Pool | None]"
-
-
-class ReadFiles(Protocol):
-    """Reads files in order, and adds them to `joiner`.
-
-    Relative paths are relative to the folder `within`, or else to the current folder.
-    """
-
-    def __call__(self, joiner: RunJoiner, paths: Paths, /, *, within: str = "") -> Iterator[Step]:
-        """Read some of the files in each step."""
-
-
-class Pool(Protocol):
-    """Processes that read files. The files are divided into parts."""
-
-    def merge_into(self, joiner: RunJoiner) -> Iterator[Step]:
-        """Merge the partial results into `joiner`, in the order of the files."""
-
-    def shut_down(self) -> None:
-        """End all work, even if files are still being read."""
 
 
 _MANY_FILES: Final = 100

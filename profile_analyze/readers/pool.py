@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from profile_analyze.model.runs import Partial
-    from profile_analyze.readers.many import Paths, ReadFiles, Step
+    from profile_analyze.readers.base import Paths, ReadFiles, Step
 
     PartResult: TypeAlias = tuple[Partial | None, tuple[InputError, ...]]
 

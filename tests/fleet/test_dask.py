@@ -34,7 +34,7 @@ from tests.small import Operator, written
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from profile_analyze.readers.many import Paths, ReadFiles, Step
+    from profile_analyze.readers.base import Paths, ReadFiles, Step
 
 ERROR = "profile_analyze: error: "
 FILES = 40

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
 
-    from profile_analyze.readers.many import Paths, ReadFiles
+    from profile_analyze.readers.base import Paths, ReadFiles
 
 
 TINY = str(PROFILES / "tiny.json")

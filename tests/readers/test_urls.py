@@ -32,7 +32,7 @@ from tests.remote_files import FaultyFiles, faulty, in_memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from profile_analyze.readers.many import ReadFiles
+    from profile_analyze.readers.base import ReadFiles
 
 TINY = (PROFILES / "tiny.json").read_bytes()
 
