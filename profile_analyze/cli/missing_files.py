@@ -12,9 +12,10 @@ from profile_analyze.advice.names import did_you_mean
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.query.aggregates import find_aggregate
 from profile_analyze.query.catalog import CATALOG, group_keys
+from profile_analyze.readers.content import remote_path
 from profile_analyze.readers.paths import LIST
 from profile_analyze.readers.suffixes import SUFFIXES
-from profile_analyze.readers.urls import is_pattern, is_url, remote_path
+from profile_analyze.readers.urls import is_pattern, is_url
 
 if TYPE_CHECKING:
     import argparse

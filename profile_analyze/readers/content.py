@@ -9,6 +9,7 @@ import sys
 import zlib
 from contextlib import contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -18,13 +19,15 @@ from profile_analyze.errors import (
     reading_reason,
     without_secrets,
 )
-from profile_analyze.readers.urls import is_url, remote_path
+from profile_analyze.readers.urls import is_url
 from profile_analyze.units import scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedIOBase
     from os import PathLike
+
+    from profile_analyze.readers.remote import RemotePath
 
 MAX_SIZE: Final = 8 << 30
 """The default limit on the decompressed size of an input, in bytes."""
@@ -48,6 +51,24 @@ def display_name(path: str | PathLike[str]) -> str:
     name = without_secrets(os.fspath(path))
     # An empty name becomes '' with quotes, so that it can be seen.
     return _STANDARD_INPUT if name == "-" else name or repr(name)
+
+
+def remote_path(url: str) -> RemotePath:
+    """Return the file or folder at a URL. Raises `InputError` without a recent fsspec."""
+    try:
+        # The module imports a function that fsspec has since 2025.5. Older versions hang after a
+        # fork, so they count as missing.
+        remote = import_module("profile_analyze.readers.remote")
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "fsspec":
+            raise
+        raise InputError(
+            url,
+            "is a URL, which needs fsspec 2025.5 or later; install the extra fleet: "
+            "pip install 'profile_analyze[fleet]'",
+        ) from None
+    path: RemotePath = remote.RemotePath(url)
+    return path
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import InputError, reading_reason
 from profile_analyze.readers.companions import companions_of
-from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.content import MAX_SIZE, remote_path
 from profile_analyze.readers.source import Source
 from profile_analyze.readers.suffixes import MODEL_SUFFIX, SUFFIXES
-from profile_analyze.readers.urls import is_http, is_pattern, is_url, remote_path, url_in
+from profile_analyze.readers.urls import is_http, is_pattern, is_url, url_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

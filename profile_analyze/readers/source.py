@@ -15,10 +15,11 @@ from profile_analyze.readers.content import (
     ByteStream,
     display_name,
     input_errors,
+    remote_path,
 )
 from profile_analyze.readers.file_state import state_of_file
 from profile_analyze.readers.model_inputs import NO_INPUTS
-from profile_analyze.readers.urls import folder_of, is_url, remote_path, url_in
+from profile_analyze.readers.urls import folder_of, is_url, url_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -1,21 +1,13 @@
-"""Names of inputs that are URLs, such as `s3://bucket/run.json`. No function here needs a network.
-
-`remote_path` imports `readers.remote`, which reads URLs with fsspec.
-"""
+"""Names of inputs that are URLs, such as `s3://bucket/run.json`. Nothing here needs a network."""
 
 from __future__ import annotations
 
 import os
 import re
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
-
-from profile_analyze.errors import InputError
 
 if TYPE_CHECKING:
     from os import PathLike
-
-    from profile_analyze.readers.remote import RemotePath
 
 # A scheme has two letters or more: `C://run.json` is a path of Windows. Local files need no URL.
 # fsspec takes `::` for a chain of URLs. A chain can open any local file, as `zip://a::/b.zip` does.
@@ -61,21 +53,3 @@ def folder_of(url: str) -> str:
     """Return the URL of the folder of a file, with a slash at its end."""
     path = url.partition("?")[0] if is_http(url) else url
     return path[: path.rindex("/") + 1]
-
-
-def remote_path(url: str) -> RemotePath:
-    """Return the file or folder at a URL. Raises `InputError` without a recent fsspec."""
-    try:
-        # The module imports a function that fsspec has since 2025.5. Older versions hang after a
-        # fork, so they count as missing.
-        remote = import_module("profile_analyze.readers.remote")
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != "fsspec":
-            raise
-        raise InputError(
-            url,
-            "is a URL, which needs fsspec 2025.5 or later; install the extra fleet: "
-            "pip install 'profile_analyze[fleet]'",
-        ) from None
-    path: RemotePath = remote.RemotePath(url)
-    return path
