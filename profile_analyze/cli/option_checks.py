@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.inputs import real_paths
-from profile_analyze.cli.parser import COMMAND
+from profile_analyze.cli.options import OPTIONS
+from profile_analyze.cli.parser import COMMAND, parser
 from profile_analyze.cli.requested_format import requested_output_format
-from profile_analyze.cli.tables import check_tables
 from profile_analyze.cli.terminal import is_terminal
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import RUN_STATISTICS
@@ -27,6 +27,7 @@ from profile_analyze.report.output_formats import (
     TABLE_FORMATS,
     WIKI,
     find_renderer,
+    format_by_suffix,
     output_format_of,
     picture_format_of,
 )
@@ -48,6 +49,22 @@ _OF_ROWS: Final = (
     "--write-model",
 )
 """Options about rows and tables. `--inspect` rejects them. By default, all are unset."""
+_OF_BOTH: Final = (
+    *("--max-size", "--skip-bad", "--cache", "--no-cache", "--engine"),
+    *("--notes", "--color", "--no-pager", "--clear-cache", "--label"),
+)
+_OF_EXPORT: Final = frozenset((*_OF_BOTH, "--export"))
+"""The options that calls with `--export` may have."""
+_OF_SQL: Final = frozenset(
+    (
+        *_OF_BOTH,
+        *("--sql", "--sql-timeout", "--level", "--work", "--skip-runs"),
+        *("--from", "--to", "--step", "--step-region"),
+        *("--correct-drift", "--input-shape", "--dim", "--model", "--split-matmul"),
+        *("--format", "--confluence", "--output", "--force", "--time-unit"),
+    )
+)
+"""The options that calls with `--sql` may have."""
 
 
 def check_options(arguments: argparse.Namespace) -> None:
@@ -56,7 +73,7 @@ def check_options(arguments: argparse.Namespace) -> None:
     _check_model(arguments)
     _check_writing(arguments)
     _check_output_format(arguments)
-    check_tables(arguments, requested_output_format(arguments))
+    _check_tables(arguments, requested_output_format(arguments))
     _check_comparison(arguments)
     _check_window(arguments)
     _check_inspection(arguments)
@@ -223,6 +240,36 @@ def _check_that_it_is_one_file(
         is_several = bool(further) and all(map(format_of, (first, *further)))
     if is_several:
         raise QueryError(f"argument {option}: {file!r} names several files; name one: {first}")
+
+
+def _check_tables(arguments: argparse.Namespace, output_format: str | None) -> None:
+    """Raise `QueryError` if options have no effect beside `--export` or `--sql`."""
+    if arguments.sql_timeout != parser().get_default("sql_timeout") and arguments.sql is None:
+        raise QueryError("--sql-timeout needs --sql, whose time it limits")
+    if arguments.export is not None:
+        if format_by_suffix(arguments.export) is not None:
+            raise QueryError(
+                f"argument --export: {arguments.export}: takes the folder of a data set; "
+                f"-o {arguments.export} writes an answer"
+            )
+        _check_others(arguments, "--export adds profiles to a data set", _OF_EXPORT)
+    if arguments.sql is not None:
+        _check_others(arguments, "--sql shows the answer to a query", _OF_SQL)
+        renderer = None if output_format is None else find_renderer(output_format)
+        if renderer is not None and (renderer.has_stacks or not renderer.has_tables):
+            raise QueryError(
+                f"--sql shows a table, which {output_format} does not have; use another format"
+            )
+
+
+def _check_others(arguments: argparse.Namespace, what: str, allowed: frozenset[str]) -> None:
+    for option in OPTIONS:
+        # Like argparse, name the value after the first long flag.
+        flag = next(one for one in option.flags if one.startswith("--"))
+        name = option.settings.get("dest", flag.lstrip("-").replace("-", "_"))
+        default = parser().get_default(name)
+        if allowed.isdisjoint(option.flags) and getattr(arguments, name, default) != default:
+            raise QueryError(f"{what}, so {flag} has no effect; leave one out")
 
 
 def _check_comparison(arguments: argparse.Namespace) -> None:
