@@ -1,4 +1,4 @@
-"""What options do with their values: store them once, or print a text and end the process."""
+"""What options do with their values: store them once, or ask for a text instead of an answer."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import argparse
 import shlex
 from typing import Any, Final
 
-from profile_analyze.cli.extras import version_text
-from profile_analyze.cli.output import encoding_of_standard_output, show
 from profile_analyze.errors import QueryError
-from profile_analyze.model.visible import escaped_lines
 
 _GIVEN: Final = "_given"
 
@@ -57,11 +54,18 @@ class StoreOnce(argparse.Action):
         return f"is given twice; leave out {name} {first} or {name} {second}"
 
 
-class _PrintingAction(StoreOnce):
-    """An option that prints a text for some values and then ends the process.
+class TextWanted(Exception):  # noqa: N818  # a wish, not an error
+    """Ends the parsing: the call asks for a text, such as the list of columns, and no answer."""
 
-    Other values are stored.
-    """
+    def __init__(self, option: str, value: str) -> None:
+        """Take the name of the option, such as `--columns`, and its value."""
+        super().__init__(option)
+        self.option = option
+        self.value = value
+
+
+class PrintingAction(StoreOnce):
+    """An option that asks for a text, whatever its value."""
 
     def __call__(
         self,
@@ -70,67 +74,35 @@ class _PrintingAction(StoreOnce):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Print the text and end the process, or store the value."""
-        text = self.text(values)
-        if text is not None:
-            print_text(text, paged=getattr(parser, "paged", False))
-            parser.exit()
+        """Store the value. Raises `TextWanted` if the value asks for a text."""
+        if self.wants_text(values):
+            raise TextWanted(self.option_strings[-1], values)
         super().__call__(parser, namespace, values, option_string)
 
-    def text(self, value: str) -> str | None:
-        """Return the text that `value` asks for; None if it is an ordinary value."""
-        raise NotImplementedError
+    def wants_text(self, value: str) -> bool:  # noqa: ARG002  # subclasses use it
+        """Return whether `value` asks for a text."""
+        return True
 
 
-class VersionAction(_PrintingAction):
-    """`--version`, which prints the version and the extras."""
+class HelpValueAction(PrintingAction):
+    """An option whose value `help` asks for a text, such as `--columns help`."""
 
-    def text(self, value: str) -> str:  # noqa: ARG002  # `--version` has no value
+    def wants_text(self, value: str) -> bool:
         """See the base class."""
-        return version_text()
+        return value == "help"
 
 
-class ColumnsAction(_PrintingAction):
-    """`--columns`, where `help` prints the list of columns."""
+class ListValueAction(PrintingAction):
+    """An option whose value `list` asks for a text, such as `--peaks list`."""
 
-    def text(self, value: str) -> str | None:
+    def wants_text(self, value: str) -> bool:
         """See the base class."""
-        return printed_text("--columns") if value == "help" else None
+        return value == "list"
 
 
-class PeaksAction(_PrintingAction):
-    """`--peaks`, where `list` prints the table of devices."""
+class SqlAction(PrintingAction):
+    """`--sql`, where `help` asks for the list of tables."""
 
-    def text(self, value: str) -> str | None:
+    def wants_text(self, value: str) -> bool:
         """See the base class."""
-        return printed_text("--peaks", value) if value == "list" else None
-
-
-class SqlAction(_PrintingAction):
-    """`--sql`, where `help` prints the list of tables."""
-
-    def text(self, value: str) -> str | None:
-        """See the base class."""
-        return printed_text("--sql", value) if value.strip().lower() == "help" else None
-
-
-class CompletionAction(_PrintingAction):
-    """`--print-completion`, which prints a completion script for a shell."""
-
-    def text(self, value: str) -> str:
-        """See the base class."""
-        return printed_text("--print-completion", value)
-
-
-def printed_text(option: str, value: str = "", arguments: argparse.Namespace | None = None) -> str:
-    """Return the text that an option prints instead of an answer; see `printed_texts.py`."""
-    # Imported here, because few calls print such a text.
-    from profile_analyze.cli import printed_texts
-
-    return printed_texts.printed_text(option, value, arguments or argparse.Namespace())
-
-
-def print_text(text: str, *, paged: bool = False) -> None:
-    """Write text to standard output, or show it in a pager if it is long. Raises `OutputError`."""
-    shown = escaped_lines(text, "\n")
-    show([shown.encode(encoding_of_standard_output(), "backslashreplace")], paged=paged)
+        return value.strip().lower() == "help"

@@ -10,7 +10,7 @@ from typing import Final
 
 from profile_analyze.cli.fleet_options import FLEET
 from profile_analyze.cli.input_options import CACHE, MODELS, RUNS
-from profile_analyze.cli.option_actions import ColumnsAction, PeaksAction, VersionAction
+from profile_analyze.cli.option_actions import HelpValueAction, ListValueAction, PrintingAction
 from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
@@ -47,7 +47,7 @@ GENERAL: Final = (
     Option.of("-h", "--help", action="help", help="print the options and examples, and exit"),
     Option.of(
         "--version",
-        action=VersionAction,
+        action=PrintingAction,
         nargs=0,
         help="print the version and which extras are installed, and exit",
     ),
@@ -291,7 +291,7 @@ VIEW: Final = OptionGroup(
         ),
         Option.of(
             "--peaks",
-            action=PeaksAction,
+            action=ListValueAction,
             metavar="SPEC",
             example="a100-80gb-sxm",
             help="compare with the peak rates of a device, and add the columns bound, efficiency, "
@@ -310,7 +310,7 @@ VIEW: Final = OptionGroup(
         ),
         Option.of(
             "--columns",
-            action=ColumnsAction,
+            action=HelpValueAction,
             joined_by=",",
             type=column_names,
             metavar="COLUMN[,...]",

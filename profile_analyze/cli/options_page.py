@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.option_actions import print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
+from profile_analyze.cli.output import print_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.terminal import is_terminal, terminal_size
 from profile_analyze.errors import OutputError, reason_not_written
+from profile_analyze.model.visible import escaped_lines
 from profile_analyze.readers.urls import is_url
 
 if TYPE_CHECKING:
@@ -206,6 +207,12 @@ def show(pieces: Iterable[bytes], *, paged: bool) -> None:
     from profile_analyze.cli.pager import show_in_pager_if_long
 
     show_in_pager_if_long(pieces, size.lines, write_standard_output)
+
+
+def print_text(text: str, *, paged: bool = False) -> None:
+    """Write text to standard output, or show it in a pager if it is long. Raises `OutputError`."""
+    shown = escaped_lines(text, "\n")
+    show([shown.encode(encoding_of_standard_output(), "backslashreplace")], paged=paged)
 
 
 def write_standard_output(pieces: Iterable[bytes]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_actions import CompletionAction
+from profile_analyze.cli.option_actions import PrintingAction
 from profile_analyze.cli.option_types import NO_PAGER, Option, OptionGroup
 from profile_analyze.cli.option_values import picture_file
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
@@ -84,7 +84,7 @@ OUTPUT: Final = OptionGroup(
         ),
         Option.of(
             "--print-completion",
-            action=CompletionAction,
+            action=PrintingAction,
             choices=("bash", "zsh", "fish"),
             help="print a script that completes this command's options in a shell, and exit",
         ),

@@ -8,9 +8,11 @@ from functools import cache, partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from profile_analyze.cli.option_actions import print_text, printed_text
+from profile_analyze.cli.extras import version_text
+from profile_analyze.cli.option_actions import TextWanted
 from profile_analyze.cli.option_types import NO_PAGER, Option
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTION_OF
+from profile_analyze.cli.output import print_text
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QueryError
 from profile_analyze.report.paragraphs import paragraph, with_own_indent
@@ -169,6 +171,10 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     try:
         # The `intermixed` method also accepts options between the files.
         arguments, unknown = command_parser.parse_known_intermixed_args(written, values)
+    except TextWanted as wanted:
+        text = _printed_text(wanted.option, wanted.value)
+        print_text(text, paged=command_parser.paged)
+        command_parser.exit()
     except AttributeError as error:
         # If memory runs out, argparse fails again while it restores its settings.
         if isinstance(error.__context__, MemoryError):
@@ -178,7 +184,7 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
         _wrong_options().check_unknown(unknown, written)
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if arguments.clear_cache:
-        print_text(printed_text("--clear-cache", arguments=arguments))
+        print_text(_printed_text("--clear-cache", arguments=arguments))
         command_parser.exit()
     if arguments.explain is not None and not (arguments.files or arguments.compare):
         # Imported here, because only this text needs it.
@@ -188,6 +194,16 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
         print_text(with_own_indent(explanation, terminal_width(sys.stdout)) + "\n")
         command_parser.exit()
     return arguments
+
+
+def _printed_text(option: str, value: str = "", arguments: argparse.Namespace | None = None) -> str:
+    """Return the text that an option prints instead of an answer; see `printed_texts.py`."""
+    if option == "--version":
+        return version_text()
+    # Imported here, because few calls print another text.
+    from profile_analyze.cli import printed_texts
+
+    return printed_texts.printed_text(option, value, arguments or argparse.Namespace())
 
 
 def _wrong_options() -> ModuleType:
