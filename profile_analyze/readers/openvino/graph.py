@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from profile_analyze.readers.openvino.layers import read_graph
 from profile_analyze.readers.openvino.notes import notes_on_graph
 from profile_analyze.readers.openvino.tables import GraphTables
 from profile_analyze.readers.openvino.terms import device_track, dtype_of
-from profile_analyze.readers.openvino.work import LayerWork, tensor_of, work_of_layer
+from profile_analyze.readers.openvino.work import Row, tensor_of, work_of_layer
 from profile_analyze.units import US_PER_S
 from profile_analyze.work.tensor import all_known
 
@@ -43,17 +43,6 @@ _PARAMETERS: Final = {
     "original_layers": "originalLayersNames",
 }
 """For each parameter of a row, the attribute in the file that has its value."""
-
-
-class Row(NamedTuple):
-    """A layer, with the tensors, cost and dtype of its row in the table of operators."""
-
-    layer: Layer
-    inputs: tuple[Tensor | None, ...]
-    outputs: tuple[Tensor | None, ...]
-    cost: LayerWork
-    dtype: str | None
-    """The canonical dtype that the layer computes in."""
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little

@@ -19,8 +19,8 @@ from profile_analyze.units import US_PER_S
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from profile_analyze.readers.openvino.graph import Row
     from profile_analyze.readers.openvino.layers import Layer
+    from profile_analyze.readers.openvino.work import Row
 
 _REDUCED: Final = ("bf16", "fp16")
 _KEEPS_FP32: Final = (

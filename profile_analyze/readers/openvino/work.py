@@ -14,7 +14,7 @@ from profile_analyze.work.tensor import Tensor, is_possible_shape, known_shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from profile_analyze.readers.openvino.layers import LayerPort
+    from profile_analyze.readers.openvino.layers import Layer, LayerPort
 
     Shape = tuple[int, ...]
     Tensors = list[Tensor | None]
@@ -35,6 +35,17 @@ class LayerWork(NamedTuple):
     work: Work = Work()
     conv_kind: str | None = None
     """The kind of convolution; None if it is unknown, or if the layer is not a convolution."""
+
+
+class Row(NamedTuple):
+    """A layer, with the tensors, cost and dtype of its row in the table of operators."""
+
+    layer: Layer
+    inputs: tuple[Tensor | None, ...]
+    outputs: tuple[Tensor | None, ...]
+    cost: LayerWork
+    dtype: str | None
+    """The canonical dtype that the layer computes in."""
 
 
 def tensor_of(port: LayerPort) -> Tensor | None:
