@@ -14,13 +14,15 @@ Each name is imported when it is first used, so that the command line starts fas
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from profile_analyze.version import VERSION as __version__
 
+TYPE_CHECKING = False  # true for type checkers; the module `typing` takes long to import
 # Type checkers and editors read these imports. At run time, `__getattr__` looks up the module of a
 # name in `_MODULE_OF` and imports it. A test imports every name of `__all__`.
 if TYPE_CHECKING:
+    from typing import Any
+
     from profile_analyze.analysis.peaks import Peaks, parse_peaks
     from profile_analyze.errors import (
         EngineError,

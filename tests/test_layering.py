@@ -26,12 +26,13 @@ MAY_IMPORT = {
     "errors": set(),
     "gc_pause": set(),
     "large_arrays": set(),
+    "termination": set(),
     "version": set(),
     "advice": set(),
     "units": {"errors", "advice"},
     "model": {"errors", "large_arrays", "units"},
     "work": {"errors", "units", "model"},
-    "readers": {"errors", "gc_pause", "units", "model", "work"},
+    "readers": {"errors", "gc_pause", "termination", "units", "model", "work"},
     "writers": {"errors", "units", "model", "work", "readers"},
     "analysis": {"errors", "advice", "units", "model"},
     "query": {
@@ -40,11 +41,11 @@ MAY_IMPORT = {
     },
     "report": {"errors", "units", "version", "model", "analysis", "query"},
     "fleet": {
-        *("advice", "errors", "units", "version"),
+        *("advice", "errors", "termination", "units", "version"),
         *("model", "readers", "query"),
     },
     "cli": {
-        *("advice", "errors", "units", "version"),
+        *("advice", "errors", "termination", "units", "version"),
         *("model", "readers", "writers", "analysis", "query", "report", "fleet"),
     },
     "__main__": {"cli"},

@@ -11,7 +11,7 @@ from profile_analyze.advice.files import advice_on_quotes
 from profile_analyze.cli.default_options import color_with_defaults, parse_with_defaults
 from profile_analyze.cli.messages import say
 from profile_analyze.cli.parser import PROGRAM
-from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY
+from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY, interrupts_raised
 from profile_analyze.errors import ProfileAnalyzeError, QueryError
 from profile_analyze.report.sections import Verdicts
 
@@ -45,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Imported here, because `answer` imports NumPy. Wrong options are reported without NumPy.
         from profile_analyze.cli.answer import answer, notes_to_print
 
+        interrupts_raised()
         report = answer(request)
         say("note", notes_to_print(report, request), color=color)
         return _exit_code(report, request.failing_outcomes)

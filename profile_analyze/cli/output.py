@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.terminal import is_terminal, terminal_size
 from profile_analyze.errors import OutputError, reason_not_written
 from profile_analyze.model.visible import escaped_lines
 from profile_analyze.readers.urls import is_url
+from profile_analyze.termination import CleanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,6 +85,8 @@ class NewFiles:
     def __init__(self, *, force: bool) -> None:
         self.force = force
         self._staged: list[_Staged] = []
+        self._ending = ExitStack()  # ends the process only after the temporary files are removed
+        self._end: CleanEnd | None = None
 
     def __enter__(self) -> NewFiles:
         """Begin. Nothing is written yet."""
@@ -107,9 +110,12 @@ class NewFiles:
         # The temporary file is in the folder of the target, because a rename works only within one
         # file system.
         target = os.path.realpath(file)
-        handle, temporary = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(target))
-        # Added before writing, so that `__exit__` removes the file even if writing fails.
-        self._staged.append(_Staged(file, target, temporary))
+        if self._end is None:
+            self._end = self._ending.enter_context(CleanEnd())
+        with self._end.delayed():
+            handle, temporary = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(target))
+            # Added before writing, so that `__exit__` removes the file even if writing fails.
+            self._staged.append(_Staged(file, target, temporary))
         with open(handle, "wb") as stream:
             stream.writelines(pieces)
             stream.flush()
@@ -118,9 +124,15 @@ class NewFiles:
 
     def __exit__(self, kind: object, *_: object) -> None:
         """Give all files their final names, unless the block failed. Raises `OutputError`."""
+        if self._end is not None:
+            self._end.delay()
+        with self._ending:
+            self._publish_all(is_complete=kind is None)
+
+    def _publish_all(self, *, is_complete: bool) -> None:
         created: list[str] = []
         try:
-            if kind is None:
+            if is_complete:
                 for staged in self._staged:
                     self._publish(staged, created)
         except BaseException:

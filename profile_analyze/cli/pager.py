@@ -10,6 +10,9 @@ from itertools import chain
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from profile_analyze.cli.process import interrupts_raised
+from profile_analyze.termination import TerminationError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -64,6 +67,7 @@ def _page(command: list[str], pieces: Iterable[bytes], write: Writer) -> None:
     # less takes options from the variable LESS. A value that the user has set takes precedence.
     environment = {"LESS": f"{_LESS_OPTIONS} {_LESS_PROMPT}"} | os.environ
     sys.stdout.flush()
+    interrupts_raised()
     try:
         pager = Popen(command, stdin=PIPE, env=environment)
     except (OSError, ValueError):  # there is no such program, or its name is wrong
@@ -73,6 +77,9 @@ def _page(command: list[str], pieces: Iterable[bytes], write: Writer) -> None:
     try:
         with suppress(BrokenPipeError):  # the user has seen enough
             pager.stdin.writelines(pieces)
+    except TerminationError:
+        pager.terminate()
+        raise
     finally:
         _wait_for(pager)
 

@@ -12,6 +12,8 @@ import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from profile_analyze.termination import TerminationError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from sys import UnraisableHookArgs
@@ -52,6 +54,12 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
         os._exit(1)
 
 
+def interrupts_raised() -> None:
+    """From now on, Ctrl-C raises `KeyboardInterrupt`, unless the process ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _interrupt_again(unraisable: UnraisableHookArgs) -> None:
     """Repeat an interrupt that came during a callback, from which Python cannot raise it.
 
@@ -60,7 +68,7 @@ def _interrupt_again(unraisable: UnraisableHookArgs) -> None:
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         # A thread sends the signal, so that it arrives after the callback has ended.
         _thread.start_new_thread(os.kill, (os.getpid(), signal.SIGINT))
-    else:
+    elif not issubclass(unraisable.exc_type, TerminationError):  # the process ends later
         sys.__unraisablehook__(unraisable)
 
 
@@ -70,6 +78,9 @@ def end_process(code: int) -> NoReturn:
     The clean-up visits every module and object, which takes a tenth of a short call. The system
     frees the memory anyway.
     """
+    # A second Ctrl-C ends the process at once, without a traceback.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     # `os._exit` skips the `atexit` functions, and Python has no public way to run them.
     atexit._run_exitfuncs()  # noqa: SLF001
     for stream in (sys.stdout, sys.stderr):

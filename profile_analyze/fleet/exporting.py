@@ -20,6 +20,7 @@ from profile_analyze.readers.content import display_name
 from profile_analyze.readers.many import add_runs, note_on_bad
 from profile_analyze.readers.paths import is_pipe
 from profile_analyze.readers.source import Source
+from profile_analyze.termination import CleanEnd
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def export(
     """
     start_data_set(data_set)
     groups = _with_same_labels(files, labels or {})
-    with NewParts(data_set, max_size) as parts:
+    with CleanEnd() as end, NewParts(data_set, max_size, end) as parts:
         adding = _Export(parts, max_size, progress, options)
         for labels_of_group, names in groups:
             new = adding.new_files(names)

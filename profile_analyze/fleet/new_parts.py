@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.fleet.parts import Folder, SourceFile
     from profile_analyze.fleet.stored_profiles import Stored
+    from profile_analyze.termination import CleanEnd
 
 _UNFINISHED: Final = ".unfinished-"
 _LONGEST_WRITING_S: Final = 24 * 3600
@@ -79,8 +80,12 @@ class NewParts:
     The end of the `with` block removes parts that were not published.
     """
 
-    def __init__(self, data_set: str, max_size: int) -> None:
-        """Read which files the data set has. Raises the errors of `parts_of`."""
+    def __init__(self, data_set: str, max_size: int, end: CleanEnd) -> None:
+        """Read which files the data set has. Raises the errors of `parts_of`.
+
+        `end` is of a block around the `with` block.
+        """
+        self._end = end
         self._data_set, self._max_size = Path(data_set), max_size
         self._folder: Path  # `__enter__` makes it, and `__exit__` removes it
         self._written = 0
@@ -101,6 +106,7 @@ class NewParts:
 
     def __exit__(self, *_: object) -> None:
         """Remove the temporary folder, and the parts that it still hides."""
+        self._end.delay()
         if self._hides_parts:
             _remove_export(self._folder)
         else:

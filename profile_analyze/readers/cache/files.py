@@ -17,6 +17,8 @@ from tempfile import mkstemp
 from time import time_ns
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.termination import CleanEnd
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -77,15 +79,17 @@ def write(folder: str, name: str, pieces: Sequence[bytes | memoryview], most: in
         return
     _make_room(folder, most - size)
     # No fsync is needed: if a power cut damages the file, its checksum shows the damage.
-    handle, temporary = mkstemp(prefix=f"{name}.", suffix=_UNFINISHED, dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.writelines(pieces)
-        Path(temporary).replace(Path(folder) / f"{name}{SUFFIX}")
-    except BaseException:  # Ctrl-C must not leave half a file either
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
+    with CleanEnd() as end:
+        end.delay()
+        handle, temporary = mkstemp(prefix=f"{name}.", suffix=_UNFINISHED, dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.writelines(pieces)
+            Path(temporary).replace(Path(folder) / f"{name}{SUFFIX}")
+        except BaseException:  # Ctrl-C must not leave half a file either
+            with suppress(OSError):
+                Path(temporary).unlink()
+            raise
 
 
 def mark_used(path: str) -> None:
