@@ -137,6 +137,7 @@ def _row(
     tracks = operator.tracks if side_of(query) == "device" else operator.host_tracks
     row = {
         "id": operator.id,
+        "key": str(operator.id),
         "name": operator.name,
         "type": operator.type,
         "category": category_of(operator.type),

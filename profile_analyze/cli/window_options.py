@@ -49,7 +49,7 @@ WINDOW: Final = OptionGroup(
             example="aten::addmm",
             help="instead of a table, show all that the profile says about one operator: facts, "
             "times, launched kernels, and the operators around, inside and next to it. KEY is its "
-            "id or its name; KEY@N is its N-th execution",
+            "key, its id or its name; KEY@N is its N-th execution",
         ),
     ),
 )

@@ -44,7 +44,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.optional_names import FUSED_NAMES
+from profile_analyze.model.optional_names import FUSED_NAMES, UNIQUE_NAME
 from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
 from profile_analyze.model.runs import IDENTITY, Partial
 from profile_analyze.model.terms import LABEL, LABEL_NAME
@@ -90,7 +90,7 @@ CATEGORIES_OF: Final[Mapping[str, Any]] = {
     CHANNEL_BLOCKS: tuple[int, ...],
     "group_size": int,
     **dict.fromkeys(("compute_dtype", "full_name", "launched_by", "grid", "block"), str),
-    **dict.fromkeys(("collective", "conv_kind"), str),
+    **dict.fromkeys(("collective", "conv_kind", UNIQUE_NAME), str),
 }
 """The types of the categories in categorical columns of operators. All other optional
 columns are numbers."""

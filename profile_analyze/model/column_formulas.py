@@ -176,6 +176,7 @@ FORMULAS: Final = Formulas(
     },
     of_operators={
         "id": lambda rows: rows.profile.operators.key,
+        "key": lambda rows: rows.profile.operators.key_texts(),
         "name": lambda rows: rows.profile.operators.name,
         "type": lambda rows: rows.profile.operators.type,
         "category": lambda rows: rows.profile.operators.category,

@@ -79,6 +79,16 @@ _IDENTITY: Final = (
         of_operators=None,
         worked_of_groups="counted",
     ),
+    Column(
+        "key",
+        "",
+        "the text that tells the operator from all others of its file: a number or path in the "
+        "file; it is the same in every answer about the file, at every level and for every run; "
+        "with several files, it is from the first file that has the operator",
+        kind="text",
+        has_natural_order=True,
+        worked="as in the file",
+    ),
 )
 
 _WITHOUT_RATES: Final = (

@@ -10,6 +10,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.frozen import constant, freeze_arrays
+from profile_analyze.model.optional_names import UNIQUE_NAME
 from profile_analyze.model.terms import MEASURED, UNKNOWN
 from profile_analyze.units import counted
 
@@ -192,6 +193,18 @@ class Operators:
         categories = (*column.categories, UNKNOWN)
         is_unknown = np.isnan(getattr(self, work)) | (column.codes < 0)
         return Categorical(np.where(is_unknown, len(categories) - 1, column.codes), categories)
+
+    def key_texts(self) -> Categorical[str]:
+        """Return the text that identifies each operator in its file: the column `key` of tables."""
+        key = self.key
+        texts = (
+            key if isinstance(key, Categorical) else Categorical.of(list(map(str, key.tolist())))
+        )
+        names = self.optional.get(UNIQUE_NAME)
+        if not isinstance(names, Categorical):
+            return texts
+        pairs = zip(names.values().tolist(), texts.values().tolist(), strict=True)
+        return Categorical.of([text if name is None else name for name, text in pairs])
 
     def key_ranks(self) -> NDArray[np.float64] | NDArray[np.int64]:
         """Return a number for each operator, which orders operators by key: conv2 before conv10."""

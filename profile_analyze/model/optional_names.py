@@ -29,3 +29,6 @@ MESSAGE_AMOUNTS: Final = ("message_bytes", "bus_bytes")
 """Amounts of messages between ranks. Operators hold the mean amount per call."""
 FUSED_NAMES: Final = "fused_names"
 """The names of all operators of the model that a fused layer runs."""
+UNIQUE_NAME: Final = "unique_name"
+"""The text that tells each operator apart in the terms of the file, such as a node's path. Formats
+whose `key` only counts rows have this column."""

@@ -16,7 +16,7 @@ from profile_analyze.model.described_dtypes import notes_on_dtypes
 from profile_analyze.model.model_graph import ModelGraph
 from profile_analyze.model.model_matching import NAME, ORDER, expected_of, matches_of
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, TILE_AMOUNTS
+from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, TILE_AMOUNTS, UNIQUE_NAME
 from profile_analyze.model.terms import (
     ABSENT,
     DERIVED,
@@ -218,7 +218,8 @@ class _Added:
         memory = self._moved("memory", self._nodes.memory)
         optional = dict(self._own.optional)
         for name, values in self._nodes.optional.items():
-            if name not in self._own.not_loaded:  # columns that are not loaded are not needed
+            # Columns that are not loaded are not needed. The keys stay those of the profile.
+            if name not in self._own.not_loaded and name != UNIQUE_NAME:
                 optional[name] = self._column(name, values)
         for name, values in zip(DERIVED_WORK, (computation, memory), strict=True):
             if name in optional:

@@ -28,14 +28,14 @@ _MOST_KEYS: Final = 5
 def find_rows(profile: Profile, text: str) -> tuple[int, int | None, Indices]:
     """Return the operator that `text` names, the number of the execution or None, and the rows.
 
-    `text` is a key, or a name that only one operator has. `@N` at the end chooses execution number
-    N of the operator. The rows are the executions in order of time, or only execution N. If any
-    execution ran on a device, executions on the host are left out.
+    `text` is an id, a key, or a name that only one operator has. `@N` at the end chooses execution
+    number N of the operator. The rows are the executions in order of time, or only execution N. If
+    any execution ran on a device, executions on the host are left out.
 
     Raises `QueryError` if `text` names no operator, several operators, or an execution that does
     not exist.
     """
-    keys = key_texts(profile)
+    keys = profile.operators.key_texts().values().tolist()
     operator = _operator(profile, keys, text)
     number = None
     head, at, digits = text.rpartition("@")
@@ -44,10 +44,10 @@ def find_rows(profile: Profile, text: str) -> tuple[int, int | None, Indices]:
     if operator is None:
         names = [*dict.fromkeys((*profile.operators.name.values().tolist(), *keys))]
         similar = similar_texts(text, names) if len(text) <= LONGEST_ADVISED else []
-        advice = did_you_mean(similar) or "--columns id,name -t 0 lists the keys"
+        advice = did_you_mean(similar) or "--columns key,name -t 0 lists the keys"
         if text in profile.operators.type.categories:
             advice = (
-                f"it is a type; --type {quote(text)} --columns id,name -t 0 lists its operators"
+                f"it is a type; --type {quote(text)} --columns key,name -t 0 lists its operators"
             )
         raise QueryError(f"inspect: no operator {text!r} in {profile.file}; {advice}")
     executions = profile.executions
@@ -65,20 +65,21 @@ def find_rows(profile: Profile, text: str) -> tuple[int, int | None, Indices]:
     return operator, number, rows[number - 1 : number]
 
 
-def key_texts(profile: Profile) -> list[str]:
-    """Return the key of each operator as text."""
+def _ids(profile: Profile) -> list[str]:
+    """Return the id of each operator as text."""
     key = profile.operators.key
     values = key.values() if isinstance(key, Categorical) else key
     return list(map(str, values.tolist()))
 
 
 def _operator(profile: Profile, keys: list[str], text: str) -> int | None:
-    """Return the operator whose key or name is `text`; None if no operator has this key or name.
+    """Return the operator whose id, key or name is `text`; None if no operator has any of these.
 
     Raises `QueryError` if several operators have the name.
     """
-    if text in keys:
-        return keys.index(text)
+    for texts in (_ids(profile), keys):
+        if text in texts:
+            return texts.index(text)
     name = profile.operators.name
     rows = np.flatnonzero(name.where(one == text for one in name.categories)).tolist()
     if len(rows) > 1:

@@ -232,13 +232,11 @@ _NAMES: Final = (("name", ""), ("key", ""), ("level", ""))
 
 def _names(profile: Profile, operator: int) -> tuple[Any, ...]:
     """Return the name, the key and the level of an operator."""
-    operators = profile.operators
-    key = operators.key
-    return (
-        operators.name.categories[operators.name.codes[operator]],
-        key.categories[key.codes[operator]] if isinstance(key, Categorical) else int(key[operator]),
-        operators.level.categories[operators.level.codes[operator]],
+    one = profile.operators.take(np.array([operator]))
+    (name,), (key,), (level,) = (
+        column.values().tolist() for column in (one.name, one.key_texts(), one.level)
     )
+    return name, key, level
 
 
 def _listing(

@@ -8,9 +8,9 @@ import numpy as np
 
 from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.measures import TIME
-from profile_analyze.model.measuring import total_by_track
+from profile_analyze.model.measuring import on_side, total_by_track
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import median, over_runs
+from profile_analyze.model.numbers import median, numbered, over_runs
 from profile_analyze.model.ranks import notes_on_incomplete_runs
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.query.run_times import known_busy_s
@@ -51,19 +51,21 @@ def track_notes(profile: Profile) -> Iterator[Note]:
     if len(by_line) > 1 and not _never_overlap(profile):
         where = "" if len(by_line) == len(rows_of) else f" in {process}"
         busy_s = median(known_busy_s(profile)[np.newaxis])
-        yield _note_on_lines(by_line, where, busy_s, adds_up=_adds_up(profile, times_s))
+        yield _note_on_lines(by_line, where, busy_s, adds_up=_adds_up(profile))
 
 
-def _adds_up(profile: Profile, times_s: NDArray[np.float64]) -> bool:
+def _adds_up(profile: Profile) -> bool:
     """Return whether the device time is the sum of the times of the tracks.
 
     It is less if an operator ran on several tracks at once, and only the slowest track counts.
-    `times_s` has shape (tracks, runs).
     """
     if all(track.together == "sum" for track in profile.tracks):
         return True
-    total_s = float(np.nansum(profile.totals_s(TIME.name)))
-    return bool(total_s > float(np.nansum(times_s)) * (1 - 1e-9))
+    executions, on_device = profile.executions, on_side(profile, DEVICE)
+    in_runs = executions.operator[on_device].astype(np.int64) * len(profile.runs)
+    in_runs += executions.run[on_device]
+    _, on_tracks = numbered(in_runs * len(profile.tracks) + executions.track[on_device])
+    return len(on_tracks) == len(numbered(in_runs)[1])
 
 
 def _never_overlap(profile: Profile) -> bool:

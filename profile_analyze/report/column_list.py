@@ -99,8 +99,8 @@ _FAMILIES: Final = """\
   `--peaks` adds bound, efficiency, lost and gain. `--compare` adds base, difference, change, ratio,
   ratio_low, ratio_high, relative_ratio, relative_low, relative_high, p_value, work_ratio,
   ratio_per_work, match, test, verdict and runs_needed.
-- In csv, json, jsonl and parquet, calls is the last column if an operator has several calls in a
-  run.
+- In csv, json, jsonl and parquet, calls follows these columns if an operator has several calls in a
+  run. The last column of operators is key.
 - `--columns all` shows all columns; formats that people read leave out columns without any value.
 - csv and the formats that people read escape some characters in names, as in `\\x1b`: control
   characters, invisible characters and characters that reorder text. json, jsonl and parquet have

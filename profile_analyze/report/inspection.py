@@ -55,8 +55,10 @@ def inspection_report(profile: Profile, key: str) -> Report:
 def _identity(found: Inspection) -> Iterator[FactValue]:
     """Yield the facts that describe the operator, without facts that are N/A."""
     operators = found.profile.operators.take(np.array([found.operator]))
-    for name in ("name", "key", "type", "category", "level"):
-        value = _value(getattr(operators, name))
+    columns = {"name": operators.name, "key": operators.key_texts()}
+    columns |= {name: getattr(operators, name) for name in ("type", "category", "level")}
+    for name, column in columns.items():
+        value = _value(column)
         if value is not None:
             yield _text(name, value, str(value))
     scope = _value(operators.scope)

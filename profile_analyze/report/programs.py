@@ -116,11 +116,12 @@ def shown_columns(section: TableSection) -> list[str]:
 
 
 def _default_columns(table: Table) -> tuple[str, ...]:
-    """Return the default columns of a table. `calls` is last, so that it moves no other column."""
+    """Return the default columns. `calls` and `key` are last, so that they move no other column."""
+    key = ("key",) if table.query.keys is None else ()
     if table.is_of_model:
-        return model_columns(table)
+        return (*model_columns(table), *key)
     columns = program_columns(table.query, several_runs=table.several_runs)
-    return tuple(dict.fromkeys((*columns, *calls_column(table))))
+    return (*dict.fromkeys((*columns, *calls_column(table))), *key)
 
 
 def relation_values(column: RelationColumn) -> list[Any]:

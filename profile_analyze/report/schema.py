@@ -234,7 +234,11 @@ def _table() -> dict[str, Any]:
                 _AMOUNT,
             ),
             "shown": _described("The number of rows in this table.", _AMOUNT),
-            "columns": {"type": "array", "items": _column()},
+            "columns": _described(
+                "By default, the last column of operators is key: rows with the same key in two "
+                "answers about a file are of the same operator.",
+                {"type": "array", "items": _column()},
+            ),
             "rows": _described(
                 "A value for each column: a number, a text, null, shapes as lists of lists of "
                 "integers, strides likewise with null for a contiguous tensor, parameters as an "

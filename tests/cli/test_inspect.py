@@ -132,20 +132,20 @@ def test_json_has_the_same_facts_and_lists() -> None:
     check_report(document)
     assert (document["summary"], document["tables"]) == (None, [])
     assert document["inspection"] == {
-        "name": "relu_kernel", "key": 6, "type": "relu_kernel", "level": "kernel",
+        "name": "relu_kernel", "key": "6", "type": "relu_kernel", "level": "kernel",
         "execution_count": 1, "tracks": ["stream 7"], "time_s": 1 * MS, "own_time_s": 1 * MS,
         "share": 0.25,
         "stack": [
-            {"name": "net", "key": 0, "level": "module", "time_s": 12 * MS},
-            {"name": "relu", "key": 3, "level": "operator", "time_s": 2 * MS},
-            {"name": "launch", "key": 4, "level": "runtime", "time_s": 0.5 * MS},
+            {"name": "net", "key": "0", "level": "module", "time_s": 12 * MS},
+            {"name": "relu", "key": "3", "level": "operator", "time_s": 2 * MS},
+            {"name": "launch", "key": "4", "level": "runtime", "time_s": 0.5 * MS},
         ],
         "parents": [
-            {"name": "launch", "key": 4, "level": "runtime", "calls": 1, "time_s": 1 * MS}
+            {"name": "launch", "key": "4", "level": "runtime", "calls": 1, "time_s": 1 * MS}
         ],
         "neighbours": [
             {
-                "side": "before", "name": "gemm", "key": 5, "level": "kernel", "calls": 1,
+                "side": "before", "name": "gemm", "key": "5", "level": "kernel", "calls": 1,
                 "gap_s": pytest.approx(2 * MS),
             }
         ],
@@ -428,7 +428,7 @@ def test_long_texts_are_cut_to_the_width() -> None:
 def test_operators_outside_a_window_have_no_executions_but_stay_in_stacks() -> None:
     found = inspect(pa.within_times(nested(), 6.5 * MS, 6.75 * MS), "gemm")
     assert [row[:2] for row in found.listings[0].rows] == [
-        ("net", 0), ("linear", 1), ("addmm", 2), ("launch", 4),
+        ("net", "0"), ("linear", "1"), ("addmm", "2"), ("launch", "4"),
     ]  # fmt: skip
     assert len(inspect(pa.within_times(nested(), 6.5 * MS, 6.75 * MS), "addmm").rows) == 0
 
@@ -450,10 +450,10 @@ def same_names() -> Profile:
         ("2/conv@2", "2/conv has 1 execution, so there is none with the number 2"),
         ("2/conv@0", "2/conv has 1 execution, so there is none with the number 0"),
         ("con", "no operator 'con' in made.json; did you mean conv, 0/conv or 1/conv?"),
-        ("zzzz", "no operator 'zzzz' in made.json; --columns id,name -t 0 lists the keys"),
+        ("zzzz", "no operator 'zzzz' in made.json; --columns key,name -t 0 lists the keys"),
         (
             "a" * 300,
-            f"no operator '{'a' * 300}' in made.json; --columns id,name -t 0 lists the keys",
+            f"no operator '{'a' * 300}' in made.json; --columns key,name -t 0 lists the keys",
         ),
     ],
 )

@@ -258,6 +258,9 @@ def test_the_total_of_a_comp_node_that_overflows_is_not_available(tmp_path: Path
         "gpu0": pytest.approx(nan, nan_ok=True),
         "gpu1": 1,
     }
-    note = "is of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on gpu1; "
+    note = (
+        "is of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on gpu1; for "
+        "an operator on several, only the slowest counts\n"
+    )
     assert note in run_command(path).err
     assert run_command(path, path).code == 0  # a warning of NumPy would be an error

@@ -47,7 +47,7 @@ def test_declared_columns_are_consistent() -> None:
         assert not column.meaning.endswith(".")  # the page adds it
         assert column.unit in UNITS
         assert (column.kind == "number") == (
-            not column.is_key and column.name not in ("id", "reused_weights")
+            not column.is_key and column.name not in ("id", "key", "reused_weights")
         )
 
 

@@ -96,7 +96,7 @@ def test_derived_columns_have_a_unit_and_a_meaning(
         ("time.p101", "did you mean "),
         ("time.p", "did you mean "),
         ("time.", "did you mean "),
-        ("xyz", "the columns are id, name, type, category, scope, count, time, "),
+        ("xyz", "the columns are id, name, type, category, scope, count, key, time, "),
     ],
 )
 def test_unknown_columns_are_errors_with_advice(text: str, advice: str) -> None:

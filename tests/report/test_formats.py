@@ -200,9 +200,9 @@ relu    N/A
 |     N/A |
 """,
     ("csv", ()): """\
-id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_strides,out_shapes\r
-0,conv,Conv,4e-6,0.8,,,,,{},contiguous,{}\r
-1,relu,Relu,1e-6,0.2,,,,,{},contiguous,{}\r
+id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_strides,out_shapes,key\r
+0,conv,Conv,4e-6,0.8,,,,,{},contiguous,{},0\r
+1,relu,Relu,1e-6,0.2,,,,,{},contiguous,{},1\r
 """,
 }
 

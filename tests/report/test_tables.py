@@ -121,16 +121,16 @@ device self time (us)  share         flops   bandwidth  type  name
 | relu   | T1     |                 100.000 |   25.0% |           N/A |          N/A | 1.00 KiB |  9.77 MiB/s |
 """,
     "csv": """\
-id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_strides,out_shapes\r
-0,conv,T0,0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,"{2,3}, {3}","[1,2], contiguous",{}\r
-1,relu,T1,0.00009999999999999999,0.25,,,1024.0,10240000.0,"{2,3}, {3}","[1,2], contiguous",{}\r
+id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_strides,out_shapes,key\r
+0,conv,T0,0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,"{2,3}, {3}","[1,2], contiguous",{},0\r
+1,relu,T1,0.00009999999999999999,0.25,,,1024.0,10240000.0,"{2,3}, {3}","[1,2], contiguous",{},1\r
 """,
     "json": """\
-{"version":2,"profile":null,"base":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"thread_wait_s":null,"wall_time_s":null,"outside_operators_s":null,"explained":null,"explained_on":null,"computation_flo":6000.0,"memory_bytes":2048.0,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null,"runs":1,"spread":null,"recorded":null,"model":null,"comparison":null,"roofline":null},"inspection":null,"sql":null,"tables":[{"name":"operators","measure":"time","query":{"measure":"time","level":null,"types":[],"name":null,"input_dtype":null,"min_time_s":null,"max_time_s":null,"where":[],"by":[],"aggregates":[],"having":[],"order":["time"],"top":0,"peaks":null,"run_statistic":"median","split_by":[],"compared":false,"threshold":0.03,"unit":"process","labels":[],"host_rates":false},"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_strides","unit":""},{"name":"out_shapes","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]]],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]]]]}],"gate":[],"notes":[]}
+{"version":2,"profile":null,"base":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"thread_wait_s":null,"wall_time_s":null,"outside_operators_s":null,"explained":null,"explained_on":null,"computation_flo":6000.0,"memory_bytes":2048.0,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null,"runs":1,"spread":null,"recorded":null,"model":null,"comparison":null,"roofline":null},"inspection":null,"sql":null,"tables":[{"name":"operators","measure":"time","query":{"measure":"time","level":null,"types":[],"name":null,"input_dtype":null,"min_time_s":null,"max_time_s":null,"where":[],"by":[],"aggregates":[],"having":[],"order":["time"],"top":0,"peaks":null,"run_statistic":"median","split_by":[],"compared":false,"threshold":0.03,"unit":"process","labels":[],"host_rates":false},"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_strides","unit":""},{"name":"out_shapes","unit":""},{"name":"key","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]],"0"],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]],"1"]]}],"gate":[],"notes":[]}
 """,
     "jsonl": """\
-{"measure":"time","id":0,"name":"conv","type":"T0","time_s":0.0003,"share":0.75,"computation_flo":6000.0,"flops":20000000.0,"memory_bytes":1024.0,"bandwidth_bytes_per_s":3413333.3333333335,"in_shapes":[[2,3],[3]],"in_strides":[[1,2],null],"out_shapes":[[]]}
-{"measure":"time","id":1,"name":"relu","type":"T1","time_s":0.00009999999999999999,"share":0.25,"computation_flo":null,"flops":null,"memory_bytes":1024.0,"bandwidth_bytes_per_s":10240000.0,"in_shapes":[[2,3],[3]],"in_strides":[[1,2],null],"out_shapes":[[]]}
+{"measure":"time","id":0,"name":"conv","type":"T0","time_s":0.0003,"share":0.75,"computation_flo":6000.0,"flops":20000000.0,"memory_bytes":1024.0,"bandwidth_bytes_per_s":3413333.3333333335,"in_shapes":[[2,3],[3]],"in_strides":[[1,2],null],"out_shapes":[[]],"key":"0"}
+{"measure":"time","id":1,"name":"relu","type":"T1","time_s":0.00009999999999999999,"share":0.25,"computation_flo":null,"flops":null,"memory_bytes":1024.0,"bandwidth_bytes_per_s":10240000.0,"in_shapes":[[2,3],[3]],"in_strides":[[1,2],null],"out_shapes":[[]],"key":"1"}
 """,
 }
 
@@ -166,7 +166,7 @@ def test_awkward_names_cannot_leave_their_cell(output_format: str, encoding: str
         assert unescaped == ({18} if output_format == "wiki" else {9})
     if output_format == "csv":
         rows = list(csv.reader(io.StringIO(text)))
-        assert {len(row) for row in rows} == {12}
+        assert {len(row) for row in rows} == {13}
         assert rows[9][1] == "'=1+1"
     if output_format in ("json", "jsonl"):
         assert [row["name"] for row in rows_of_json(text)] == AWKWARD

@@ -9,12 +9,12 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.terms import DERIVED, OPERATOR
-from profile_analyze.readers.keys import distinct_keys
+from profile_analyze.model.terms import DERIVED, KERNEL, OPERATOR
+from profile_analyze.readers.keys import distinct_keys, dtypes_key, shapes_key
 from profile_analyze.readers.megengine_timeline.work import Cost, cost_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,8 +44,9 @@ def operators_of(rows: Sequence[Row], facts: Sequence[Facts]) -> Operators:
         ".".join((*row.path, row.scope or type_ or "unnamed"))
         for row, type_ in zip(rows, types, strict=True)
     ]
+    details = [_detail(row, known) for row in rows]
     return Operators.of(
-        key=Categorical.of(distinct_keys(names)),
+        key=Categorical.of(distinct_keys(map(_path, rows, names), details)),
         name=Categorical.of(names),
         type=Categorical.of(types),
         category=Categorical.of(_each(costs, lambda cost: cost.category)),
@@ -65,6 +66,19 @@ def operators_of(rows: Sequence[Row], facts: Sequence[Facts]) -> Operators:
             "derived_memory": _numbers(costs, lambda cost: cost.work.memory),
         },
     )
+
+
+def _path(row: Row, name: str) -> str:
+    """Return the key of a row, unless it repeats. A kernel has the name of its operator."""
+    return f"{name} [{KERNEL}]" if row.level == KERNEL else name
+
+
+def _detail(row: Row, known: Mapping[int, Cost]) -> str:
+    """Return what tells a row from others with the same path: shapes and dtypes, or the level."""
+    if row.facts < 0:
+        return f" [{row.level}]"
+    cost = known[row.facts]
+    return shapes_key(cost.in_shapes) + dtypes_key(cost.dtypes, cost.out_shapes)
 
 
 def _each(costs: Iterable[Cost | None], value: Callable[[Cost], Any]) -> list[Any]:

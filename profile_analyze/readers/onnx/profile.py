@@ -12,10 +12,11 @@ from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, SPARSITY_NAMES
+from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, SPARSITY_NAMES, UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import ABSENT, CONTROL, CONVOLUTION, DERIVED, OTHER
 from profile_analyze.model.visible import escaped
+from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.onnx.defaults import with_defaults
 from profile_analyze.readers.onnx.gradients import needed_gradients
 from profile_analyze.readers.onnx.onnx_tool_columns import onnx_tool_columns
@@ -192,6 +193,9 @@ def _operators(
         memory=floats(cost.work.memory for cost in in_run),
         source=DERIVED,
         optional={
+            UNIQUE_NAME: Categorical.of(
+                distinct_keys("/".join((*one.scope, one.node.name)) for one in rows)
+            ),
             **_shapes_and_dtypes(tables),
             "parameters": Categorical.of([_parameters(placed, opsets) for placed in rows]),
             **_weights(tables),

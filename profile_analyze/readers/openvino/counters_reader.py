@@ -13,8 +13,10 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.optional_names import UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import GPU, HOST, MEAN
+from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.openvino.counters import read_report
 from profile_analyze.readers.openvino.notes import NO_SHAPES, reduced_precision
 from profile_analyze.readers.openvino.terms import device_track, dtype_of_primitive
@@ -101,6 +103,7 @@ def _table(counters: Sequence[Counter]) -> Operators:
         type=Categorical.of([one.type or None for one in counters]),
         category=Categorical.of([category_of(one.type) for one in counters]),
         optional={
+            UNIQUE_NAME: Categorical.of(distinct_keys(one.name for one in counters)),
             "compute_dtype": Categorical.of(
                 [dtype_of_primitive(one.primitive) for one in counters]
             ),

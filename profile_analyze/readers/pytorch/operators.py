@@ -11,9 +11,11 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators, graphs_column
 from profile_analyze.model.terms import CONTROL, DERIVED, EARLIER, KERNEL, MEASURED, RUNTIME
-from profile_analyze.readers.keys import distinct_keys
+from profile_analyze.model.wording import parameters_text
+from profile_analyze.readers.keys import distinct_keys, dtypes_key, shapes_key
 from profile_analyze.readers.pytorch.device_facts import columns_of_facts
 from profile_analyze.readers.pytorch.kernel_names import kernel_category, short_name
+from profile_analyze.readers.pytorch.rows import variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +32,7 @@ def operators_of(rows: Sequence[Row]) -> Operators:
     """Return the table of operators."""
     names = [_name(row) for row in rows]
     return Operators.of(
-        key=Categorical.of(distinct_keys(map(_path, rows, names))),
+        key=Categorical.of(_keys(rows, names)),
         name=Categorical.of(names),
         type=Categorical.of([_type(row, name) for row, name in zip(rows, names, strict=True)]),
         category=Categorical.of([_category(row) for row in rows]),
@@ -91,11 +93,30 @@ def _path(row: Row, name: str) -> str:
     if row.is_earlier:  # keeps the keys of other rows as in other traces
         launched_by = (EARLIER,)
     shapes = row.described.in_shapes if row.described is not None else None
-    text = "" if shapes is None else f"({', '.join('x'.join(map(str, one)) for one in shapes)})"
+    text = shapes_key(shapes)
     if row.level == KERNEL and name != row.name:  # add a hash: short names can be equal
         full = row.name.encode("utf-8", "surrogatepass")
         text = f" #{blake2b(full, digest_size=3).hexdigest()}"
     return "/".join((*(row.scope or ()), *launched_by, name)) + text
+
+
+def _keys(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    return distinct_keys(
+        map(_path, rows, names), list(map(_detail, rows)), list(map(_variant_text, rows))
+    )
+
+
+def _detail(row: Row) -> str:
+    """Return what tells a row from others with its path: dtypes and output shapes, or the level."""
+    if row.described is None:
+        return f" [{row.level}]"
+    return dtypes_key(row.described.input_dtypes, row.described.out_shapes)
+
+
+def _variant_text(row: Row) -> str:
+    """Return the parameters that decide how an operator works, as a part of a key."""
+    parameters = () if row.described is None else variant(row.described)
+    return f" [{parameters_text(parameters)}]" if parameters else ""
 
 
 def _category(row: Row) -> str | None:

@@ -148,10 +148,10 @@ def _identity(kind: HostKind, found: Described | None) -> tuple[object, ...]:
         return (kind.level, kind.name)
     # NaN differs from itself, so numbers are compared as texts.
     work = (str(found.work.computation), str(found.work.memory))
-    return (kind.level, kind.name, found.in_shapes, found.input_dtypes, *work, _variant(found))
+    return (kind.level, kind.name, found.in_shapes, found.input_dtypes, *work, variant(found))
 
 
-def _variant(found: Described) -> Parameters:
+def variant(found: Described) -> Parameters:
     """Return the parameters that decide how an operator works: flags, and those in `_VARIANTS`.
 
     Other parameters, such as a learning rate or an index, may differ in each call.

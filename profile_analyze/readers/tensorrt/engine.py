@@ -13,10 +13,12 @@ from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
+from profile_analyze.model.optional_names import UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.companions import profiles_of
+from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.tensorrt.layers import read_engine
 from profile_analyze.readers.tensorrt.tables import EngineTables
 from profile_analyze.readers.tensorrt.work import Cost, cost_of
@@ -78,6 +80,7 @@ def _optional(
     of_layers = tables.weights()
     weights = [of_layers.get(row, []) for row in range(len(layers))]
     return {
+        UNIQUE_NAME: Categorical.of(distinct_keys(layer.name for layer in layers)),
         "in_shapes": Categorical.of([_shapes(layer.inputs) for layer in layers]),
         "out_shapes": Categorical.of([_shapes(layer.outputs) for layer in layers]),
         "input_dtypes": Categorical.of(

@@ -15,10 +15,12 @@ from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.operators import Operators, graphs_column
+from profile_analyze.model.optional_names import UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import GPU, MEAN
 from profile_analyze.model.with_model import with_model
 from profile_analyze.readers.companions import descriptions_of, inference_times_of, metadata_of
+from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.tensorrt import engine
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
 from profile_analyze.readers.tensorrt.inferences import (
@@ -85,7 +87,10 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
             key=np.arange(len(layers)),
             name=Categorical.of([name for name, _ in layers]),
             scope=Categorical.of([scope_of(name) for name, _ in layers]),
-            optional=graphs_column(_FOREIGN in name for name, _ in layers),
+            optional={
+                UNIQUE_NAME: Categorical.of(distinct_keys(name for name, _ in layers)),
+                **graphs_column(_FOREIGN in name for name, _ in layers),
+            },
         ),
         executions=Executions.of(
             range(len(layers)),

@@ -118,9 +118,9 @@ def test_kernels_and_modules_have_rows_of_their_own(tmp_path: Path) -> None:
     )
     kernels = rows(content, tmp_path, "id", "name", "time", level="kernel")
     assert kernels == [
-        ("ADD #2", "ADD", near(10e-6)),
-        ("block.ABS #2", "block.ABS", near(3e-6)),
-        ("block.net.Convolution #2", "block.net.Convolution", near(30e-6)),
+        ("ADD [kernel]", "ADD", near(10e-6)),
+        ("block.ABS [kernel]", "block.ABS", near(3e-6)),
+        ("block.net.Convolution [kernel]", "block.net.Convolution", near(30e-6)),
     ]
     modules = rows(content, tmp_path, "id", "time", "host_time", level="module")
     assert modules == [
@@ -136,8 +136,8 @@ def test_calls_with_the_same_shapes_are_one_operator(tmp_path: Path) -> None:
         *op("ADD", 7, 40, 41, (41, 43), ins=("{9}",), outs=("{9}",), params={"mode": "ADD"}),
     )
     assert rows(content, tmp_path, "id", "calls", "time") == [
-        ("ADD", 2, near(11e-6)),
-        ("ADD #2", 1, near(2e-6)),
+        ("ADD(2x3) [Float32 -> 2x3]", 2, near(11e-6)),
+        ("ADD(9) [Float32 -> 9]", 1, near(2e-6)),
     ]
 
 
