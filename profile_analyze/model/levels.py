@@ -279,8 +279,7 @@ def _notes_on_modules(profile: Profile, owned: Ownership, own_s: Floats) -> Iter
 
 def _notes_on_graphs(profile: Profile) -> Iterator[Note]:
     """Yield a note on launches of whole graphs: a row does not show the kernels of its graph."""
-    executions, name = profile.executions, profile.operators.name
-    is_launch = name.where("GraphLaunch" in one for one in name.categories)
+    executions, is_launch = profile.executions, profile.operators.hold_graphs
     if not is_launch.any():
         return
     launched_by = executions.launched_by

@@ -182,7 +182,7 @@ class Operators:
 
     @property
     def hold_graphs(self) -> NDArray[np.bool_]:
-        """Which operators run a graph whose operators the file does not list."""
+        """Which operators run a graph of other operators, which are no rows of their level."""
         result: NDArray[np.bool_] = self.numbers(_HOLDS_GRAPH) == 1
         return result
 

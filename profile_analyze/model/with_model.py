@@ -50,8 +50,8 @@ _WHOLE: Final = (
     "the run is one operator, which gets the computation and the parameters of the whole model"
 )
 _OTHER_SHAPES: Final = (
-    "the shapes of the only operator differ from the model's: set the model's shapes with "
-    "--input-shape or --dim, if this is the model that ran"
+    "the shapes of the only operator are unknown, or differ from the model's: set the model's "
+    "shapes with --input-shape or --dim, if this is the model that ran"
 )
 _LARGE_SHARE: Final = 0.25
 """If most operators are not matched, and they take more of the time than this, the model may be the
@@ -172,7 +172,10 @@ def _note_on_whole(text: str, model: Profile) -> Note:
 
 
 def _has_shapes_of(profile: Profile, row: int, model: Profile) -> bool:
-    """Return whether the known inputs and outputs of a model are among those of an operator."""
+    """Return whether the known inputs and outputs of a model are among those of an operator.
+
+    An operator of unknown shapes may have run other sizes, or only a part of the model.
+    """
     tensors = model.table("tensors")
     if tensors is None or tensors.role is None or tensors.is_result is None:
         return True
@@ -181,7 +184,7 @@ def _has_shapes_of(profile: Profile, row: int, model: Profile) -> bool:
     sides = zip(SHAPES, (is_input, tensors.is_result), strict=True)
     of_operator = ((profile.operators.categorical(name).values()[row], of) for name, of in sides)
     return all(
-        own is None or {*filter(None, shapes[of_model].tolist())} <= {*own}
+        own is not None and {*filter(None, shapes[of_model].tolist())} <= {*own}
         for own, of_model in of_operator
     )
 

@@ -159,10 +159,7 @@ def _measured_time(verdict: FailVerdict, to_text: Callable[[float], str]) -> tup
     if isnan(verdict.time_s):
         return "", ""
     interval = interval_text(to_text(verdict.low), to_text(verdict.high))
-    # Without a comparison, the total in the summary is the median of all runs, not of processes.
-    once = ""
-    if verdict.unit == "processes":
-        once = "each process counts once, unlike in a summary without --compare"
+    once = "each process counts once" if verdict.unit == "processes" else ""
     interval = in_brackets(", ".join(filter(None, [once, interval])))
     measured = f"{_time_with_subject(verdict, to_text)}{interval}"
     return measured, _not_ruled_out(verdict, "times", to_text)

@@ -67,10 +67,18 @@ def _wall_text(summary: Summary, times: Times) -> str:
     if summary.explained_on == HOST:
         waits = "waiting or " if summary.thread_wait_s > 0 else ""
         parts = f"{rows} on the host: {share}, {waits}outside of them: {rest}"
+        if summary.busy_s <= summary.wall_s:  # false if unknown
+            idle_s = summary.wall_s - summary.busy_s
+            busy = percent(summary.busy_s / summary.wall_s)
+            parts = f"{_busy_text(summary, busy, times.total(idle_s))}; {parts}"
     if summary.explained_on == DEVICE:
-        which = "device" if summary.devices == 1 else "busiest device"
-        parts = f"{which} busy: {share}, idle: {rest}"
+        parts = _busy_text(summary, share, rest)
     return f"{wall} ({_in_such_a_run(summary)}{parts})"
+
+
+def _busy_text(summary: Summary, share: str, idle: str) -> str:
+    which = "device" if summary.devices == 1 else "busiest device"
+    return f"{which} busy: {share}, idle: {idle}"
 
 
 def _in_such_a_run(summary: Summary) -> str:

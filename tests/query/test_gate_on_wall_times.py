@@ -108,8 +108,7 @@ def test_processes_count_once() -> None:
         processes=["a", "b"],
     )
     assert verdict("wall > 2s", profile) == (
-        "cannot be judged: wall > 2s: 1.035 s (each process counts once, unlike in a summary "
-        "without --compare): only 2 of the 4 required processes; record at least 4 profiles, better "
+        "cannot be judged: wall > 2s: 1.035 s (each process counts once): only 2 of the 4 required processes; record at least 4 profiles, better "
         "8, each by its own process, and name them all"
     )
     assert verdict("wall > 2s", profile, unit="iteration").startswith(

@@ -93,9 +93,14 @@ def _notes_on_missing_work(trace: Trace, device_use: str | None) -> Iterator[Not
             f"the file ends in the middle{where}; copy or export it again", Importance.DAMAGED
         )
     elif not has_work and device_use is not None:
+        # An event without a valid time may have been the kernel.
+        advice = (
+            " with a valid time"
+            if trace.events.untimed
+            else "; record with the activity of the device, such as ProfilerActivity.CUDA"
+        )
         yield Note(
-            f"device times are N/A: {device_use}, but the trace has no kernel; record with the "
-            "activity of the device, such as ProfilerActivity.CUDA",
+            f"device times are N/A: {device_use}, but the trace has no kernel{advice}",
             Importance.INCOMPLETE,
         )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -291,3 +293,17 @@ def test_a_domain_that_is_not_utf8_is_refused(tmp_path: Path, place: str) -> Non
     file.write_bytes(proto.SerializeToString().replace(b"QQQQ", b"Q\xffQQ"))
     reason = "damaged: a name in the ONNX model is not UTF-8: b'Q\\xffQQ'"
     assert error_of(str(file)) == f"{file}: {reason}"
+
+
+def test_a_parent_that_ignores_the_end_of_children_reads_models() -> None:
+    """The system then waits for the child, and nobody else can."""
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "os.execv(sys.executable, [sys.executable, '-m', 'profile_analyze', *sys.argv[1:]])\n"
+    )
+    arguments = ["--no-cache", str(FIXTURES / "classifiers" / "classifier.onnx")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "total computation" in done.stdout) == (0, True), done.stderr

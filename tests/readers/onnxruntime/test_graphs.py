@@ -313,7 +313,7 @@ def test_a_graph_with_other_shapes_gets_no_work(tmp_path: Path) -> None:
     )
     assert outcome.out.splitlines()[1].startswith(",0.0013")
     assert outcome.err.splitlines()[0] == (
-        f"note: {MODEL}: the shapes of the only operator differ from the model's: set the model's "
+        f"note: {MODEL}: the shapes of the only operator are unknown, or differ from the model's: set the model's "
         "shapes with --input-shape or --dim, if this is the model that ran"
     )
 

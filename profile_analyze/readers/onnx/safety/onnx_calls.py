@@ -28,6 +28,8 @@ INFER: Final = 0
 INLINE: Final = 1
 _SECONDS: Final = 60.0
 """The longest time that one call may take. The largest models take a few seconds."""
+_MOST_FILES: Final = 1 << 16
+"""How many numbers of open files are closed one by one if the system cannot close a range."""
 _MOST_CRASHES: Final = 100
 """After this number of crashes, all further calls for the model fail."""
 _HEAD: Final = Struct("<BQ")
@@ -174,10 +176,12 @@ class _Child(NamedTuple):
         return _read(self.answers, deadline)
 
     def end(self) -> None:
-        os.kill(self.number, signal.SIGKILL)
-        os.waitpid(self.number, 0)
         os.close(self.requests)
         os.close(self.answers)
+        # If this process ignores SIGCHLD, the system itself waits for the child.
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.number, signal.SIGKILL)
+            os.waitpid(self.number, 0)
 
 
 def _serve(requests: int, answers: int, blocked: set[signal.Signals]) -> NoReturn:
@@ -204,7 +208,7 @@ def _leave_files(*kept: int) -> None:
     for one in sorted(kept):
         os.closerange(first, one)
         first = max(first, one + 1)
-    os.closerange(first, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(first, min(os.sysconf("SC_OPEN_MAX"), _MOST_FILES))
 
 
 def _limit_cpu() -> None:
