@@ -11,7 +11,6 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators, graphs_column
 from profile_analyze.model.terms import CONTROL, DERIVED, EARLIER, KERNEL, MEASURED, RUNTIME
-from profile_analyze.model.wording import parameters_text
 from profile_analyze.readers.keys import distinct_keys, dtypes_key, shapes_key
 from profile_analyze.readers.pytorch.device_facts import columns_of_facts
 from profile_analyze.readers.pytorch.kernel_names import kernel_category, short_name
@@ -116,7 +115,8 @@ def _detail(row: Row) -> str:
 def _variant_text(row: Row) -> str:
     """Return the parameters that decide how an operator works, as a part of a key."""
     parameters = () if row.described is None else variant(row.described)
-    return f" [{parameters_text(parameters)}]" if parameters else ""
+    texts = ", ".join(f"{name}={value}" for name, value in parameters)
+    return f" [{texts}]" if texts else ""
 
 
 def _category(row: Row) -> str | None:
