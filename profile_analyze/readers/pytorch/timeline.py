@@ -28,7 +28,12 @@ _BLOCKS: Final = re.compile(r"Synchronize|^[a-z]+Memcpy(?!.*Async)")
 """The names of driver calls that wait for the device contain this pattern. Examples are
 `cudaStreamSynchronize`, `hipMemcpyWithStream` and `cuMemcpyDtoH_v2`."""
 _MAY_BLOCK: Final = re.compile(r"^[a-z]+Memcpy.*Async")
-"""These copies wait for the device if the memory of the host is pageable."""
+"""These calls wait for the device if they copy from or to pageable memory of the host."""
+_IS_OF_PAGEABLE: Final = re.compile(
+    r"Pageable|^(?!.*(?:Pinned|Managed)).*(?:Memcpy (?:Hto|.toH)|HostTo|ToHost)"
+)
+"""The names of copies on the device that may block. Old traces do not say the kind of memory, such
+as `Memcpy HtoD (Host -> Device)` or `CopyDeviceToHost`."""
 _ROUNDING_NS: Final = 1000
 """Because times are rounded, work may seem to overlap by up to this time."""
 _MOST_OVERLAP_NS: Final = 30_000
@@ -119,7 +124,9 @@ def waits(events: Events, timeline: Timeline) -> dict[str, NDArray[np.float64]]:
 def _blocks(events: Events, timeline: Timeline) -> NDArray[np.bool_]:
     """Return which driver calls block until a device has done some work, shape (calls,).
 
-    An asynchronous copy blocks if its call ends when the copy has ended, or later.
+    An asynchronous copy of pageable memory blocks if its call ends when the copy has ended, or
+    later. Calls of other copies may end as late, but without a wait: a device without other work
+    copies a little memory within the call.
     """
     facts = integers(events.calls.facts)
     blocks, may_block = (
@@ -127,7 +134,9 @@ def _blocks(events: Events, timeline: Timeline) -> NDArray[np.bool_]:
         for pattern in (_BLOCKS, _MAY_BLOCK)
     )
     call, ends_ns = timeline.launching_call, timeline.calls.end_ns
-    known = call >= 0
+    names = [one.name for one in events.device_facts]
+    is_of_pageable = np.array([bool(_IS_OF_PAGEABLE.search(one)) for one in names], np.bool_)
+    known = (call >= 0) & is_of_pageable[integers(events.work.facts)]
     last_ns = np.full(len(ends_ns), -1)
     np.maximum.at(last_ns, call[known], timeline.work.end_ns[known])
     return blocks | (may_block & (last_ns >= 0) & (ends_ns >= last_ns))

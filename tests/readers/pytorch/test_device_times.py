@@ -85,7 +85,7 @@ def test_a_row_waits_for_no_longer_than_it_takes() -> None:
             op("aten::item", 100 * number, 95),
             event("cuda_runtime", "cudaMemcpyAsync", 100 * number + 1, 3, correlation=number + 1),
             *([event("cuda_runtime", "cudaStreamSynchronize", 205, wait)] if wait > 5 else []),
-            kernel("copy", 100 * number + 50, 5, number + 1),
+            kernel("Memcpy DtoH", 100 * number + 50, 5, number + 1),
         )
     ]
     rows = at_level(read(*events))
@@ -134,8 +134,34 @@ def test_a_blocking_copy_is_a_wait(name: str, wait: int) -> None:
     ],
 )
 def test_calls_that_block_are_waits(name: str, copy_ends: int | None, wait: int) -> None:
-    copies = [] if copy_ends is None else [kernel("copy", copy_ends - 5, 5, 1)]
+    copy = "Memcpy HtoD (Pageable -> Device)"
+    copies = [] if copy_ends is None else [kernel(copy, copy_ends - 5, 5, 1)]
     profile = read(event("cuda_runtime", name, 10, 30, correlation=1), *copies)
+    assert np.nansum(profile.executions.thread_wait_s) * 1e6 == pytest.approx(wait)
+
+
+@pytest.mark.parametrize(
+    ("copy", "wait"),
+    [
+        ("Memcpy HtoD (Pageable -> Device)", 30),
+        ("Memcpy DtoH (Device -> Pageable)", 30),
+        ("Memcpy HtoD (Host -> Device)", 30),  # the memory may be pageable
+        ("Memcpy DtoH", 30),
+        ("CopyDeviceToHost", 30),
+        ("CopyHostToDevice", 30),
+        ("Memcpy HtoD (Pinned -> Device)", 0),
+        ("Memcpy DtoH (Device -> Pinned)", 0),
+        ("Memcpy DtoH (Device -> Managed)", 0),
+        ("Memcpy DtoD (Device -> Device)", 0),
+        ("Memcpy PtoP (Device -> Device)", 0),
+        ("CopyDeviceToDevice", 0),
+        ("gemm", 0),
+    ],
+)
+def test_only_asynchronous_copies_of_pageable_memory_are_waits(copy: str, wait: int) -> None:
+    """The device copies within the call."""
+    done = event("cuda_runtime", "cudaMemcpyAsync", 10, 30, correlation=1)
+    profile = read(done, kernel(copy, 20, 5, 1))
     assert np.nansum(profile.executions.thread_wait_s) * 1e6 == pytest.approx(wait)
 
 
