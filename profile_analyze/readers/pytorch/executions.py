@@ -99,7 +99,8 @@ def recorded(events: Events, rank: int | None, *, is_of_cpu: bool) -> Recorded:
     launching = _launching_hosts(timeline)
     operator = np.append(at_or_above(timeline.parent, host.is_operator), -1)
     work = _work(timeline, host, processes_of(events), launching, operator[launching])
-    is_earlier = _is_earlier(work)
+    unlinked = _launches_without_work(events, timeline)
+    is_earlier = _is_earlier(work, timeline.calls.start_ns[unlinked])
     rows, row = _rows(events, timeline, host, launching, operator, is_earlier)
     of_hosts, of_calls, of_work = timeline.host, timeline.calls, timeline.work
     start_ns = np.concatenate([one.start_ns for one in (of_hosts, of_calls, of_work)])
@@ -125,19 +126,45 @@ def recorded(events: Events, rank: int | None, *, is_of_cpu: bool) -> Recorded:
     outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns, host.process))
     outermost_rows = row[: len(is_outermost)][is_outermost]
     repetitions = 1 if host.steps.numbers else _common_factor(outermost_rows)
-    lost = _lost_launches(events, timeline)
-    runs, clipped = host.steps.runs_with(work), timeline.clipped
-    return Recorded(rows, executions, tracks, runs, outermost, outside, repetitions, clipped, lost)
+    launches = _launches_with_known_work(events)
+    lost = unlinked[launches[unlinked]]
+    times = _launch_times(timeline, processes_of(events), operator, lost)
+    return Recorded(
+        rows,
+        executions,
+        tracks,
+        host.steps.runs_with(work, *times),
+        outermost,
+        outside,
+        repetitions,
+        timeline.clipped,
+        (len(lost), int(launches.sum())),
+    )
 
 
-def _lost_launches(events: Events, timeline: Timeline) -> tuple[int, int]:
-    """Return how many launches have no kernel in the file, and how many launches there are."""
-    if not (integers(events.work.correlation) > 0).any():
-        return 0, 0  # no kernel says which call launched it
-    is_launch = launches_kernel(events) & (integers(events.calls.correlation) > 0)
-    has_work = np.zeros(len(is_launch) + 1, np.bool_)
+def _launches_without_work(events: Events, timeline: Timeline) -> Indices:
+    """Return the driver calls that launch kernels, but launched no kernel in the file."""
+    has_work = np.zeros(len(events.calls) + 1, np.bool_)
     has_work[timeline.launching_call] = True
-    return int((is_launch & ~has_work[:-1]).sum()), int(is_launch.sum())
+    return np.flatnonzero(launches_kernel(events) & ~has_work[:-1])
+
+
+def _launches_with_known_work(events: Events) -> Flags:
+    """Return which driver calls launch a kernel that names them if it is in the file."""
+    if not (integers(events.work.correlation) > 0).any():
+        return np.zeros(len(events.calls), np.bool_)  # no kernel says which call launched it
+    return np.asarray(launches_kernel(events) & (integers(events.calls.correlation) > 0))
+
+
+def _launch_times(
+    timeline: Timeline, processes: Indices, operator: Indices, calls: Indices
+) -> tuple[Indices, Indices]:
+    """Return when each of the `calls` launched work, and its process, both as in `_work`."""
+    outer, starts = operator[timeline.call_parent[calls]], np.append(timeline.host.start_ns, -1)
+    return (
+        np.where(outer >= 0, starts[outer], timeline.calls.start_ns[calls]),
+        processes[timeline.calls.thread[calls]],
+    )
 
 
 def _common_factor(rows: Indices) -> int:
@@ -293,17 +320,19 @@ def _work(
     )
 
 
-def _is_earlier(work: Work) -> Flags:
-    """Return which work was launched before the recording, shape (events,).
+def _is_earlier(work: Work, unlinked_ns: Indices) -> Flags:
+    """Return which work was probably launched before the recording, shape (events,).
 
-    Its launch is not in the file, and it started before all work of its device whose launch is.
+    Its launch is not in the file, and it ended before all work of its device whose launch is. No
+    launch before it lacks its kernel: such launches have the starts `unlinked_ns`.
     """
     is_launched = work.process >= 0
     device = work.device[is_launched]
     first_ns = np.full(int(work.device.max(initial=0)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first_ns, device, work.start_ns[is_launched])
     has_launches = np.bincount(device, minlength=len(first_ns)) > 0
-    is_before = has_launches[work.device] & (work.start_ns < first_ns[work.device])
+    is_before = has_launches[work.device] & (work.end_ns <= first_ns[work.device])
+    is_before &= work.start_ns < unlinked_ns.min(initial=np.iinfo(np.int64).max)
     return np.asarray(is_before & ~is_launched)
 
 

@@ -127,8 +127,8 @@ def _notes_on_work(found: Recorded) -> Iterator[Note]:
         whole_s = total(executions.duration_s[of_work[executions.operator]])
         yield Note(
             f"left out {counted(int(is_earlier.sum()), 'kernel')}, {time_and_share(earlier_s, 1)}, "
-            "that ran before the first kernel whose launch is in the file: they were launched "
-            "before the recording",
+            "that ran before the first kernel whose launch is in the file: they were "
+            "probably launched before the recording",
             Importance.INCOMPLETE,
             float(ratio(np.array(earlier_s), whole_s)),
         )

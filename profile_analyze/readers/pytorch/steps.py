@@ -51,11 +51,13 @@ class Steps(NamedTuple):
     numbers: tuple[int | None, ...]
     """The number in the name of the steps of each run, such as 3 for `ProfilerStep#3`."""
 
-    def runs_with(self, work: Work) -> tuple[Run, ...]:
+    def runs_with(self, work: Work, lost_ns: Indices, lost_process: Indices) -> tuple[Run, ...]:
         """Return the runs with their times. A trace without steps is one run without a wall time.
 
         `work` is all work on devices. In a trace without work, it is unknown how long devices
-        worked.
+        worked. `lost_ns` and `lost_process` have the time and the process of each launch whose
+        kernel is not in the file. It is unknown when a step with such a launch ends, and so when
+        the next step begins: both have no times.
         """
         device, start_ns, end_ns, launched_ns, process = work
         if not self.numbers:
@@ -65,19 +67,36 @@ class Steps(NamedTuple):
             return (Run(busy_s=int(busiest(*whole, device, start_ns, end_ns)[0]) / _NS_PER_S),)
         is_inside = (process >= 0) & ~self.are_outside(launched_ns, process)
         step = self._steps_at(launched_ns, process)
+        is_unknown = self._lack_work(lost_ns, lost_process)
         first, last = self._with_work(step[is_inside], end_ns[is_inside])
         starts = np.full(len(self.numbers), first.max())
         ends = np.full(len(self.numbers), last.min())
         np.minimum.at(starts, self.run, first)
         np.maximum.at(ends, self.run, last)
-        walls = ((ends - starts) / _NS_PER_S).tolist()
+        walls = np.where(is_unknown, np.nan, (ends - starts) / _NS_PER_S).tolist()
         busy = np.full(len(walls), np.nan)
         if len(device):
-            busy = busiest(starts, ends, device, start_ns, end_ns) / _NS_PER_S
+            busy_ns = busiest(starts, ends, device, start_ns, end_ns)
+            busy = np.where(is_unknown, np.nan, busy_ns / _NS_PER_S)
         return tuple(
             Run(0, number, wall_s=wall, busy_s=one)
             for number, wall, one in zip(self.numbers, walls, busy.tolist(), strict=True)
         )
+
+    def _lack_work(self, lost_ns: Indices, lost_process: Indices) -> NDArray[np.bool_]:
+        """Return whether each run has a step that lacks work, or the step after it, shape (runs,).
+
+        `lost_ns` and `lost_process` are the launches whose work is not in the file.
+        """
+        result = np.zeros(len(self.numbers), np.bool_)
+        is_inside = ~self.are_outside(lost_ns, lost_process)
+        lacking = self._steps_at(lost_ns, lost_process)[is_inside]
+        for one in {*self.process[lacking].tolist()}:
+            steps = np.flatnonzero(self.process == one)
+            position = np.searchsorted(steps, lacking[self.process[lacking] == one])
+            after = np.minimum(position + 1, len(steps) - 1)
+            result[self.run[steps[np.append(position, after)]]] = True
+        return result
 
     def _with_work(self, step: Indices, end_ns: Indices) -> tuple[Indices, Indices]:
         """Return when each step begins and ends, with the work that it launched.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -295,8 +296,71 @@ def test_work_launched_before_the_recording_is_of_no_operator(level: str) -> Non
     assert walls_and_busy(profile) == [(100, 75)]
     assert (
         "left out 2 kernels, 70.0 us (73.7% of the time), that ran before the first kernel whose "
-        "launch is in the file: they were launched before the recording"
+        "launch is in the file: they were probably launched before the recording"
     ) in map(str, rows.notes)
+
+
+@pytest.mark.parametrize(
+    ("old", "lost", "is_earlier"),
+    [
+        ((10, 60), None, True),
+        ((10, 61), None, False),  # it still runs when the first kernel with a launch starts
+        ((10, 60), call(2, 9), False),  # the kernel may be of this launch
+        ((10, 60), call(2, 0), False),
+        ((10, 60), call(11, 9), True),  # this launch is later
+        ((10, 60), {**call(2, 9), "name": "cudaMemsetAsync"}, True),
+    ],
+)
+def test_a_kernel_without_a_launch_is_earlier_if_no_launch_before_it_lacks_its_kernel(
+    old: tuple[int, int], lost: Event | None, *, is_earlier: bool
+) -> None:
+    calls = [call(5, 1)] if lost is None else [call(5, 1), lost]
+    events = (op("mm", 1, 19), *calls, stream(9, kernel("old", *old, 91)), kernel("k", 70, 20, 1))
+    rows = at_level(read(*events), "kernel")
+    assert list(rows.operators.name.values()) == (["k"] if is_earlier else ["old", "k"])
+
+
+def step_with(number: int, *launches: tuple[int, int | None]) -> list[Event]:
+    """Return a step of 99 us on the host. Launches have the start and length of their kernels.
+
+    A kernel without a length is not in the file.
+    """
+    found = [step(number, 100 * number, 99)]
+    for index, (start, length) in enumerate(launches):
+        correlation = 10 * number + index + 1
+        found.append(call(100 * number + 10 * index, correlation))
+        if length is not None:
+            found.append(kernel("gemm", start, length, correlation))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("lost", "expected"),
+    [
+        (None, [(1100, 1000), (1000, 1000), (1000, 1000), (1000, 1000)]),
+        (3, [(1100, 1000), (1000, 1000), (1000, 1000), (nan, nan)]),
+        (1, [(1100, 1000), (nan, nan), (nan, nan), (1000, 1000)]),
+    ],
+)
+def test_times_of_a_step_without_all_its_kernels_are_unknown(
+    lost: int | None, expected: list[tuple[float, float]]
+) -> None:
+    """The first kernel of each step is short. The step after a lost kernel begins at its end."""
+    events = [
+        one
+        for number in range(4)
+        for one in step_with(
+            number,
+            (100 + 1000 * number, 10),
+            (110 + 1000 * number, None if number == lost else 990),
+        )
+    ]
+    np.testing.assert_equal(walls_and_busy(read(*events)), expected)
+
+
+def test_a_launch_outside_of_steps_may_lack_its_kernel() -> None:
+    events = (*step_with(0, (10, 50)), call(150, 99), *step_with(2, (210, 50)))
+    assert walls_and_busy(read(*events)) == [(99, 50), (99, 50)]
 
 
 def test_windows_and_regions_count_work_launched_before_the_recording() -> None:
